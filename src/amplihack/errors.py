@@ -1,0 +1,108 @@
+"""Every failure we can explain, one family.
+
+    AmplihackError                 1  it ran and failed
+    ├── InputError                 2  the input is wrong
+    │   ├── UsageError                a flag or an argument
+    │   ├── DocumentError             the YAML text itself
+    │   └── RecipeError               the recipe that the YAML describes
+    │       ├── ConditionError        an expression, when read or when evaluated
+    │       └── TemplateError         a placeholder in a place where no value can be safe
+    ├── NotFound                   3  a recipe, an agent, a file
+    └── NothingToUse               4  no recipe given, no agent to run it with
+
+An error knows what happened, where, and how to fix it; drawing it is the command line's job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, TypeAlias
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a text file; line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+    text: str = field(default="", compare=False, repr=False)  # the whole source line
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a file: what, where, how to fix it, and how bad it is."""
+
+    what: str
+    where: Location | None = None
+    fix: str = ""
+    severity: Severity = "error"
+    code: str = ""
+
+
+class AmplihackError(Exception):
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, what: str, *, where: Location | None = None, fix: str = "") -> None:
+        super().__init__(what)
+        self.what, self.where, self.fix = what, where, fix
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What to show: most errors are one problem, a bad file may be many."""
+        return (Problem(self.what, self.where, self.fix),)
+
+
+class InputError(AmplihackError):
+    exit_code = 2
+
+
+class UsageError(InputError):
+    pass
+
+
+class DocumentError(InputError):
+    pass
+
+
+class RecipeError(InputError):
+    """A recipe that cannot be used; `found` holds every problem of its file, in file order."""
+
+    def __init__(
+        self, what: str, *, where: Location | None = None, fix: str = "", found: tuple[Problem, ...] = ()
+    ) -> None:
+        super().__init__(what, where=where, fix=fix)
+        self.found = found
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return self.found or super().problems
+
+
+class ConditionError(RecipeError):
+    """`column` counts from 0 inside the condition's text."""
+
+    def __init__(self, what: str, *, column: int = 0, where: Location | None = None, fix: str = "") -> None:
+        super().__init__(what, where=where, fix=fix)
+        self.column = column
+
+
+class TemplateError(RecipeError):
+    """`line` counts from 1 inside the template's text."""
+
+    def __init__(self, what: str, *, line: int = 1, where: Location | None = None, fix: str = "") -> None:
+        super().__init__(what, where=where, fix=fix)
+        self.line = line
+
+
+class NotFound(AmplihackError):  # noqa: N818 - reads as what happened, like FileNotFoundError's cause
+    exit_code = 3
+
+
+class NothingToUse(AmplihackError):  # noqa: N818
+    exit_code = 4

@@ -1,0 +1,1 @@
+"""The recipe language: text and values in, decisions out. Nothing here touches the machine."""

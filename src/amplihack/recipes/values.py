@@ -1,0 +1,113 @@
+"""What a variable can hold, and how it reads as text: JSON values, printed in one way everywhere."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+Value: TypeAlias = "None | bool | int | float | str | Sequence[Value] | Mapping[str, Value]"
+Path: TypeAlias = tuple[str, ...]  # ("obj", "key", "0"): a name, then keys and indexes
+
+
+class _Missing:
+    """The answer of `lookup` for a path that leads nowhere; `None` is a value of its own."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = _Missing()
+
+_INDEX = re.compile(r"-?[0-9]{1,9}")
+
+
+def lookup(scope: Mapping[str, Value], path: Path) -> Value | _Missing:
+    """The value that a path names, or MISSING."""
+    value: Value | _Missing = scope.get(path[0], MISSING)
+    for part in path[1:]:
+        value = member(value, part)
+        if value is MISSING:
+            return MISSING
+    return value
+
+
+def member(value: Value | _Missing, key: str) -> Value | _Missing:
+    if isinstance(value, Mapping):
+        return value.get(key, MISSING)
+    if isinstance(value, Sequence) and not isinstance(value, str) and _INDEX.fullmatch(key):
+        position = int(key)
+        return value[position] if -len(value) <= position < len(value) else MISSING
+    return MISSING
+
+
+def to_text(value: Value | _Missing) -> str:
+    """How a value reads in a prompt or in a shell variable; missing and null are empty."""
+    if value is None or isinstance(value, _Missing):
+        return ""
+    if isinstance(value, str):
+        return value
+    return to_json(value)
+
+
+def to_json(value: Value) -> str:
+    """Compact JSON with sorted keys; integers without a point, floats always with one."""
+    return json.dumps(_finite(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _finite(value: Value) -> Value:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # JSON has no word for it
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_finite(item) for item in value]
+    return value
+
+
+def from_json(text: str) -> Value:
+    """Strict JSON: no NaN or Infinity, no number too big for a float. Raises ValueError."""
+    value: Value = json.loads(text, parse_constant=_refuse, parse_float=_float)
+    return value
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is too large")
+    return number
+
+
+def typed(text: str) -> Value:
+    """The value that an output or `--set` text stands for; numbers only where nothing is lost.
+
+    `true`, `42`, `{"a": 1}` become values; `1.10`, `4e5`, `007` and 30-digit ids stay the text they are.
+    """
+    try:
+        value = from_json(text)
+    except (ValueError, RecursionError):
+        return text
+    if isinstance(value, str) or (_is_number(value) and json.dumps(value) != text.strip()):
+        return text
+    return value
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def truncate(text: str, limit: int) -> str:
+    """The longest beginning of at most `limit` UTF-8 bytes, cut between characters."""
+    return text.encode("utf-8", "surrogateescape")[:limit].decode("utf-8", "ignore")
+
+
+def tail(text: str, limit: int) -> str:
+    """The longest end of at most `limit` UTF-8 bytes, cut between characters."""
+    data = text.encode("utf-8", "surrogateescape")
+    return data[max(0, len(data) - limit) :].decode("utf-8", "ignore")
