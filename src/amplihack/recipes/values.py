@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-Value: TypeAlias = "None | bool | int | float | str | Sequence[Value] | Mapping[str, Value]"
+Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Value] | None"
 Path: TypeAlias = tuple[str, ...]  # ("obj", "key", "0"): a name, then keys and indexes
 
 
