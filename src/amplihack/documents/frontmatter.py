@@ -1,0 +1,42 @@
+"""Markdown with YAML between two lines of `---` at the top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amplihack.documents.nodes import Document
+from amplihack.documents.reader import read_document
+from amplihack.errors import DocumentError, Location
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A markdown file: its frontmatter, if it has any, and the text below it."""
+
+    frontmatter: Document | None
+    body: str
+    body_line: int  # the line, from 1, on which the body starts
+
+
+def split_frontmatter(text: str, name: str) -> Page:
+    """The two parts of a page; a page that opens frontmatter must close it. Raises DocumentError."""
+    text = text.removeprefix("\ufeff")
+    lines = text.split("\n")
+    if lines[0].rstrip() != "---":
+        return Page(None, text, 1)
+    end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
+    if end is None:
+        raise DocumentError(
+            "the frontmatter is never closed",
+            where=Location(name, 1, 1, lines[0]),
+            fix="end it with a line of ---",
+        )
+    head, body = "\n".join(lines[1:end]), "\n".join(lines[end + 1 :])
+    document = (
+        None if _says_nothing(lines[1:end]) else read_document(head, name, kind="Frontmatter", first_line=1)
+    )
+    return Page(document, body, end + 2)
+
+
+def _says_nothing(lines: list[str]) -> bool:
+    return all(not line.strip() or line.lstrip().startswith("#") for line in lines)

@@ -1,0 +1,131 @@
+"""A YAML document as nodes that know where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from amplihack.documents.places import place_of
+from amplihack.documents.scalars import ScalarValue, plain_value
+from amplihack.errors import Location, Problem
+
+PlainValue: TypeAlias = "bool | int | float | str | list[PlainValue] | dict[str, PlainValue] | None"
+Style: TypeAlias = Literal["plain", "quoted", "literal", "folded"]
+
+
+@dataclass(slots=True, eq=False)
+class Source:
+    """A text and the name that messages call it by."""
+
+    name: str
+    text: str
+    _lines: list[str] | None = field(default=None, repr=False)
+
+    def location(self, line: int, column: int) -> Location:
+        """The place at a line and column that count from 0."""
+        text = self.lines[line] if line < len(self.lines) else ""
+        return Location(self.name, line + 1, column + 1, text)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines as YAML counts them; what else ends a line for Python, YAML does not allow."""
+        if self._lines is None:
+            self._lines = self.text.splitlines()
+        return self._lines
+
+
+# Nodes are not frozen: a document makes tens of thousands of them and freezing triples the cost.
+# Nobody changes one after the reader has made it.
+@dataclass(slots=True, eq=False)
+class Scalar:
+    text: str
+    style: Style
+    source: Source = field(repr=False)
+    line: int
+    column: int
+
+    @property
+    def where(self) -> Location:
+        return self.source.location(self.line, self.column)
+
+    @property
+    def value(self) -> ScalarValue:
+        return plain_value(self.text) if self.style == "plain" else self.text
+
+    @property
+    def absent(self) -> bool:
+        """True for a plain empty value, `null` or `~`: the field might as well not be there."""
+        return self.style == "plain" and plain_value(self.text) is None
+
+    def locate(self, offset: int) -> Location:
+        """Where a character of the scalar's text stands in the file, as closely as can be told."""
+        if self.style == "literal":
+            before = self.text[:offset]
+            return self._in_block(before.count("\n"), len(before) - (before.rfind("\n") + 1))
+        start = (self.line + 1, 0) if self.style == "folded" else (self.line, self.column)
+        place = place_of(offset, self.text, self.source.lines, start)
+        return self.source.location(*place) if place else self.where
+
+    def _in_block(self, row: int, column: int) -> Location:
+        line = self.line + 1 + row
+        text = self.source.location(line, 0).text
+        wanted = self.text.split("\n")[row]
+        indent = len(text) - len(wanted) if text.endswith(wanted) else 0
+        return self.source.location(line, indent + column)
+
+
+@dataclass(slots=True, eq=False)
+class Sequence:
+    items: list[Node]
+    source: Source = field(repr=False)
+    line: int
+    column: int
+
+    @property
+    def where(self) -> Location:
+        return self.source.location(self.line, self.column)
+
+
+@dataclass(slots=True, eq=False)
+class Mapping:
+    """Keys in file order, each once; a key that is not text is known by its source text."""
+
+    entries: dict[str, Node]
+    keys: dict[str, Scalar]
+    source: Source = field(repr=False)
+    line: int
+    column: int
+
+    @property
+    def where(self) -> Location:
+        return self.source.location(self.line, self.column)
+
+    def where_key(self, key: str) -> Location:
+        return self.keys[key].where
+
+    def __iter__(self) -> Iterator[tuple[str, Node]]:
+        return iter(self.entries.items())
+
+
+Node: TypeAlias = Scalar | Sequence | Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed text: its root, and what is wrong with it though it could be read."""
+
+    root: Node
+    source: Source
+    problems: tuple[Problem, ...] = ()
+
+
+def to_value(node: Node) -> PlainValue:
+    """The node as plain Python data."""
+    match node:
+        case Scalar():
+            return node.value
+        case Sequence():
+            return [to_value(item) for item in node.items]
+        case Mapping():
+            return {key: to_value(item) for key, item in node.entries.items()}

@@ -1,0 +1,48 @@
+"""Where a character of a scalar's text stands in the file, whatever quoting and folding lie between.
+
+Folding and quoting change the white space and the escapes of a text but never the order of its visible
+characters, so the n-th visible character of the text is the n-th visible piece of the source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TypeAlias
+
+Place: TypeAlias = tuple[int, int]  # line and column, from 0
+
+_PLAIN = re.compile(r"\S")
+_SINGLE = re.compile(r"''|\S")
+_DOUBLE = re.compile(r"(?P<blank>\\(?:[nrtvfNLP_ ]|$))|\\(?:x..|u.{4}|U.{8}|.)|\S")
+
+
+def place_of(offset: int, text: str, lines: Sequence[str], start: Place) -> Place | None:
+    """The place of `text[offset]` when the source of `text` begins at `start`, or at the quote there."""
+    before = text[:offset]
+    count = len("".join(before.split()))
+    between = offset >= len(text) or text[offset].isspace()
+    pieces = _pieces(lines, start)
+    if not between or count == 0:
+        piece = next(islice(pieces, count, None), None)
+        return piece and piece[:2]
+    piece = next(islice(pieces, count - 1, None), None)
+    if piece is None:
+        return None
+    line, _, end = piece
+    gap = len(before) - len(before.rstrip())
+    return line, min(end + gap, len(lines[line]))
+
+
+def _pieces(lines: Sequence[str], start: Place) -> Iterator[tuple[int, int, int]]:
+    """Every visible piece of the source: its line, its column and the column behind it."""
+    line, column = start
+    quote = lines[line][column : column + 1] if line < len(lines) else ""
+    pattern = {"'": _SINGLE, '"': _DOUBLE}.get(quote, _PLAIN)
+    column += pattern is not _PLAIN
+    while line < len(lines):
+        for piece in pattern.finditer(lines[line], column):
+            if piece.lastgroup != "blank":
+                yield line, piece.start(), piece.end()
+        line, column = line + 1, 0
