@@ -12,21 +12,21 @@ Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Va
 Path: TypeAlias = tuple[str, ...]  # ("obj", "key", "0"): a name, then keys and indexes
 
 
-class _Missing:
+class Missing:
     """The answer of `lookup` for a path that leads nowhere; `None` is a value of its own."""
 
     def __repr__(self) -> str:
         return "MISSING"
 
 
-MISSING = _Missing()
+MISSING = Missing()
 
 _INDEX = re.compile(r"-?[0-9]{1,9}")
 
 
-def lookup(scope: Mapping[str, Value], path: Path) -> Value | _Missing:
+def lookup(scope: Mapping[str, Value], path: Path) -> Value | Missing:
     """The value that a path names, or MISSING."""
-    value: Value | _Missing = scope.get(path[0], MISSING)
+    value: Value | Missing = scope.get(path[0], MISSING)
     for part in path[1:]:
         value = member(value, part)
         if value is MISSING:
@@ -34,7 +34,7 @@ def lookup(scope: Mapping[str, Value], path: Path) -> Value | _Missing:
     return value
 
 
-def member(value: Value | _Missing, key: str) -> Value | _Missing:
+def member(value: Value | Missing, key: str) -> Value | Missing:
     if isinstance(value, Mapping):
         return value.get(key, MISSING)
     if isinstance(value, Sequence) and not isinstance(value, str) and _INDEX.fullmatch(key):
@@ -43,9 +43,9 @@ def member(value: Value | _Missing, key: str) -> Value | _Missing:
     return MISSING
 
 
-def to_text(value: Value | _Missing) -> str:
+def to_text(value: Value | Missing) -> str:
     """How a value reads in a prompt or in a shell variable; missing and null are empty."""
-    if value is None or isinstance(value, _Missing):
+    if value is None or isinstance(value, Missing):
         return ""
     if isinstance(value, str):
         return value
@@ -104,10 +104,22 @@ def _is_number(value: Value) -> bool:
 
 def truncate(text: str, limit: int) -> str:
     """The longest beginning of at most `limit` UTF-8 bytes, cut between characters."""
-    return text.encode("utf-8", "surrogateescape")[:limit].decode("utf-8", "ignore")
+    data, end = text.encode("utf-8", "surrogatepass"), max(0, limit)
+    if len(data) <= end:
+        return text
+    while _inside_character(data[end]):
+        end -= 1
+    return data[:end].decode("utf-8", "surrogatepass")
 
 
 def tail(text: str, limit: int) -> str:
     """The longest end of at most `limit` UTF-8 bytes, cut between characters."""
-    data = text.encode("utf-8", "surrogateescape")
-    return data[max(0, len(data) - limit) :].decode("utf-8", "ignore")
+    data = text.encode("utf-8", "surrogatepass")
+    start = max(0, len(data) - max(0, limit))
+    while start < len(data) and _inside_character(data[start]):
+        start += 1
+    return data[start:].decode("utf-8", "surrogatepass")
+
+
+def _inside_character(byte: int) -> bool:
+    return byte & 0b1100_0000 == 0b1000_0000

@@ -1,0 +1,79 @@
+"""Tokens that stand for a value: numbers, quoted texts with what is inside them, placeholders."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from amplihack.errors import ConditionError
+from amplihack.recipes.conditions.tokens import Token
+from amplihack.recipes.conditions.tree import Constant, Interpolated, Placeholder
+from amplihack.recipes.templates.placeholders import find_placeholders
+from amplihack.recipes.values import Path
+
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_MEANING = {"n": "\n", "t": "\t"}  # any other character stands for itself
+
+
+def number(token: Token) -> Constant:
+    """A whole number stays exact; a point or an exponent makes a float."""
+    try:
+        if token.text.lstrip("+-").isdigit():
+            return Constant(int(token.text), token.column)
+        value = float(token.text)
+        if not math.isfinite(value):
+            raise ValueError("too large")
+        return Constant(value, token.column)
+    except ValueError as error:
+        raise ConditionError(f"Parse error: invalid number: {token.text}", column=token.column) from error
+
+
+def placeholder(token: Token) -> Placeholder:
+    return Placeholder(safe_path(find_placeholders(token.text)[0].path, token.column), token.column)
+
+
+def quoted(token: Token) -> Constant | Interpolated:
+    """Placeholders are found before escapes are undone, so that `\\{{x}}` is plain text."""
+    parts = tuple(_parts(token.text[1:-1], token.column + 1))
+    if any(isinstance(part, Placeholder) for part in parts):
+        return Interpolated(parts, token.column)
+    return Constant("".join(part for part in parts if isinstance(part, str)), token.column)
+
+
+def _parts(raw: str, column: int) -> Iterator[str | Placeholder]:
+    done = 0
+    for found in find_placeholders(raw):
+        if _is_escaped(raw, found.start):
+            continue
+        if found.start > done:
+            yield _unescape(raw[done : found.start])
+        path = tuple(_unescape(part) for part in found.path)
+        yield Placeholder(safe_path(path, column + found.start), column + found.start)
+        done = found.end
+    if done < len(raw):
+        yield _unescape(raw[done:])
+
+
+def _is_escaped(raw: str, start: int) -> bool:
+    before = raw[:start]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+def _unescape(raw: str) -> str:
+    return _ESCAPE.sub(lambda match: _MEANING.get(match.group(1), match.group(1)), raw)
+
+
+def safe_path(path: Path, column: int) -> Path:
+    return tuple(safe_name(part, column) for part in path)
+
+
+def safe_name(name: str, column: int) -> str:
+    """The name itself, unless it looks like an internal of the language that runs us."""
+    if name.startswith("__") or name.endswith("__"):
+        raise ConditionError(
+            f"Unsafe expression: dunder name '{name}' is not allowed",
+            column=column,
+            fix="names must not begin or end with two underscores",
+        )
+    return name

@@ -1,0 +1,75 @@
+"""Which variables a tree mentions, and what it is worth without any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from amplihack.recipes.conditions.evaluate import evaluate
+from amplihack.recipes.conditions.rules import AMPLIHACK, Rules
+from amplihack.recipes.conditions.tree import (
+    Constant,
+    Expression,
+    Index,
+    Interpolated,
+    Name,
+    Placeholder,
+    Property,
+    children,
+)
+from amplihack.recipes.values import MISSING, Missing, Path, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A variable that a condition mentions; `quoted` when it is a placeholder inside a quoted text."""
+
+    path: Path
+    column: int
+    quoted: bool
+
+
+def references(tree: Expression) -> tuple[Reference, ...]:
+    """Every mention in the order of the text, with as much of its path as is constant."""
+    return tuple(_references(tree))
+
+
+def known(tree: Expression, rules: Rules = AMPLIHACK) -> Value | Missing:
+    """The value of an expression that mentions no variable, else MISSING.
+
+    Raises ConditionError where such an expression can only fail.
+    """
+    return MISSING if references(tree) else evaluate(tree, {}, rules)
+
+
+def _references(node: Expression) -> Iterator[Reference]:
+    if path := _constant_path(node):
+        yield Reference(path, node.column, quoted=False)
+    elif isinstance(node, Interpolated):
+        for part in node.parts:
+            if isinstance(part, Placeholder):
+                yield Reference(part.path, part.column, quoted=True)
+    else:
+        for child in children(node):
+            yield from _references(child)
+
+
+def _constant_path(node: Expression) -> Path:
+    """`a.b['c'][0]` as a path; empty where the expression is no such chain."""
+    steps: list[str] = []
+    while isinstance(node, Property | Index):
+        match node:
+            case Property(_, key):
+                steps.append(key)
+            case Index(_, Constant(str() | int() as key)):
+                steps.append(str(key))
+            case _:
+                return ()
+        node = node.base
+    match node:
+        case Name(name):
+            return (name, *reversed(steps))
+        case Placeholder(path):
+            return (*path, *reversed(steps))
+        case _:
+            return ()

@@ -1,0 +1,160 @@
+"""When values are true, equal, ordered, or inside one another: the coercions, and where dialects differ."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeGuard
+
+from amplihack.recipes.conditions.tree import Operator
+from amplihack.recipes.values import Value, to_json, to_text
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Where the two dialects read the same condition differently."""
+
+    false_words: frozenset[str]  # texts that count as false, in lower case
+    numbers_in_text: bool  # two texts that both look like numbers compare as numbers
+    containers_as_json: bool  # a list or a map meets a text as its compact JSON
+
+
+AMPLIHACK: Final = Rules(frozenset({""}), numbers_in_text=False, containers_as_json=False)
+AMPLIFIER: Final = Rules(
+    frozenset({"", "0", "0.0", "false", "none", "null"}), numbers_in_text=True, containers_as_json=True
+)
+
+_DIGITS = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
+_NOT_DIGITS = re.compile(r"[-+]?(?:inf|infinity|nan)", re.IGNORECASE)
+_MOST_DIGITS = 4300  # beyond this Python refuses to turn text into an exact integer
+_BOOLEANS: Final = {"true": True, "True": True, "false": False, "False": False}
+_LONGEST_FALSE_WORD = 5
+_ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def truthy(value: Value, rules: Rules) -> bool:
+    if isinstance(value, str):
+        return len(value) > _LONGEST_FALSE_WORD or value.lower() not in rules.false_words
+    return bool(value)
+
+
+def number_in(text: str) -> int | float | None:
+    """The number that a text spells, blanks around it aside."""
+    text = text.strip()
+    if _DIGITS.fullmatch(text) is None and _NOT_DIGITS.fullmatch(text) is None:
+        return None
+    exact = len(text) <= _MOST_DIGITS and text.lstrip("+-").isdigit()
+    return int(text) if exact else float(text)
+
+
+def equal(left: Value, right: Value, rules: Rules) -> bool:
+    if isinstance(left, str):
+        if isinstance(right, str):
+            return _texts_equal(left, right, rules)
+        left, right = right, left
+    return _equals_text(left, right, rules) if isinstance(right, str) else _same(left, right)
+
+
+def _texts_equal(left: str, right: str, rules: Rules) -> bool:
+    if left == right:
+        return True
+    pair = _numbers(left, right) if rules.numbers_in_text else None
+    return pair is not None and pair[0] == pair[1]
+
+
+def _equals_text(value: Value, text: str, rules: Rules) -> bool:
+    if isinstance(value, bool):
+        return _BOOLEANS.get(text) is value
+    if isinstance(value, int | float):
+        return value == number_in(text)
+    return rules.containers_as_json and value is not None and to_json(value) == text
+
+
+def _same(left: Value, right: Value) -> bool:
+    """Deep equality without coercion; `1` and `1.0` are the same number, `1` and `true` are not."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
+    if _is_list(left) and _is_list(right):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return left == right
+
+
+def _is_list(value: Value) -> TypeGuard[Sequence[Value]]:
+    return isinstance(value, list) or (isinstance(value, Sequence) and not isinstance(value, str))
+
+
+def ordered(symbol: str, left: Value, right: Value, rules: Rules) -> bool:
+    """Whether `left < right` (or <=, >, >=) holds; never for values that have no order."""
+    pair = _comparable(left, right, rules)
+    return pair is not None and _ORDER[symbol](*pair)
+
+
+def _comparable(left: Value, right: Value, rules: Rules) -> tuple[object, object] | None:
+    if isinstance(left, str) and isinstance(right, str):
+        return (_numbers(left, right) if rules.numbers_in_text else None) or (left, right)
+    if isinstance(left, str):
+        pair = _beside_text(right, left, rules)
+        return pair and (pair[1], pair[0])
+    if isinstance(right, str):
+        return _beside_text(left, right, rules)
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return left, right  # a boolean counts as 1 or 0 here
+    return None
+
+
+def _beside_text(value: Value, text: str, rules: Rules) -> tuple[object, object] | None:
+    """A value and a text, as two things that Python can order."""
+    if isinstance(value, bool):
+        return to_text(value), text.lower() if text in _BOOLEANS else text
+    if isinstance(value, int | float):
+        number = number_in(text)
+        return None if number is None else (value, number)
+    return (to_json(value), text) if rules.containers_as_json and value is not None else None
+
+
+def _numbers(left: str, right: str) -> tuple[object, object] | None:
+    """Two texts as numbers; the words `inf` and `nan` stay words here."""
+    if _DIGITS.fullmatch(left.strip()) is None or _DIGITS.fullmatch(right.strip()) is None:
+        return None
+    return number_in(left), number_in(right)
+
+
+def contains(needle: Value, haystack: Value, rules: Rules) -> bool:
+    """`needle in haystack`: a part of a text, an item of a list, a key of a map. Null is in nothing."""
+    if needle is None:
+        return False
+    if isinstance(haystack, str):
+        return to_text(needle) in haystack
+    if _is_list(haystack):
+        return any(equal(needle, item, rules) for item in haystack)
+    return isinstance(haystack, Mapping) and to_text(needle) in haystack
+
+
+def _not_equal(left: Value, right: Value, rules: Rules) -> bool:
+    return not equal(left, right, rules)
+
+
+def _not_in(needle: Value, haystack: Value, rules: Rules) -> bool:
+    return not contains(needle, haystack, rules)
+
+
+COMPARISONS: Final[dict[Operator, Callable[[Value, Value, Rules], bool]]] = {
+    "==": equal,
+    "!=": _not_equal,
+    "<": partial(ordered, "<"),
+    "<=": partial(ordered, "<="),
+    ">": partial(ordered, ">"),
+    ">=": partial(ordered, ">="),
+    "in": contains,
+    "not in": _not_in,
+}

@@ -1,0 +1,125 @@
+"""Tree -> text, such that reading the text gives the tree again."""
+
+from __future__ import annotations
+
+import re
+from typing import assert_never
+
+from amplihack.recipes.conditions.tree import (
+    And,
+    Call,
+    Compare,
+    Constant,
+    Expression,
+    Index,
+    Interpolated,
+    ListLiteral,
+    Method,
+    Name,
+    Not,
+    Or,
+    Placeholder,
+    Property,
+)
+from amplihack.recipes.values import Path
+
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_WORDS = {True: "true", False: "false", None: "null"}
+
+
+def show(tree: Expression) -> str:
+    match tree:
+        case Constant(value):
+            return _constant(value)
+        case Name(name):
+            return name
+        case Placeholder(path):
+            return _placeholder(path)
+        case Interpolated(parts):
+            return _interpolated(parts)
+        case ListLiteral(items):
+            return f"[{_items(items)}]"
+        case Call(function, arguments):
+            return f"{function}({_items(arguments)})"
+        case Property() | Index() | Method():
+            return _postfix(tree)
+        case Compare(operator, left, right):
+            return f"{_operand(left)} {operator} {_operand(right)}"
+        case Not(operand):
+            return f"not {_within(operand, And, Or)}"
+        case And(operands):
+            return " and ".join(_within(operand, And, Or) for operand in operands)
+        case Or(operands):
+            return " or ".join(_within(operand, Or) for operand in operands)
+        case _:
+            assert_never(tree)
+
+
+def _postfix(tree: Property | Index | Method) -> str:
+    base = _operand(tree.base)
+    match tree:
+        case Index(_, index):
+            return f"{base}[{_operand(index)}]"
+        case Property(_, key):
+            return f"{_before_dot(tree.base, base)}.{key}"
+        case Method(_, method, arguments):
+            return f"{_before_dot(tree.base, base)}.{method}({_items(arguments)})"
+
+
+def _before_dot(node: Expression, text: str) -> str:
+    """A number would take the dot for its own."""
+    is_number = isinstance(node, Constant) and isinstance(node.value, int | float)
+    return f"{text} " if is_number else text
+
+
+def _items(items: tuple[Expression, ...]) -> str:
+    return ", ".join(map(_operand, items))
+
+
+def _operand(node: Expression) -> str:
+    return _within(node, Compare, Not, And, Or)
+
+
+def _within(node: Expression, *weaker: type[Expression]) -> str:
+    return f"({show(node)})" if isinstance(node, weaker) else show(node)
+
+
+def _constant(value: bool | float | str | None) -> str:
+    if isinstance(value, str):
+        return "'" + _escaped(value, quote="'") + "'"
+    return _WORDS[value] if value is None or isinstance(value, bool) else repr(value)
+
+
+def _escaped(text: str, *, quote: str) -> str:
+    for plain, escape in (
+        ("\\", "\\\\"),
+        (quote, f"\\{quote}"),
+        ("\n", "\\n"),
+        ("\t", "\\t"),
+        ("{{", "\\{\\{"),
+    ):
+        text = text.replace(plain, escape)
+    return text
+
+
+def _interpolated(parts: tuple[str | Placeholder, ...]) -> str:
+    in_keys = "".join(key for part in parts if isinstance(part, Placeholder) for key in part.path)
+    quote = '"' if '"' in in_keys else "'"  # a key in brackets takes the other one
+    shown = (
+        _escaped(part, quote=quote) if isinstance(part, str) else _placeholder(part.path, quote)
+        for part in parts
+    )
+    return f"{quote}{''.join(shown)}{quote}"
+
+
+def _placeholder(path: Path, around: str = "") -> str:
+    return f"{{{{{path[0]}{''.join(_step(part, around) for part in path[1:])}}}}}"
+
+
+def _step(part: str, around: str) -> str:
+    if _PLAIN.fullmatch(part):
+        return f".{part}"
+    if around:
+        part = _escaped(part, quote=around)
+    quote = "'" if '"' in part else '"'
+    return f"[{quote}{part}{quote}]"

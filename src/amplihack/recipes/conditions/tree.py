@@ -1,0 +1,156 @@
+"""What a condition says, once it is read. Columns tell where, not what: comparisons ignore them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from amplihack.recipes.values import Path
+
+Operator: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    value: bool | int | float | str | None
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    name: str
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """`{{path}}`, outside of quotes or as a part of a quoted text."""
+
+    path: Path
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Interpolated:
+    """A quoted text with at least one placeholder in it; text parts are not empty and never neighbours."""
+
+    parts: tuple[str | Placeholder, ...]
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ListLiteral:
+    items: tuple[Expression, ...]
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    base: Expression
+    key: str
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    base: Expression
+    index: Expression
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    function: str
+    arguments: tuple[Expression, ...]
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    base: Expression
+    method: str
+    arguments: tuple[Expression, ...]
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    operator: Operator
+    left: Expression
+    right: Expression
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    operand: Expression
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Two or more operands side by side, so that a long chain is wide and not deep."""
+
+    operands: tuple[Expression, ...]
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    operands: tuple[Expression, ...]
+    column: int = field(default=0, compare=False)
+
+
+Expression: TypeAlias = (
+    Constant
+    | Name
+    | Placeholder
+    | Interpolated
+    | ListLiteral
+    | Property
+    | Index
+    | Call
+    | Method
+    | Compare
+    | Not
+    | And
+    | Or
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    text: str
+    tree: Expression
+
+
+def children(node: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside, in the order of the text."""
+    match node:
+        case And(operands) | Or(operands):
+            return operands
+        case ListLiteral(items):
+            return items
+        case Call(_, arguments):
+            return arguments
+        case Not(operand):
+            return (operand,)
+        case Compare(_, left, right):
+            return (left, right)
+        case Property(base):
+            return (base,)
+        case Index(base, index):
+            return (base, index)
+        case Method(base, _, arguments):
+            return (base, *arguments)
+        case Constant() | Name() | Placeholder() | Interpolated():
+            return ()
+
+
+def height(tree: Expression) -> int:
+    """How many expressions sit inside one another at the deepest place."""
+    levels, level = 0, [tree]
+    while level:
+        levels += 1
+        level = [child for node in level for child in children(node)]
+    return levels
