@@ -1,0 +1,163 @@
+"""What a bash step's process gets: variables, files for what does not fit, and a line that loads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from amplihack.errors import TemplateError
+from amplihack.recipes.templates.names import REFERENCE, unfit, variable_name
+from amplihack.recipes.templates.placeholders import line_of
+from amplihack.recipes.templates.reserved import is_reserved
+from amplihack.recipes.templates.shell import ShellScript
+from amplihack.recipes.values import Path, Value, to_text
+
+LARGEST = 96 * 1024  # Linux refuses a single NAME=value of 128 KiB
+SMALL = 8 * 1024  # what is not referred to goes along only up to this size
+FILE_SUFFIX = "_FILE"
+_PATH_ROOM = 256  # a guess at the bytes of the path in NAME_FILE
+_DEEPEST = 16
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_FAVOURED = re.compile(
+    r"(?:RECIPE_VAR_)?(?:task_description|repo_path|existing_branch|should_\w*)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentPlan:
+    """What to hand to bash, with nothing done yet.
+
+    `exports` go into the environment. Each of `files` is to be written privately, byte for byte
+    (encode with errors="surrogateescape"), and its path exported as `<name>_FILE`. `preamble` goes in front
+    of the script, on its first line, so that line numbers in bash's messages stay the author's.
+    """
+
+    exports: Mapping[str, str]
+    files: Mapping[str, str]
+    preamble: str
+    warnings: tuple[str, ...] = ()
+
+
+def shell_variables(scope: Mapping[str, Value]) -> dict[str, str]:
+    """Every variable that a scope stands for: `RECIPE_VAR_*`, flattened members, upper-case aliases."""
+    variables: dict[str, str] = {}
+    for name, value in _variables(scope):
+        variables.setdefault(name, to_text(value))
+    return variables
+
+
+def plan_environment(
+    scope: Mapping[str, Value],
+    script: ShellScript,
+    *,
+    inherited_bytes: int,
+    budget: int,
+    largest: int = LARGEST,
+) -> EnvironmentPlan:
+    """Every variable that the script mentions, by environment or by file; small ones while room lasts."""
+    wanted, others = _sorted_out(scope, script)
+    _refuse_unfit(wanted, script)
+    exports: dict[str, str] = {}
+    files: dict[str, str] = {}
+    room = budget - inherited_bytes
+    for name, text in wanted.items():
+        size = _size(name, text)
+        if size > largest or size > room:
+            files[name] = text
+            room -= _size(name, "") + len(FILE_SUFFIX) + _PATH_ROOM
+        else:
+            exports[name] = text
+            room -= size
+    warnings: list[str] = []
+    for name, text in others.items():
+        if reason := unfit(text):
+            warnings.append(f"{name} is not passed on to bash: its value holds {reason}")
+        elif (size := _size(name, text)) <= min(room, SMALL, largest):
+            exports[name] = text
+            room -= size
+    loaded, preamble = _preamble(files)
+    return EnvironmentPlan(exports, loaded, preamble, tuple(warnings))
+
+
+def _sorted_out(scope: Mapping[str, Value], script: ShellScript) -> tuple[dict[str, str], dict[str, str]]:
+    """The variables that the script mentions in any way, and the remaining scalars, favoured ones first."""
+    mentioned = {found.group() for found in _IDENTIFIER.finditer(script.source)}
+    wanted = dict(script.variables)
+    others: dict[str, str] = {}
+    for name, value in _variables(scope):
+        if name in wanted or name in others:
+            continue
+        if name in mentioned:
+            wanted[name] = to_text(value)
+        elif _is_scalar(value):
+            others[name] = to_text(value)
+    favoured = {name: text for name, text in others.items() if _FAVOURED.fullmatch(name)}
+    return wanted, favoured | others
+
+
+def _refuse_unfit(wanted: dict[str, str], script: ShellScript) -> None:
+    """Raises for a value that the script expands; one that it only mentions is left out."""
+    bad = {name: reason for name, text in wanted.items() if (reason := unfit(text))}
+    if not bad:
+        return
+    for found in REFERENCE.finditer(script.source):
+        if found.group(1) in bad:
+            name, line = found.group(1), line_of(script.source, found.start())
+            raise TemplateError(
+                f"the value of {name}, used on line {line}, holds {bad[name]}: no variable can carry it",
+                line=line,
+                fix="store such data in a file and pass its path",
+            )
+    for name in bad:
+        del wanted[name]
+
+
+def _preamble(files: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """The files to write, and the commands that load them; equal texts are written and read once.
+
+    In a UTF-8 locale `read` drops bytes that are no characters, hence the C locale; `unset` first, because a
+    variable that was inherited would stay exported, and too big for any program the script starts.
+    """
+    loaded: dict[str, str] = {}
+    by_text: dict[str, str] = {}
+    commands: list[str] = []
+    for name, text in files.items():
+        if text in by_text:
+            commands.append(f"unset -v {name}; {name}=${by_text[text]}; ")
+            continue
+        loaded[name], by_text[text] = text, name
+        source = f"${name}{FILE_SUFFIX}"
+        commands.append(f"unset -v {name}; IFS= LC_ALL=C read -r -d '' {name} < \"{source}\" || :; ")
+    return loaded, "".join(commands)
+
+
+def _variables(scope: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
+    """Names and values, the plain names before their aliases; a name may come twice, the first counts."""
+    for key, value in scope.items():
+        yield from _flattened((key,), value)
+    for key, value in scope.items():
+        alias = key.upper()
+        if _is_scalar(value) and _IDENTIFIER.fullmatch(key) and not is_reserved(alias):
+            yield alias, value
+
+
+def _flattened(path: Path, value: Value) -> Iterator[tuple[str, Value]]:
+    yield variable_name(path), value
+    if len(path) >= _DEEPEST:
+        return
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _flattened((*path, key), item)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for index, item in enumerate(value):
+            yield from _flattened((*path, str(index)), item)
+
+
+def _is_scalar(value: Value) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _size(name: str, text: str) -> int:
+    """Bytes of `NAME=value` and its end in the environment."""
+    return len(name) + len(text.encode("utf-8", "surrogateescape")) + 2

@@ -1,0 +1,128 @@
+"""Quoted heredocs: the only text of a script that values enter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from amplihack.errors import TemplateError
+from amplihack.recipes.templates.bash import Heredoc, Place, Quoting
+from amplihack.recipes.templates.placeholders import line_of
+from amplihack.recipes.values import Path
+
+_TOKEN = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
+_ATTEMPTS = 16
+_LOST_BY_BASH = re.compile("[\x01\x7f]")  # its own marks in strings; in `$(...)` a heredoc may lose them
+# In `$((a); b)`, and in any `$(...)` for older versions, bash counts quotes and parentheses before it knows
+# that they stand in a heredoc: there a value with such characters must not be in the text.
+_SYNTAX = re.compile(r"""[\\'"`$(){}<>#&|;\x01\x7f]""")
+_LEADING_TABS = re.compile(r"^\t+", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """`text` takes the place of what lies between two offsets of the template."""
+
+    start: int
+    end: int
+    text: str
+
+
+def apply_edits(template: str, edits: Sequence[Edit]) -> str:
+    pieces: list[str] = []
+    position = 0
+    for edit in sorted(edits, key=lambda edit: edit.start):
+        pieces += (template[position : edit.start], edit.text)
+        position = edit.end
+    pieces.append(template[position:])
+    return "".join(pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The texts and the variable names of all paths, and where fresh words come from."""
+
+    texts: Mapping[Path, str]
+    names: Mapping[Path, str]
+    token: Callable[[], str]
+
+
+def heredoc_edits(template: str, places: Sequence[Place], values: Values) -> Iterator[Edit]:
+    """What puts the values into quoted heredocs, and keeps them from ending one."""
+    inside: dict[Heredoc, list[Place]] = {}
+    for place in places:
+        if place.heredoc and place.quoting is Quoting.QUOTED_HEREDOC:
+            inside.setdefault(place.heredoc, []).append(place)
+    for heredoc, found in inside.items():
+        unsafe = _SYNTAX if heredoc.nested else _LOST_BY_BASH
+        if any(unsafe.search(values.texts[place.placeholder.path]) for place in found):
+            yield from _referring(template, heredoc, found, values)
+        else:
+            yield from _inlining(template, heredoc, found, values)
+
+
+def _inlining(template: str, heredoc: Heredoc, places: Sequence[Place], values: Values) -> Iterator[Edit]:
+    texts = [values.texts[place.placeholder.path] for place in places]
+    pieces = _pieces(template, heredoc, places)
+    body, unindented = _joined(pieces, texts), _joined(_without_tabs(pieces), texts)
+    if heredoc.strips_tabs and _LEADING_TABS.sub("", body) != unindented:
+        # Bash would strip tabs from the value too: strip the author's here, and open with `<<`.
+        body = unindented
+        yield Edit(*heredoc.operator, "<< ")
+        yield Edit(_line_start(template, heredoc.closing[0]), heredoc.closing[0], "")
+    yield Edit(*heredoc.body, body)
+    if _could_end(body, heredoc.delimiter):
+        fresh = _fresh(body, values.token, line_of(template, heredoc.operator[0]))
+        yield Edit(*heredoc.word, f"'{fresh}'")
+        yield Edit(*heredoc.closing, fresh)
+
+
+def _referring(template: str, heredoc: Heredoc, places: Sequence[Place], values: Values) -> Iterator[Edit]:
+    """The same heredoc without quotes: the author's text escaped, references instead of the values."""
+    line = line_of(template, heredoc.operator[0])
+    pieces = [re.sub(r"[\\$`]", r"\\\g<0>", piece) for piece in _pieces(template, heredoc, places)]
+    body = _joined(pieces, [f"${{{values.names[place.placeholder.path]}}}" for place in places])
+    fresh = _fresh(body, values.token, line)
+    yield Edit(*heredoc.body, body)
+    yield Edit(*heredoc.word, fresh)
+    yield Edit(*heredoc.closing, fresh)
+
+
+def _pieces(template: str, heredoc: Heredoc, places: Sequence[Place]) -> list[str]:
+    """The author's text before, between and behind the placeholders."""
+    bounds = [
+        heredoc.body[0],
+        *(edge for place in places for edge in (place.start, place.end)),
+        heredoc.body[1],
+    ]
+    return [template[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)]
+
+
+def _joined(pieces: Sequence[str], values: Sequence[str]) -> str:
+    return pieces[0] + "".join(value + piece for value, piece in zip(values, pieces[1:], strict=True))
+
+
+def _without_tabs(pieces: Sequence[str]) -> list[str]:
+    later = [re.sub(r"(?<=\n)\t+", "", piece) for piece in pieces[1:]]
+    return [_LEADING_TABS.sub("", pieces[0]), *later]
+
+
+def _could_end(body: str, delimiter: str) -> bool:
+    """Whether any line begins with the delimiter: in `$(...)` that is already enough for bash."""
+    return re.search(rf"^\t*{re.escape(delimiter)}", body, re.MULTILINE) is not None
+
+
+def _fresh(body: str, token: Callable[[], str], line: int) -> str:
+    for _ in range(_ATTEMPTS):
+        word = token()
+        if _TOKEN.fullmatch(word) and word not in body:
+            return word
+    raise TemplateError(
+        f"no delimiter could be found for the heredoc on line {line} that its values do not contain",
+        line=line,
+    )
+
+
+def _line_start(template: str, offset: int) -> int:
+    return template.rfind("\n", 0, offset) + 1

@@ -1,0 +1,45 @@
+"""The names of shell variables that carry values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import count
+
+from amplihack.recipes.values import Path
+
+PREFIX = "RECIPE_VAR_"
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
+REFERENCE = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*)")
+
+
+def unfit(text: str) -> str:
+    """What keeps a text from being carried by a shell variable, or empty if nothing does."""
+    if "\0" in text:
+        return "a NUL byte"
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return "half a character (a lone surrogate)"
+    return ""
+
+
+def variable_name(path: Path) -> str:
+    """`("obj", "my-key")` -> `RECIPE_VAR_obj__my_key`."""
+    return PREFIX + "__".join(_NOT_IN_NAMES.sub("_", part) for part in path)
+
+
+def variable_names(template: str, paths: Sequence[Path]) -> dict[Path, str]:
+    """A name of its own for each path; where two would share one, the first keeps it."""
+    names: dict[Path, str] = {}
+    written = set(REFERENCE.findall(template))
+    plain = {variable_name(path) for path in paths}
+    used: set[str] = set()
+    for path in dict.fromkeys(paths):
+        name = variable_name(path)
+        if name in used:
+            taken = used | plain | written
+            name = next(other for number in count(2) if (other := f"{name}__{number}") not in taken)
+        names[path] = name
+        used.add(name)
+    return names

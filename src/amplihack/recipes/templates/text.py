@@ -1,0 +1,60 @@
+"""Placeholders in plain text: prompts, directories, values handed to a sub-recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from amplihack.recipes.templates.placeholders import find_placeholders
+from amplihack.recipes.values import MISSING, Path, Value, lookup, to_text
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The text with its values in it, and the paths that led nowhere (each once, in order)."""
+
+    text: str
+    missing: tuple[Path, ...] = ()
+
+
+def render_text(template: str, scope: Mapping[str, Value]) -> Rendered:
+    """One pass: a value that itself looks like a placeholder stays as it is."""
+    pieces: list[str] = []
+    missing: dict[Path, None] = {}
+    position = 0
+    for found in find_placeholders(template):
+        value = lookup(scope, found.path)
+        if value is MISSING:
+            missing[found.path] = None
+        pieces += (template[position : found.start], to_text(value))
+        position = found.end
+    pieces.append(template[position:])
+    return Rendered("".join(pieces), tuple(missing))
+
+
+def render_value(value: Value, scope: Mapping[str, Value]) -> tuple[Value, tuple[Path, ...]]:
+    """Renders every string inside a value; one that is exactly a placeholder becomes the value it names."""
+    missing: dict[Path, None] = {}
+    return _render(value, scope, missing), tuple(missing)
+
+
+def _render(value: Value, scope: Mapping[str, Value], missing: dict[Path, None]) -> Value:
+    if isinstance(value, str):
+        return _render_string(value, scope, missing)
+    if isinstance(value, Mapping):
+        return {key: _render(item, scope, missing) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [_render(item, scope, missing) for item in value]
+    return value
+
+
+def _render_string(text: str, scope: Mapping[str, Value], missing: dict[Path, None]) -> Value:
+    found = find_placeholders(text)
+    if len(found) == 1 and (found[0].start, found[0].end) == (0, len(text)):
+        value = lookup(scope, found[0].path)
+        if value is not MISSING:
+            return cast("Value", value)
+    rendered = render_text(text, scope)
+    missing.update(dict.fromkeys(rendered.missing))
+    return rendered.text

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+
+from amplihack.recipes.templates.placeholders import find_placeholders, show, unsupported
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("{{x}}", [("x",)]),
+        ("{{ x }} {{\tx}}", [("x",), ("x",)]),
+        ("{{x}}{{y}}", [("x",), ("y",)]),
+        ("{{my-obj.k_1.0}}", [("my-obj", "k_1", "0")]),
+        ("{{a[0].b}}", [("a", "0", "b")]),
+        ("""{{a["k 1"]['it']}}""", [("a", "k 1", "it")]),
+        ('{{a[""]}}', [("a", "")]),
+        ("{{9lives}}", [("9lives",)]),
+        ("{{{x}}}", [("x",)]),
+        ("\\{{x}}", [("x",)]),
+        ("{{x}}}", [("x",)]),
+        ("{{elsewhere}}", [("elsewhere",)]),
+    ],
+)
+def test_a_path_between_double_braces_is_a_placeholder(text: str, paths: list[tuple[str, ...]]) -> None:
+    assert [found.path for found in find_placeholders(text)] == paths
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{}}",
+        "{{ }}",
+        "{{.Names}}",
+        "{{.}}",
+        "${{ secrets.X }}",
+        "${{x}}",
+        "{{x|upper}}",
+        "{{é}}",
+        "{{x.}}",
+        "{{a b}}",
+        "{{a[x]}}",
+        "{{a[-1]}}",
+        "{{x\n}}",
+        "{x}",
+        "{{#if x}}",
+        "{{else}}",
+        "{{/if}}",
+        "{ {x} }",
+    ],
+)
+def test_anything_else_is_plain_text(text: str) -> None:
+    assert find_placeholders(text) == ()
+
+
+def test_offsets_cover_the_braces() -> None:
+    text = "a {{ x.y }} b"
+    (found,) = find_placeholders(text)
+    assert text[found.start : found.end] == "{{ x.y }}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{{#if x}}a{{else}}b{{/if}}", [("block", "{{#if x}}"), ("block", "{{else}}"), ("block", "{{/if}}")]),
+        ("{{x|upper}}", [("filter", "{{x|upper}}")]),
+        ('{{ x | default("y") }}', [("filter", '{{ x | default("y") }}')]),
+        ("a {{}} {{ }}", [("empty", "{{}}"), ("empty", "{{ }}")]),
+        ("{{x}} {{.Names}} ${{ x | y }}", []),
+    ],
+)
+def test_syntax_of_other_template_languages_is_reported(text: str, found: list[tuple[str, str]]) -> None:
+    assert [(item.what, item.text) for item in unsupported(text)] == found
+    assert all(text[item.start :].startswith(item.text) for item in unsupported(text))
+
+
+def test_a_path_is_shown_as_an_author_would_write_it() -> None:
+    assert show(("a", "b-c", "0", "two words")) == 'a.b-c.0["two words"]'

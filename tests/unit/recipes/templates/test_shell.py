@@ -1,0 +1,379 @@
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from amplihack.errors import TemplateError
+from amplihack.recipes.templates.shell import hazards, render_shell
+from amplihack.recipes.values import Value
+
+
+def tokens() -> Callable[[], str]:
+    numbers = itertools.count(1)
+    return lambda: f"fresh{next(numbers)}"
+
+
+def source(template: str, **scope: Value) -> str:
+    return render_shell(template, scope, token=tokens()).source
+
+
+def run(template: str, folder: Path, **scope: Value) -> str:
+    script = render_shell(template, scope, token=tokens())
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **script.variables}
+    finished = subprocess.run(
+        ["bash", "-c", script.source],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.stderr == ""
+    return finished.stdout
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("echo {{x}}", 'echo "$RECIPE_VAR_x"'),
+        ("echo {{x}} && ls {{x}}", 'echo "$RECIPE_VAR_x" && ls "$RECIPE_VAR_x"'),
+        ("echo {{obj.my-k}}", 'echo "$RECIPE_VAR_obj__my_k"'),
+        ("echo {{gone}}", 'echo "$RECIPE_VAR_gone"'),
+        ("echo '{{x}}'", "echo ''\"$RECIPE_VAR_x\"''"),
+        ('echo "hi {{x}}"', 'echo "hi ${RECIPE_VAR_x}"'),
+        ("echo $'a{{x}}b'", "echo $'a'\"$RECIPE_VAR_x\"$'b'"),
+        ("cat <<EOF\nUser: {{x}}\nEOF", "cat <<EOF\nUser: $RECIPE_VAR_x\nEOF"),
+        ("cat <<-EOF\n\t{{x}}\n\tEOF", "cat <<-EOF\n\t$RECIPE_VAR_x\n\tEOF"),
+        ("cat << EOF\n{{x}}abc {{x}}-\nEOF", "cat << EOF\n${RECIPE_VAR_x}abc $RECIPE_VAR_x-\nEOF"),
+        ("cat <<'EOF'\n<{{x}}>\nEOF", "cat <<'EOF'\n<v1>\nEOF"),
+        ('cat <<"EOF"\n<{{gone}}>\nEOF', 'cat <<"EOF"\n<>\nEOF'),
+        ("cat <<EOF > {{x}}\nb\nEOF", 'cat <<EOF > "$RECIPE_VAR_x"\nb\nEOF'),
+        ("T=$(cat <<EOF\n{{x}} $HOME\nEOF\n)", "T=$(cat <<EOF\n$RECIPE_VAR_x $HOME\nEOF\n)"),
+        ("T=$(cat <<'EOF'\n{{x}}\nEOF\n)", "T=$(cat <<'EOF'\nv1\nEOF\n)"),
+        ("cat <<EOF\nEOF\necho {{x}}", 'cat <<EOF\nEOF\necho "$RECIPE_VAR_x"'),
+        ("# about {{obj.my-k}}\ntrue", "# about obj.my-k\ntrue"),
+        ("echo $(( {{n}} + 1 ))", "echo $(( ${RECIPE_VAR_n} + 1 ))"),
+        ("docker ps --format '{{.Names}}' ${{ x }}", "docker ps --format '{{.Names}}' ${{ x }}"),
+    ],
+)
+def test_the_form_of_a_reference_follows_the_quotes_around_it(template: str, expected: str) -> None:
+    assert source(template, x="v1", n=3, obj={"my-k": "z"}) == expected
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        'cat <<< "text"',
+        "cat <<< word",
+        "echo $((1 << n))",
+        "(( 1 << n ))",
+        "# <<X in a comment",
+        "echo '<<EOF'",
+        'echo "<<EOF"',
+        "cat <<A <<B\na\nA\nb\nB",
+        "cat <<EOF\n  EOF\nEOF",
+        "cat <<\\EOF\na\nEOF",
+        "cat <<'E F'\na\nE F",
+        "cat <<EOF-1\nEOF\nEOF-1",
+        'cat <<"A"B\na\nAB',
+        "cat <<-E\n\ta\n\t\tE",
+    ],
+)
+def test_only_real_heredocs_change_the_lines_behind_them(before: str) -> None:
+    assert source(before + "\necho {{x}}", x="v") == before + '\necho "$RECIPE_VAR_x"'
+
+
+def test_rendering_twice_gives_the_same_script() -> None:
+    template = "echo {{a}} '{{a.b}}'\ncat <<'E'\n{{a}}\nE\n"
+    assert source(template, a={"b": "E"}) == source(template, a={"b": "E"})
+
+
+def test_variables_hold_every_value_and_missing_ones_empty() -> None:
+    script = render_shell("echo {{x}} {{gone.y}} # {{z}}", {"x": [1], "z": 1}, token=tokens())
+    assert script.variables == {"RECIPE_VAR_x": "[1]", "RECIPE_VAR_gone__y": ""}
+    assert script.missing == (("gone", "y"),)
+
+
+def test_two_paths_with_one_name_both_arrive(tmp_path: Path) -> None:
+    template = "echo {{a-b}} {{a_b}} {{c.d}} {{c__d}} {{a-b}}"
+    scope: dict[str, Value] = {"a-b": "1", "a_b": "2", "c": {"d": "3"}, "c__d": "4"}
+    output = run(template, tmp_path, **scope)
+    assert output == "1 2 3 4 1\n"
+    assert source("{{a-b}} {{a_b}}").split()[0] == '"$RECIPE_VAR_a_b"'
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["EOF", "a\nEOF\ntouch canary", "\nEOF", "EOF\n", "x\n\tEOF\n", "\ttab\n\t\ttabs"],
+)
+@pytest.mark.parametrize(
+    ("template", "before", "after"),
+    [
+        ("cat <<'EOF'\n{{x}}\nEOF\n", "", "\n"),
+        ("cat <<'EOF'\n{{x}}{{nl}}EOFx\nEOF\n", "", "\nEOFx\n"),
+        ("cat <<'EOF'\nE{{of}}\n{{x}}\nEOF\n", "EOF\n", "\n"),
+        ("cat <<-'EOF'\n\t\t{{x}}\n\tEOF\n", "", "\n"),
+        ("cat <<-'EOF'\n\t\ta{{x}}\n\tb\n\tEOF\n", "a", "\nb\n"),
+        ("cat <<'A' - <<'EOF'\nA {{x}}\nA\n{{x}}\nEOF\n", "", "\n"),
+        ("x=$(cat <<'EOF'\n{{x}}\n.\nEOF\n); echo \"$x\"", "", "\n.\n"),
+        ("cat <(cat <<'EOF'\n{{x}}\nEOF\n)", "", "\n"),
+        ("f() {\ncat <<'EOF'\n{{x}}\nEOF\n}\nf", "", "\n"),
+        ("cat <<''\n{{y}}\n\n", "y", "\n"),
+    ],
+)
+def test_no_value_ends_a_quoted_heredoc(
+    template: str, before: str, after: str, value: str, tmp_path: Path
+) -> None:
+    output = run(template, tmp_path, x=value, nl="\n", of="OF", y="y")
+    assert output == before + (value if "{{x}}" in template else "") + after
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_harmless_value_keeps_the_authors_delimiter_and_a_hostile_one_gets_a_fresh_one() -> None:
+    template = "cat <<'EOF'\n{{x}}\nEOF\n"
+    assert source(template, x="an EOF inside a line") == "cat <<'EOF'\nan EOF inside a line\nEOF\n"
+    assert source(template, x="a\nEOF") == "cat <<'fresh1'\na\nEOF\nfresh1\n"
+
+
+def test_in_a_substitution_a_value_with_shell_characters_is_referred_to() -> None:
+    template = "x=$(cat <<'EOF'\n$HOME {{x}} `a`\\\nEOF\n)"
+    assert source(template, x="it's )") == "x=$(cat <<fresh1\n\\$HOME ${RECIPE_VAR_x} \\`a\\`\\\\\nfresh1\n)"
+
+
+HARD_CASES = [
+    ("printf '%s' '{\"k\": \"{{x}}\"}'", '{"k": "@"}'),
+    ("cat <<'PY'\ndata = r'''{{x}}'''\nPY", "data = r'''@'''\n"),
+    ("cat <<'PY'\nprint(f\"..{{x}}..\")\nPY", 'print(f"..@..")\n'),
+    ("head -c {{n}} <<< {{x}} | wc -c", "3\n"),
+    ("printf %s {{x}}-{{x}}-suffix.json", "@-@-suffix.json"),
+    ('printf %s "$(printf %s "{{x}}")|"', "@|"),
+    ('printf %s "$(printf %s "$(printf %s "{{x}}|")")"', "@|"),
+    ("\tcat <<-END\n\t\tvalue: {{x}}.\n\tEND\n", "value: @.\n"),
+    (': "${X:=${RECIPE_VAR_a__b:-none}}"; printf %s "$X" {{x}}', "none@"),
+    ("printf %s \"${X:-'{{x}}'}\"", "'@'"),
+    ("# {{x}}\nprintf %s {{x}}", "@"),
+    ("case {{x}} in {{x}}) printf %s same;; *) printf other;; esac", "same"),
+    ("[[ {{x}} == {{x}} && {{x}} =~ ^{{x}}$ ]] && printf same", "same"),
+    ("v={{x}}; printf %s \"${v#{{x}}}|${v/{{x}}/{{x}}}|${v%'{{x}}'}\"", "|@|"),
+    ('a=( 1 {{x}} "{{x}}" ); printf %s "${#a[@]}${a[2]}"', "3@"),
+    ('declare -A m=( [{{x}}]=one ); m[{{x}}]+=two; printf %s "${m[{{x}}]}" "${!m[@]}"', "onetwo@"),
+    ("printf %s `printf %s \"{{x}}|\" | tr '\\n' '\\n' | base64 -w0` | base64 -d", "@|"),
+    ("cat <<EOF\n$(printf %s '{{x}}')|\nEOF\n", "@|\n"),
+    ("cat <<< {{x}}", "@\n"),
+    ("cat <<< \"{{x}}\" | cat - <(printf %s '{{x}}')", "@\n@"),
+    ("printf %s \\{{x}}", "\\@"),
+    ('f() { printf %s "$1"; }; f {{x}}', "@"),
+    ("for i in {{x}} 'b {{x}}'; do printf '%s|' \"$i\"; done", "@|b @|"),
+    ("select_=1; while read -r -d '' l; do printf %s \"$l\"; done < <(printf '%s\\0' 'x{{x}}x')", "x@x"),
+]
+
+
+@pytest.mark.parametrize(
+    "value", ["plain", 'it\'s $(touch canary) `touch canary` "q" \\ ; * #\nEOF\nEND\nPY\n)x']
+)
+@pytest.mark.parametrize(("template", "expected"), HARD_CASES)
+def test_hard_cases_print_the_value_itself(template: str, expected: str, value: str, tmp_path: Path) -> None:
+    assert run(template, tmp_path, x=value, n=3) == expected.replace("@", value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "echo $(( {{n}} + 1 ))",
+        "(( {{n}} > 2 ))",
+        "echo $[ {{n}} ]",
+        "let x={{n}}",
+        "let 'x={{n}}'",
+        "[[ {{n}} -eq 5 ]]",
+        "[[ 5 -lt {{n}} ]]",
+        '[[ "{{n}}" -ge 1 ]]',
+        "a[{{n}}]=1",
+        "echo ${a[{{n}}]}",
+        "echo ${v:{{n}}:2}",
+        'echo "${v: -{{n}}}"',
+        "for ((i=0; i<{{n}}; i++)); do :; done",
+        "a=([{{n}}]=x)",
+        "declare -i k={{n}}",
+        "local -i k; k={{n}}",
+        "declare -i k='{{n}}'",
+        "echo $(( ${v:-{{n}}} ))",
+        'echo "$(( a[{{n}}] ))"',
+        "cat <<E\n$(({{n}}))\nE",
+        "echo `echo $(( {{n}} ))`",
+    ],
+)
+def test_arithmetic_takes_numbers_and_refuses_what_bash_would_execute(template: str) -> None:
+    for number in (7, -7, "", " 12 ", "+3", 1.5, None):
+        assert source(template, n=number)
+    for code in ("a[$(touch canary)]", "1;2", "x", "1 2", "0x1f", "$((1))", "--1"):
+        with pytest.raises(TemplateError, match=r"n is used in arithmetic on line [23] ") as refused:
+            source("true\n" + template, n=code)
+        assert refused.value.line == 2 + template.count("\n", 0, template.index("{{"))
+    assert [hazard.kind for hazard in hazards(template)] == ["arithmetic"]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "echo ${{{x}}}",
+        "echo ${!{{x}}}",
+        "echo ${a{{x}}}",
+        "{{x}}=1",
+        "a{{x}}=1",
+        "export {{x}}=1",
+        "export {{x}}",
+        "read {{x}}",
+        "read -r -p prompt {{x}}",
+        "read -a {{x}}",
+        "declare {{x}}",
+        'declare "{{x}}=1"',
+        "printf -v {{x}} a",
+        "unset {{x}}",
+        "unset -v 'a[{{x}}]'",
+        "for {{x}} in a; do :; done",
+        "mapfile -t {{x}}",
+        "{{x}}() { :; }",
+        "function {{x}} { :; }",
+        "cat <<{{x}}\na\nEOF",
+        "[[ -v {{x}} ]]",
+        "[ -v {{x}} ]",
+        "test -v '{{x}}'",
+        "getopts ab {{x}}",
+        "echo `cat <<'E'\n{{x}}\nE\n`",
+        "command read {{x}}",
+        "wait -p {{x}}",
+        "declare -n r={{x}}",
+        "local -rn r='{{x}}'",
+    ],
+)
+def test_places_where_no_value_is_safe_are_refused_with_line_and_fix(template: str) -> None:
+    with pytest.raises(TemplateError, match=r"\{\{x\}\} on line") as refused:
+        source("true\n" + template, x="harmless")
+    assert refused.value.line >= 2
+    assert refused.value.fix
+    assert "refused" in [hazard.kind for hazard in hazards(template)]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "read -rp {{x}} name",
+        "read -d {{x}} name",
+        "export A={{x}}",
+        'export "A={{x}}"',
+        "declare -r a={{x}}",
+        "env {{x}}=1 true",
+        "docker run -e {{x}}=1 i",
+        "printf -- {{x}}",
+        "getopts {{x}} name",
+        "test {{x}} -eq 1",
+        "mapfile -t -d {{x}} a",
+        "local a={{x}} b='{{x}}'",
+        'readonly A="{{x}}"',
+        "printf '%d' {{x}}",
+        "exit {{x}}",
+    ],
+)
+def test_ordinary_arguments_of_the_same_commands_are_fine(template: str) -> None:
+    assert source(template, x="$(touch canary)")
+
+
+@pytest.mark.parametrize(
+    ("template", "construct", "line"),
+    [
+        ("echo {{x}}\necho 'abc\nd", "the single quote", 2),
+        ('echo {{x}} "abc', "the double quote", 1),
+        ("\n\necho $(ls {{x}}", "the $(", 3),
+        ("echo {{x}} ${v:-a", "the ${", 1),
+        ("echo {{x}} $((1 + 2)", "the $(", 1),
+        ("true\necho `ls {{x}}", "the backtick", 2),
+        ("echo $'{{x}}", "the $' quote", 1),
+        ("[[ {{x}} == a", "the [[", 1),
+        ("true\ncat <<EOF\n{{x}}\n  EOF\n", "the heredoc EOF", 2),
+        ("a=( {{x}}", "the array", 1),
+        ("echo `echo \n'{{x}}`", "the single quote", 2),
+        ("cat <(ls {{x}}", "the <(", 1),
+    ],
+)
+def test_quoting_that_never_closes_is_named_with_its_line(template: str, construct: str, line: int) -> None:
+    with pytest.raises(TemplateError) as refused:
+        source(template, x="v")
+    assert refused.value.what.startswith(f"{construct} opened on line {line} never closes")
+    assert refused.value.line == line
+    assert [(hazard.kind, hazard.line) for hazard in hazards(template)] == [("unclosed", line)]
+
+
+@pytest.mark.parametrize("template", ["echo 'abc", "cat <<EOF", "$((", "`", "{{}} ${{ x }} '", "\0", ""])
+def test_a_script_without_placeholders_passes_through_unchanged(template: str) -> None:
+    assert source(template, x="v") == template
+    assert hazards(template) == ()
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{{x}} --flag", [("command", 1)]),
+        ("a=1 {{x}}/bin/run", [("command", 1)]),
+        ("if true; then\n{{x}}\nfi", [("command", 2)]),
+        ("true | {{x}}", [("command", 1)]),
+        ("x=$({{x}} 2>&1)", [("command", 1)]),
+        ("! {{x}} && time {{x}}", [("command", 1), ("command", 1)]),
+        ("echo {{x}}", []),
+        ('"{{x}}" --flag', []),
+        ("./{{x}}", []),
+        ("cat <<E\n{{x}}\nE", []),
+    ],
+)
+def test_a_bare_placeholder_as_command_is_pointed_out(template: str, expected: list[tuple[str, int]]) -> None:
+    assert [(hazard.kind, hazard.line) for hazard in hazards(template)] == expected
+
+
+@pytest.mark.parametrize(
+    ("template", "language"),
+    [
+        ("eval {{x}}", "bash"),
+        ("eval \"echo '{{x}}'\"", "bash"),
+        ("trap 'rm {{x}}' EXIT", "bash"),
+        ("bash -c 'echo {{x}}'", "bash"),
+        ("sudo sh -ec {{x}}", "bash"),
+        ("timeout 5 python3 -c \"print('{{x}}')\"", "python"),
+        ('"${AMPLIFIER_PYTHON:-python3}" -c "{{x}}"', "python"),
+        ("node -e '{{x}}'", "node"),
+        ("perl -ne 'print {{x}}'", "perl"),
+        ("ruby -e '{{x}}'", "ruby"),
+        ("awk -F, '{print \"{{x}}\"}' file", "awk"),
+        ("jq -r --arg a b '.{{x}}'", "jq"),
+        ("sed -i 's/a/{{x}}/' file", "sed"),
+        ("sed -n -e 's/a/{{x}}/p' file", "sed"),
+        ("python3 - <<'PY'\nprint('{{x}}')\nPY", "python"),
+        ("python3 <<PY\nprint('{{x}}')\nPY", "python"),
+        ("bash -s <<'E'\n{{x}}\nE", "bash"),
+        ("/usr/bin/env node <<'E'\n{{x}}\nE", "node"),
+    ],
+)
+def test_values_that_become_source_code_are_pointed_out(template: str, language: str) -> None:
+    assert [(hazard.kind, hazard.detail) for hazard in hazards(template)] == [("source", language)]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "jq --arg v {{x}} '.a = $v'",
+        "awk -v v={{x}} '{print v}'",
+        "python3 script.py {{x}}",
+        "bash script.sh {{x}}",
+        "python3 script.py <<'E'\n{{x}}\nE",
+        "sed 's/a/b/' {{x}}",
+        "echo bash -c {{x}}",
+        "jq . <<'E'\n{{x}}\nE",
+        "python3 -c 'import sys' {{x}}",
+    ],
+)
+def test_data_for_the_same_programs_is_not_source_code(template: str) -> None:
+    assert hazards(template) == ()
