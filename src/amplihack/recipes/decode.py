@@ -1,0 +1,285 @@
+"""The YAML of a recipe to a `Recipe`, with every problem of the file in one report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as MappingOf
+from dataclasses import dataclass
+
+from amplihack.documents import Document, Mapping, Node, Scalar, Sequence, read_document, to_value
+from amplihack.errors import Location, Problem, RecipeError
+from amplihack.recipes.decode_steps import StepReader
+from amplihack.recipes.dialect import Verdict, detect
+from amplihack.recipes.fields import APPROVAL, BACKOFF, HOOKS, ORCHESTRATOR, RATE_LIMITING, RECIPE, STAGE
+from amplihack.recipes.model import (
+    Approval,
+    Backoff,
+    Hooks,
+    RateLimit,
+    Recipe,
+    Stage,
+    Step,
+    Text,
+    every_step,
+)
+from amplihack.recipes.reading import Fields, Report, mappings, read_table
+from amplihack.recipes.values import Value
+
+_STRICT_VERSION = re.compile(r"\d+\.\d+\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What a file says: the recipe, unless an error stands in the way, and all its problems."""
+
+    recipe: Recipe | None
+    problems: tuple[Problem, ...]
+    verdict: Verdict
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        return tuple(problem for problem in self.problems if problem.severity == "warning")
+
+    def required(self) -> Recipe:
+        """The recipe; raises RecipeError with every error of the file."""
+        errors = tuple(problem for problem in self.problems if problem.severity == "error")
+        if self.recipe is None or errors:
+            first = errors[0]
+            raise RecipeError(first.what, where=first.where, fix=first.fix, found=errors)
+        return self.recipe
+
+
+def decode_text(data: bytes | str, name: str = "<recipe>") -> Decoded:
+    """Reads a recipe's text. Raises DocumentError when it is not YAML at all."""
+    return decode(read_document(data, name))
+
+
+def decode(document: Document) -> Decoded:
+    report = Report(list(document.problems))
+    if not isinstance(document.root, Mapping):
+        kind = "a list" if isinstance(document.root, Sequence) else "a single value"
+        what = f"YAML parse error: a recipe is a mapping, but this file holds {kind}"
+        report.add("wrong-type", what, document.root.where, "begin with `name:` and `steps:`")
+        return Decoded(None, report.in_file_order(), Verdict("amplihack"))
+    verdict = detect(document.root)
+    recipe = _recipe(document.root, verdict, report)
+    return Decoded(recipe, report.in_file_order(), verdict)
+
+
+def _recipe(root: Mapping, verdict: Verdict, report: Report) -> Recipe:
+    fields = read_table(root, RECIPE, "", report)
+    reader = StepReader(verdict.dialect, report)
+    stages = _stages(fields, reader, report)
+    _check_top(fields, stages, verdict, report)
+    declared, required = _declared(fields)
+    orchestrator = fields.mapping("orchestrator")
+    return Recipe(
+        name=fields.word("name") or "",
+        stages=stages,
+        description=fields.word("description") or "",
+        version=fields.word("version") or "1.0.0",
+        author=fields.word("author") or "",
+        tags=fields.words("tags"),
+        dialect=verdict.dialect,
+        context={**declared, **fields.map("context")},
+        context_places=_places(fields.mapping("context")),
+        inputs=frozenset(required - fields.map("context").keys()),
+        context_validation={name: str(rule) for name, rule in fields.map("context_validation").items()},
+        secrets=frozenset(fields.words("secrets")),
+        limits=reader.limits(fields, ""),
+        hooks=_hooks(fields.mapping("hooks"), report),
+        extends=fields.text("extends"),
+        default_step_timeout=fields.number("default_step_timeout") or None,
+        rate_limit=_rate_limit(fields.mapping("rate_limiting"), report),
+        session_config=read_table(orchestrator, ORCHESTRATOR, "orchestrator: ", report).map("config")
+        if orchestrator
+        else {},
+        summary=_summary(fields),
+        where=root.where,
+    )
+
+
+def _check_top(fields: Fields, stages: tuple[Stage, ...], verdict: Verdict, report: Report) -> None:
+    steps = tuple(step for stage in stages for step in stage.steps)
+    if not (fields.word("name") or "").strip():
+        report.add(
+            "no-name", "Recipe must have a 'name' field", fields.where("name"), "add `name: what-it-does`"
+        )
+    if "extends" not in fields and not _has_items(fields, "steps") and not _has_items(fields, "stages"):
+        report.add(
+            "no-steps",
+            "Recipe must have a 'steps' field with at least one step",
+            fields.where("steps"),
+            "add `steps:` with one step",
+        )
+    _unique_ids(steps, report)
+    version = fields.word("version")
+    if verdict.dialect == "amplifier" and version and not _STRICT_VERSION.fullmatch(version):
+        report.add(
+            "version-form",
+            f"version '{version}' is not of the form 1.2.3",
+            fields.where("version"),
+            "other runners of this dialect refuse it",
+            "warning",
+        )
+
+
+def _has_items(fields: Fields, name: str) -> bool:
+    node = fields.nodes.get(name)
+    return node is not None and not (isinstance(node, Sequence) and not node.items)
+
+
+def _unique_ids(steps: tuple[Step, ...], report: Report) -> None:
+    first: dict[str, int] = {}
+    for step in every_step(steps):
+        if step.id and step.id in first:
+            report.add(
+                "duplicate-id",
+                f'two steps are called "{step.id}"; the first is on line {first[step.id]}'
+                f" (Duplicate step id: '{step.id}')",
+                step.where,
+                "give each step an id of its own",
+            )
+        first.setdefault(step.id, step.where.line)
+
+
+def _stages(fields: Fields, reader: StepReader, report: Report) -> tuple[Stage, ...]:
+    steps = reader.steps(fields.nodes.get("steps"), "steps")
+    if "stages" not in fields.nodes:
+        return (Stage("", steps, where=fields.where("steps")),)
+    if steps:
+        report.add(
+            "steps-and-stages",
+            "a recipe has steps or stages, not both",
+            fields.where("stages"),
+            "move the steps into a stage",
+        )
+    found = [_stage(node, reader, report) for node in mappings(fields.nodes["stages"], "stages", report)]
+    names: set[str] = set()
+    for stage in found:
+        if stage.name in names:
+            report.add(
+                "duplicate-stage",
+                f'two stages are called "{stage.name}"',
+                stage.where,
+                "give each stage a name of its own",
+            )
+        names.add(stage.name)
+    return tuple(found)
+
+
+def _stage(node: Mapping, reader: StepReader, report: Report) -> Stage:
+    name_node = node.entries.get("name")
+    name = name_node.text if isinstance(name_node, Scalar) else ""
+    owner = f"Stage '{name}': "
+    fields = read_table(node, STAGE, owner, report)
+    steps = reader.steps(fields.nodes.get("steps"), "steps")
+    if not name.strip():
+        report.add("no-name", "every stage needs a 'name'", node.where, "add `name: what-it-does`")
+    if not steps and "steps" not in fields.nodes:
+        report.add("no-steps", f"{owner}has no steps", node.where, "add `steps:` with one step")
+    return Stage(
+        name,
+        steps,
+        fields.test("condition"),
+        _approval(fields.mapping("approval"), owner, report),
+        node.where,
+    )
+
+
+def _approval(node: Mapping | None, owner: str, report: Report) -> Approval | None:
+    if node is None:
+        return None
+    fields = read_table(node, APPROVAL, f"{owner}approval: ", report)
+    if not fields.flag("required"):
+        return None
+    prompt = fields.text("prompt")
+    if prompt is None:
+        report.add(
+            "no-prompt",
+            f"{owner}an approval that is required needs a 'prompt'",
+            node.where,
+            "say what the person decides",
+        )
+        return None
+    return Approval(
+        prompt,
+        before=fields.word("when") == "before",
+        timeout=fields.number("timeout") or 0.0,
+        approve_by_default=fields.word("default") == "approve",
+    )
+
+
+def _hooks(node: Mapping | None, report: Report) -> Hooks:
+    if node is None:
+        return Hooks()
+    fields = read_table(node, HOOKS, "hooks: ", report)
+    return Hooks(fields.text("pre_step"), fields.text("post_step"), fields.text("on_error"))
+
+
+def _rate_limit(node: Mapping | None, report: Report) -> RateLimit | None:
+    if node is None:
+        return None
+    fields = read_table(node, RATE_LIMITING, "rate_limiting: ", report)
+    inner = fields.mapping("backoff")
+    return RateLimit(
+        fields.count("max_concurrent_llm") or None,
+        fields.count("min_delay_ms") or 0,
+        _backoff(inner, report) if inner else Backoff(),
+    )
+
+
+def _backoff(node: Mapping, report: Report) -> Backoff | None:
+    fields = read_table(node, BACKOFF, "rate_limiting.backoff: ", report)
+    if fields.flag("enabled") is False:
+        return None
+    return Backoff(
+        fields.count("initial_delay_ms") or 1000,
+        fields.count("max_delay_ms") or 60_000,
+        fields.number("multiplier") or 2.0,
+        fields.count("reset_after_success") or 3,
+    )
+
+
+def _declared(fields: Fields) -> tuple[dict[str, Value], set[str]]:
+    """Inputs that `inputs` and `parameters` declare: those with a default, and those without."""
+    defaults: dict[str, Value] = {}
+    required: set[str] = set()
+    for name, rule in [
+        *_declarations(fields.nodes.get("inputs")),
+        *_declarations(fields.nodes.get("parameters")),
+    ]:
+        if not name:
+            continue
+        if isinstance(rule, dict) and "default" in rule:
+            defaults[name] = rule["default"]
+        else:
+            required.add(name)
+    return defaults, required - defaults.keys()
+
+
+def _declarations(node: Node | None) -> list[tuple[str, Value]]:
+    match to_value(node) if node else None:
+        case dict() as named:
+            return list(named.items())
+        case list() as listed:
+            return [_declaration(item) for item in listed]
+        case _:
+            return []
+
+
+def _declaration(item: Value) -> tuple[str, Value]:
+    if isinstance(item, MappingOf):
+        return str(item.get("name", "")), dict(item)
+    return str(item), None
+
+
+def _places(node: Mapping | None) -> dict[str, Location]:
+    return {key: scalar.where for key, scalar in node.keys.items()} if node else {}
+
+
+def _summary(fields: Fields) -> Text | None:
+    node = fields.nodes.get("output")
+    if isinstance(node, Mapping):
+        node = node.entries.get("template")
+    return Text(node.text, node) if isinstance(node, Scalar) and node.text else None

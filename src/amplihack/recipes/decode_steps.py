@@ -1,0 +1,279 @@
+"""The steps of a recipe: from a mapping of the file to a `Step` whose parts fit together."""
+
+from __future__ import annotations
+
+from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
+from amplihack.recipes.fields import RECURSION, RETRY, STEP, Dialect, Kind
+from amplihack.recipes.model import (
+    Action,
+    Agent,
+    Bash,
+    Body,
+    ErrorPolicy,
+    Foreach,
+    JsonRule,
+    Limits,
+    Loop,
+    ModelChoice,
+    Number,
+    Retry,
+    Step,
+    SubRecipe,
+    Text,
+    While,
+)
+from amplihack.recipes.reading import Fields, Report, mappings, read_table
+from amplihack.recipes.values import Value, to_json
+
+_MISSING = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
+
+
+class StepReader:
+    """Reads steps of one file; problems go to its report."""
+
+    def __init__(self, dialect: Dialect, report: Report) -> None:
+        self.dialect = dialect
+        self.report = report
+
+    def steps(self, node: Node | None, what: str) -> tuple[Step, ...]:
+        found = mappings(node, what, self.report)
+        return tuple(self.step(child, index) for index, child in enumerate(found))
+
+    def step(self, node: Mapping, index: int) -> Step:
+        id_node = node.entries.get("id")
+        name = id_node.text if isinstance(id_node, Scalar) and not id_node.absent else ""
+        owner = f"Step '{name or f'index {index}'}': "
+        fields = read_table(node, STEP, owner, self.report)
+        if not name.strip():
+            self.report.add(
+                "no-id", "Every step must have a non-empty 'id' field", node.where, "add `id: what-it-does`"
+            )
+        return Step(
+            id=name,
+            action=self._action(fields, owner),
+            where=id_node.where if id_node is not None and name else node.where,
+            title=fields.word("name"),
+            description=fields.word("description") or "",
+            condition=fields.test("condition"),
+            when_tags=fields.words("when_tags"),
+            depends_on=fields.words("depends_on"),
+            parallel_group=fields.word("parallel_group"),
+            override=fields.flag("override") or False,
+            loop=self._loop(fields, owner),
+            output=fields.word("output") or None,
+            keep_text=fields.word("output_type") == "text",
+            json=_json_rule(fields),
+            working_dir=fields.text("working_dir"),
+            timeout=_seconds(fields, "timeout"),
+            idle_timeout=fields.number("idle_timeout") or None,
+            retry=self._retry(fields, owner),
+            on_error=_on_error(fields),
+        )
+
+    # what it does
+
+    def _action(self, fields: Fields, owner: str) -> Action:
+        body = fields.nodes.get("steps")
+        if body is not None:
+            return self._body(fields, body, owner)
+        kind = _kind(fields)
+        self._missing(fields, kind, owner)
+        match kind:
+            case "bash":
+                return _bash(fields)
+            case "agent":
+                return self._agent(fields, owner)
+            case "recipe":
+                return self._sub_recipe(fields, owner)
+
+    def _body(self, fields: Fields, body: Node, owner: str) -> Action:
+        if "foreach" not in fields and "while_condition" not in fields:
+            self.report.add(
+                "body-without-loop",
+                f"{owner}steps inside a step need 'foreach' or 'while_condition'",
+                body.where,
+                "add the loop, or move the steps out",
+            )
+        return Body(self.steps(body, f"{owner}steps"))
+
+    def _missing(self, fields: Fields, kind: Kind, owner: str) -> None:
+        needed = _MISSING[kind]
+        if needed in fields.nodes or (kind == "agent" and _described(fields)):
+            return
+        self.report.add(
+            f"no-{needed}",
+            f"{owner}{kind} step is missing a '{needed}' field",
+            fields.node.where,
+            f"add `{needed}:`",
+            "error" if self.dialect == "amplifier" else "warning",
+        )
+
+    def _agent(self, fields: Fields, owner: str) -> Agent:
+        return Agent(
+            prompt=fields.text("prompt") or Text(_described(fields)),
+            agent=fields.word("agent"),
+            mode=fields.word("mode"),
+            models=self._models(fields, owner),
+            model_role=fields.word("model_role"),
+            config=fields.map("agent_config"),
+            own_process=fields.word("spawn_mode") == "subprocess",
+            auto_stage=fields.flag("auto_stage"),
+        )
+
+    def _models(self, fields: Fields, owner: str) -> tuple[ModelChoice, ...]:
+        provider, model = fields.word("provider"), fields.word("model")
+        preferences = fields.nodes.get("provider_preferences")
+        if preferences is None:
+            return (ModelChoice(provider, model),) if provider or model else ()
+        if provider or model:
+            self.report.add(
+                "contradiction",
+                f"{owner}'provider_preferences' stands beside 'provider' or 'model'",
+                preferences.where,
+                "keep the list alone",
+            )
+        if not isinstance(preferences, Sequence):
+            self.report.add(
+                "wrong-type", f"{owner}'provider_preferences' should be a list", preferences.where
+            )
+            return ()
+        return tuple(_model_choice(to_value(item)) for item in preferences.items)
+
+    def _sub_recipe(self, fields: Fields, owner: str) -> SubRecipe:
+        default = "isolated" if self.dialect == "amplifier" else "inherit"
+        return SubRecipe(
+            recipe=fields.text("recipe") or Text(""),
+            context=fields.map("context"),
+            mode="isolated" if (fields.word("context_mode") or default) == "isolated" else "inherit",
+            limits=self.limits(fields, owner),
+            recovery=fields.flag("recovery_on_failure") or False,
+        )
+
+    def limits(self, fields: Fields, owner: str) -> Limits:
+        node = fields.mapping("recursion")
+        if node is None:
+            return Limits()
+        inner = read_table(node, RECURSION, f"{owner}recursion: ", self.report)
+        return Limits(inner.count("max_depth"), inner.count("max_total_steps"))
+
+    # how often
+
+    def _loop(self, fields: Fields, owner: str) -> Loop | None:
+        over = self._over(fields, owner)
+        if over is None:
+            return None
+        limit = "max_iterations" if isinstance(over, Foreach) else "max_while_iterations"
+        count = fields.count(limit)
+        return Loop(
+            over,
+            100 if count is None else count,
+            fields.word("collect"),
+            fields.test("break_when"),
+            fields.map("update_context"),
+        )
+
+    def _over(self, fields: Fields, owner: str) -> Foreach | While | None:
+        condition = fields.test("while_condition")
+        if condition and "foreach" in fields:
+            self.report.add(
+                "two-loops",
+                f"{owner}'foreach' and 'while_condition' exclude each other",
+                fields.where("while_condition"),
+                "put one loop into the body of the other",
+            )
+        if condition:
+            return While(condition)
+        items = fields.values.get("foreach")
+        if isinstance(items, Sequence):
+            literal = tuple(to_value(item) for item in items.items)
+            return Foreach(literal, fields.word("as") or "item", _width(fields))
+        if isinstance(items, Text):
+            return Foreach(items, fields.word("as") or "item", _width(fields))
+        return None
+
+    def _retry(self, fields: Fields, owner: str) -> Retry | None:
+        node = fields.mapping("retry")
+        if node is None:
+            return None
+        inner = read_table(node, RETRY, f"{owner}retry: ", self.report)
+        return Retry(
+            inner.count("max_attempts") or inner.word("max_attempts") or 3,
+            inner.word("backoff") != "linear",
+            _or(inner.number("initial_delay"), 5.0),
+            _or(inner.number("max_delay"), 300.0),
+            inner.word("on") == "transient",
+        )
+
+
+def _kind(fields: Fields) -> Kind:
+    match fields.word("type"):
+        case "bash" | "agent" | "recipe" as stated:
+            return stated
+    if "recipe" in fields.nodes:
+        return "recipe"
+    if "agent" in fields.nodes or ("prompt" in fields.nodes and "command" not in fields.nodes):
+        return "agent"
+    return "bash"
+
+
+def _bash(fields: Fields) -> Bash:
+    return Bash(
+        fields.text("command") or Text(""),
+        fields.map("env"),
+        fields.word("output_exit_code"),
+        fields.word("output_stderr"),
+        fields.count("max_env_value_bytes"),
+        any_exit="output_exit_code" in fields and fields.word("on_error") != "fail",
+    )
+
+
+def _described(fields: Fields) -> str:
+    """A prompt made of the words that a step without one still has."""
+    parts = [fields.word("task") or "", fields.word("description") or ""]
+    inputs = fields.data("inputs")
+    if inputs:
+        parts.append("Inputs:\n" + (inputs if isinstance(inputs, str) else to_json(inputs)))
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _model_choice(item: Value) -> ModelChoice:
+    if isinstance(item, dict):
+        provider, model = item.get("provider"), item.get("model", item.get("class"))
+        return ModelChoice(str(provider) if provider else None, str(model) if model else None)
+    return ModelChoice(None, str(item))
+
+
+def _json_rule(fields: Fields) -> JsonRule | None:
+    wanted = fields.values.get("parse_json")
+    required = fields.flag("parse_json_required") or False
+    if wanted in (None, False) and not required:
+        return None
+    return JsonRule("last" if wanted == "last" else "first", required)
+
+
+def _seconds(fields: Fields, name: str) -> Number | None:
+    value = fields.values.get(name)
+    return value if isinstance(value, str | float) else None
+
+
+def _width(fields: Fields) -> Number | None:
+    value = fields.values.get("parallel")
+    if value is True:
+        return 0
+    if value is None or value is False:
+        return None
+    return value if isinstance(value, int | str) else None
+
+
+def _on_error(fields: Fields) -> ErrorPolicy:
+    """`on_error` is the clearest word, then `continue_on_error: true` or `fatal: false`."""
+    match fields.word("on_error"):
+        case "fail" | "continue" | "skip_remaining" as stated:
+            return stated
+    if fields.flag("continue_on_error") or fields.flag("fatal") is False:
+        return "continue"
+    return "fail"
+
+
+def _or(value: float | None, default: float) -> float:
+    return default if value is None else value

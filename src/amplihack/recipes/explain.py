@@ -1,0 +1,159 @@
+"""What a recipe would do, step by step, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from amplihack.recipes.model import Body, Foreach, Recipe, Stage, Step, SubRecipe, Text, While
+from amplihack.recipes.values import to_json
+
+DEFAULT_DEPTH = 6
+DEFAULT_STEPS = 200
+
+
+def explain(recipe: Recipe) -> str:
+    """The plan of a recipe as text for people."""
+    return "\n".join([*_head(recipe), "", *_context(recipe), *_plan(recipe)])
+
+
+def _head(recipe: Recipe) -> Iterator[str]:
+    yield f"Recipe: {recipe.name} (v{recipe.version})"
+    if recipe.description:
+        yield f"Description: {recipe.description.strip()}"
+    if recipe.author:
+        yield f"Author: {recipe.author}"
+    if recipe.tags:
+        yield f"Tags: {', '.join(recipe.tags)}"
+    depth = DEFAULT_DEPTH if recipe.limits.max_depth is None else recipe.limits.max_depth
+    total = DEFAULT_STEPS if recipe.limits.max_total_steps is None else recipe.limits.max_total_steps
+    yield f"Recursion: max_depth={depth}, max_total_steps={total}"
+    for name in ("pre_step", "post_step", "on_error"):
+        if hook := getattr(recipe.hooks, name):
+            yield f"Hook {name}: {_one_line(hook.text)}"
+
+
+def _context(recipe: Recipe) -> Iterator[str]:
+    if recipe.context:
+        yield "Context defaults:"
+        for name, value in recipe.context.items():
+            yield f"  {name}: {to_json(value)}"
+        yield ""
+    if recipe.inputs:
+        yield f"Expects from the caller: {', '.join(sorted(recipe.inputs))}"
+        yield ""
+
+
+def _plan(recipe: Recipe) -> Iterator[str]:
+    yield f"Steps ({len(recipe.steps)}):"
+    number = 0
+    for stage in recipe.stages:
+        if stage.name:
+            yield f"  stage {stage.name}{_if(stage)}"
+        if stage.approval and stage.approval.before:
+            yield f"       ⏸ a person decides: {_one_line(stage.approval.prompt.text)}"
+        for step in stage.steps:
+            number += 1
+            yield f"  {number:>3}. {_line(step)}"
+            yield from _body(step, "       ")
+        if stage.approval and not stage.approval.before:
+            yield f"       ⏸ a person decides: {_one_line(stage.approval.prompt.text)}"
+
+
+def _body(step: Step, indent: str) -> Iterator[str]:
+    for inner in step.action.steps if isinstance(step.action, Body) else ():
+        yield f"{indent}- {_line(inner)}"
+        yield from _body(inner, indent + "  ")
+
+
+def _line(step: Step) -> str:
+    parts = [f"[{step.kind:<6}] {step.id}{_if(step)}", *_notes(step)]
+    return " ".join(part for part in parts if part)
+
+
+def _if(thing: Step | Stage) -> str:
+    return f" [if {_one_line(thing.condition.text)}]" if thing.condition else ""
+
+
+def _notes(step: Step) -> Iterator[str]:
+    if isinstance(step.action, SubRecipe):
+        yield f"runs {step.action.recipe.text}"
+    yield _loop(step)
+    if step.parallel_group is not None:
+        yield f"∥ {step.parallel_group}"
+    if step.output:
+        yield f"→ {step.output}"
+    if step.json:
+        yield "(parse_json, required)" if step.json.required else "(parse_json)"
+    if step.on_error == "continue":
+        yield "(continue_on_error)"
+    elif step.on_error == "skip_remaining":
+        yield "(on_error: skip_remaining)"
+    if step.when_tags:
+        yield f"(tags: {', '.join(step.when_tags)})"
+    if step.timeout:
+        yield (
+            f"(timeout {step.timeout:g} s)"
+            if isinstance(step.timeout, float)
+            else f"(timeout {step.timeout})"
+        )
+    if step.retry:
+        yield f"(up to {step.retry.max_attempts} attempts)"
+
+
+def _loop(step: Step) -> str:
+    if step.loop is None:
+        return ""
+    match step.loop.over:
+        case Foreach(items=items, name=name, parallel=parallel):
+            over = items.text if isinstance(items, Text) else to_json(items)
+            how = "" if parallel is None else " at once" if parallel == 0 else f", {parallel} at once"
+            return f"for each {name} of {over}{how}"
+        case While(condition=condition):
+            return f"while {_one_line(condition.text)}"
+
+
+def _one_line(text: str, width: int = 100) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def describe(recipe: Recipe) -> dict[str, Any]:
+    """The plan of a recipe as data."""
+    return {
+        "name": recipe.name,
+        "version": recipe.version,
+        "description": recipe.description,
+        "author": recipe.author,
+        "tags": list(recipe.tags),
+        "dialect": recipe.dialect,
+        "context": dict(recipe.context),
+        "inputs": sorted(recipe.inputs),
+        "stages": [
+            {
+                "name": stage.name or None,
+                "condition": stage.condition.text if stage.condition else None,
+                "approval": stage.approval.prompt.text if stage.approval else None,
+                "steps": [_describe_step(step) for step in stage.steps],
+            }
+            for stage in recipe.stages
+        ],
+    }
+
+
+def _describe_step(step: Step) -> dict[str, Any]:
+    return {
+        "id": step.id,
+        "type": step.kind,
+        "line": step.where.line,
+        "condition": step.condition.text if step.condition else None,
+        "output": step.result_name,
+        "loop": _loop(step) or None,
+        "parallel_group": step.parallel_group,
+        "on_error": step.on_error,
+        "timeout": step.timeout,
+        "recipe": step.action.recipe.text if isinstance(step.action, SubRecipe) else None,
+        "steps": [_describe_step(inner) for inner in step.action.steps]
+        if isinstance(step.action, Body)
+        else [],
+    }

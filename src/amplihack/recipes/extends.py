@@ -1,0 +1,118 @@
+"""A recipe that extends another: the parent's steps first, then the child's; the child's word counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar
+
+from amplihack.errors import RecipeError
+from amplihack.recipes.model import Body, Hooks, Limits, Recipe, Stage, Step, Text, every_step
+
+_T = TypeVar("_T")
+Parent: TypeAlias = "Callable[[Text, str | None], Located | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A recipe and the file that it came from."""
+
+    recipe: Recipe
+    path: str | None
+
+
+def resolve_extends(child: Located, find_parent: Parent) -> Recipe:
+    """The recipe with all its ancestors merged in. Raises RecipeError on a missing parent or a cycle."""
+    seen: list[str] = []
+    chain = [child.recipe]
+    current = child
+    while (wanted := current.recipe.extends) is not None:
+        if wanted.text in seen or (not seen and wanted.text == child.recipe.name):
+            raise _error(
+                wanted, f"Circular extends detected: '{wanted.text}' was already visited in the extends chain"
+            )
+        seen.append(wanted.text)
+        parent = find_parent(wanted, current.path)
+        if parent is None:
+            raise _error(wanted, f"Parent recipe '{wanted.text}' not found in search directories")
+        chain.append(parent.recipe)
+        current = parent
+    merged = chain.pop()
+    while chain:
+        merged = merge(merged, chain.pop())
+    return merged
+
+
+def _error(wanted: Text, what: str) -> RecipeError:
+    return RecipeError(f"Extends error: {what}", where=wanted.where, fix="check the name after `extends:`")
+
+
+def merge(parent: Recipe, child: Recipe) -> Recipe:
+    """Parent and child as one recipe that extends nothing. Raises RecipeError on a clash of ids."""
+    context = {**parent.context, **child.context}
+    return replace(
+        child,
+        extends=None,
+        stages=_stages(parent, child),
+        tags=tuple(sorted({*parent.tags, *child.tags})),
+        context=context,
+        context_places={**parent.context_places, **child.context_places},
+        inputs=(parent.inputs | child.inputs) - context.keys(),
+        context_validation={**parent.context_validation, **child.context_validation},
+        secrets=parent.secrets | child.secrets,
+        limits=Limits(
+            _first(child.limits.max_depth, parent.limits.max_depth),
+            _first(child.limits.max_total_steps, parent.limits.max_total_steps),
+        ),
+        hooks=Hooks(
+            child.hooks.pre_step or parent.hooks.pre_step,
+            child.hooks.post_step or parent.hooks.post_step,
+            child.hooks.on_error or parent.hooks.on_error,
+        ),
+        default_step_timeout=_first(child.default_step_timeout, parent.default_step_timeout),
+        rate_limit=_first(child.rate_limit, parent.rate_limit),
+        session_config={**parent.session_config, **child.session_config},
+        summary=child.summary or parent.summary,
+    )
+
+
+def _stages(parent: Recipe, child: Recipe) -> tuple[Stage, ...]:
+    inherited = {step.id: step for step in every_step(parent.steps)}
+    replaceable = {step.id for step in child.steps if step.override}
+    replacements: dict[str, Step] = {}
+    for step in every_step(child.steps):
+        if step.id in inherited and step.id not in replaceable:
+            raise RecipeError(
+                f'two steps are called "{step.id}": one here, one in "{parent.name}", which this extends'
+                f" (Duplicate step id: '{step.id}')",
+                where=step.where,
+                fix="rename it, or add `override: true` to replace the inherited step",
+            )
+        if step.id in inherited:
+            replacements[step.id] = step
+    kept = [_replaced(stage, replacements) for stage in parent.stages]
+    own = [
+        replace(stage, steps=tuple(step for step in stage.steps if step.id not in replacements))
+        for stage in child.stages
+    ]
+    if kept and own and not kept[-1].name and not own[0].name:
+        kept[-1:] = [replace(kept[-1], steps=kept[-1].steps + own.pop(0).steps)]
+    return tuple(stage for stage in (*kept, *own) if stage.steps)
+
+
+def _replaced(stage: Stage, replacements: dict[str, Step]) -> Stage:
+    return replace(stage, steps=_with(stage.steps, replacements))
+
+
+def _with(steps: tuple[Step, ...], replacements: dict[str, Step]) -> tuple[Step, ...]:
+    return tuple(_or_inside(replacements.get(step.id, step), replacements) for step in steps)
+
+
+def _or_inside(step: Step, replacements: dict[str, Step]) -> Step:
+    if not isinstance(step.action, Body) or step.id in replacements:
+        return step
+    return replace(step, action=Body(_with(step.action.steps, replacements)))
+
+
+def _first(value: _T | None, other: _T | None) -> _T | None:
+    return other if value is None else value

@@ -1,0 +1,331 @@
+"""Every field a recipe may have, as data.
+
+Validation, `recipe schema` and the reference page are all made from these tables, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+Shape: TypeAlias = Literal[
+    "text",  # any scalar, kept as its source text
+    "template",  # text in which {{placeholders}} are rendered
+    "condition",  # a boolean expression
+    "flag",  # true or false
+    "count",  # a whole number, 0 or more
+    "number",  # a whole or decimal number, 0 or more
+    "seconds",  # a number, or a template that renders to one
+    "attempts",  # a whole number, 1 or more, or a template that renders to one
+    "words",  # a list of texts
+    "map",  # names to any values
+    "texts",  # names to texts
+    "choice",  # one of `choices`
+    "json",  # false, true, first or last
+    "items",  # a template that names a list, or a list
+    "width",  # true, false, a whole number of 1 or more, or a template
+    "any",
+    "table",  # a mapping with a table of its own
+    "tables",  # a list of such mappings
+]
+Dialect: TypeAlias = Literal["amplihack", "amplifier"]
+Kind: TypeAlias = Literal["bash", "agent", "recipe"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    name: str
+    shape: Shape
+    doc: str
+    default: str = ""
+    required: bool = False
+    aliases: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()  # the kinds of step it belongs to; none named means all
+    choices: tuple[str, ...] = ()
+    table: str = ""  # the table of a nested mapping
+    signal: Dialect | None = None  # its presence tells the dialect of a file
+    prose: bool = False  # accepted for the reader's sake; the engine does not act on it
+
+
+@dataclass(frozen=True)  # no slots: `known` is computed once and kept
+class Table:
+    name: str
+    doc: str
+    fields: tuple[Field, ...]
+
+    @cached_property
+    def known(self) -> dict[str, Field]:
+        """Every accepted spelling and the field that it means."""
+        return {spelling: each for each in self.fields for spelling in (each.name, *each.aliases)}
+
+
+RECIPE = Table(
+    "recipe",
+    "The file as a whole.",
+    (
+        Field(name="name", shape="text", required=True, doc="What the recipe is called."),
+        Field(name="description", shape="text", doc="What it does, in a sentence or two."),
+        Field(name="version", shape="text", default="1.0.0", doc="The recipe's version; kept as written."),
+        Field(name="author", shape="text", doc="Who to ask about it."),
+        Field(name="tags", shape="words", doc="Words to find the recipe by; steps have `when_tags`."),
+        Field(name="created", shape="text", prose=True, signal="amplifier", doc="When it was written."),
+        Field(name="updated", shape="text", prose=True, signal="amplifier", doc="When it was last changed."),
+        Field(name="dialect", shape="choice", choices=("amplihack", "amplifier"),
+              doc="Which defaults apply where the two communities differ; detected when absent."),
+        Field(name="context", shape="map", doc="Variables and their default values."),
+        Field(name="parameters", shape="any",
+              doc="Declared inputs: a map of name to `{type, required, default, description}`; "
+                  "the defaults become variables."),
+        Field(name="inputs", shape="any",
+              doc="Declared inputs: a list of `{name, description, default}`, or a map as in `parameters`."),
+        Field(name="context_validation", shape="texts", signal="amplihack",
+              doc="Checks of variables before the first step: `nonempty`, `git_repo`, `path` or `optional`."),
+        Field(name="secrets", shape="words",
+              doc="Variables whose values never appear in events, logs, errors or results."),
+        Field(name="recursion", shape="table", table="recursion", doc="Limits for nested recipes."),
+        Field(name="hooks", shape="table", table="hooks", signal="amplihack",
+              doc="Shell commands that run around every step."),
+        Field(name="extends", shape="text", signal="amplihack",
+              doc="A recipe whose steps come first and whose context, tags, hooks and limits are inherited."),
+        Field(name="default_step_timeout", shape="number",
+              doc="Seconds that a step without a `timeout` of its own may run."),
+        Field(name="rate_limiting", shape="table", table="rate_limiting", signal="amplifier",
+              doc="How many agents may run at once, and how far apart."),
+        Field(name="orchestrator", shape="table", table="orchestrator", signal="amplifier",
+              doc="Settings for agent sessions that this recipe starts."),
+        Field(name="output", shape="any",
+              doc="What the run shows at its end: a template, or a map with a `template`."),
+        Field(name="steps", shape="tables", table="step", doc="The steps, in the order in which they run."),
+        Field(name="stages", shape="tables", table="stage", signal="amplifier",
+              doc="Groups of steps with approval gates between them; instead of `steps`."),
+        Field(name="metadata", shape="any", prose=True, doc="Notes for other tools."),
+        Field(name="validation", shape="any", prose=True, doc="Notes for other tools."),
+        Field(name="config", shape="any", prose=True, doc="Notes for other tools."),
+        Field(name="error_handling", shape="any", prose=True, doc="Notes for readers."),
+        Field(name="integration", shape="any", prose=True, doc="Notes for readers."),
+    ),
+)  # fmt: skip
+
+RECURSION = Table(
+    "recursion",
+    "How deep recipes may nest and how many steps they may run in all.",
+    (
+        Field(name="max_depth", shape="count", default="6", doc="Levels of sub-recipes; 0 forbids them."),
+        Field(
+            name="max_total_steps", shape="count", default="200", doc="Steps of a run, sub-recipes included."
+        ),
+    ),
+)
+
+HOOKS = Table(
+    "hooks",
+    "Shell commands that know `step_id`, `step_type`, `step_status`, `step_error` and `recipe_name`.",
+    (
+        Field(name="pre_step", shape="template", doc="Runs before each step that is not skipped."),
+        Field(name="post_step", shape="template", doc="Runs after each step that did not fail."),
+        Field(name="on_error", shape="template", doc="Runs after each step that failed."),
+    ),
+)
+
+STAGE = Table(
+    "stage",
+    "A named group of steps.",
+    (
+        Field(name="name", shape="text", required=True, doc="Unique among the stages."),
+        Field(name="description", shape="text", prose=True, doc="What the stage is for."),
+        Field(name="condition", shape="condition", doc="The stage runs only if this holds."),
+        Field(name="steps", shape="tables", table="step", required=True, doc="At least one step."),
+        Field(name="approval", shape="table", table="approval", doc="A gate that a person opens."),
+        Field(name="approval_required", shape="any", prose=True, doc="Not a gate: write `approval`."),
+        Field(name="auto_approve_if", shape="any", prose=True, doc="Not a gate: write `approval`."),
+        Field(name="approval_message", shape="any", prose=True, doc="Not a gate: write `approval`."),
+    ),
+)
+
+APPROVAL = Table(
+    "approval",
+    "A gate: the run goes on when a person approves and ends for good when the person denies.",
+    (
+        Field(name="required", shape="flag", default="false", doc="Whether there is a gate at all."),
+        Field(name="prompt", shape="template", doc="What the person is asked; needed when `required`."),
+        Field(name="when", shape="choice", choices=("after", "before"), default="after",
+              doc="Whether the gate stands behind the stage's steps or in front of them."),
+        Field(name="timeout", shape="number", default="0", doc="Seconds to wait; 0 waits for ever."),
+        Field(name="default", shape="choice", choices=("deny", "approve"), default="deny",
+              doc="The answer when the time is up."),
+    ),
+)  # fmt: skip
+
+RETRY = Table(
+    "retry",
+    "How often and how soon a failed step is tried again.",
+    (
+        Field(name="max_attempts", shape="attempts", default="3", doc="Attempts in all, the first included."),
+        Field(name="backoff", shape="choice", choices=("exponential", "linear"), default="exponential",
+              doc="Whether the wait doubles after each attempt or stays the same."),
+        Field(name="initial_delay", shape="number", default="5", doc="Seconds before the second attempt."),
+        Field(name="max_delay", shape="number", default="300", doc="The longest wait, in seconds."),
+        Field(name="on", shape="choice", choices=("any", "transient"), default="any",
+              doc="Whether every failure is tried again or only those that may pass by themselves."),
+    ),
+)  # fmt: skip
+
+RATE_LIMITING = Table(
+    "rate_limiting",
+    "One limiter for the whole tree of recipes.",
+    (
+        Field(name="max_concurrent_llm", shape="count", doc="Agents that may run at the same time."),
+        Field(name="min_delay_ms", shape="count", default="0", doc="Pause between two agents."),
+        Field(name="backoff", shape="table", table="backoff", doc="What to do after a rate-limit answer."),
+    ),
+)
+
+BACKOFF = Table(
+    "backoff",
+    "How the pause grows when a provider says that there were too many requests.",
+    (
+        Field(name="enabled", shape="flag", default="true", doc="Whether the pause grows at all."),
+        Field(name="initial_delay_ms", shape="count", default="1000", doc="The first pause."),
+        Field(name="max_delay_ms", shape="count", default="60000", doc="The longest pause."),
+        Field(name="multiplier", shape="number", default="2.0", doc="How fast it grows."),
+        Field(name="reset_after_success", shape="count", default="3", doc="Successes that end it."),
+        Field(name="applies_to", shape="any", prose=True, doc="Notes for readers."),
+    ),
+)
+
+ORCHESTRATOR = Table(
+    "orchestrator",
+    "Settings for agent sessions.",
+    (Field(name="config", shape="map", doc="Handed to every agent session as it is."),),
+)
+
+_BASH: tuple[Kind, ...] = ("bash",)
+_AGENT: tuple[Kind, ...] = ("agent",)
+_RECIPE: tuple[Kind, ...] = ("recipe",)
+
+STEP = Table(
+    "step",
+    "One piece of work: a shell command, a request to an agent, another recipe, or a loop over these.",
+    (
+        Field(name="id", shape="text", required=True, doc="Unique in the file; results are stored under it."),
+        Field(name="type", shape="choice", choices=("bash", "agent", "recipe"),
+              doc="The kind of step; when absent it follows from the fields: `recipe`, then `agent`, then "
+                  "`prompt` without `command`, else bash."),
+        Field(name="name", shape="text", doc="Shown in progress instead of the id."),
+        Field(name="description", shape="text", doc="What the step is for."),
+        # what it does
+        Field(name="command", shape="template", kinds=_BASH,
+              doc="Shell source. A placeholder becomes a reference that fits its place; values never enter "
+                  "the source."),
+        Field(name="env", shape="map", kinds=_BASH, signal="amplifier",
+              doc="Extra environment variables; values are rendered."),
+        Field(name="output_exit_code", shape="text", kinds=_BASH, signal="amplifier",
+              doc="The variable that receives the exit code; a failing command then does not fail the step."),
+        Field(name="output_stderr", shape="text", kinds=_BASH,
+              doc="The variable that receives what the command wrote to stderr."),
+        Field(name="max_env_value_bytes", shape="count", kinds=_BASH,
+              doc="Values larger than this are handed over by file instead of by environment."),
+        Field(name="agent", shape="text", kinds=_AGENT,
+              doc="Whose persona answers: `namespace:name`, `namespace:category:name` or `self`."),
+        Field(name="prompt", shape="template", kinds=_AGENT, doc="What the agent is asked to do."),
+        Field(name="mode", shape="text", kinds=_AGENT, doc="Stands as a `MODE:` line above the prompt."),
+        Field(name="model", shape="text", kinds=_AGENT, doc="The model to use."),
+        Field(name="provider", shape="text", kinds=_AGENT, signal="amplifier", doc="The provider to use."),
+        Field(name="provider_preferences", shape="any", kinds=_AGENT, signal="amplifier",
+              doc="Providers and models in order of preference: `[{provider, model}]`."),
+        Field(name="model_role", shape="text", kinds=_AGENT, signal="amplifier",
+              doc="A role that the host maps to a model, such as `fast` or `reasoning`."),
+        Field(name="agent_config", shape="map", kinds=_AGENT, signal="amplifier",
+              doc="Settings for the agent session, handed over as they are."),
+        Field(name="spawn_mode", shape="choice", choices=("subprocess",), kinds=_AGENT, signal="amplifier",
+              doc="Runs the agent session in a process of its own."),
+        Field(name="auto_stage", shape="flag", kinds=_AGENT, default="the run's setting", signal="amplihack",
+              doc="Whether changes are staged with git after the step."),
+        Field(name="recipe", shape="template", kinds=_RECIPE,
+              doc="A recipe's name, or a path relative to this file."),
+        Field(name="context", shape="map", kinds=_RECIPE, aliases=("sub_context",),
+              doc="Variables for the sub-recipe; strings are rendered, at any depth."),
+        Field(name="context_mode", shape="choice", choices=("inherit", "isolated"), kinds=_RECIPE,
+              default="inherit; isolated in `dialect: amplifier`",
+              doc="Whether the sub-recipe sees every variable and hands its own back, or only sees `context` "
+                  "and returns its results as one value."),
+        Field(name="recursion", shape="table", table="recursion", kinds=_RECIPE,
+              doc="Tighter limits for this call."),
+        Field(name="recovery_on_failure", shape="flag", default="false", kinds=_RECIPE, signal="amplihack",
+              doc="Lets an agent try once to finish the work of a sub-recipe that failed."),
+        # whether and when it runs
+        Field(name="condition", shape="condition", doc="The step is skipped unless this holds."),
+        Field(name="when_tags", shape="words", signal="amplihack",
+              doc="The step runs only if one of these is asked for, or nothing is."),
+        Field(name="depends_on", shape="words", doc="Steps that must come earlier."),
+        Field(name="parallel_group", shape="text", signal="amplihack",
+              doc="Adjacent steps with the same group run at the same time."),
+        Field(name="override", shape="flag", default="false",
+              doc="Replaces the step of the same id in the recipe that this one extends."),
+        # loops
+        Field(name="foreach", shape="items", signal="amplifier", doc="Runs the step once for each item."),
+        Field(name="as", shape="text", default="item", signal="amplifier", doc="The name of the item."),
+        Field(name="collect", shape="text", signal="amplifier",
+              doc="The variable that receives the list of all results."),
+        Field(name="parallel", shape="width", default="false", signal="amplifier",
+              doc="Runs the items at the same time: `true` for all at once, or how many."),
+        Field(name="max_iterations", shape="count", default="100",
+              doc="A longer list is refused before the first item."),
+        Field(name="checkpoint_iterations", shape="flag", default="false", signal="amplifier",
+              doc="Every iteration is kept as it finishes; always so here."),
+        Field(name="while_condition", shape="condition", signal="amplifier",
+              doc="Repeats the step as long as this holds."),
+        Field(name="max_while_iterations", shape="count", default="100", signal="amplifier",
+              doc="The loop ends after this many rounds, and the step is degraded."),
+        Field(name="break_when", shape="condition", signal="amplifier", doc="Ends the loop early."),
+        Field(name="update_context", shape="map", signal="amplifier",
+              doc="Variables that change after each round; values are rendered."),
+        Field(name="steps", shape="tables", table="step", aliases=("while_steps",),
+              doc="The body of a loop, when it is more than one step."),
+        # what becomes of its result
+        Field(name="output", shape="text", default="the step's id", doc="The variable for the result."),
+        Field(name="output_type", shape="choice", choices=("auto", "text"), default="auto",
+              doc="`text` keeps the result as text even if it reads as JSON."),
+        Field(name="parse_json", shape="json", default="false",
+              doc="Finds JSON in the result; `last` takes the last one instead of the first."),
+        Field(name="parse_json_required", shape="flag", default="false", signal="amplihack",
+              doc="Fails the step when there is no JSON; otherwise it is degraded."),
+        # limits and failures
+        Field(name="working_dir", shape="template", aliases=("cwd",), default="the run's directory",
+              doc="Where the step runs; relative to the run's directory."),
+        Field(name="timeout", shape="seconds", default="none", doc="Seconds it may run; 0 is no limit."),
+        Field(name="idle_timeout", shape="number", kinds=("bash", "agent"), default="none",
+              doc="Seconds the step may be silent."),
+        Field(name="retry", shape="table", table="retry", signal="amplifier", doc="Tries again on failure."),
+        Field(name="on_error", shape="choice", choices=("fail", "continue", "skip_remaining"), default="fail",
+              signal="amplifier", doc="What a failure does to the run."),
+        Field(name="continue_on_error", shape="flag", default="false", aliases=("nonfatal",),
+              signal="amplihack", doc="A failure does not end the run."),
+        Field(name="fatal", shape="flag", default="true", signal="amplihack",
+              doc="`false` means the same as `continue_on_error: true`."),
+        # words for the reader
+        Field(name="inputs", shape="any", doc="What the step works on; the prompt when there is none."),
+        Field(name="outputs", shape="any", prose=True, doc="What the step yields."),
+        Field(name="task", shape="text", doc="What the agent is asked to do, when there is no `prompt`."),
+        Field(name="skill", shape="text", prose=True, doc="A skill to use; name it in the prompt."),
+        Field(name="actions", shape="any", prose=True, doc="Notes for readers."),
+        Field(name="until", shape="any", prose=True, doc="Notes for readers; loops use `break_when`."),
+    ),
+)  # fmt: skip
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        RECIPE,
+        STAGE,
+        APPROVAL,
+        STEP,
+        RECURSION,
+        HOOKS,
+        RETRY,
+        RATE_LIMITING,
+        BACKOFF,
+        ORCHESTRATOR,
+    )
+}

@@ -1,0 +1,281 @@
+"""A recipe as the engine understands it. Every value here is checked and cannot change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from amplihack.documents import Scalar
+from amplihack.errors import Location
+from amplihack.recipes.conditions import Condition
+from amplihack.recipes.fields import Dialect, Kind
+from amplihack.recipes.values import Value
+
+NOWHERE = Location("<recipe>", 1, 1)
+
+ErrorPolicy: TypeAlias = Literal["fail", "continue", "skip_remaining"]
+ContextMode: TypeAlias = Literal["inherit", "isolated"]
+JsonPick: TypeAlias = Literal["first", "last"]
+Number: TypeAlias = "float | str"  # a number, or a template that renders to one
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A template or other text of the file that can say where each of its characters stands."""
+
+    text: str
+    node: Scalar | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def where(self) -> Location:
+        return self.node.where if self.node else NOWHERE
+
+    def at(self, offset: int) -> Location:
+        """The place of a character that counts from 0."""
+        return self.node.locate(offset) if self.node else NOWHERE
+
+    def line(self, number: int) -> Location:
+        """The place of a line that counts from 1."""
+        before = self.text.split("\n")[: number - 1]
+        return self.at(sum(len(line) + 1 for line in before))
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A condition and the text it was read from."""
+
+    condition: Condition
+    source: Text
+
+    @property
+    def text(self) -> str:
+        return self.condition.text
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`None` means that the file is silent, so that the default or an outer recipe decides."""
+
+    max_depth: int | None = None
+    max_total_steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    pre_step: Text | None = None
+    post_step: Text | None = None
+    on_error: Text | None = None
+
+
+# What a step does -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Bash:
+    command: Text
+    env: Mapping[str, Value] = field(default_factory=dict)
+    exit_code_to: str | None = None
+    stderr_to: str | None = None
+    max_env_value_bytes: int | None = None
+    any_exit: bool = False  # the exit code is stored, so that one other than 0 is no failure
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A provider and a model; either may be left to the host."""
+
+    provider: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    prompt: Text
+    agent: str | None = None
+    mode: str | None = None
+    models: tuple[ModelChoice, ...] = ()  # in order of preference
+    model_role: str | None = None
+    config: Mapping[str, Value] = field(default_factory=dict)
+    own_process: bool = False
+    auto_stage: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubRecipe:
+    recipe: Text
+    context: Mapping[str, Value] = field(default_factory=dict)
+    mode: ContextMode = "inherit"
+    limits: Limits = Limits()
+    recovery: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Several steps that a loop repeats."""
+
+    steps: tuple[Step, ...]
+
+
+Action: TypeAlias = Bash | Agent | SubRecipe | Body
+
+
+# How often it does it ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Foreach:
+    items: Text | tuple[Value, ...]
+    name: str = "item"
+    parallel: Number | None = None  # None: one after another; 0: all at once
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    condition: Test
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    over: Foreach | While
+    max_iterations: int = 100
+    collect: str | None = None
+    break_when: Test | None = None
+    update: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    max_attempts: Number = 3
+    doubling: bool = True
+    initial_delay: float = 5.0
+    max_delay: float = 300.0
+    transient_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JsonRule:
+    """How JSON is looked for in a result, and whether the step fails without it."""
+
+    pick: JsonPick = "first"
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    id: str
+    action: Action
+    where: Location = field(default=NOWHERE, compare=False)
+    title: str | None = None
+    description: str = ""
+    condition: Test | None = None
+    when_tags: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    parallel_group: str | None = None
+    override: bool = False
+    loop: Loop | None = None
+    output: str | None = None
+    keep_text: bool = False
+    json: JsonRule | None = None
+    working_dir: Text | None = None
+    timeout: Number | None = None
+    idle_timeout: float | None = None
+    retry: Retry | None = None
+    on_error: ErrorPolicy = "fail"
+
+    @property
+    def kind(self) -> Kind | Literal["group"]:
+        match self.action:
+            case Bash():
+                return "bash"
+            case Agent():
+                return "agent"
+            case SubRecipe():
+                return "recipe"
+            case Body():
+                return "group"
+
+    @property
+    def result_name(self) -> str:
+        """The variable that receives the step's result."""
+        return self.output or self.id
+
+
+# The recipe around them -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    prompt: Text
+    before: bool = False
+    timeout: float = 0.0
+    approve_by_default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Steps that belong together; a flat recipe is one stage without a name."""
+
+    name: str
+    steps: tuple[Step, ...]
+    condition: Test | None = None
+    approval: Approval | None = None
+    where: Location = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    initial_delay_ms: int = 1000
+    max_delay_ms: int = 60_000
+    multiplier: float = 2.0
+    reset_after_success: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    max_concurrent: int | None = None
+    min_delay_ms: int = 0
+    backoff: Backoff | None = Backoff()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    name: str
+    stages: tuple[Stage, ...]
+    description: str = ""
+    version: str = "1.0.0"
+    author: str = ""
+    tags: tuple[str, ...] = ()
+    dialect: Dialect = "amplihack"
+    context: Mapping[str, Value] = field(default_factory=dict)
+    context_places: Mapping[str, Location] = field(default_factory=dict, compare=False, repr=False)
+    inputs: frozenset[str] = frozenset()  # declared without a default: the caller supplies them
+    context_validation: Mapping[str, str] = field(default_factory=dict)
+    secrets: frozenset[str] = frozenset()
+    limits: Limits = Limits()
+    hooks: Hooks = Hooks()
+    extends: Text | None = None
+    default_step_timeout: float | None = None
+    rate_limit: RateLimit | None = None
+    session_config: Mapping[str, Value] = field(default_factory=dict)
+    summary: Text | None = None
+    where: Location = field(default=NOWHERE, compare=False)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The top-level steps of every stage, in order."""
+        return tuple(step for stage in self.stages for step in stage.steps)
+
+    @property
+    def staged(self) -> bool:
+        return any(stage.name for stage in self.stages)
+
+
+def every_step(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps and those inside their loop bodies, in file order."""
+    found: list[Step] = []
+    for step in steps:
+        found.append(step)
+        if isinstance(step.action, Body):
+            found.extend(every_step(step.action.steps))
+    return tuple(found)

@@ -1,0 +1,155 @@
+"""A mapping of the file, read by its field table: known fields, aliases, and all problems noted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
+from amplihack.errors import Location, Problem, Severity
+from amplihack.recipes.fields import Field, Table
+from amplihack.recipes.model import Test, Text
+from amplihack.recipes.shapes import Read, Unreadable, read_field
+from amplihack.recipes.suggest import closest
+from amplihack.recipes.values import Value
+
+
+@dataclass(slots=True)
+class Report:
+    """The problems of one file, in the order in which they were found."""
+
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, code: str, what: str, where: Location, fix: str = "", severity: Severity = "error") -> None:
+        self.problems.append(Problem(what, where, fix, severity, code))
+
+    def in_file_order(self) -> tuple[Problem, ...]:
+        return tuple(sorted(self.problems, key=_place))
+
+
+def _place(problem: Problem) -> tuple[int, int]:
+    return (problem.where.line, problem.where.column) if problem.where else (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of one mapping by their proper names."""
+
+    node: Mapping
+    values: dict[str, Read]
+    nodes: dict[str, Node]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+    def where(self, name: str) -> Location:
+        return self.nodes[name].where if name in self.nodes else self.node.where
+
+    def word(self, name: str) -> str | None:
+        value = self.values.get(name)
+        return value if isinstance(value, str) else None
+
+    def text(self, name: str) -> Text | None:
+        value, node = self.values.get(name), self.nodes.get(name)
+        if isinstance(value, str) and isinstance(node, Scalar):
+            return Text(value, node)
+        return value if isinstance(value, Text) else None
+
+    def test(self, name: str) -> Test | None:
+        value = self.values.get(name)
+        return value if isinstance(value, Test) else None
+
+    def flag(self, name: str) -> bool | None:
+        value = self.values.get(name)
+        return value if isinstance(value, bool) else None
+
+    def count(self, name: str) -> int | None:
+        value = self.values.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def number(self, name: str) -> float | None:
+        value = self.values.get(name)
+        return value if isinstance(value, float) else None
+
+    def words(self, name: str) -> tuple[str, ...]:
+        value = self.values.get(name)
+        return value if isinstance(value, tuple) else ()
+
+    def map(self, name: str) -> dict[str, Value]:
+        value = self.values.get(name)
+        return value if isinstance(value, dict) else {}
+
+    def mapping(self, name: str) -> Mapping | None:
+        node = self.nodes.get(name)
+        return node if isinstance(node, Mapping) else None
+
+    def data(self, name: str) -> Value:
+        return to_value(self.nodes[name]) if name in self.nodes else None
+
+
+def read_table(node: Mapping, table: Table, owner: str, report: Report) -> Fields:
+    """The known fields of a mapping; `owner` begins each message, as in "Step 'build': "."""
+    known = table.known
+    values: dict[str, Read] = {}
+    nodes: dict[str, Node] = {}
+    spelt: dict[str, str] = {}
+    for key, child in node:
+        if key not in known:
+            _unknown(node, key, table, owner, report)
+            continue
+        each = known[key]
+        if each.name in nodes:
+            _second_spelling(node, spelt[each.name], key, owner, report)
+            continue
+        if not (isinstance(child, Scalar) and child.absent and each.shape not in ("words", "map", "texts")):
+            nodes[each.name], spelt[each.name] = child, key
+            _read(child, each, owner, values, report)
+    return Fields(node, values, nodes)
+
+
+def _read(child: Node, each: Field, owner: str, values: dict[str, Read], report: Report) -> None:
+    try:
+        values[each.name] = read_field(child, each)
+    except Unreadable as error:
+        if each.shape == "condition" and isinstance(child, Scalar):
+            report.add("bad-condition", f"{owner}'{each.name}' {error}", child.locate(error.offset))
+        else:
+            report.add("wrong-type", f"{owner}'{each.name}' {error}", child.where)
+
+
+def _unknown(node: Mapping, key: str, table: Table, owner: str, report: Report) -> None:
+    if key.startswith("x-") or not isinstance(node.keys[key].value, str):
+        return
+    meant = closest(key, table.known)
+    thing = "Unrecognized top-level field" if table.name == "recipe" else f"{owner}unrecognized field"
+    report.add(
+        "unknown-field",
+        f"{thing} '{key}' (possible typo)",
+        node.where_key(key),
+        f"did you mean '{meant}'?" if meant else "remove it, or rename it to x-… to keep it as a note",
+        "warning",
+    )
+
+
+def _second_spelling(node: Mapping, first: str, key: str, owner: str, report: Report) -> None:
+    if to_value(node.entries[key]) != to_value(node.entries[first]):
+        report.add(
+            "contradiction",
+            f"{owner}'{first}' and '{key}' mean the same and say different things",
+            node.where_key(key),
+            "keep one of the two",
+        )
+
+
+def mappings(node: Node | None, what: str, report: Report) -> Iterator[Mapping]:
+    """The mappings of a list; anything else is reported."""
+    if node is None:
+        return
+    if not isinstance(node, Sequence):
+        report.add("wrong-type", f"{what} should be a list", node.where, "start each one with a dash")
+        return
+    for item in node.items:
+        if isinstance(item, Mapping):
+            yield item
+        else:
+            report.add("wrong-type", f"each of {what} should be a mapping", item.where, "begin it with `id:`")

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import pytest
+
+from amplihack.errors import RecipeError
+from amplihack.recipes.decode import decode_text
+from amplihack.recipes.model import Bash, Limits, Recipe, Step, Text
+
+
+def recipe(text: str) -> Recipe:
+    document = decode_text(text, "r.yaml")
+    assert document.warnings == ()
+    return document.required()
+
+
+def problems(text: str) -> list[tuple[str, str]]:
+    return [(str(problem.where), problem.code) for problem in decode_text(text, "r.yaml").problems]
+
+
+# the file as a whole
+
+
+def test_the_smallest_recipe() -> None:
+    found = recipe("name: n\nsteps:\n- id: a\n  command: ls\n")
+    assert found == Recipe(name="n", stages=found.stages)
+    assert found.steps == (Step(id="a", action=Bash(Text("ls"))),)
+    assert (found.version, found.limits, found.staged) == ("1.0.0", Limits(None, None), False)
+    assert found.hooks.pre_step is found.hooks.post_step is found.hooks.on_error is None
+
+
+def test_every_top_level_field_arrives() -> None:
+    found = recipe(
+        """\
+name: My recipe (draft)
+description: d
+version: 1.10
+author: me
+tags: [a, 1.0]
+context: {x: 1.50, y: [yes, ~], z: .inf}
+context_validation: {x: nonempty}
+secrets: [token]
+recursion: {max_depth: 0}
+hooks: {pre_step: a, on_error: b}
+default_step_timeout: 30
+output: "{{x}}"
+steps: [{id: 1, command: ""}]
+"""
+    )
+    assert (found.name, found.description, found.version, found.author) == (
+        "My recipe (draft)",
+        "d",
+        "1.10",
+        "me",
+    )
+    assert found.tags == ("a", "1.0")
+    assert found.context == {"x": 1.5, "y": ["yes", None], "z": None}
+    assert {name: str(place) for name, place in found.context_places.items()} == {
+        "x": "r.yaml:6:11", "y": "r.yaml:6:20", "z": "r.yaml:6:33",
+    }  # fmt: skip
+    assert found.context_validation == {"x": "nonempty"}
+    assert found.secrets == {"token"}
+    assert found.limits == Limits(0, None)
+    assert (found.hooks.pre_step, found.hooks.post_step, found.hooks.on_error) == (Text("a"), None, Text("b"))
+    assert found.default_step_timeout == 30
+    assert found.summary == Text("{{x}}")
+    assert found.steps[0].id == "1"
+
+
+@pytest.mark.parametrize("empty", ["", "~", "null"])
+def test_an_empty_list_or_map_is_empty(empty: str) -> None:
+    found = recipe(
+        f"name: n\ntags: {empty}\ncontext: {empty}\nauthor: {empty}\nsteps: [{{id: a, command: ls}}]"
+    )
+    assert (found.tags, found.context, found.author) == ((), {}, "")
+
+
+def test_the_summary_may_be_a_map_with_a_template() -> None:
+    found = recipe("name: n\noutput: {format: md, template: 'x {{a}}'}\nsteps: [{id: a, command: ls}]")
+    assert found.summary == Text("x {{a}}")
+    assert recipe("name: n\noutput: {schema: {a: 1}}\nsteps: [{id: a, command: ls}]").summary is None
+
+
+def test_declared_inputs_give_defaults_and_context_has_the_last_word() -> None:
+    found = recipe(
+        """\
+name: n
+inputs:
+- {name: a, description: needed}
+- {name: b, default: 2}
+- plain
+parameters:
+  c: {type: string, default: x, required: false}
+  d: {type: integer, required: true}
+  e:
+context: {b: 3, d: 4}
+steps: [{id: s, command: ls}]
+"""
+    )
+    assert found.context == {"b": 3, "c": "x", "d": 4}
+    assert found.inputs == {"a", "plain", "e"}
+
+
+def test_a_declaration_without_a_name_declares_nothing() -> None:
+    assert recipe("name: n\ninputs: [{description: x}]\nsteps: [{id: s, command: ls}]").inputs == frozenset()
+
+
+@pytest.mark.parametrize("text", ["- name: x\n", "word", "12"])
+def test_the_top_must_be_a_mapping(text: str) -> None:
+    document = decode_text(text, "r.yaml")
+    assert document.recipe is None
+    with pytest.raises(RecipeError, match="YAML parse error: a recipe is a mapping"):
+        document.required()
+
+
+# what stands in the way
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("steps: [{id: a, command: ls}]", "Recipe must have a 'name' field"),
+        ("name: ''\nsteps: [{id: a, command: ls}]", "Recipe must have a 'name' field"),
+        ("name: '  '\nsteps: [{id: a, command: ls}]", "Recipe must have a 'name' field"),
+        ("name: n", "Recipe must have a 'steps' field with at least one step"),
+        ("name: n\nsteps:", "Recipe must have a 'steps' field with at least one step"),
+        ("name: n\nsteps: []", "Recipe must have a 'steps' field with at least one step"),
+        ("name: n\nstages: []", "Recipe must have a 'steps' field with at least one step"),
+        ("name: n\nsteps: [{command: ls}]", "Every step must have a non-empty 'id' field"),
+        ("name: n\nsteps: [{id: '', command: ls}]", "Every step must have a non-empty 'id' field"),
+        ("name: n\nsteps: [{id: ' ', command: ls}]", "Every step must have a non-empty 'id' field"),
+        ("name: n\nsteps: [{id: a, command: x}, {id: a, command: y}]", "Duplicate step id: 'a'"),
+        ("name: n\nsteps: [{id: a, command: x}, {id: b, foreach: [1], steps: [{id: a, command: y}]}]",
+         "Duplicate step id: 'a'"),
+        ("name: n\nsteps: [{id: a, type: loop}]", "'type' should be one of bash, agent, recipe, not 'loop'"),
+        ("name: n\nsteps: [{id: a, type: Bash}]", "did you mean 'bash'?"),
+        ("name: n\ntags: ci\nsteps: [{id: a, command: ls}]", "'tags' should be a list"),
+        ("name: n\nsteps: [{id: a, command: ls, condition: 'a =='}]", "'condition' cannot be read"),
+    ],
+)  # fmt: skip
+def test_errors_say_what_is_wrong(text: str, phrase: str) -> None:
+    with pytest.raises(RecipeError) as caught:
+        decode_text(text).required()
+    assert phrase in " ".join(problem.what for problem in caught.value.problems)
+
+
+def test_a_repeated_id_points_at_the_second_and_names_the_line_of_the_first() -> None:
+    text = "name: n\nsteps:\n- {id: a, command: ls}\n- {id: a, command: pwd}\n"
+    (problem,) = decode_text(text, "r.yaml").problems
+    assert str(problem.where) == "r.yaml:4:8"
+    assert problem.what.startswith('two steps are called "a"; the first is on line 3')
+
+
+def test_all_problems_come_in_one_report_in_file_order() -> None:
+    text = """\
+tags: ci
+descrption: x
+steps:
+- id: a
+  comand: ls
+  timeout: soon
+- command: ls
+  condition: a ==
+- id: a
+  command: ls
+  command: pwd
+"""
+    assert problems(text) == [
+        ("r.yaml:1:1", "no-name"),
+        ("r.yaml:1:7", "wrong-type"),
+        ("r.yaml:2:1", "unknown-field"),
+        ("r.yaml:4:3", "no-command"),
+        ("r.yaml:5:3", "unknown-field"),
+        ("r.yaml:6:12", "wrong-type"),
+        ("r.yaml:7:3", "no-id"),
+        ("r.yaml:8:18", "bad-condition"),
+        ("r.yaml:9:7", "duplicate-id"),
+        ("r.yaml:11:3", "duplicate-key"),
+    ]
+    with pytest.raises(RecipeError) as caught:
+        decode_text(text).required()
+    assert len(caught.value.problems) == 7
+    assert caught.value.what == caught.value.problems[0].what
+
+
+@pytest.mark.parametrize(
+    ("word", "meant", "where"),
+    [
+        ("descrption", "description", "top"),
+        ("versoin", "version", "top"),
+        ("Context", "context", "top"),
+        ("comand", "command", "step"),
+        ("prarse_json", "parse_json", "step"),
+        ("tmeout", "timeout", "step"),
+        ("continue-on-error", "continue_on_error", "step"),
+        ("sub-context", "sub_context", "step"),
+    ],
+)
+def test_a_misspelt_field_is_a_warning_with_the_word_that_was_meant(
+    word: str, meant: str, where: str
+) -> None:
+    top, inner = (f"{word}: x\n", "") if where == "top" else ("", f", {word}: x")
+    document = decode_text(f"name: n\n{top}steps: [{{id: a, command: ls{inner}}}]")
+    (warning,) = document.warnings
+    owner = "Unrecognized top-level field" if where == "top" else "Step 'a': unrecognized field"
+    assert warning.what == f"{owner} '{word}' (possible typo)"
+    assert warning.fix == f"did you mean '{meant}'?"
+    assert document.required().name == "n"
+
+
+def test_a_step_without_an_id_is_called_by_its_index() -> None:
+    document = decode_text("name: n\nsteps: [{id: a, command: ls}, {command: ls, zzzz: 1}]")
+    assert "Step 'index 1': unrecognized field 'zzzz' (possible typo)" in [p.what for p in document.problems]
+
+
+def test_keys_that_are_not_text_are_passed_over() -> None:
+    assert problems("name: n\n1: x\n~: y\ntrue: z\nsteps: [{id: a, command: ls}]") == []

@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import pytest
+
+from amplihack.recipes.decode import decode_text
+from amplihack.recipes.model import (
+    Agent,
+    Bash,
+    JsonRule,
+    Limits,
+    ModelChoice,
+    Recipe,
+    Retry,
+    Step,
+    SubRecipe,
+    Text,
+)
+from amplihack.recipes.values import Value
+
+
+def recipe(text: str) -> Recipe:
+    document = decode_text(text, "r.yaml")
+    assert document.warnings == ()
+    return document.required()
+
+
+def step(fields: str, *, dialect: str = "amplihack") -> Step:
+    return recipe(f"name: n\ndialect: {dialect}\nsteps: [{{id: a, {fields}}}]").steps[0]
+
+
+def problems(text: str) -> list[tuple[str, str]]:
+    return [(str(problem.where), problem.code) for problem in decode_text(text, "r.yaml").problems]
+
+
+def only_problem(text: str) -> str:
+    (problem,) = decode_text(text, "r.yaml").problems
+    return problem.what
+
+
+# kinds of steps
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ("command: ls", "bash"),
+        ("agent: a, prompt: p", "agent"),
+        ("prompt: p", "agent"),
+        ("command: ls, prompt: p", "bash"),
+        ("command: ls, agent: x", "agent"),
+        ("recipe: r", "recipe"),
+        ("recipe: r, agent: x, prompt: p, command: ls", "recipe"),
+        ("recipe: ''", "recipe"),
+        ("type: bash, command: ls, agent: x", "bash"),
+        ("type: agent, prompt: p, command: ls", "agent"),
+        ("type: recipe, recipe: r", "recipe"),
+        ("foreach: [1], steps: [{id: b, command: ls}]", "group"),
+        ("while_condition: x, while_steps: [{id: b, command: ls}]", "group"),
+    ],
+)
+def test_the_kind_follows_from_the_fields_unless_it_is_stated(fields: str, kind: str) -> None:
+    document = decode_text(f"name: n\nsteps: [{{id: a, {fields}}}]")
+    assert document.required().steps[0].kind == kind
+
+
+def test_a_step_with_nothing_is_bash_with_a_warning() -> None:
+    document = decode_text("name: n\nsteps: [{id: a}]")
+    assert document.required().steps[0].action == Bash(Text(""))
+    assert [problem.what for problem in document.warnings] == [
+        "Step 'a': bash step is missing a 'command' field"
+    ]
+
+
+@pytest.mark.parametrize(("kind", "needed"), [("bash", "command"), ("agent", "prompt"), ("recipe", "recipe")])
+def test_what_a_step_lacks_is_a_warning_and_in_the_other_dialect_an_error(kind: str, needed: str) -> None:
+    text = f"name: n\ndialect: %s\nsteps: [{{id: a, type: {kind}}}]"
+    for dialect, severity in (("amplihack", "warning"), ("amplifier", "error")):
+        (problem,) = decode_text(text % dialect).problems
+        assert problem.what == f"Step 'a': {kind} step is missing a '{needed}' field"
+        assert problem.severity == severity
+
+
+def test_all_fields_of_a_bash_step_arrive() -> None:
+    found = step(
+        "command: ls, name: t, description: d, env: {A: 1}, output_exit_code: c, output_stderr: e, "
+        "max_env_value_bytes: 9, condition: x, when_tags: [t], depends_on: [z], parallel_group: '', "
+        "output: o, output_type: text, parse_json: last, parse_json_required: true, cwd: d, "
+        "timeout: 300, idle_timeout: 5"
+    )
+    assert found.action == Bash(Text("ls"), {"A": 1}, "c", "e", 9, any_exit=True)
+    assert (found.title, found.description, found.when_tags, found.depends_on) == ("t", "d", ("t",), ("z",))
+    assert (found.parallel_group, found.output, found.result_name, found.keep_text) == ("", "o", "o", True)
+    assert found.json == JsonRule("last", required=True)
+    assert (found.working_dir, found.timeout, found.idle_timeout) == (Text("d"), 300, 5)
+    assert found.condition is not None
+    assert found.condition.text == "x"
+
+
+def test_all_fields_of_an_agent_step_arrive() -> None:
+    found = step("agent: x:y, prompt: p, mode: plan, model: m, model_role: fast, auto_stage: false, "
+                 "agent_config: {t: 1}, spawn_mode: subprocess")  # fmt: skip
+    assert found.action == Agent(
+        Text("p"),
+        "x:y",
+        "plan",
+        (ModelChoice(None, "m"),),
+        "fast",
+        {"t": 1},
+        own_process=True,
+        auto_stage=False,
+    )
+    assert found.result_name == "a"
+
+
+def test_models_are_one_list_of_preferences() -> None:
+    def models(fields: str) -> tuple[ModelChoice, ...]:
+        action = step(f"prompt: p, {fields}").action
+        assert isinstance(action, Agent)
+        return action.models
+
+    assert models("mode: x") == ()
+    assert models("provider: a, model: b") == (ModelChoice("a", "b"),)
+    assert models("provider_preferences: [{provider: a}, {provider: b, model: c}, {class: fast}, d]") == (
+        ModelChoice("a", None),
+        ModelChoice("b", "c"),
+        ModelChoice(None, "fast"),
+        ModelChoice(None, "d"),
+    )
+
+
+@pytest.mark.parametrize("beside", ["provider: b", "model: b"])
+def test_preferences_beside_one_model_contradict_it(beside: str) -> None:
+    text = f"name: n\nsteps: [{{id: a, prompt: p, provider_preferences: [{{provider: a}}], {beside}}}]"
+    assert only_problem(text).startswith("Step 'a': 'provider_preferences' stands beside")
+
+
+def test_an_agent_without_a_prompt_is_asked_with_the_words_it_has() -> None:
+    def prompt(fields: str) -> str:
+        action = step(f"agent: x, {fields}").action
+        assert isinstance(action, Agent)
+        return action.prompt.text
+
+    assert prompt("description: Look around") == "Look around"
+    assert prompt("task: Do it, description: Carefully") == "Do it\n\nCarefully"
+    assert prompt("description: Look, inputs: {b: 1, a: '{{x}}'}") == 'Look\n\nInputs:\n{"a":"{{x}}","b":1}'
+    assert prompt("inputs: the pages") == "Inputs:\nthe pages"
+    assert prompt("prompt: Mine, description: Look") == "Mine"
+
+
+def test_a_sub_recipe_sees_everything_or_only_its_context_by_dialect() -> None:
+    fields = (
+        "recipe: r, context: {x: '{{y}}', deep: {l: [1]}}, recursion: {max_depth: 1}, "
+        "recovery_on_failure: true"
+    )
+    context: dict[str, Value] = {"x": "{{y}}", "deep": {"l": [1]}}
+    assert step(fields).action == SubRecipe(Text("r"), context, "inherit", Limits(1, None), recovery=True)
+    assert step(fields, dialect="amplifier").action == SubRecipe(
+        Text("r"), context, "isolated", Limits(1, None), recovery=True
+    )
+    stated = step("recipe: r, context_mode: inherit", dialect="amplifier").action
+    assert stated == SubRecipe(Text("r"), mode="inherit")
+
+
+# two spellings
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("continue_on_error: true", "nonfatal: true"),
+        ("cwd: d", "working_dir: d"),
+        ("context: {a: 1}", "sub_context: {a: 1}"),
+    ],
+)
+def test_two_spellings_that_agree_are_fine(first: str, second: str) -> None:
+    for pair in (f"{first}, {second}", f"{second}, {first}"):
+        assert problems(f"name: n\nsteps: [{{id: a, recipe: r, {pair}}}]") == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("continue_on_error: true", "nonfatal: false"),
+        ("nonfatal: false", "continue_on_error: true"),
+        ("cwd: d", "working_dir: e"),
+        ("sub_context: {a: 1}", "context: {a: 2}"),
+    ],
+)
+def test_two_spellings_that_differ_are_an_error_that_names_both(first: str, second: str) -> None:
+    text = f"name: n\nsteps:\n- id: a\n  recipe: r\n  {first}\n  {second}\n"
+    (problem,) = decode_text(text, "r").problems
+    names = [pair.split(":")[0] for pair in (first, second)]
+    assert problem.what.startswith(f"Step 'a': '{names[0]}' and '{names[1]}' mean the same")
+    assert str(problem.where) == "r:6:3"
+
+
+# failures
+
+
+@pytest.mark.parametrize(
+    ("fields", "policy"),
+    [
+        ("name: x", "fail"),
+        ("continue_on_error: true", "continue"),
+        ("nonfatal: true", "continue"),
+        ("fatal: false", "continue"),
+        ("fatal: true", "fail"),
+        ("continue_on_error: false, fatal: false", "continue"),
+        ("continue_on_error: true, fatal: true", "continue"),
+        ("on_error: continue", "continue"),
+        ("on_error: skip_remaining", "skip_remaining"),
+        ("on_error: fail, continue_on_error: true", "fail"),
+    ],
+)
+def test_what_a_failure_does(fields: str, policy: str) -> None:
+    assert step(f"command: ls, {fields}").on_error == policy
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ("name: x", None),
+        ("parse_json: false", None),
+        ("parse_json: true", JsonRule()),
+        ("parse_json: first", JsonRule()),
+        ("parse_json: last", JsonRule("last")),
+        ("parse_json_required: true", JsonRule(required=True)),
+        ("parse_json: false, parse_json_required: true", JsonRule(required=True)),
+    ],
+)
+def test_how_json_is_looked_for(fields: str, rule: JsonRule | None) -> None:
+    assert step(f"command: ls, {fields}").json == rule
+
+
+@pytest.mark.parametrize(
+    ("value", "timeout"),
+    [("300", 300.0), ("1.5", 1.5), ("'60'", 60.0), ("'{{t}}'", "{{t}}"), ("0", 0.0), ("~", None)],
+)
+def test_a_timeout_of_zero_is_stated_and_no_timeout_is_not(value: str, timeout: object) -> None:
+    assert step(f"command: ls, timeout: {value}").timeout == timeout
+
+
+def test_retry_has_defaults_of_its_own() -> None:
+    assert step("command: ls, retry: {}").retry == Retry()
+    assert step("command: ls").retry is None
+    found = step(
+        "command: ls, retry: {max_attempts: 5, backoff: linear, initial_delay: 0, "
+        "max_delay: 9, on: transient}"
+    )
+    assert found.retry == Retry(5, doubling=False, initial_delay=0.0, max_delay=9.0, transient_only=True)
+    assert step("command: ls, retry: {max_attempts: '{{n}}'}").retry == Retry("{{n}}")

@@ -1,0 +1,253 @@
+import base64
+import json
+from dataclasses import replace
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplihack.recipes.events import (
+    Event,
+    GateDecided,
+    GateReached,
+    LinePrinted,
+    OutputStored,
+    RecipeEntered,
+    Retrying,
+    RunFinished,
+    StepFinished,
+    StepStarted,
+    Warned,
+)
+from amplihack.recipes.model import Bash, Recipe, Stage, Step, Text
+from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.secrets import Redactor, secret_values
+from amplihack.recipes.values import Value
+
+KEY = "s3cr3t/kéy+'1' \"x\""
+
+
+def started(identity: str, recipe: str = "r", step_id: str = "") -> StepStarted:
+    return StepStarted(identity, step_id or identity, "bash", step_id or identity, recipe, 0, 1, 1)
+
+
+def step_result(identity: str = "a", output: str = "", error: str = "") -> StepResult:
+    return StepResult(
+        step_id=identity,
+        identity=identity,
+        kind="bash",
+        status="failed" if error else "completed",
+        output=output,
+        error=error,
+    )
+
+
+def recipe_with(*steps: Step, secrets: frozenset[str] = frozenset(), name: str = "r") -> Recipe:
+    return Recipe(name=name, stages=(Stage("", steps),), secrets=secrets)
+
+
+def bash(step_id: str, output: str | None = None) -> Step:
+    return Step(id=step_id, action=Bash(Text("true")), output=output)
+
+
+def test_without_secrets_a_text_stays_the_very_same_object() -> None:
+    text = "nothing \x1b[31mto\x1b[0m hide"
+    assert Redactor().redact_text(text) is text
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        KEY,
+        json.dumps(KEY),
+        json.dumps(KEY, ensure_ascii=False),
+        quote(KEY),
+        quote(KEY, safe=""),
+        base64.b64encode(KEY.encode()).decode(),
+        base64.urlsafe_b64encode(KEY.encode()).decode(),
+        KEY.replace("'", "'\\''"),
+    ],
+)
+def test_a_secret_is_masked_however_it_is_written(written: str) -> None:
+    masked = Redactor(["key"], values={"key": KEY}).redact_text(f"before {written} after")
+    assert masked in ("before *** after", 'before "***" after')
+
+
+@pytest.mark.parametrize("user", ["", "u", "us", "use", "user"])
+def test_base64_of_a_secret_among_other_text_is_masked(user: str) -> None:
+    phrase = "correct-horse-battery"
+    header = base64.b64encode(f"{user}:{phrase}:{user}".encode()).decode()
+    masked = Redactor(["pw"], values={"pw": phrase}).redact_text(header)
+    before, mask, after = masked.partition("***")
+    assert mask
+    assert len(header) - len(before) - len(after) >= len(phrase) * 8 // 6 - 2
+
+
+def test_each_long_line_of_a_secret_is_one_too() -> None:
+    pem = "-----BEGIN-----\nMIIEvQIBADANBg\nshort\n-----END-----\n"
+    redactor = Redactor(["key"], values={"key": pem})
+    assert redactor.redact_text("line: MIIEvQIBADANBg") == "line: ***"
+    assert redactor.redact_text("a short text") == "a short text"
+
+
+def test_the_longer_of_two_secrets_is_masked_whole_and_overlaps_leave_nothing() -> None:
+    redactor = Redactor(["a", "b", "c"], values={"a": "abc", "b": "abcdef", "c": "efgh"})
+    assert redactor.redact_text("x abcdefgh y abc z") == "x *** y *** z"
+
+
+def test_colours_inside_a_secret_do_not_save_it() -> None:
+    redactor = Redactor(["t"], values={"t": "token-1234"})
+    assert redactor.redact_text("\x1b[1mtoken\x1b[0m-1234!") == "***!"
+    assert redactor.redact_text("\x1b[1mother\x1b[0m") == "\x1b[1mother\x1b[0m"
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("GITHUB_TOKEN", True),
+        ("token", True),
+        ("AWS_SECRET_ACCESS_KEY", True),
+        ("ANTHROPIC_API_KEY", True),
+        ("OPENAI_APIKEY", True),
+        ("PGPASSWORD", True),
+        ("MYSQL_PWD", True),
+        ("npm_config__auth", True),
+        ("SIGNING_KEY", True),
+        ("SSH_AUTH_SOCK", False),
+        ("DB_PASSWORD_FILE", False),
+        ("TOKEN_DIR", False),
+        ("TOKEN_URL", False),
+        ("TOKENIZERS_PARALLELISM", False),
+        ("MAX_TOKENS", False),
+        ("PWD", False),
+        ("OLDPWD", False),
+        ("KEYBOARD", False),
+        ("XAUTHORITY", False),
+        ("PATH", False),
+    ],
+)
+def test_environment_variables_are_secret_by_their_name(name: str, secret: bool) -> None:
+    assert list(secret_values({name: "0123456789"})) == (["0123456789"] if secret else [])
+
+
+def test_a_short_environment_value_is_an_ordinary_word() -> None:
+    assert list(secret_values({"TOKEN": "disable"})) == []
+
+
+def test_the_password_in_a_url_is_secret_under_any_name() -> None:
+    assert list(secret_values({"DATABASE": "postgres://me:hunter2hunter2@db/x"})) == ["hunter2hunter2"]
+
+
+def test_values_are_masked_at_any_depth_and_secret_names_whatever_they_hold() -> None:
+    redactor = Redactor(["pin", "flag"], values={"pin": 987654, "flag": True})
+    value: Value = {"deep": [{"n": 987654, "text": "pin 987654"}], "flag": True, "other": True, "none": None}
+    assert redactor.redact_value(value) == {
+        "deep": [{"n": "***", "text": "pin ***"}],
+        "flag": "***",
+        "other": True,
+        "none": None,
+    }
+
+
+def test_every_text_inside_a_secret_object_is_secret() -> None:
+    redactor = Redactor(["login"], values={"login": {"user": "ada-l", "codes": ["c0de-1"]}})
+    assert redactor.redact_text("ada-l used c0de-1") == "*** used ***"
+
+
+def test_a_secret_is_learnt_when_it_is_stored() -> None:
+    redactor = Redactor(["token"])
+    stored = redactor.redact_event(OutputStored("get", {"token": "fresh-one", "url": "x?t=fresh-one"}))
+    assert stored == OutputStored("get", {"token": "***", "url": "x?t=***"})
+    assert redactor.redact_event(LinePrinted("use", "stdout", "using fresh-one")) == LinePrinted(
+        "use", "stdout", "using ***"
+    )
+
+
+def test_a_step_that_writes_a_secret_shows_nothing_even_before_the_secret_is_known() -> None:
+    redactor = Redactor()
+    redactor.know(recipe_with(bash("get", "token"), bash("other"), secrets=frozenset({"token"})))
+    redactor.redact_event(started("get"))
+    redactor.redact_event(started("other"))
+    assert redactor.redact_event(LinePrinted("get", "stdout", "abc")) == LinePrinted("get", "stdout", "***")
+    assert redactor.redact_event(LinePrinted("get[0]", "stdout", "abc")) == LinePrinted(
+        "get[0]", "stdout", "***"
+    )
+    assert redactor.redact_event(LinePrinted("other", "stdout", "ok")) == LinePrinted("other", "stdout", "ok")
+    failed = StepFinished(step_result("get", "half-a-token", "exit 1: half-a-token"), "r", 0)
+    shown = redactor.redact_event(failed)
+    assert isinstance(shown, StepFinished)
+    assert (shown.result.output, shown.result.error) == ("***", "exit 1: ***")
+
+
+def test_a_sub_recipe_may_call_secret_what_is_already_there() -> None:
+    redactor = Redactor(values={"key": "from-the-caller"})
+    redactor.redact_event(OutputStored("make", {"made": "made-before"}))
+    assert redactor.redact_text("from-the-caller made-before") == "from-the-caller made-before"
+    redactor.know(recipe_with(secrets=frozenset({"key", "made"}), name="child"))
+    assert redactor.redact_text("from-the-caller made-before") == "*** ***"
+
+
+def test_every_kind_of_event_is_masked_and_names_stay() -> None:
+    redactor = Redactor(["k"], values={"k": "zzz9"})
+    text, masked = "has zzz9", "has ***"
+    plain = step_result("zzz9-step")
+    result = replace(
+        plain,
+        output=text,
+        error=text,
+        stderr=text,
+        skip_reason=text,
+        warnings=(text,),
+        children=(replace(plain, output=text),),
+    )
+    shown = replace(
+        plain,
+        output=masked,
+        error=masked,
+        stderr=masked,
+        skip_reason=masked,
+        warnings=(masked,),
+        children=(replace(plain, output=masked),),
+    )
+    run = RunResult(
+        run_id="1",
+        recipe_name="r",
+        ending="failed",
+        step_results=(result,),
+        context={"k": "zzz9", "v": [text]},
+        error=text,
+        warnings=(text,),
+        summary=text,
+    )
+    run_shown = replace(
+        run,
+        step_results=(shown,),
+        context={"k": "***", "v": [masked]},
+        error=masked,
+        warnings=(masked,),
+        summary=masked,
+    )
+    pairs: list[tuple[Event, Event]] = [
+        (StepFinished(result, "r", 0), StepFinished(shown, "r", 0)),
+        (RunFinished(run), RunFinished(run_shown)),
+        (Retrying("a", 2, 3, 1.0, text), Retrying("a", 2, 3, 1.0, masked)),
+        (GateReached("s", text), GateReached("s", masked)),
+        (GateDecided("s", True, text), GateDecided("s", True, masked)),
+        (Warned("a", text), Warned("a", masked)),
+        (RecipeEntered("zzz9", "r", 1, 1), RecipeEntered("zzz9", "r", 1, 1)),
+        (started("zzz9"), started("zzz9")),
+    ]
+    assert [redactor.redact_event(event) for event, _ in pairs] == [expected for _, expected in pairs]
+
+
+secrets = st.text(min_size=1, max_size=30).filter(lambda text: "*" not in text and not text.isspace())
+
+
+@given(secrets, secrets, st.lists(st.text(max_size=20), max_size=4))
+def test_no_secret_survives_in_any_text(first: str, second: str, parts: list[str]) -> None:
+    redactor = Redactor(["a", "b"], values={"a": first, "b": second})
+    for text in (first.join(["", *parts, ""]), second.join(parts) + first, first + second + first):
+        masked = redactor.redact_text(text)
+        assert first not in masked
+        assert second not in masked
