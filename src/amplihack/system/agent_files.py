@@ -1,0 +1,133 @@
+"""Agents that are markdown files: a reference to the persona that it names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from amplihack.documents import Document, Mapping, Scalar, split_frontmatter
+from amplihack.errors import InputError, NotFound
+from amplihack.recipes.references import (
+    AgentReference,
+    agent_candidates,
+    agent_reference_of,
+    parse_agent_reference,
+)
+from amplihack.recipes.suggest import closest
+from amplihack.system.files import inside, read_text, real
+from amplihack.system.home import Home
+from amplihack.system.search_dirs import PACKAGED_BUNDLE, distinct
+from amplihack.system.shelves import Refused
+
+_DEEPEST = 3  # namespace, category, name
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """Who an agent is: the text of its file below the frontmatter, and the model it asks for."""
+
+    text: str
+    model: str | None
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFiles:
+    """Finds agents in directories, in order."""
+
+    directories: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, home: Home, working_dir: Path) -> AgentFiles:
+        """The user's agents, the project's, then those of the staged and of the packaged framework bundle."""
+        project = home.cwd / working_dir
+        return cls(
+            (
+                home.root / ".claude" / "agents",
+                project / ".claude" / "agents",
+                project / "amplifier-bundle" / "agents",
+                project / "src" / "amplihack" / "amplifier-bundle" / "agents",
+                project / "src" / "amplihack" / ".claude" / "agents",
+                home.staged_bundle / "agents",
+                PACKAGED_BUNDLE / "agents",
+            )
+        )
+
+    def resolve(self, reference: str) -> Persona:
+        """The agent that a reference names.
+
+        Raises InvalidReference, NotFound, Refused for a link that leaves its directory, or InputError for a
+        file that cannot be read.
+        """
+        wanted = parse_agent_reference(reference)
+        searched = self._searched()
+        for directory in searched:
+            for candidate in agent_candidates(wanted):
+                path = directory / candidate
+                if os.path.lexists(path) and not path.is_dir():
+                    return _persona(_contained(path, directory))
+        raise NotFound(
+            f"Agent '{reference}' not found. Searched: {len(searched)} directories searched",
+            fix=self._fix(reference, searched),
+        )
+
+    def known(self) -> tuple[str, ...]:
+        """A reference to every agent there is, in order of the alphabet."""
+        found = {
+            str(reference)
+            for directory in self._searched()
+            for path in _pages(directory)
+            if (reference := _reference(path, directory)) is not None
+        }
+        return tuple(sorted(found))
+
+    def _searched(self) -> tuple[Path, ...]:
+        return distinct(directory for directory in self.directories if directory.is_dir())
+
+    def _fix(self, reference: str, searched: tuple[Path, ...]) -> str:
+        if near := closest(reference, self.known()):
+            return f'did you mean "{near}"?'
+        listed = ", ".join(str(directory) for directory in searched or self.directories)
+        return f"put its .md file into one of: {listed}"
+
+
+def _contained(path: Path, directory: Path) -> Path:
+    if not inside(path, directory):
+        raise Refused(
+            f"{path} is refused: it leads out of {directory}", fix="copy the file into the directory"
+        )
+    return real(path)
+
+
+def _persona(path: Path) -> Persona:
+    page = split_frontmatter(read_text(path, kind="Agent file"), str(path))
+    if page.body_line == 1:
+        return Persona(page.body, None, path)
+    return Persona(page.body.lstrip("\r\n"), _model(page.frontmatter), path)
+
+
+def _model(frontmatter: Document | None) -> str | None:
+    if frontmatter is None or not isinstance(frontmatter.root, Mapping):
+        return None
+    node = frontmatter.root.entries.get("model")
+    if node is None or (isinstance(node, Scalar) and (node.absent or not node.text.strip())):
+        return None
+    if not isinstance(node, Scalar):
+        raise InputError("the model of an agent is one word", where=node.where, fix="write `model: name`")
+    # Files made for hosts say `inherit` for "the model of whoever asks": the same as saying nothing.
+    return None if node.text == "inherit" else node.text
+
+
+def _pages(directory: Path) -> Iterator[Path]:
+    """The markdown files of a directory, no deeper than a reference can reach."""
+    for parent, children, files in os.walk(directory):
+        if len(Path(parent).relative_to(directory).parts) >= _DEEPEST - 1:
+            children.clear()
+        yield from (Path(parent, name) for name in files if name.endswith(".md"))
+
+
+def _reference(path: Path, directory: Path) -> AgentReference | None:
+    reference = agent_reference_of(path.relative_to(directory).as_posix())
+    return reference if reference and inside(path, directory) else None

@@ -1,0 +1,134 @@
+"""Reading a file without being trapped by it, and replacing one without ever leaving half of it."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import tempfile
+from io import FileIO
+from pathlib import Path
+
+from amplihack.documents import MAX_BYTES
+from amplihack.errors import AmplihackError, InputError, Location, NotFound
+
+_KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+_ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
+
+
+def read_bytes(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file") -> bytes:
+    """The bytes of a regular file of at most `limit` bytes; never blocks. Raises NotFound or InputError."""
+    try:
+        _require_file(path.stat(), path, kind)  # before opening: opening a device may do something
+        # O_NONBLOCK: should a pipe take the file's place in between, opening it does not wait.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        with FileIO(descriptor) as file:
+            before = os.fstat(descriptor)
+            _require_file(before, path, kind)
+            _require_size(before.st_size, path, limit, kind)
+            data = _up_to(file, limit + 1)
+            after = os.fstat(descriptor)
+    except OSError as error:
+        raise _unreadable(error, path, kind) from error
+    except ValueError as error:  # a NUL in the path
+        raise NotFound(f"{kind} not found: {str(path)!r}", fix="check the path") from error
+    _require_size(max(len(data), after.st_size), path, limit, kind)
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise InputError(f"IO error: {path} changed while it was being read", fix="try again")
+    return data
+
+
+def read_text(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file") -> str:
+    """The UTF-8 text of a file, under the rules of `read_bytes`."""
+    data = read_bytes(path, limit=limit, kind=kind)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"IO error: {path} is not UTF-8: byte 0x{data[error.start]:02x} cannot be read",
+            where=Location(str(path), line, 1),
+            fix="save it as UTF-8",
+        ) from error
+
+
+def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Replaces the file in one step: readers, and a crash, see the old content or the new, never a part."""
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+        temporary = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fchmod(descriptor, mode)
+                os.fsync(descriptor)
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_directory(path.parent)
+    except OSError as error:
+        raise AmplihackError(
+            f"IO error: cannot write {path}: {error.strerror}", fix="check the directory and the free space"
+        ) from error
+
+
+def real(path: Path) -> Path:
+    """The path with every link followed; works for what does not exist and for links that loop."""
+    return Path(os.path.realpath(path))
+
+
+def inside(path: Path, directory: Path) -> bool:
+    """True if the path, with every link followed, lies in the directory."""
+    return real(path).is_relative_to(real(directory))
+
+
+def short_hash(data: bytes) -> str:
+    """The first 16 hex digits of the SHA-256."""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _require_file(status: os.stat_result, path: Path, kind: str) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        what = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
+        raise NotFound(f"{kind} not found: {path} is {what}", fix="give the path of a file")
+
+
+def _require_size(size: int, path: Path, limit: int, kind: str) -> None:
+    if size > limit:
+        raise InputError(
+            f"{kind} too large ({size} bytes). Maximum allowed: {limit} bytes",
+            where=Location(str(path), 1, 1),
+            fix="move large texts into files of their own, or split the file",
+        )
+
+
+def _up_to(file: FileIO, count: int) -> bytes:
+    parts: list[bytes] = []
+    while count > 0 and (part := file.read(count)):
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def _unreadable(error: OSError, path: Path, kind: str) -> AmplihackError:
+    if error.errno in _ABSENT:
+        return NotFound(f"{kind} not found: {path}", fix="check the path")
+    fix = "make it readable for you" if isinstance(error, PermissionError) else ""
+    return InputError(f"IO error: cannot read {path}: {error.strerror or error}", fix=fix)
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

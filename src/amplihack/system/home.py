@@ -1,0 +1,66 @@
+"""Where we are: our home root, the user's home and the current directory, decided once at the top."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from amplihack.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Absolute places that everything else is found from; built once and passed down."""
+
+    root: Path  # ours: settings, the staged bundle, runs
+    user: Path
+    cwd: Path
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str], cwd: Path) -> Home:
+        """The home that the environment describes; an empty variable counts as unset. Raises UsageError."""
+        user = _absolute(environment.get("HOME") or _login_directory(), cwd)
+        chosen = environment.get("AMPLIHACK_HOME")
+        root = _absolute(_expanded(chosen, user), cwd) if chosen else user / ".amplihack"
+        return cls(root, user, cwd)
+
+    @property
+    def staged_bundle(self) -> Path:
+        return self.root / "amplifier-bundle"
+
+    def path(self, text: str | Path) -> Path:
+        """A path as a person types it: `~` is their home, and relative means from the current directory."""
+        return _absolute(_expanded(str(text), self.user), self.cwd)
+
+
+def this_process() -> tuple[Mapping[str, str], Path]:
+    """The environment and current directory of this process: the only place that asks for them."""
+    try:
+        return dict(os.environ), Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError(
+            "the current directory no longer exists", fix="change to a directory that does"
+        ) from error
+
+
+def _absolute(text: str | Path, cwd: Path) -> Path:
+    return Path(os.path.normpath(cwd / text))
+
+
+def _expanded(text: str, user: Path) -> str:
+    if text == "~" or text.startswith("~/"):
+        return f"{user}{text[1:]}"
+    return text
+
+
+def _login_directory() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError as error:
+        raise UsageError(
+            "there is no home directory: HOME is not set and this user has no account entry",
+            fix="set HOME to a directory that you can write to",
+        ) from error

@@ -1,0 +1,193 @@
+"""The recipes on this machine: one search order for running, listing, sub-recipes and parents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from amplihack.documents import Mapping as MappingNode
+from amplihack.documents import Scalar, read_document
+from amplihack.errors import NotFound
+from amplihack.recipes.decode import Decoded, decode
+from amplihack.recipes.extends import Located
+from amplihack.recipes.model import Text
+from amplihack.recipes.references import (
+    ByName,
+    ByPath,
+    InBundle,
+    InvalidReference,
+    recipe_reference,
+    unsafe_name,
+)
+from amplihack.recipes.suggest import closest
+from amplihack.system.files import read_bytes, real, short_hash
+from amplihack.system.home import Home
+from amplihack.system.search_dirs import (
+    anchored_dirs,
+    distinct,
+    environment_dirs,
+    project_of,
+    standard_dirs,
+)
+from amplihack.system.shelves import by_field, by_stem, recipe_files, require_inside
+
+
+class BundleNotResolved(NotFound):
+    """A reference into a bundle: not missing, but not for the library to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A recipe file that could be read: what it says, its hash, and the version it states, if any."""
+
+    decoded: Decoded
+    sha256: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Finds and loads recipes: `first` comes before what surrounds a run, `rest` after it."""
+
+    home: Home
+    working_dir: Path
+    first: tuple[Path, ...] = ()
+    rest: tuple[Path, ...] = ()
+    _known: dict[Path, tuple[tuple[int, int, int], Read]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    @classmethod
+    def from_environment(
+        cls,
+        environment: Mapping[str, str],
+        home: Home,
+        *,
+        recipe_dirs: Iterable[str | Path] = (),
+        working_dir: Path | None = None,
+    ) -> Library:
+        """The library of a command: its `-R` directories, then the environment's, then the standard ones."""
+        run_dir = home.cwd / working_dir if working_dir else home.cwd
+        rest = (*environment_dirs(environment, home.cwd), *standard_dirs(home, run_dir))
+        return cls(home, run_dir, tuple(home.cwd / directory for directory in recipe_dirs), rest)
+
+    @property
+    def directories(self) -> tuple[Path, ...]:
+        """Every directory that `find` and the list look in, in order."""
+        return distinct((*self.first, *self.rest))
+
+    def find(self, name: str) -> Path | None:
+        """The file that running `name` runs: the first directory wins, there the stem, then the `name` field.
+
+        Raises InvalidReference for an unsafe name, Refused for a link that leaves its directory.
+        """
+        if reason := unsafe_name(name):
+            raise InvalidReference(f"{name!r} is not the name of a recipe: {reason}", fix="give a plain name")
+        for directory in self.directories:
+            if hit := self._in(directory, name):
+                return real(require_inside(hit, (directory,)))
+        return None
+
+    def load(self, path: Path) -> Decoded:
+        """What a recipe file says; read again only when the file has changed. Raises AmplihackError."""
+        return self.read(path).decoded
+
+    def read(self, path: Path) -> Read:
+        """Like `load`, with the hash of the file and the version that it states."""
+        stamp = _stamp(path)
+        known = self._known.get(path)
+        if stamp and known and known[0] == stamp:
+            return known[1]
+        data = read_bytes(path)
+        document = read_document(data, self.shown(path))
+        root = document.root
+        version = root.entries.get("version") if isinstance(root, MappingNode) else None
+        stated = version.text if isinstance(version, Scalar) and not version.absent else ""
+        found = Read(decode(document), short_hash(data), stated)
+        if stamp:
+            self._known[path] = (stamp, found)
+        return found
+
+    def shown(self, path: Path) -> str:
+        """The path as messages show it: short when it lies below the current directory."""
+        return str(path.relative_to(self.home.cwd) if path.is_relative_to(self.home.cwd) else path)
+
+    def sub_recipe(self, reference: str, caller: Path | None = None, top: Path | None = None) -> Path:
+        """The file that a recipe step means, called from `caller` in a run of `top`.
+
+        Raises NotFound with the directories searched, BundleNotResolved for `@bundle:path`, and Refused for a
+        file outside the project, the run directory and the search directories.
+        """
+        caller = self.home.cwd / caller if caller else None
+        directories = distinct((*self.first, *anchored_dirs(self.working_dir, caller, top), *self.rest))
+        try:
+            wanted = recipe_reference(reference)
+        except InvalidReference as error:
+            raise _not_found(reference, directories, f"{error.what}: {error.fix}") from error
+        match wanted:
+            case InBundle():
+                raise BundleNotResolved(
+                    f"Sub-recipe '{reference}' is a file of a bundle, and bundles are not resolved here",
+                    fix="name the recipe, or give its path",
+                )
+            case ByName(name):
+                hit = self._by_name(name, directories)
+            case ByPath():
+                hit = self._by_path(wanted, caller, directories)
+        if hit is None:
+            raise _not_found(reference, directories, _did_you_mean(reference, directories))
+        return real(hit)
+
+    def parent(self, wanted: Text, child: str | None) -> Located | None:
+        """The recipe that a file extends, looked for like a sub-recipe of that file. Raises RecipeError."""
+        caller = Path(child) if child is not None else None
+        try:
+            path = self.sub_recipe(wanted.text, caller)
+        except BundleNotResolved:
+            raise
+        except NotFound:
+            return None
+        return Located(self.load(path).required(), str(path))
+
+    def _in(self, directory: Path, name: str) -> Path | None:
+        return by_stem(directory, name) or by_field(directory, name, self.load)
+
+    def _by_name(self, name: str, directories: tuple[Path, ...]) -> Path | None:
+        hits = (self._in(directory, name) for directory in directories)
+        hit = next((hit for hit in hits if hit), None)
+        return require_inside(hit, directories) if hit else None
+
+    def _by_path(self, wanted: ByPath, caller: Path | None, directories: tuple[Path, ...]) -> Path | None:
+        near = (caller.parent, self.working_dir) if caller else (self.working_dir,)
+        allowed = (*((project_of(caller),) if caller else ()), self.working_dir, *directories)
+        for base in (*near, *directories) if wanted.searchable else near:
+            for candidate in wanted.candidates:
+                path = base / candidate
+                if os.path.lexists(path) and not path.is_dir():
+                    return require_inside(path, allowed)
+        return None
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None  # reading the file explains what is wrong with it
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _not_found(reference: str, directories: tuple[Path, ...], fix: str) -> NotFound:
+    lines = [
+        f"  - {directory}" if directory.is_dir() else f"  - {directory} (does not exist)"
+        for directory in directories
+    ]
+    what = f"Sub-recipe '{reference}' not found. Searched the following directories (in order):"
+    return NotFound("\n".join([what, *lines]), fix=fix)
+
+
+def _did_you_mean(reference: str, directories: tuple[Path, ...]) -> str:
+    stems = {path.stem for directory in directories for path in recipe_files(directory)}
+    near = closest(reference, stems)
+    return f'did you mean "{near}"?' if near else "check the name, or add its directory with -R"

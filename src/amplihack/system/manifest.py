@@ -1,0 +1,75 @@
+"""`_recipe_manifest.json`: the hashes of a directory's recipes, to tell later which of them changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from amplihack.errors import DocumentError, Location, NotFound
+from amplihack.system.files import read_bytes, short_hash, write_atomic
+from amplihack.system.shelves import recipe_files
+
+MANIFEST = "_recipe_manifest.json"
+Status: TypeAlias = Literal["new", "modified", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How a recipe file differs from the manifest; a hash that does not exist is an empty text."""
+
+    name: str
+    status: Status
+    local_hash: str
+    stored_hash: str
+
+
+def update_manifest(directory: Path) -> Path:
+    """Writes down the hash of every `.yaml` file in the directory; returns the manifest's path."""
+    text = json.dumps(_hashes(directory), indent=2, sort_keys=True, ensure_ascii=False)
+    path = directory / MANIFEST
+    write_atomic(path, f"{text}\n".encode(), mode=0o644)
+    return path
+
+
+def check_upstream_changes(directory: Path | None) -> tuple[Change, ...]:
+    """What changed since the manifest was written, by name; without a manifest every file is new."""
+    if directory is None:
+        return ()
+    local, stored = _hashes(directory), _stored(directory / MANIFEST)
+    return tuple(
+        Change(name, _status(name, local, stored), local.get(name, ""), stored.get(name, ""))
+        for name in sorted(local.keys() | stored.keys())
+        if local.get(name) != stored.get(name)
+    )
+
+
+def _status(name: str, local: dict[str, str], stored: dict[str, str]) -> Status:
+    if name not in stored:
+        return "new"
+    return "modified" if name in local else "deleted"
+
+
+def _hashes(directory: Path) -> dict[str, str]:
+    if not directory.is_dir():
+        raise NotFound(f"Recipe directory not found: {directory}", fix="check the path")
+    return {
+        path.stem: short_hash(read_bytes(path)) for path in recipe_files(directory) if path.suffix == ".yaml"
+    }
+
+
+def _stored(path: Path) -> dict[str, str]:
+    try:
+        data = read_bytes(path, limit=10_000_000, kind="Recipe manifest")
+    except NotFound:
+        return {}
+    where = Location(str(path), 1, 1)
+    fix = "delete it and write it again"
+    try:
+        stored: object = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise DocumentError("the recipe manifest is not JSON", where=where, fix=fix) from error
+    if not isinstance(stored, dict) or not all(isinstance(value, str) for value in stored.values()):
+        raise DocumentError("the recipe manifest is not a mapping of names to hashes", where=where, fix=fix)
+    return stored

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from amplihack.system.process_tree import Member, descendants, parse_stat
+
+
+def member(pid: int, parent: int, session: int, *, zombie: bool = False) -> Member:
+    return Member(pid, parent, session, session, "0", zombie)
+
+
+def test_a_stat_line_is_read_whatever_the_program_is_called() -> None:
+    line = "42 (a) b (c) S 7 40 41 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 987654 1 1"
+    assert parse_stat(line) == Member(42, 7, 40, 41, "987654")
+
+
+def test_a_zombie_is_told_from_a_living_process() -> None:
+    assert parse_stat("42 (x) Z 7 40 41 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 1 1 1").zombie
+
+
+def test_the_session_and_all_that_it_started_are_found_and_strangers_are_not() -> None:
+    leader, child, detached, below = (
+        member(10, 1, 10),
+        member(11, 10, 10),
+        member(12, 11, 12),
+        member(13, 12, 12),
+    )
+    strangers = [member(1, 0, 1), member(20, 1, 20), member(21, 20, 20)]
+    assert descendants(10, [*strangers, below, detached, child, leader]) == {leader, child, detached, below}
+
+
+def test_a_zombie_is_not_alive_but_its_children_are() -> None:
+    orphan = member(11, 10, 10)
+    assert descendants(10, [member(10, 1, 10, zombie=True), orphan]) == {orphan}
