@@ -1,0 +1,44 @@
+"""Every finding that the check knows, by its code."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from amplihack.errors import Location, Problem, Severity
+
+CODES: Final[dict[str, str]] = {
+    "bash-arithmetic": "A value that is no number stands where bash calculates.",
+    "bash-refused": "A placeholder stands where no value can be safe, so the step cannot run.",
+    "bash-source": "A value is run as a program: through eval, bash -c or the like.",
+    "code-source": "A value becomes part of a program in another language.",
+    "command-word": "A placeholder stands in place of a command; its value is one word, spaces included.",
+    "condition-constant": "A condition, or a part of one, has the same answer whatever the variables hold.",
+    "condition-fails": "A condition can only fail: the expression has no value.",
+    "endless-recursion": "A recipe calls itself again and again, and no condition can stop it.",
+    "json-as-text": "A result that is read as JSON is compared with a text.",
+    "may-be-empty": "A variable is empty when the step that sets it is skipped or fails.",
+    "missing-input": "A sub-recipe needs a variable that the caller does not give.",
+    "never-equal": "Two sides of a comparison can never match, by their kinds or their spelling.",
+    "never-runs": "A step, a stage or a loop that nothing can start.",
+    "parallel-conflict": "Steps that run at the same time write the same variable, or read each other's.",
+    "reserved-name": "A result is stored under a name that belongs to the runner.",
+    "text-as-flag": 'A text such as "false" is tested as it is, and every text that is not empty holds.',
+    "too-deep": "Sub-recipes are nested deeper than the limit allows.",
+    "undefined-variable": "A variable that nothing declares and no step sets.",
+    "unknown-agent": "An agent that is not known here.",
+    "unknown-dependency": "A step depends on one that does not exist or comes later.",
+    "unknown-input": "A caller gives a sub-recipe a variable that it does not use.",
+    "unknown-key": "A part of a value that the value does not have.",
+    "unknown-recipe": "A sub-recipe that cannot be found.",
+    "unknown-step": "A mention of a step that the recipe does not have.",
+    "unsupported-template": "Template syntax of another tool, which stays in the text as it is.",
+    "unused-output": "A result that nothing uses.",
+    "used-before-set": "A variable is used before the step that sets it has run.",
+}
+
+
+def finding(code: str, severity: Severity, what: str, where: Location, fix: str = "") -> Problem:
+    """A problem whose code is in the table."""
+    if code not in CODES:
+        raise KeyError(code)
+    return Problem(what, where, fix, severity, code)

@@ -1,0 +1,71 @@
+"""Placeholders in scripts that bash or another language will read as more than a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from amplihack.errors import Problem
+from amplihack.recipes.check.codes import finding
+from amplihack.recipes.model import Bash, Recipe, Text, every_step
+from amplihack.recipes.templates.placeholders import show
+from amplihack.recipes.templates.shell import Hazard, hazards
+from amplihack.recipes.values import MISSING, Path, Value, _Missing, lookup, to_text
+
+_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
+
+
+def command_hazards(recipe: Recipe, changed: frozenset[str]) -> Iterator[Problem]:
+    """`changed` are the names that steps set, so that their defaults tell nothing."""
+    hooks = recipe.hooks
+    scripts = [step.action.command for step in every_step(recipe.steps) if isinstance(step.action, Bash)]
+    scripts += filter(None, (hooks.pre_step, hooks.post_step, hooks.on_error))
+    defaults = {name: value for name, value in recipe.context.items() if name not in changed}
+    for script in scripts:
+        for hazard in _first_of_each(script.text):
+            problem = _problem(hazard, script, _default(defaults, hazard.path))
+            if problem:
+                yield problem
+
+
+def _first_of_each(script: str) -> Iterator[Hazard]:
+    """One hazard of each kind for each variable: whoever mends the first place sees the others."""
+    seen: set[tuple[str, str, Path]] = set()
+    for hazard in hazards(script) if "{{" in script else ():
+        kind = (hazard.kind, hazard.detail, hazard.path)
+        if kind not in seen:
+            seen.add(kind)
+            yield hazard
+
+
+def _default(defaults: Mapping[str, Value], path: Path) -> str | None:
+    """The text of a value that only a caller can change; None where there is none to speak of."""
+    value = lookup(defaults, path) if path else MISSING
+    return None if isinstance(value, _Missing) or value in (None, "") else to_text(value)
+
+
+def _problem(hazard: Hazard, script: Text, default: str | None) -> Problem | None:
+    where = script.at(hazard.start)
+    name = show(hazard.path) if hazard.path else ""
+    match hazard.kind:
+        case "unclosed":
+            return finding("bash-refused", "error", hazard.detail, script.line(hazard.line))
+        case "refused":
+            fix = "write the name itself, or choose between fixed names with `case`"
+            return finding("bash-refused", "error", f"{{{{{name}}}}}: {hazard.detail}", where, fix)
+        case "arithmetic" if default is not None and not _NUMBER.fullmatch(default):
+            what = f"{name} is used in arithmetic, and '{default}' is not a number"
+            return finding("bash-arithmetic", "error", what, where, "make it a number, or compare it as text")
+        case "command" if default is None or len(default.split()) != 1:
+            what = f"{{{{{name}}}}} stands in place of a command; a value with spaces is one word there"
+            fix = f'run it on purpose with bash -c "$RECIPE_VAR_{"__".join(hazard.path).replace("-", "_")}"'
+            return finding("command-word", "warning", what, where, fix)
+        case "source" if hazard.detail == "bash":
+            what = f"the value of {name} is run as a bash program"
+            return finding("bash-source", "warning", what, where, "pass it as an argument instead")
+        case "source":
+            what = f"the value of {name} becomes {hazard.detail} code"
+            fix = f"read it from the environment: RECIPE_VAR_{'__'.join(hazard.path)}"
+            return finding("code-source", "note", what, where, fix)
+        case _:
+            return None

@@ -1,0 +1,81 @@
+"""Values whose kind is not what a condition takes it for: texts as flags, JSON as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amplihack.errors import Problem
+from amplihack.recipes.check.codes import finding
+from amplihack.recipes.check.conditions import inside, sites
+from amplihack.recipes.conditions import (
+    And,
+    Call,
+    Compare,
+    Constant,
+    Expression,
+    Interpolated,
+    Name,
+    Not,
+    Or,
+    Placeholder,
+)
+from amplihack.recipes.model import Recipe, every_step
+
+
+def text_flags(recipe: Recipe, changed: frozenset[str]) -> Iterator[Problem]:
+    """Variables that hold the text "false" and are tested as they are; `changed` ones may hold anything."""
+    if recipe.dialect == "amplifier":
+        return  # there the word is false
+    for site in sites(recipe):
+        for name, column in _flags(site.test.condition.tree):
+            default = recipe.context.get(name)
+            if not isinstance(default, str) or default.lower() not in ("true", "false"):
+                continue
+            certain = default.lower() == "false" and name not in changed
+            yield finding(
+                "text-as-flag",
+                "warning" if certain else "note",
+                f'{name} is the text "{default}", and every text that is not empty holds',
+                site.test.source.at(column),
+                f"write {name} == 'true', or make its default {default.lower()} without quotes",
+            )
+
+
+def _flags(tree: Expression) -> Iterator[tuple[str, int]]:
+    match tree:
+        case Name(name) | Placeholder((name,)) | Interpolated((Placeholder((name,)),)):
+            yield name, tree.column
+        case Not(operand) | Call("bool", (operand,)):
+            yield from _flags(operand)
+        case And(operands) | Or(operands):
+            for operand in operands:
+                yield from _flags(operand)
+        case _:
+            return
+
+
+def compared_json(recipe: Recipe) -> Iterator[Problem]:
+    """Results that are read as JSON and compared with a word, as if they were text."""
+    parsed = _parsed(recipe)
+    for site in sites(recipe) if parsed else ():
+        for node in inside(site.test.condition.tree):
+            name, text = _word_test(node)
+            if name in parsed:
+                what = f"{name} is read as JSON; as an object it is never equal to '{text}'"
+                fix = f"compare a part of it, such as {name}.status"
+                yield finding("json-as-text", "note", what, site.test.source.at(node.column), fix)
+
+
+def _word_test(node: Expression) -> tuple[str, str]:
+    """The variable and the word of `name == 'word'`, where the word cannot be JSON itself."""
+    match node:
+        case Compare("==" | "!=", Name(name) | Placeholder((name,)), Constant(str() as text)):
+            return ("", "") if text[:1] in ("", "[", "{") or text in ("true", "false") else (name, text)
+        case _:
+            return "", ""
+
+
+def _parsed(recipe: Recipe) -> set[str]:
+    steps = every_step(recipe.steps)
+    parsed = {step.output for step in steps if step.json and step.output}
+    return {name for name in parsed if name} - {step.output for step in steps if not step.json}

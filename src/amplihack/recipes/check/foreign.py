@@ -1,0 +1,51 @@
+"""Template syntax of other tools, in texts that look as if it was meant for this one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from amplihack.errors import Problem
+from amplihack.recipes.check.codes import finding
+from amplihack.recipes.model import Agent, Bash, Recipe, Text, every_step
+from amplihack.recipes.templates.placeholders import Unsupported, unsupported
+
+_CLOSING = re.compile(r"\{\{[ \t]*(?:/|else\b)")
+_FIRST_NAME = re.compile(r"[A-Za-z_][\w-]*")
+_KEYWORD = re.compile(r"\{\{[ \t]*[#^][ \t]*(?:if|unless|each|with)?\b")
+
+
+def foreign_templates(recipe: Recipe, known: Collection[str]) -> Iterator[Problem]:
+    for text in _texts(recipe):
+        for found in unsupported(text.text) if "{{" in text.text else ():
+            if found.what != "empty" and not _CLOSING.match(found.text):
+                yield _problem(found, text, known)
+
+
+def _texts(recipe: Recipe) -> Iterator[Text]:
+    for stage in recipe.stages:
+        if stage.approval:
+            yield stage.approval.prompt
+    for step in every_step(recipe.steps):
+        if step.working_dir:
+            yield step.working_dir
+        match step.action:
+            case Bash(command):
+                yield command
+            case Agent(prompt):
+                yield prompt
+    if recipe.summary:
+        yield recipe.summary
+
+
+def _problem(found: Unsupported, text: Text, known: Collection[str]) -> Problem:
+    inner = _KEYWORD.sub("", found.text) if found.what == "block" else found.text
+    name = _FIRST_NAME.search(inner)
+    ours = name is not None and name.group() in known
+    fix = (
+        "use two steps with opposite conditions, or leave the choice to the reader of the text"
+        if found.what == "block"
+        else "prepare the value in an earlier step, or give it a default in `context:`"
+    )
+    what = f"{found.text} stays in the text as it is: only {{{{name}}}} is filled in"
+    return finding("unsupported-template", "warning" if ours else "note", what, text.at(found.start), fix)

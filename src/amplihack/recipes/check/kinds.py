@@ -1,0 +1,173 @@
+"""What an expression can be at most: kinds of values, and how a text or a number is bound to look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from amplihack.recipes.conditions import (
+    And,
+    Call,
+    Compare,
+    Constant,
+    Expression,
+    Interpolated,
+    ListLiteral,
+    Method,
+    Not,
+    Or,
+    Rules,
+)
+from amplihack.recipes.conditions.rules import number_in
+from amplihack.recipes.values import MISSING, Value, _Missing
+
+Kind: TypeAlias = Literal["null", "yes or no", "number", "text", "list", "map"]
+
+_ANYTHING: Final = frozenset[Kind](("null", "yes or no", "number", "text", "list", "map"))
+_FLAG_WORDS: Final = frozenset({"true", "True", "false", "False"})
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The most that is known without running anything."""
+
+    kinds: frozenset[Kind] = _ANYTHING
+    value: Value | _Missing = MISSING
+    case: Literal["", "lower", "upper"] = ""
+    bare_left: bool = False  # no blanks at its beginning
+    bare_right: bool = False
+    least: float | None = None
+    whole: bool = False
+
+
+FLAG: Final = Look(frozenset({"yes or no"}))
+TEXT: Final = Look(frozenset({"text"}))
+LIST: Final = Look(frozenset({"list"}))
+COUNT: Final = Look(frozenset({"number"}), least=0, whole=True)
+_FUNCTIONS: Final[dict[str, Look]] = {
+    **dict.fromkeys(("bool", "any", "all", "defined"), FLAG),
+    "int": Look(frozenset({"number"}), whole=True),
+    "float": Look(frozenset({"number", "null"})),
+    "len": COUNT,
+    "str": TEXT,
+}
+_METHODS: Final[dict[str, Look]] = {
+    **dict.fromkeys(("startswith", "endswith", "contains"), FLAG),
+    **dict.fromkeys(("replace", "join", "title"), TEXT),
+    "split": LIST,
+    "count": COUNT,
+    "find": Look(frozenset({"number"}), least=-1, whole=True),
+}
+
+
+def look(node: Expression) -> Look:
+    match node:
+        case Constant(value):
+            return Look(frozenset({_kind(value)}), value)
+        case ListLiteral():
+            return LIST
+        case Interpolated():
+            return TEXT
+        case Compare() | Not() | And() | Or():
+            return FLAG
+        case Call(function):
+            return _FUNCTIONS.get(function, Look())
+        case Method(base, method, arguments):
+            return _METHODS.get(method) or _changed(method, look(base), arguments)
+        case _:
+            return Look()
+
+
+def _changed(method: str, base: Look, arguments: Sequence[Expression]) -> Look:
+    """A text after `lower` or `strip`, which keeps what an earlier method has made of it."""
+    known = base if base.kinds == TEXT.kinds and base.value is MISSING else TEXT
+    match method:
+        case "lower" | "upper":
+            return replace(known, case="lower" if method == "lower" else "upper")
+        case "strip" | "lstrip" | "rstrip" if not arguments:
+            return replace(
+                known,
+                bare_left=known.bare_left or method != "rstrip",
+                bare_right=known.bare_right or method != "lstrip",
+            )
+        case "strip" | "lstrip" | "rstrip":
+            return replace(known, bare_left=False, bare_right=False)
+        case _:
+            return Look()
+
+
+def _kind(value: Value) -> Kind:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "yes or no"
+    return "number" if isinstance(value, int | float) else "text"
+
+
+def clash(left: Look, right: Look, rules: Rules) -> str:
+    """Why two expressions can never be equal; empty where they can."""
+    return _beside(left, right, rules) or _beside(right, left, rules) or _kinds_clash(left, right, rules)
+
+
+def _beside(one: Look, other: Look, rules: Rules) -> str:
+    """Why the first can never be equal to the constant that the second is."""
+    if isinstance(other.value, _Missing):
+        return ""
+    if isinstance(other.value, str):
+        return _beside_text(one, other.value, rules)
+    if other.value is True or other.value is False:
+        shouted = one.kinds == TEXT.kinds and one.case == "upper"
+        return "a text in capitals is never equal to true or false" if shouted else ""
+    if isinstance(other.value, int | float):
+        return _beside_number(one, other.value)
+    return ""
+
+
+def _beside_text(one: Look, text: str, rules: Rules) -> str:
+    if one.kinds == FLAG.kinds and text not in _FLAG_WORDS:
+        return f"it is true or false, and never the text '{text}'"
+    if one.kinds <= {"number", "null"} and number_in(text) is None:
+        return f"it is a number, and never the text '{text}'"
+    if one.kinds != TEXT.kinds or (rules.numbers_in_text and number_in(text) is not None):
+        return ""
+    if misspelt(one, text):
+        return f"a text in {one.case} case is never '{text}'"
+    if (one.bare_left and text != text.lstrip()) or (one.bare_right and text != text.rstrip()):
+        return f"a text without blanks around it is never '{text}'"
+    return ""
+
+
+def misspelt(one: Look, text: str) -> bool:
+    """Whether a text is in the wrong case to be, or to be in, what this expression gives."""
+    return (one.case == "lower" and text != text.lower()) or (one.case == "upper" and text != text.upper())
+
+
+def _beside_number(one: Look, number: float) -> str:
+    if one.kinds != COUNT.kinds:
+        return ""
+    if one.least is not None and number < one.least:
+        return f"it is never less than {one.least:g}"
+    if one.whole and isinstance(number, float) and not number.is_integer():
+        return f"it is a whole number, and never {number:g}"
+    return ""
+
+
+def _kinds_clash(left: Look, right: Look, rules: Rules) -> str:
+    if any(_can_be_equal(a, b, rules) for a in left.kinds for b in right.kinds):
+        return ""
+    return f"{_named(left)} is never equal to {_named(right)}"
+
+
+def _can_be_equal(one: Kind, other: Kind, rules: Rules) -> bool:
+    if one == other:
+        return True
+    pair = {one, other}
+    if "text" not in pair or "null" in pair:
+        return False
+    return rules.containers_as_json or not pair & {"list", "map"}
+
+
+def _named(one: Look) -> str:
+    article = {"null": "null", "yes or no": "true or false"}
+    return " or ".join(article.get(kind, f"a {kind}") for kind in sorted(one.kinds))

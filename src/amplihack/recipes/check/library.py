@@ -1,0 +1,140 @@
+"""The recipes around the one that is checked, each looked at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from amplihack.recipes.check.flow import follow
+from amplihack.recipes.check.results import declared
+from amplihack.recipes.check.standing import Callee, Flow, Later, Unknown
+from amplihack.recipes.check.world import Unresolved, World
+from amplihack.recipes.extends import Located
+from amplihack.recipes.model import Recipe, SubRecipe, every_step
+from amplihack.recipes.templates.placeholders import find_placeholders
+
+_DEEPEST = 24  # a chain of sub-recipes longer than any limit allows
+_MOST_CALLERS = 200
+_INSISTING = frozenset({"nonempty", "path", "git_repo"})
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """What the callers nearby give a recipe."""
+
+    called: bool = False
+    given: frozenset[str] = frozenset()  # on purpose, or from their own defaults
+    made: frozenset[str] = frozenset()  # by steps of theirs, perhaps after the call
+    open: bool = False
+
+
+def key(located: Located) -> str:
+    """The same for two copies of the same recipe."""
+    return located.path if located.path is not None else f"<{located.recipe.name}>"
+
+
+class Library:
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._resolved: dict[tuple[str, str | None], Located | Unresolved] = {}
+        self._flows: dict[str, Flow] = {}
+        self._callees: dict[str, Callee] = {}
+        self._called_by: dict[str, tuple[Located, ...]] = {}
+        self._open: list[str] = []  # the recipes that are being followed right now
+
+    def resolve(self, call: SubRecipe, caller: str | None) -> Located | Unresolved:
+        """The recipe that a step calls; one whose name is a template is unknowable."""
+        reference = call.recipe.text.strip()
+        if not reference or find_placeholders(reference):
+            return Unresolved("unknowable")
+        asked = (reference, caller)
+        if asked not in self._resolved:
+            self._resolved[asked] = self._world.sub_recipe(reference, caller)
+        return self._resolved[asked]
+
+    def flow(self, located: Located) -> Flow:
+        name = key(located)
+        if name not in self._flows:
+            self._open.append(name)
+            self._flows[name] = follow(located.recipe, partial(self._look, located.path))
+            self._open.pop()
+        return self._flows[name]
+
+    def callee(self, located: Located) -> Callee:
+        """What a caller sees of it."""
+        name = key(located)
+        if name not in self._callees:
+            self._callees[name] = _from_outside(located.recipe, self.flow(located))
+        return self._callees[name]
+
+    def _look(self, caller: str | None, call: SubRecipe) -> Callee | None:
+        found = self.resolve(call, caller)
+        if isinstance(found, Unresolved):
+            return None
+        if key(found) in self._open:
+            return _by_its_word(found.recipe)
+        return self.callee(found) if len(self._open) < _DEEPEST else None
+
+    # upwards
+
+    def incoming(self, located: Located) -> Incoming:
+        """Everything that callers, and callers of callers, may hand down."""
+        given: set[str] = set()
+        made: set[str] = set()
+        unknown = False
+        waiting, seen = [located], {key(located)}
+        while waiting and len(seen) < _MOST_CALLERS:
+            target = waiting.pop()
+            for caller in self._callers(target):
+                inherits = self._handed_down(caller, target, given)
+                if inherits and key(caller) not in seen:
+                    seen.add(key(caller))
+                    waiting.append(caller)
+                    flow = self.flow(caller)
+                    given |= declared(caller.recipe)
+                    made |= flow.made
+                    unknown = unknown or flow.open
+        called = bool(self._callers(located))
+        return Incoming(called, frozenset(given), frozenset(made), unknown)
+
+    def _callers(self, located: Located) -> tuple[Located, ...]:
+        if located.path is None:
+            return ()
+        if located.path not in self._called_by:
+            self._called_by[located.path] = self._world.callers(located.path)
+        return self._called_by[located.path]
+
+    def _handed_down(self, caller: Located, target: Located, given: set[str]) -> bool:
+        """Adds what the caller's steps pass to the target; tells whether they pass on all they have."""
+        inherits = False
+        for step in every_step(caller.recipe.steps):
+            if isinstance(step.action, SubRecipe) and self._means(step.action, caller, target):
+                given.update(step.action.context)
+                inherits = inherits or step.action.mode == "inherit"
+        return inherits
+
+    def _means(self, call: SubRecipe, caller: Located, target: Located) -> bool:
+        found = self.resolve(call, caller.path)
+        return isinstance(found, Located) and key(found) == key(target)
+
+
+def required(recipe: Recipe) -> frozenset[str]:
+    """The names that a recipe insists on and has no value for."""
+    insisted = {name for name, rule in recipe.context_validation.items() if rule.strip() in _INSISTING}
+    return frozenset(name for name in insisted | recipe.inputs if recipe.context.get(name) in (None, ""))
+
+
+def _by_its_word(recipe: Recipe) -> Callee:
+    nothing: frozenset[str] = frozenset()
+    return Callee(nothing, nothing, nothing, nothing, required(recipe), declared(recipe), open=False)
+
+
+def _from_outside(recipe: Recipe, flow: Flow) -> Callee:
+    needs = {
+        use.mention.name
+        for use in flow.uses
+        if isinstance(use.standing, Unknown | Later) and not use.mention.soft
+    }
+    return Callee(
+        flow.sure, flow.made, frozenset(needs), flow.used, required(recipe), declared(recipe), flow.open
+    )

@@ -1,0 +1,148 @@
+"""Where a recipe mentions variables: in templates, conditions and the values that it hands on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from amplihack.errors import Location
+from amplihack.recipes.conditions import Call, Expression, references
+from amplihack.recipes.conditions.tree import children
+from amplihack.recipes.model import Agent, Bash, Body, Foreach, Step, SubRecipe, Test, Text, While
+from amplihack.recipes.templates.placeholders import find_placeholders
+from amplihack.recipes.values import Path, Value
+
+Manner: TypeAlias = Literal["placeholder", "bare"]  # `{{name}}`, or a name in a condition
+
+_BARE_PATH = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")
+_ENVIRONMENT = re.compile(r"\bRECIPE_VAR_(\w+)|\b([A-Z_][A-Z0-9_]+)\b")
+EVERYTHING = "amplihack_context_file"  # a script that reads this file may use any variable
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One mention; `soft` where a missing variable does no harm or was perhaps not meant as one."""
+
+    path: Path
+    manner: Manner
+    source: Text = field(repr=False)
+    offset: int
+    soft: bool = False
+    place: Location | None = None  # where the source has no place of its own
+
+    @property
+    def name(self) -> str:
+        return self.path[0]
+
+    @property
+    def where(self) -> Location:
+        return self.place or self.source.at(self.offset)
+
+
+def in_text(text: Text, *, soft: bool = False, place: Location | None = None) -> Iterator[Mention]:
+    for found in find_placeholders(text.text):
+        spaced = text.text[found.start + 2].isspace()  # other tools write `{{ name }}`
+        yield Mention(found.path, "placeholder", text, found.start, soft or spaced, place)
+
+
+def in_command(command: Text) -> Iterator[Mention]:
+    """As in any text; a comment may mention what it likes."""
+    for mention in in_text(command):
+        line = command.text[command.text.rfind("\n", 0, mention.offset) + 1 : mention.offset]
+        if line.lstrip().startswith("#"):
+            yield Mention(mention.path, mention.manner, command, mention.offset, soft=True)
+        else:
+            yield mention
+
+
+def in_test(test: Test) -> Iterator[Mention]:
+    guarded = set(_guarded(test.condition.tree))
+    for found in references(test.condition.tree):
+        braces = test.text[found.column : found.column + 2] == "{{"
+        manner: Manner = "placeholder" if found.quoted or braces else "bare"
+        yield Mention(found.path, manner, test.source, found.column, found.column in guarded)
+
+
+def _guarded(tree: Expression) -> Iterator[int]:
+    """The columns of names inside `defined(...)` and `default(...)`."""
+    if isinstance(tree, Call) and tree.function in ("defined", "default"):
+        yield from (found.column for found in references(tree))
+    for child in children(tree):
+        yield from _guarded(child)
+
+
+def in_value(value: Value, place: Location, *, soft: bool = False) -> Iterator[Mention]:
+    match value:
+        case str():
+            yield from in_text(Text(value), place=place, soft=soft)
+        case Mapping():
+            for item in value.values():
+                yield from in_value(item, place, soft=soft)
+        case Sequence():
+            for item in value:
+                yield from in_value(item, place, soft=soft)
+        case _:
+            return
+
+
+def in_items(loop: Foreach, place: Location) -> Iterator[Mention]:
+    """A list is named with or without braces."""
+    if not isinstance(loop.items, Text):
+        yield from in_value(loop.items, place)
+    elif "{{" not in loop.items.text and _BARE_PATH.fullmatch(loop.items.text.strip()):
+        yield Mention(tuple(loop.items.text.strip().split(".")), "bare", loop.items, 0)
+    else:
+        yield from in_text(loop.items)
+
+
+def before_loop(step: Step) -> Iterator[Mention]:
+    """What a step looks at once, before the first round."""
+    if step.condition:
+        yield from in_test(step.condition)
+    if step.loop and isinstance(step.loop.over, Foreach):
+        yield from in_items(step.loop.over, step.where)
+        if isinstance(step.loop.over.parallel, str):
+            yield from in_value(step.loop.over.parallel, step.where)
+
+
+def in_round(step: Step) -> Iterator[Mention]:
+    """What each round looks at while it works; the steps of a body speak for themselves."""
+    if step.working_dir:
+        yield from in_text(step.working_dir)
+    if isinstance(step.timeout, str):
+        yield from in_value(step.timeout, step.where)
+    if step.retry and isinstance(step.retry.max_attempts, str):
+        yield from in_value(step.retry.max_attempts, step.where)
+    match step.action:
+        case Bash(command, env):
+            yield from in_command(command)
+            yield from in_value(env, step.where)
+        case Agent() as agent:
+            yield from in_text(agent.prompt, place=None if agent.prompt.node else step.where)
+            yield from in_value(agent.config, step.where, soft=True)
+        case SubRecipe() as call:
+            yield from in_text(call.recipe)
+            yield from in_value(call.context, step.where)
+        case Body():
+            return
+
+
+def between_rounds(step: Step) -> Iterator[Mention]:
+    """What a loop looks at after a round; the round's own results are there by then."""
+    if step.loop is None:
+        return
+    if isinstance(step.loop.over, While):
+        yield from in_test(step.loop.over.condition)
+    if step.loop.break_when:
+        yield from in_test(step.loop.break_when)
+    yield from in_value(step.loop.update, step.where)
+
+
+def environment_names(step: Step) -> Iterator[str]:
+    """Words of a script that may be variables of its environment, in lower case."""
+    if not isinstance(step.action, Bash):
+        return
+    for found in _ENVIRONMENT.finditer(step.action.command.text):
+        yield (found.group(2) or found.group(1).split("__")[0]).lower()

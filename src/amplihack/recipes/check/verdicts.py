@@ -1,0 +1,225 @@
+"""Conditions whose answer is known without any variable: by constants, by kinds, by contradiction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from amplihack.errors import ConditionError
+from amplihack.recipes.check.kinds import Look, clash, look, misspelt
+from amplihack.recipes.conditions import (
+    And,
+    Compare,
+    Constant,
+    Expression,
+    Interpolated,
+    ListLiteral,
+    Name,
+    Not,
+    Or,
+    Placeholder,
+    Property,
+    Rules,
+    known,
+    show,
+)
+from amplihack.recipes.conditions.rules import equal, number_in, truthy
+from amplihack.recipes.conditions.tree import Operator
+from amplihack.recipes.values import MISSING, Value, _Missing
+
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_OPPOSITE: dict[Operator, Operator] = {"==": "!=", "!=": "==", "in": "not in", "not in": "in"}
+
+
+def verdict(tree: Expression, rules: Rules) -> bool | None:
+    """The answer that holds for all values of the variables, or None."""
+    constant = constant_value(tree, rules)
+    if not isinstance(constant, _Missing):
+        return truthy(constant, rules)
+    match tree:
+        case Not(operand):
+            inner = verdict(operand, rules)
+            return None if inner is None else not inner
+        case And(operands):
+            return _all(operands, rules)
+        case Or(operands):
+            denied = _all(tuple(_denied(operand) for operand in operands), rules)
+            return None if denied is None else not denied
+        case Compare():
+            return compared(tree, rules)[0]
+        case _:
+            return None
+
+
+def constant_value(tree: Expression, rules: Rules) -> Value | _Missing:
+    """As `known`; an expression that can only fail has no value either."""
+    try:
+        return known(tree, rules)
+    except ConditionError:
+        return MISSING
+
+
+def _all(operands: tuple[Expression, ...], rules: Rules) -> bool | None:
+    answers = [verdict(operand, rules) for operand in operands]
+    if False in answers or contradiction(operands, rules):
+        return False
+    return True if all(answers) else None
+
+
+def _denied(tree: Expression) -> Expression:
+    """The opposite, in a form that contradictions are looked for in."""
+    match tree:
+        case Not(operand):
+            return operand
+        case Compare(symbol, left, right) if symbol in _OPPOSITE:
+            return Compare(_OPPOSITE[symbol], left, right, tree.column)
+        case _:
+            return Not(tree, tree.column)
+
+
+# comparisons
+
+
+def compared(node: Compare, rules: Rules) -> tuple[bool | None, str]:
+    """The answer that a comparison always gives, and why."""
+    left, right = look(node.left), look(node.right)
+    match node.operator:
+        case "==" | "!=":
+            why = clash(left, right, rules)
+            return (node.operator == "!=", why) if why else (None, "")
+        case "in" | "not in":
+            why = _not_inside(node, left, right, rules)
+            return (node.operator == "not in", why) if why else (None, "")
+        case symbol:
+            return _ordered(symbol, left, right)
+
+
+def _not_inside(node: Compare, left: Look, right: Look, rules: Rules) -> str:
+    if isinstance(node.right, ListLiteral) and node.right.items:
+        reasons = [clash(left, look(item), rules) for item in node.right.items]
+        return reasons[0] if all(reasons) else ""
+    if isinstance(left.value, str) and misspelt(right, left.value):
+        return f"a text in {right.case} case never holds '{left.value}'"
+    if right.kinds <= {"null", "yes or no", "number"}:
+        return "nothing is in a value that is neither text nor list nor map"
+    return ""
+
+
+def lost_items(node: Compare, rules: Rules) -> Iterator[tuple[Expression, str]]:
+    """The items of a list that can never be the one that is looked for."""
+    if node.operator in ("in", "not in") and isinstance(node.right, ListLiteral):
+        for item in node.right.items:
+            if why := clash(look(node.left), look(item), rules):
+                yield item, why
+
+
+def _ordered(symbol: str, left: Look, right: Look) -> tuple[bool | None, str]:
+    if isinstance(left.value, int | float):
+        symbol, left, right = _MIRRORED[symbol], right, left
+    if left.kinds != {"number"}:
+        return None, ""
+    if isinstance(right.value, str) and number_in(right.value) is None:
+        return False, f"a number has no order with the text '{right.value}'"
+    bound = right.value
+    if left.least is None or not isinstance(bound, int | float):
+        return None, ""
+    why = f"it is never less than {left.least:g}"
+    if (symbol == "<" and bound <= left.least) or (symbol == "<=" and bound < left.least):
+        return False, why
+    if (symbol == ">=" and bound <= left.least) or (symbol == ">" and bound < left.least):
+        return True, why
+    return None, ""
+
+
+# contradictions
+
+
+def contradiction(operands: tuple[Expression, ...], rules: Rules) -> str:
+    """Why operands of an `and` cannot hold together, when two of them are about the same variable."""
+    plain = {show(each) for each in operands}
+    for each in operands:
+        if isinstance(each, Not) and show(each.operand) in plain:
+            return f"{show(each.operand)} is wanted and denied"
+    about: dict[str, list[Compare]] = {}
+    for each in operands:
+        if isinstance(each, Compare) and (subject := _subject(each.left)):
+            about.setdefault(subject, []).append(each)
+    for tests in about.values():
+        for one, other in combinations(tests[:16], 2):
+            if _exclude(one, other, rules):
+                return f"{show(one)} and {show(other)} exclude each other"
+    return ""
+
+
+def _subject(node: Expression) -> str:
+    """The variable that an expression stands for, in one spelling; empty for a constant."""
+    match node:
+        case Name(name):
+            return name
+        case Placeholder(path):
+            return ".".join(path)
+        case Property(base, key):
+            return f"{inner}.{key}" if (inner := _subject(base)) else ""
+        case Interpolated() | Constant() | ListLiteral():
+            return ""
+        case _:
+            return show(node)
+
+
+def _exclude(one: Compare, other: Compare, rules: Rules) -> bool:
+    wanted, more, refused = _wanted(one), _wanted(other), _refused(one) or _refused(other)
+    if wanted and more:
+        return not any(_could_be_same(a, b, rules) for a in wanted for b in more)
+    if refused and (mine := wanted or more):
+        return all(any(_is_same(a, b) for b in refused) for a in mine)
+    return _empty_range(one, other)
+
+
+def _wanted(node: Compare) -> tuple[Value, ...]:
+    return _constants(node, "==", "in")
+
+
+def _refused(node: Compare) -> tuple[Value, ...]:
+    return _constants(node, "!=", "not in")
+
+
+def _constants(node: Compare, single: str, many: str) -> tuple[Value, ...]:
+    match node:
+        case Compare(symbol, _, Constant(value)) if symbol == single:
+            return (value,)
+        case Compare(symbol, _, ListLiteral(items)) if symbol == many:
+            values = tuple(item.value for item in items if isinstance(item, Constant))
+            return values if len(values) == len(items) else ()
+        case _:
+            return ()
+
+
+def _is_same(one: Value, other: Value) -> bool:
+    return type(one) is type(other) and one == other
+
+
+def _could_be_same(one: Value, other: Value, rules: Rules) -> bool:
+    """Whether one value can be equal to both: the number 1 is equal to '1' and to '1.0'."""
+    if equal(one, other, rules):
+        return True
+    if isinstance(one, str) and isinstance(other, str):
+        number = number_in(one)
+        return one.lower() == other.lower() or (number is not None and number == number_in(other))
+    return False
+
+
+def _empty_range(one: Compare, other: Compare) -> bool:
+    low = [bound for each in (one, other) if (bound := _bound(each, ">")) is not None]
+    high = [bound for each in (one, other) if (bound := _bound(each, "<")) is not None]
+    if not low or not high:
+        return False
+    strict = one.operator in "<>" or other.operator in "<>"
+    return low[0] > high[0] or (strict and low[0] == high[0])
+
+
+def _bound(node: Compare, direction: str) -> float | None:
+    match node:
+        case Compare(symbol, _, Constant(int() | float() as value)) if symbol.startswith(direction):
+            return value
+        case _:
+            return None

@@ -1,0 +1,354 @@
+"""For every code a recipe that has it, and its near twin that must not."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.recipes.check.shelf import check
+
+from amplihack.recipes.check import CODES
+
+FLAT = "name: main\ncontext: {task: '', mode: fast, count: 3}\nsteps:\n"
+STRICT = "name: main\ndialect: amplifier\nversion: 1.0.0\ncontext: {task: '', mode: fast}\nsteps:\n"
+OTHERS = {
+    "child.yaml": "name: child\ncontext: {goal: ''}\ncontext_validation: {goal: nonempty}\nsteps:\n"
+    "  - {id: c, command: 'echo {{goal}}'}\n",
+    "plain.yaml": "name: plain\ncontext: {tone: calm}\nsteps:\n  - {id: p, command: 'echo {{tone}}'}\n",
+    "deep1.yaml": "name: deep1\nsteps:\n  - {id: d1, recipe: deep2}\n",
+    "deep2.yaml": "name: deep2\nsteps:\n  - {id: d2, recipe: plain}\n",
+}
+
+# code, severity, the recipe, its twin
+PAIRS = [
+    (
+        "undefined-variable",
+        "warning",
+        FLAT + "  - {id: a, command: 'echo {{taskk}}'}\n",
+        FLAT + "  - {id: a, command: 'echo {{task}}'}\n",
+    ),
+    (
+        "undefined-variable",
+        "warning",
+        STRICT + "  - {id: a, agent: self, prompt: 'about {{subject}}'}\n",
+        STRICT + "  - {id: a, agent: self, prompt: 'about {{task}} in {{recipe.name}}'}\n",
+    ),
+    (
+        "undefined-variable",
+        "note",
+        "name: main\nsteps:\n  - {id: a, command: 'echo {{from_above}}'}\n",
+        "name: main\nsteps:\n  - {id: a, command: 'echo $FROM_ABOVE'}\n",
+    ),
+    (
+        "used-before-set",
+        "warning",
+        FLAT + "  - {id: a, command: 'echo {{later}}'}\n  - {id: b, command: ls, output: later}\n",
+        FLAT + "  - {id: b, command: ls, output: later}\n  - {id: a, command: 'echo {{later}}'}\n",
+    ),
+    (
+        "may-be-empty",
+        "note",
+        FLAT
+        + "  - {id: a, condition: task, command: ls, output: files}\n"
+        + "  - {id: b, command: 'echo {{files}}'}\n",
+        FLAT
+        + "  - {id: a, condition: task, command: ls, output: files}\n"
+        + "  - {id: b, condition: task and mode == 'fast', command: 'echo {{files}}'}\n",
+    ),
+    (
+        "may-be-empty",
+        "note",
+        FLAT
+        + "  - {id: a, continue_on_error: true, command: ls, output: files}\n"
+        + "  - {id: b, command: 'echo {{files}}'}\n",
+        FLAT + "  - {id: a, command: ls, output: files}\n  - {id: b, command: 'echo {{files}}'}\n",
+    ),
+    (
+        "unused-output",
+        "note",
+        FLAT + "  - {id: a, command: ls, output: files}\n  - {id: b, command: pwd}\n",
+        FLAT + "  - {id: a, command: ls, output: files}\n  - {id: b, command: 'echo $FILES'}\n",
+    ),
+    (
+        "condition-constant",
+        "warning",
+        FLAT + "  - {id: a, condition: mode != 'fast' or mode != 'slow', command: ls}\n",
+        FLAT + "  - {id: a, condition: mode != 'fast' and mode != 'slow', command: ls}\n",
+    ),
+    (
+        "condition-constant",
+        "warning",
+        FLAT + "  - {id: a, condition: \"task and (mode == 'fast' or 'slow')\", command: ls}\n",
+        FLAT + "  - {id: a, condition: \"task and (mode == 'fast' or mode == 'slow')\", command: ls}\n",
+    ),
+    (
+        "condition-constant",
+        "note",
+        FLAT + "  - {id: a, condition: 'true', command: ls}\n",
+        FLAT + "  - {id: a, command: ls}\n",
+    ),
+    (
+        "condition-fails",
+        "error",
+        FLAT + "  - {id: a, condition: \"int('many') > 1\", command: ls}\n",
+        FLAT + '  - {id: a, condition: "int(task) > 1", command: ls}\n',
+    ),
+    (
+        "never-runs",
+        "warning",
+        FLAT + "  - {id: a, condition: mode == 'fast' and mode == 'slow', command: ls}\n",
+        FLAT + "  - {id: a, condition: mode == 'fast' or mode == 'slow', command: ls}\n",
+    ),
+    (
+        "never-runs",
+        "note",
+        FLAT + "  - {id: a, condition: 'false', command: ls}\n",
+        FLAT + "  - {id: a, condition: task, command: ls}\n",
+    ),
+    (
+        "never-runs",
+        "warning",
+        FLAT + "  - {id: a, foreach: [], command: 'echo {{item}}'}\n",
+        FLAT + "  - {id: a, foreach: [x], command: 'echo {{item}}'}\n",
+    ),
+    (
+        "never-runs",
+        "warning",
+        FLAT + "  - {id: a, while_condition: task, max_while_iterations: 0, command: ls}\n",
+        FLAT + "  - {id: a, while_condition: task, max_while_iterations: 2, command: ls}\n",
+    ),
+    (
+        "never-runs",
+        "warning",
+        "name: main\nstages:\n  - {name: s, condition: 1 == 2, steps: [{id: a, command: ls}]}\n",
+        "name: main\nstages:\n  - {name: s, condition: task == 2, steps: [{id: a, command: ls}]}\n",
+    ),
+    (
+        "never-equal",
+        "warning",
+        FLAT + "  - {id: a, condition: mode.lower() == 'FAST', command: ls}\n",
+        FLAT + "  - {id: a, condition: mode.lower() == 'fast', command: ls}\n",
+    ),
+    (
+        "never-equal",
+        "warning",
+        FLAT + "  - {id: a, condition: \"mode.lower() in ['fast', 'Slow']\", command: ls}\n",
+        FLAT + "  - {id: a, condition: \"mode.lower() in ['fast', 'slow']\", command: ls}\n",
+    ),
+    (
+        "text-as-flag",
+        "warning",
+        "name: main\ncontext: {force: 'false'}\nsteps:\n  - {id: a, condition: not force, command: ls}\n",
+        "name: main\ncontext: {force: 'false'}\nsteps:\n"
+        + "  - {id: a, condition: force == 'true', command: ls}\n",
+    ),
+    (
+        "text-as-flag",
+        "note",
+        "name: main\ncontext: {force: 'true'}\nsteps:\n  - {id: a, condition: force, command: ls}\n",
+        "name: main\ncontext: {force: true}\nsteps:\n  - {id: a, condition: force, command: ls}\n",
+    ),
+    (
+        "json-as-text",
+        "note",
+        FLAT
+        + "  - {id: a, command: ls, parse_json: true, output: got}\n"
+        + "  - {id: b, condition: got == 'ok', command: ls}\n",
+        FLAT
+        + "  - {id: a, command: ls, parse_json: true, output: got}\n"
+        + "  - {id: b, condition: got.status == 'ok', command: ls}\n",
+    ),
+    (
+        "unknown-recipe",
+        "error",
+        FLAT + "  - {id: a, recipe: plan}\n",
+        FLAT + "  - {id: a, recipe: plain}\n",
+    ),
+    (
+        "missing-input",
+        "warning",
+        FLAT + "  - {id: a, recipe: child}\n",
+        FLAT + "  - {id: a, recipe: child, context: {goal: '{{task}}'}}\n",
+    ),
+    (
+        "missing-input",
+        "warning",
+        FLAT + "  - {id: a, recipe: child, context: {goal: ''}}\n",
+        FLAT + "  - {id: a, command: ls, output: goal}\n  - {id: b, recipe: child}\n",
+    ),
+    (
+        "unknown-input",
+        "warning",
+        FLAT + "  - {id: a, recipe: plain, context: {tome: loud}}\n",
+        FLAT + "  - {id: a, recipe: plain, context: {tone: loud}}\n",
+    ),
+    (
+        "endless-recursion",
+        "error",
+        FLAT + "  - {id: a, recipe: main}\n",
+        FLAT + "  - {id: a, condition: task, recipe: main}\n",
+    ),
+    (
+        "too-deep",
+        "warning",
+        "name: main\nrecursion: {max_depth: 2}\nsteps:\n  - {id: a, recipe: deep1}\n",
+        "name: main\nrecursion: {max_depth: 3}\nsteps:\n  - {id: a, recipe: deep1}\n",
+    ),
+    (
+        "parallel-conflict",
+        "warning",
+        FLAT
+        + "  - {id: a, parallel_group: g, command: ls, output: out}\n"
+        + "  - {id: b, parallel_group: g, command: ls, output: out}\n",
+        FLAT
+        + "  - {id: a, parallel_group: g, command: ls, output: out}\n"
+        + "  - {id: b, parallel_group: h, command: ls, output: out}\n",
+    ),
+    (
+        "parallel-conflict",
+        "warning",
+        FLAT
+        + "  - {id: a, parallel_group: g, command: ls, output: out}\n"
+        + "  - {id: b, parallel_group: g, command: 'echo {{out}}'}\n",
+        FLAT
+        + "  - {id: a, parallel_group: g, command: ls, output: out}\n"
+        + "  - {id: b, parallel_group: g, command: ls}\n  - {id: c, command: 'echo {{out}}'}\n",
+    ),
+    (
+        "parallel-conflict",
+        "warning",
+        FLAT
+        + "  - {id: a, foreach: [x, y], parallel: true, command: ls, output: out}\n"
+        + "  - {id: b, command: 'echo {{out}}'}\n",
+        FLAT
+        + "  - {id: a, foreach: [x, y], parallel: true, command: ls, collect: out}\n"
+        + "  - {id: b, command: 'echo {{out}}'}\n",
+    ),
+    (
+        "command-word",
+        "warning",
+        "name: main\ncontext: {lint: make lint}\nsteps:\n  - {id: a, command: '{{lint}} 2>&1'}\n",
+        "name: main\ncontext: {lint: ruff}\nsteps:\n  - {id: a, command: '{{lint}} 2>&1'}\n",
+    ),
+    (
+        "bash-arithmetic",
+        "error",
+        FLAT + "  - {id: a, command: 'echo $(( {{mode}} + 1 ))'}\n",
+        FLAT + "  - {id: a, command: 'echo $(( {{count}} + 1 ))'}\n",
+    ),
+    (
+        "bash-refused",
+        "error",
+        FLAT + "  - {id: a, command: 'read {{mode}}'}\n",
+        FLAT + "  - {id: a, command: 'echo {{mode}}'}\n",
+    ),
+    (
+        "bash-source",
+        "warning",
+        FLAT + "  - {id: a, command: 'eval \"{{mode}}\"'}\n",
+        FLAT + "  - {id: a, command: 'echo \"{{mode}}\"'}\n",
+    ),
+    (
+        "code-source",
+        "note",
+        FLAT + '  - {id: a, command: "python3 -c \'print(\\"{{mode}}\\")\'"}\n',
+        FLAT + "  - {id: a, command: \"python3 show.py '{{mode}}'\"}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: '{{#if task}}Do {{task}}.{{/if}}'}\n",
+        FLAT + "  - {id: a, prompt: 'Do {{task}}.'}\n",
+    ),
+    (
+        "unsupported-template",
+        "note",
+        FLAT + "  - {id: a, prompt: 'Write a page that says {{ user | upper }}.'}\n",
+        FLAT + "  - {id: a, prompt: 'Write a page that says {{.User}} and ${{ secrets.KEY }}.'}\n",
+    ),
+    (
+        "unknown-dependency",
+        "error",
+        STRICT
+        + "  - {id: a, depends_on: [b], type: bash, command: ls}\n  - {id: b, type: bash, command: ls}\n",
+        STRICT
+        + "  - {id: b, type: bash, command: ls}\n  - {id: a, depends_on: [b], type: bash, command: ls}\n",
+    ),
+    (
+        "unknown-dependency",
+        "warning",
+        FLAT + "  - {id: build, command: ls}\n  - {id: a, depends_on: [biuld], command: ls}\n",
+        FLAT + "  - {id: build, command: ls}\n  - {id: a, depends_on: [build], command: ls}\n",
+    ),
+    (
+        "reserved-name",
+        "error",
+        STRICT + "  - {id: a, type: bash, command: ls, output: session}\n",
+        STRICT + "  - {id: a, type: bash, command: ls, output: session_info}\n",
+    ),
+    (
+        "unknown-key",
+        "warning",
+        "name: main\ncontext: {db: {host: h, port: 1}}\nsteps:\n  - {id: a, command: 'echo {{db.hots}}'}\n",
+        "name: main\ncontext: {db: {host: h, port: 1}}\nsteps:\n  - {id: a, command: 'echo {{db.host}}'}\n",
+    ),
+    (
+        "unknown-key",
+        "warning",
+        FLAT
+        + "  - {id: a, command: ls, output: got, output_type: text}\n"
+        + "  - {id: b, command: 'echo {{got.k}}'}\n",
+        FLAT + "  - {id: a, command: ls, output: got}\n  - {id: b, command: 'echo {{got.k}}'}\n",
+    ),
+    (
+        "unknown-step",
+        "warning",
+        FLAT + "  - {id: a, command: ls}\n  - {id: b, command: 'echo {{steps.aa.output}}'}\n",
+        FLAT + "  - {id: a, command: ls}\n  - {id: b, command: 'echo {{steps.a.output}}'}\n",
+    ),
+    (
+        "unknown-agent",
+        "warning",
+        FLAT + "  - {id: a, agent: 'house:bulider', prompt: build}\n",
+        FLAT + "  - {id: a, agent: 'house:core:builder', prompt: build}\n",
+    ),
+    (
+        "unknown-agent",
+        "note",
+        FLAT + "  - {id: a, agent: 'elsewhere:builder', prompt: build}\n",
+        FLAT + "  - {id: a, agent: self, prompt: build}\n",
+    ),
+]
+AGENTS = frozenset({"house:builder", "house:tester"})
+
+
+@pytest.mark.parametrize(
+    ("code", "severity", "recipe", "twin"), PAIRS, ids=[f"{each[0]}-{i}" for i, each in enumerate(PAIRS)]
+)
+def test_the_recipe_has_it_and_its_twin_does_not(code: str, severity: str, recipe: str, twin: str) -> None:
+    found = check(recipe, others=OTHERS, agents=AGENTS, all_=True)
+    assert [problem.severity for problem in found if problem.code == code] == [severity]
+    assert not [
+        problem for problem in check(twin, others=OTHERS, agents=AGENTS, all_=True) if problem.code == code
+    ]
+
+
+def test_every_code_has_a_recipe_that_shows_it() -> None:
+    assert {each[0] for each in PAIRS} == set(CODES)
+
+
+@pytest.mark.parametrize(
+    ("code", "severity", "recipe", "twin"), PAIRS, ids=[f"{each[0]}-{i}" for i, each in enumerate(PAIRS)]
+)
+def test_notes_are_left_out_unless_they_are_asked_for(
+    code: str, severity: str, recipe: str, twin: str
+) -> None:
+    shown = {problem.code for problem in check(recipe, others=OTHERS, agents=AGENTS)}
+    assert (code in shown) is (severity != "note")
+
+
+@pytest.mark.parametrize("recipe", [each[2] for each in PAIRS])
+def test_every_finding_points_into_the_file(recipe: str) -> None:
+    lines = recipe.split("\n")
+    for problem in check(recipe, others=OTHERS, agents=AGENTS, all_=True):
+        assert problem.where is not None
+        assert problem.where.file == "main.yaml"
+        assert problem.where.column <= len(lines[problem.where.line - 1])

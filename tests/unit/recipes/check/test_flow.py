@@ -1,0 +1,313 @@
+"""Variables are followed over skipped steps, loops, parallel steps, sub-recipes and callers."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.recipes.check.shelf import Shelf, check, codes
+
+from amplihack.errors import Problem
+from amplihack.recipes.check import check_recipe
+
+ROOT = "name: main\ncontext: {task: ''}\nsteps:\n"
+STRICT = "name: main\ndialect: amplifier\ncontext: {task: ''}\nsteps:\n"
+SLIP = "name: main\nsteps:\n  - {id: a, command: ls, output: DECLARED}\n  - {id: b, prompt: '{{USED}}'}\n"
+MAKER = "name: maker\nsteps:\n  - {id: m, command: ls, output: made_below}\n"
+
+
+def about(found: tuple[Problem, ...], name: str) -> list[tuple[str, str]]:
+    """Code and severity of each finding that speaks of a variable."""
+    return [(each.code, each.severity) for each in found if name in each.what]
+
+
+# inside one recipe
+
+
+def test_a_result_without_a_name_is_known_by_the_id_of_its_step() -> None:
+    assert codes(ROOT + "  - {id: list, command: ls}\n  - {id: b, command: 'echo {{list}}'}\n") == []
+
+
+def test_a_loop_gives_its_variable_to_its_rounds_only() -> None:
+    loop = "  - {id: a, foreach: [x], as: each, type: bash, command: 'echo {{each}}'}\n"
+    assert codes(STRICT + loop) == []
+    after = check(STRICT + loop + "  - {id: b, type: bash, command: 'echo {{each}}'}\n")
+    assert about(after, "each") == [("undefined-variable", "warning")]
+    assert after[0].where is not None
+    assert after[0].where.line == 6
+
+
+def test_a_round_may_use_what_an_earlier_round_has_set() -> None:
+    body = (
+        "  - id: loop\n    while_condition: \"{{last}} != 'ok'\"\n    steps:\n"
+        "      - {id: use, type: bash, command: 'echo {{last}}'}\n"
+        "      - {id: set, type: bash, command: ls, output: last}\n"
+    )
+    assert codes(STRICT + body) == []
+    assert about(check(STRICT + body, all_=True), "last") == [("may-be-empty", "note")]
+
+
+def test_parallel_rounds_see_nothing_of_each_other() -> None:
+    body = (
+        "  - id: loop\n    foreach: [x, y]\n    parallel: true\n    steps:\n"
+        "      - {id: use, type: bash, command: 'echo {{last}}'}\n"
+        "      - {id: set, type: bash, command: ls, output: last}\n"
+    )
+    assert about(check(STRICT + body), "last") == [("used-before-set", "warning")]
+
+
+def test_a_collected_list_is_there_even_if_rounds_fail() -> None:
+    recipe = (
+        "  - {id: a, foreach: '{{task}}', on_error: continue, type: bash, command: ls, collect: all_files}\n"
+        "  - {id: b, type: bash, command: 'echo {{all_files}}'}\n"
+    )
+    assert codes(STRICT + recipe, all_=True) == []
+
+
+def test_the_result_of_a_loop_may_be_empty_if_its_list_is() -> None:
+    recipe = (
+        "  - {id: a, foreach: '{{task}}', type: bash, command: ls, output: last}\n"
+        "  - {id: b, type: bash, command: 'echo {{last}}'}\n"
+    )
+    assert codes(STRICT + recipe, all_=True) == ["may-be-empty"]
+    assert codes(STRICT + recipe.replace("'{{task}}'", "[x]"), all_=True) == []
+
+
+def test_an_exit_code_is_there_when_the_command_fails() -> None:
+    recipe = (
+        "  - {id: a, on_error: continue, type: bash, command: ls, output: out, output_exit_code: code}\n"
+        "  - {id: b, type: bash, command: 'echo {{code}} {{out}}'}\n"
+    )
+    assert codes(STRICT + recipe, all_=True) == []
+
+
+@pytest.mark.parametrize(
+    "condition", ["task", "task and other", "files", "files != ''", "'x' in files", "not files"]
+)
+def test_a_condition_that_implies_or_tests_a_result_makes_it_sure(condition: str) -> None:
+    recipe = (
+        "  - {id: a, condition: task, command: ls, output: files}\n"
+        f"  - {{id: b, condition: \"{condition}\", command: 'echo {{{{files}}}}'}}\n"
+    )
+    assert "may-be-empty" not in codes(ROOT + recipe, all_=True)
+
+
+def test_the_condition_of_a_stage_counts_for_its_steps() -> None:
+    stages = (
+        "name: main\ncontext: {go: ''}\nstages:\n"
+        "  - {name: one, condition: go, steps: [{id: a, command: ls, output: files}]}\n"
+        "  - {name: two, steps: [{id: b, command: 'echo {{files}}'}]}\n"
+    )
+    assert codes(stages, all_=True) == ["may-be-empty"]
+    assert codes(stages.replace("two, steps", "two, condition: go, steps"), all_=True) == []
+
+
+def test_tags_guard_a_result_until_a_step_has_the_same_tags() -> None:
+    recipe = (
+        "  - {id: a, when_tags: [slow], command: ls, output: files}\n  - {id: b, command: 'echo {{files}}'}\n"
+    )
+    assert codes(ROOT + recipe, all_=True) == ["may-be-empty"]
+    assert codes(ROOT + recipe.replace("id: b,", "id: b, when_tags: [slow],"), all_=True) == []
+
+
+def test_a_default_makes_every_use_fine() -> None:
+    recipe = "name: main\ncontext: {later: ''}\nsteps:\n  - {id: a, command: 'echo {{later}}'}\n"
+    assert codes(recipe + "  - {id: b, command: ls, output: later}\n", all_=True) == []
+
+
+def test_a_step_that_repeats_its_own_variable_is_only_noted() -> None:
+    recipe = "  - {id: a, command: 'echo {{force}}', output: force}\n"
+    assert codes(ROOT + recipe) == []
+    assert codes(ROOT + recipe, all_=True) == ["used-before-set"]
+
+
+def test_what_only_looks_like_a_variable_is_only_noted() -> None:
+    recipe = (
+        "  - id: a\n    command: |\n      # {{in_a_comment}}\n      ls\n"
+        "  - {id: b, prompt: 'a page that greets {{ visitor }} of {{COMPANY}}'}\n"
+    )
+    assert codes(ROOT + recipe) == []
+
+
+def test_asking_whether_a_variable_is_there_is_no_mistake() -> None:
+    condition = "defined(taks) or default(takss, '') == 'x' or nobody_sets_this"
+    recipe = f'  - {{id: a, condition: "{condition}", command: ls}}\n'
+    assert codes(ROOT + recipe) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "used"),
+    [
+        ("round_1", "round_2"),
+        ("attempt10", "attempt12"),
+        ("out_a", "out_b"),
+        ("plan", "plan_b"),
+        ("v1_url", "v2_url"),
+        ("ab", "ba"),
+    ],
+)
+def test_names_that_differ_on_purpose_are_no_slips(declared: str, used: str) -> None:
+    recipe = SLIP.replace("DECLARED", declared).replace("USED", used)
+    assert codes(recipe) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "used"),
+    [
+        ("task_description", "task_desciption"),
+        ("findings", "finding"),
+        ("user_name", "user-name"),
+        ("repo", "rpeo"),
+    ],
+)
+def test_a_slip_is_a_warning_even_where_callers_could_give_the_name(declared: str, used: str) -> None:
+    recipe = SLIP.replace("DECLARED", declared).replace("USED", used)
+    found = check(recipe)
+    assert [(each.code, each.fix) for each in found] == [("undefined-variable", f"did you mean {declared}?")]
+
+
+@pytest.mark.parametrize("name", ["task_description", "repo_path"])
+def test_the_usual_inputs_need_no_declaration(name: str) -> None:
+    assert codes(ROOT + f"  - {{id: a, prompt: '{{{{{name}}}}}'}}\n") == []
+
+
+# sub-recipes
+
+
+def test_a_sub_recipe_that_calls_itself_is_still_looked_into() -> None:
+    loop = "name: loop\ncontext: {x: ''}\nsteps:\n  - {id: l, condition: x, recipe: loop}\n"
+    recipe = ROOT + "  - {id: a, recipe: loop}\n  - {id: b, prompt: '{{nobody_sets_this}}'}\n"
+    assert codes(recipe, others={"loop.yaml": loop}) == ["undefined-variable"]
+
+
+def test_results_of_an_inheriting_sub_recipe_flow_back() -> None:
+    recipe = ROOT + "  - {id: a, recipe: maker}\n  - {id: b, command: 'echo {{made_below}}'}\n"
+    assert codes(recipe, others={"maker.yaml": MAKER}, all_=True) == []
+
+
+def test_results_of_an_isolated_sub_recipe_do_not() -> None:
+    recipe = (
+        ROOT
+        + "  - {id: a, recipe: maker, context_mode: isolated}\n  - {id: b, command: 'echo {{made_below}}'}\n"
+    )
+    assert codes(recipe, others={"maker.yaml": MAKER}) == ["undefined-variable"]
+
+
+def test_results_that_a_sub_recipe_may_skip_may_be_empty() -> None:
+    maker = MAKER.replace("id: m,", "id: m, condition: task,")
+    recipe = ROOT + "  - {id: a, recipe: maker}\n  - {id: b, command: 'echo {{made_below}}'}\n"
+    assert codes(recipe, others={"maker.yaml": maker}, all_=True) == ["may-be-empty"]
+
+
+@pytest.mark.parametrize("reference", ["'@somewhere:x.yaml'", "'{{task}}-review'"])
+def test_a_sub_recipe_that_nobody_can_look_into_may_set_anything(reference: str) -> None:
+    call = f"  - {{id: a, recipe: {reference}, context_mode: inherit}}\n"
+    assert codes(ROOT + call + "  - {id: b, prompt: '{{whatever}}'}\n") == []
+
+
+def test_variables_that_a_sub_recipe_needs_may_come_from_above() -> None:
+    child = "name: child\ncontext_validation: {goal: nonempty}\nsteps:\n  - {id: c, prompt: '{{goal}}'}\n"
+    main = "name: main\nsteps:\n  - {id: a, recipe: child}\n"
+    assert codes(main, others={"child.yaml": child}) == []
+    assert codes(main, others={"child.yaml": child}, all_=True) == ["missing-input"]
+    top = "name: top\ncontext: {goal: win}\nsteps:\n  - {id: t, recipe: main}\n"
+    assert codes(main, others={"child.yaml": child, "top.yaml": top}, all_=True) == []
+
+
+def test_a_declared_parameter_without_a_default_is_an_input() -> None:
+    child = (
+        "name: child\nparameters: {goal: {type: string}, tone: {default: calm}}\n"
+        "steps:\n  - {id: c, prompt: '{{goal}}'}\n"
+    )
+    main = STRICT + "  - {id: a, type: recipe, recipe: child.yaml, context: {tone: x}}\n"
+    found = check(main, others={"child.yaml": child})
+    assert about(found, "goal") == [("missing-input", "warning")]
+
+
+# callers
+
+
+def test_what_a_caller_has_is_there() -> None:
+    main = "name: main\ncontext: {x: ''}\nsteps:\n  - {id: a, command: 'echo {{goal}} {{x}}'}\n"
+    assert codes(main) == ["undefined-variable"]
+    for top in ("context: {goal: win}\nsteps:\n", "steps:\n  - {id: g, command: ls, output: goal}\n"):
+        caller = f"name: top\n{top}  - {{id: t, recipe: main}}\n"
+        assert codes(main, others={"top.yaml": caller}, all_=True) == []
+
+
+def test_what_a_caller_hands_over_is_there_in_an_isolated_recipe() -> None:
+    main = STRICT + "  - {id: a, type: bash, command: 'echo {{goal}}'}\n"
+    top = "name: top\ndialect: amplifier\nsteps:\n  - {id: t, recipe: main.yaml, context: {goal: x}}\n"
+    assert codes(main, others={"top.yaml": top}, all_=True) == []
+    bare = top.replace(", context: {goal: x}", "").replace("steps:", "context: {goal: x}\nsteps:")
+    assert codes(main, others={"top.yaml": bare}) == ["undefined-variable"]
+
+
+def test_callers_of_callers_count_and_circles_end() -> None:
+    main = "name: main\ncontext: {x: ''}\nsteps:\n  - {id: a, command: 'echo {{goal}} {{x}}'}\n"
+    others = {
+        "mid.yaml": "name: mid\nsteps:\n  - {id: m, recipe: main}\n  - {id: n, recipe: top, condition: x}\n",
+        "top.yaml": "name: top\ncontext: {goal: win}\nsteps:\n  - {id: t, recipe: mid}\n",
+    }
+    assert codes(main, others=others, all_=True) == []
+
+
+def test_with_callers_that_give_nothing_it_is_a_note() -> None:
+    main = "name: main\ncontext: {x: ''}\nsteps:\n  - {id: a, command: 'echo {{goal}} {{x}}'}\n"
+    top = "name: top\nsteps:\n  - {id: t, recipe: main}\n"
+    assert codes(main, others={"top.yaml": top}) == []
+    assert codes(main, others={"top.yaml": top}, all_=True) == ["undefined-variable"]
+
+
+# recursion
+
+
+@pytest.mark.parametrize("guard", ["condition: x", "when_tags: [deep]", "foreach: '{{x}}'"])
+def test_a_circle_that_something_can_end_is_fine(guard: str) -> None:
+    main = "name: main\ncontext: {x: ''}\nsteps:\n  - {id: a, recipe: other}\n"
+    endless = {"other.yaml": "name: other\nsteps:\n  - {id: o, recipe: main}\n"}
+    guarded = {"other.yaml": f"name: other\nsteps:\n  - {{id: o, {guard}, recipe: main}}\n"}
+    assert codes(main, others=endless) == ["endless-recursion"]
+    assert codes(main, others=guarded) == []
+
+
+def test_a_circle_below_is_found_from_above() -> None:
+    main = "name: main\nsteps:\n  - {id: a, recipe: loop}\n"
+    loop = {"loop.yaml": "name: loop\nsteps:\n  - {id: l, recipe: loop}\n"}
+    assert codes(main, others=loop) == ["endless-recursion"]
+
+
+@pytest.mark.parametrize(("dialect", "limit"), [("amplihack", 2), ("amplifier", 3)])
+def test_one_dialect_counts_the_recipe_itself(dialect: str, limit: int) -> None:
+    others = {
+        "one.yaml": "name: one\nsteps:\n  - {id: o, recipe: two}\n",
+        "two.yaml": "name: two\nsteps:\n  - {id: t, command: ls}\n",
+    }
+    head = f"name: main\ndialect: {dialect}\nrecursion: {{max_depth: LIMIT}}\n"
+    head += "steps:\n  - {id: a, recipe: one}\n"
+    assert codes(head.replace("LIMIT", str(limit)), others=others) == []
+    assert codes(head.replace("LIMIT", str(limit - 1)), others=others) == ["too-deep"]
+
+
+# many
+
+
+def test_every_sub_recipe_is_looked_up_once() -> None:
+    steps = "".join(f"  - {{id: s{i}, recipe: maker}}\n" for i in range(50))
+    shelf = Shelf({"main.yaml": ROOT + steps, "maker.yaml": MAKER})
+    check_recipe(shelf.located("main.yaml"), shelf, everything=True)
+    assert shelf.asked == [("maker", "main.yaml")]
+
+
+def test_a_long_chain_of_sub_recipes_is_no_trouble() -> None:
+    others = {f"r{i}.yaml": f"name: r{i}\nsteps:\n  - {{id: s, recipe: r{i + 1}}}\n" for i in range(300)}
+    others["r300.yaml"] = MAKER
+    assert codes("name: main\nsteps:\n  - {id: a, recipe: r0}\n", others=others) == ["too-deep"]
+
+
+def test_ten_thousand_steps_are_followed_to_the_end() -> None:
+    steps = "".join(
+        f"- {{id: s{i}, prompt: '{{{{o{i - 1}}}}} {{{{u{i}}}}}', output: o{i}, condition: task == '{i}'}}\n"
+        for i in range(1, 10_001)
+    )
+    found = check(ROOT + steps, all_=True)
+    assert len([each for each in found if each.code == "may-be-empty"]) == 9_999
+    assert len([each for each in found if each.code == "undefined-variable"]) == 10_001  # and o0
