@@ -1,0 +1,98 @@
+"""What a recipe asks of an agent, and what it gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from amplihack.errors import AmplihackError
+from amplihack.recipes.values import Value, tail
+
+STDOUT_TAIL, STDERR_TAIL = 2_000, 4_000  # bytes of each that an error shows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRequest:
+    """One question, with every template in it filled in.
+
+    `agent` is the reference that the step names and `persona` the text that it stands for. `options` holds
+    what else the step says about its agent, for a runner that knows what to do with it.
+    """
+
+    prompt: str
+    working_dir: str
+    persona: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    mode: str | None = None
+    timeout: float | None = None
+    idle_timeout: float | None = None
+    options: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens, as far as the agent says; None is unknown, and never the same as 0."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None  # of the input: read from a cache
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentReply:
+    """The answer, trimmed; never empty. `denied` names tools that the agent wanted and was not allowed."""
+
+    text: str
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    session_id: str | None = None
+    stderr_tail: str = ""
+    denied: tuple[str, ...] = ()
+
+
+class AgentFailed(AmplihackError):  # noqa: N818 - reads as what happened
+    """An agent that gave no answer.
+
+    `transient` errors may be gone on the next try; `rate_limited` ones are transient and want a wait first,
+    of `retry_after` seconds where the other side said so.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        fix: str = "",
+        tool_exit_code: int | None = None,
+        stdout: str = "",
+        stderr: str = "",
+        transient: bool = False,
+        rate_limited: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(what, fix=fix)
+        self.tool_exit_code = tool_exit_code
+        self.stdout_tail, self.stderr_tail = tail(stdout, STDOUT_TAIL), tail(stderr, STDERR_TAIL)
+        self.transient, self.rate_limited, self.retry_after = (
+            transient or rate_limited,
+            rate_limited,
+            retry_after,
+        )
+
+    @property
+    def details(self) -> str:
+        """What it printed last, for the error report; empty when it printed nothing."""
+        sections = [("stdout", self.stdout_tail), ("stderr", self.stderr_tail)]
+        return "\n".join(f"--- {name} (tail) ---\n{text.strip()}" for name, text in sections if text.strip())
+
+
+class AgentRunner(Protocol):
+    """Something that answers. `on_line` hears what it does meanwhile, a line at a time."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
+        """The answer; raises AgentFailed."""
+        ...

@@ -1,0 +1,221 @@
+"""The real claude, codex and copilot, with a model of ours on 127.0.0.1 behind them.
+
+They are looked for in `.agents/node_modules/.bin` (`make test-agents` installs them there) and get an
+environment that is built from nothing: a home of their own, a key that opens nothing, the loopback address.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from tests.support.model_server import Garble, ModelServer, Refuse, Say, UseTool
+
+from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, Usage
+from amplihack.system.agents import RunIdentity, Surroundings, choose_agent
+
+TOOLS = Path(__file__).parents[2] / ".agents" / "node_modules" / ".bin"
+MISSING = [name for name in ("claude", "codex", "copilot") if not (TOOLS / name).exists()]
+NODE = shutil.which("node")
+
+pytestmark = [
+    pytest.mark.agents,
+    pytest.mark.asyncio,
+    pytest.mark.skipif(bool(MISSING), reason=f"not installed in .agents: {', '.join(MISSING)}"),
+    pytest.mark.skipif(NODE is None, reason="node is not installed"),
+]
+every_tool = pytest.mark.parametrize("tool", ["claude", "codex", "copilot"])
+
+CODEX = """
+model = "test-model"
+model_provider = "local"
+[model_providers.local]
+name = "local"
+base_url = "{url}/v1"
+env_key = "LOCAL_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+"""
+
+
+@dataclass
+class Desk:
+    """A home and a working directory of their own, and a mark on every process that is started."""
+
+    home: Path
+    work: Path
+    mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+    lines: list[str] = field(default_factory=list)
+
+    async def ask(
+        self,
+        tool: str,
+        server: ModelServer,
+        request: AgentRequest | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> AgentReply:
+        (self.home / ".codex").mkdir(exist_ok=True)
+        (self.home / ".codex" / "config.toml").write_text(CODEX.format(url=server.url))
+        around = Surroundings(
+            environment={**self._environment(server), **(variables or {})},
+            cwd=self.work,
+            run=RunIdentity(run_id="run", tree_id=self.mark),
+        )
+        asked = request or self.request("Say hello.")
+        return await choose_agent(tool, around).ask(asked, self.lines.append)
+
+    def request(self, prompt: str) -> AgentRequest:
+        return AgentRequest(prompt=prompt, working_dir=str(self.work), persona="You are Zebulon.", timeout=60)
+
+    def _environment(self, server: ModelServer) -> dict[str, str]:
+        return {
+            "PATH": f"{TOOLS}:{Path(NODE or 'node').parent}:/usr/bin:/bin",
+            "HOME": str(self.home),
+            "ANTHROPIC_BASE_URL": server.url,
+            "ANTHROPIC_API_KEY": "dummy",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "0",
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_PROVIDER_BASE_URL": f"{server.url}/v1",
+            "COPILOT_PROVIDER_API_KEY": "dummy",
+            "COPILOT_MODEL": "gpt-4.1",
+            "LOCAL_KEY": "dummy",
+            "AMPLIHACK_RATELIMIT_BASE_DELAY_SECS": "0",
+        }
+
+    def alive(self) -> list[str]:
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                if self.mark.encode() in (entry / "environ").read_bytes():
+                    found.append((entry / "cmdline").read_text().replace("\0", " "))
+            except (FileNotFoundError, ProcessLookupError, PermissionError):
+                continue
+        return found
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    for folder in ("home", "work", "tmp"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    return Desk(tmp_path / "home", tmp_path / "work")
+
+
+@every_tool
+async def test_the_answer_of_the_model_is_the_answer_of_the_agent(desk: Desk, tool: str) -> None:
+    with ModelServer(Say("Hello from the model.")) as server:
+        reply = await desk.ask(tool, server)
+    assert reply.text == "Hello from the model."
+    assert reply.session_id
+    assert desk.lines[-1] == "Hello from the model."
+    assert len(server.asked) == 1
+    for words in ("Say hello.", "You are Zebulon.", "Execute the requested step directly", "autonomously"):
+        assert words in server.last.text
+    assert desk.alive() == []
+
+
+async def test_tokens_and_cost_are_reported_where_the_tool_knows_them(desk: Desk) -> None:
+    with ModelServer(Say("Hello.")) as server:
+        claude, codex, copilot = [await desk.ask(tool, server) for tool in ("claude", "codex", "copilot")]
+    assert claude.usage == codex.usage == Usage(input_tokens=11, output_tokens=7, cached_tokens=3)
+    assert claude.cost_usd is not None
+    assert claude.cost_usd > 0
+    assert (codex.cost_usd, copilot.cost_usd, copilot.usage) == (None, None, None)
+
+
+@every_tool
+async def test_a_long_prompt_and_persona_reach_the_model_whole(desk: Desk, tool: str) -> None:
+    request = replace(desk.request("w " * 20_000 + "THE-END"), persona="p " * 10_000 + "THE-PERSONA")
+    with ModelServer(Say("Read it.")) as server:
+        reply = await desk.ask(tool, server, request)
+    assert reply.text == "Read it."
+    assert "THE-END" in server.last.text
+    assert "THE-PERSONA" in server.last.text
+
+
+@every_tool
+async def test_a_prompt_that_looks_like_a_flag_is_still_a_prompt(desk: Desk, tool: str) -> None:
+    with ModelServer(Say("Fine.")) as server:
+        reply = await desk.ask(tool, server, desk.request("--version"))
+    assert reply.text == "Fine."
+    assert "--version\\n\\nIMPORTANT" in server.last.text
+
+
+TOOL_CALLS = {
+    "claude": UseTool("Bash", {"command": "touch made", "description": "make a file"}),
+    "codex": UseTool("exec_command", {"cmd": "touch made"}),
+    "copilot": UseTool("bash", {"command": "touch made", "description": "make a file"}),
+}
+
+
+@every_tool
+async def test_a_tool_that_nobody_allowed_is_not_run(desk: Desk, tool: str) -> None:
+    with ModelServer(TOOL_CALLS[tool], Say("I could not.")) as server:
+        reply = await desk.ask(tool, server)
+    assert reply.text == "I could not."
+    assert not (desk.work / "made").exists()
+    assert reply.denied == {"claude": ("Bash",), "copilot": ("bash",), "codex": ()}[tool]
+
+
+@pytest.mark.parametrize(
+    ("tool", "permission"),
+    [
+        ("claude", {"AMPLIHACK_AGENT_ARGS": "--allowedTools Bash"}),
+        ("codex", {"AMPLIHACK_AGENT_ARGS": "--sandbox workspace-write"}),
+        ("copilot", {"AMPLIHACK_ALLOW_ALL_TOOLS": "1"}),
+    ],
+)
+async def test_a_tool_that_the_user_allowed_is_run_in_the_working_directory(
+    desk: Desk, tool: str, permission: dict[str, str]
+) -> None:
+    with ModelServer(TOOL_CALLS[tool], Say("Made it.")) as server:
+        reply = await desk.ask(tool, server, variables=permission)
+    assert reply.text == "Made it."
+    assert (desk.work / "made").exists()
+    assert any("touch made" in line for line in desk.lines)
+
+
+@every_tool
+async def test_a_rate_limit_that_ends_is_waited_out(desk: Desk, tool: str) -> None:
+    limit = Refuse(429, "slow down", {"retry-after": "0"})
+    with ModelServer(limit, Say("At last.")) as server:
+        reply = await desk.ask(tool, server)
+    assert reply.text == "At last."
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("tool", ["claude", "codex"])
+async def test_a_rate_limit_that_stays_is_an_error(desk: Desk, tool: str) -> None:
+    failing = pytest.raises(AgentFailed, match="persisted after 1 retries")
+    with ModelServer(Refuse(429, "slow down")) as server, failing as caught:
+        await desk.ask(tool, server, variables={"AMPLIHACK_RATELIMIT_MAX_RETRIES": "1"})
+    assert caught.value.rate_limited
+    assert caught.value.tool_exit_code == 1
+
+
+@pytest.mark.parametrize("tool", ["claude", "codex"])
+@pytest.mark.parametrize("turn", [Refuse(500, "boom"), Garble()], ids=["error", "malformed"])
+async def test_an_error_of_the_model_is_an_error_of_the_agent(
+    desk: Desk, tool: str, turn: Refuse | Garble
+) -> None:
+    with ModelServer(turn) as server, pytest.raises(AgentFailed, match=f"{tool} failed") as caught:
+        await desk.ask(tool, server)
+    assert not caught.value.rate_limited
+
+
+@every_tool
+async def test_a_slow_model_is_cut_off_at_the_timeout_and_nothing_keeps_running(
+    desk: Desk, tool: str
+) -> None:
+    request = replace(desk.request("Say a lot."), timeout=4.0)
+    failing = pytest.raises(AgentFailed, match="timed out after 4s")
+    with ModelServer(Say("word " * 400, pause=0.1)) as server, failing:
+        await desk.ask(tool, server, request)
+    assert len(server.asked) == 1
+    assert desk.alive() == []
