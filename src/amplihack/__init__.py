@@ -1,7 +1,58 @@
-"""Package, compose and run AI-agent work."""
+"""Package, compose and run AI-agent work.
+
+Everything below is imported on first use, so that `import amplihack` costs next to nothing. Type checkers
+read `__init__.pyi`, which says the same.
+"""
 
 from __future__ import annotations
 
 from amplihack.version import __version__
 
-__all__ = ["__version__"]
+_HOMES = {
+    "amplihack.app.api": ("RecipeContext", "RecipeParser", "load_recipe", "parse_recipe", "validate_recipe"),
+    "amplihack.errors": (
+        "AmplihackError",
+        "ConditionError",
+        "DocumentError",
+        "InputError",
+        "Location",
+        "NotFound",
+        "NothingToUse",
+        "Problem",
+        "RecipeError",
+        "TemplateError",
+        "UsageError",
+    ),
+    "amplihack.recipes.classify": ("classify", "may_attempt"),
+    "amplihack.recipes.conditions": ("parse_condition",),
+    "amplihack.recipes.explain": ("describe", "explain"),
+    "amplihack.recipes.model": ("Recipe", "Stage", "Step"),
+    "amplihack.recipes.schema": ("json_schema",),
+    "amplihack.recipes.templates": ("ShellScript", "render_shell", "render_text"),
+    "amplihack.system.agent_files": ("AgentFiles",),
+    "amplihack.system.discovery": (
+        "DiscoveryCache",
+        "cached_discover_recipes",
+        "discover_recipes",
+        "find_recipe",
+        "list_recipes",
+        "verify_global_installation",
+    ),
+    "amplihack.system.manifest": ("check_upstream_changes", "update_manifest"),
+    "amplihack.system.upstream": ("compare_with_upstream",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *_HOME_OF]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'amplihack' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The command line: arguments in, one call to `app`, text or JSON and an exit code out."""

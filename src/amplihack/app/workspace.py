@@ -1,0 +1,87 @@
+"""Where a command works: the environment, our home, the recipes and the agents that it can see."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from amplihack.errors import NotFound, UsageError
+from amplihack.recipes.decode import Decoded
+from amplihack.recipes.extends import Located, resolve_extends
+from amplihack.recipes.suggest import closest
+from amplihack.system.agent_files import AgentFiles
+from amplihack.system.home import Home, this_process
+from amplihack.system.library import Library
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    environment: Mapping[str, str]
+    home: Home
+    library: Library
+    agents: AgentFiles
+
+    @property
+    def directory(self) -> Path:
+        return self.library.working_dir
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A recipe file: what it says, and the recipe with everything that it extends."""
+
+    path: Path
+    decoded: Decoded
+    located: Located
+
+
+def open_workspace(recipe_dirs: Iterable[str] = (), directory: str | None = None) -> Workspace:
+    """The workspace of this process; raises UsageError when its directory is not there."""
+    environment, cwd = this_process()
+    home = Home.from_environment(environment, cwd)
+    working_dir = home.path(directory or ".")
+    if not working_dir.is_dir():
+        raise UsageError(f"the working directory does not exist: {working_dir}", fix="check -C")
+    library = Library.from_environment(environment, home, recipe_dirs=recipe_dirs, working_dir=working_dir)
+    return Workspace(environment, home, library, AgentFiles.of(home, working_dir))
+
+
+def find_recipe_file(workspace: Workspace, reference: str) -> Path:
+    """The file that a path or a name means. Raises NotFound."""
+    path = workspace.home.path(reference)
+    if os.path.lexists(path):
+        return path
+    if "/" in reference or reference.endswith((".yaml", ".yml")):
+        raise NotFound(f"Recipe file not found: {reference}", fix="check the path")
+    found = workspace.library.find(reference)
+    if found is None:
+        raise NotFound(f"Recipe '{reference}' not found.", fix=_not_found_fix(workspace, reference))
+    return found
+
+
+def _not_found_fix(workspace: Workspace, reference: str) -> str:
+    from amplihack.system.listing import list_library  # deferred: only a name that is not found needs it
+
+    names = [info.name for info in list_library(workspace.library).recipes]
+    meant = closest(reference, names)
+    return (
+        f"did you mean '{meant}'?"
+        if meant
+        else "`amplihack recipe list` shows what there is; -R adds a directory"
+    )
+
+
+def open_recipe(workspace: Workspace, reference: str) -> Opened:
+    """Reads a recipe by path or name and merges what it extends.
+
+    Raises NotFound, DocumentError, or RecipeError with every error of the file.
+    """
+    return open_file(workspace, find_recipe_file(workspace, reference))
+
+
+def open_file(workspace: Workspace, path: Path) -> Opened:
+    decoded = workspace.library.load(path)
+    child = Located(decoded.required(), str(path))
+    return Opened(path, decoded, Located(resolve_extends(child, workspace.library.parent), str(path)))

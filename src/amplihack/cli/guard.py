@@ -1,0 +1,100 @@
+"""The one place where errors become text and exit codes; it imports little, as every command starts here."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+TYPE_CHECKING = False  # `typing` itself costs more than all the rest of `--version`
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from amplihack.errors import AmplihackError
+
+FAILED = 1
+INTERRUPTED = 130
+OUR_BUG = 70
+
+
+def guarded(command: Callable[[], int]) -> int:
+    """Runs a command; whatever goes wrong is explained on stderr and becomes an exit code."""
+    if not _streams_are_open():
+        return _cannot_write("stdout is closed")
+    try:
+        code = command()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _discard_output()
+        return FAILED  # the reader has left, as in `amplihack … | head`: nobody to tell, nothing to tell
+    except Exception as error:  # noqa: BLE001 - what nobody expected is our bug, and says so
+        return _explained(error)
+    return code
+
+
+def _streams_are_open() -> bool:
+    """False without stdout. A missing stdin or stderr is replaced, before a file takes its number."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: PTH123, SIM115 - stays open as long as the process runs
+    if sys.stdout is None:
+        return False
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # file names may hold anything
+    return True
+
+
+def _explained(error: Exception) -> int:
+    from amplihack.errors import AmplihackError  # deferred: most commands end without an error
+
+    if isinstance(error, AmplihackError):
+        return _explain(error)
+    if isinstance(error, OSError) and _is_about_output(error):
+        _discard_output()
+        return _cannot_write(error.strerror)
+    return _our_bug(error)
+
+
+def _explain(error: AmplihackError) -> int:
+    from amplihack.cli.show import show_problems
+
+    show_problems(error.problems)
+    return error.exit_code
+
+
+def _is_about_output(error: OSError) -> bool:
+    """True for a failed write to a descriptor; failures of files carry a name and are explained elsewhere."""
+    import errno
+
+    return error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def _cannot_write(why: str | None) -> int:
+    if sys.stderr is not None:
+        sys.stderr.write(
+            f"the result cannot be written: {why}\n  fix: send it to a file or a terminal with room for it\n"
+        )
+    return FAILED
+
+
+def _discard_output() -> None:
+    """Sends what is still buffered nowhere, so that the end of the process does not try again."""
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - only its descriptor is wanted
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def _our_bug(error: Exception) -> int:
+    import traceback  # deferred: nobody should need it
+
+    from amplihack.version import __version__
+
+    traceback.print_exception(error)
+    sys.stderr.write(
+        f"\namplihack {__version__} has a bug: the error above is not your fault.\n"
+        "  fix: please report it, with the lines above and the command that you ran\n"
+    )
+    return OUR_BUG

@@ -1,0 +1,97 @@
+"""Text and JSON for the terminal: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from amplihack.errors import Location, Problem, Severity
+
+_COLOURS: dict[Severity, str] = {"error": "31", "warning": "33", "note": "36"}
+_TAB = "\t"
+_WIDEST_LINE = 160  # a longer source line is cut around the caret
+
+
+def out(text: str = "") -> None:
+    print(text)  # noqa: T201 - the one place that prints results
+
+
+def err(text: str = "") -> None:
+    print(text, file=sys.stderr)  # noqa: T201 - the one place that prints everything else
+
+
+def out_json(value: Any) -> None:
+    out(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def paint(text: str, colour: str, stream: TextIO) -> str:
+    """The text in a colour, if a person is looking at the stream."""
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\x1b[{colour}m{text}\x1b[0m"
+
+
+def show_problems(problems: Iterable[Problem], stream: TextIO | None = None) -> None:
+    target = stream or sys.stderr
+    for problem in problems:
+        print(draw_problem(problem, target), file=target)
+
+
+def draw_problem(problem: Problem, stream: TextIO) -> str:
+    """What, where, the source line with a caret, and how to fix it."""
+    head = f"{place(problem.where)}: " if problem.where else ""
+    word = "" if problem.severity == "error" else f"{problem.severity}: "
+    code = f" [{problem.code}]" if problem.code else ""
+    colour = _COLOURS[problem.severity]
+    lines = [f"{paint(head, '1', stream)}{paint(word, colour, stream)}{printable(problem.what)}{code}"]
+    if problem.where:
+        lines += _excerpt(problem.where, colour, stream)
+    if problem.fix:
+        lines.append(f"  fix: {printable(problem.fix)}")
+    return "\n".join(lines)
+
+
+def place(where: Location | None) -> str:
+    """`file:line:column` on one line, whatever the file is called."""
+    return printable(str(where), keep="") if where else ""
+
+
+def _excerpt(where: Location, colour: str, stream: TextIO) -> list[str]:
+    if not where.text.strip():
+        return []
+    start = max(0, where.column - _WIDEST_LINE // 2) if len(where.text) > _WIDEST_LINE else 0
+    text = where.text[start : start + _WIDEST_LINE]
+    number = str(where.line)
+    # Tabs stay in the line above the caret, so that the caret stands under the same column.
+    before = "".join("\t" if char == "\t" else " " for char in text[: where.column - 1 - start])
+    return [
+        f"  {number} | {printable(text, keep=_TAB)}",
+        f"  {' ' * len(number)} | {before}{paint('^', colour, stream)}",
+    ]
+
+
+def problem_json(problem: Problem) -> dict[str, Any]:
+    where = problem.where
+    return {
+        "code": problem.code,
+        "severity": problem.severity,
+        "message": problem.what,
+        "file": where.file if where else None,
+        "line": where.line if where else None,
+        "column": where.column if where else None,
+        "fix": problem.fix,
+    }
+
+
+def printable(text: str, keep: str = "\n\t") -> str:
+    """The text with escapes in place of characters that could drive a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in keep else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,54 @@
+"""Shell commands around every step. They know about the step; their failures never end a run."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from amplihack.errors import AmplihackError
+from amplihack.recipes.engine.state import Frame, Run
+from amplihack.recipes.ports import ShellRequest
+from amplihack.recipes.results import StepResult
+from amplihack.recipes.templates import render_shell
+from amplihack.recipes.values import tail
+
+HOOK_TIMEOUT = 30.0
+
+
+async def run_hook(
+    run: Run, name: Literal["pre_step", "post_step", "on_error"], frame: Frame, result: StepResult
+) -> None:
+    """Runs the recipe's hook of that name, if it has one; a failure becomes a warning."""
+    hooks = frame.recipe.hooks
+    hook = {"pre_step": hooks.pre_step, "post_step": hooks.post_step, "on_error": hooks.on_error}[name]
+    if hook is None or not hook.text.strip():
+        return
+    status = "running" if name == "pre_step" else result.status
+    facts = {
+        "step_id": result.step_id,
+        "step_type": result.kind,
+        "step_status": status,
+        "step_error": result.error,
+        "recipe_name": frame.recipe.name,
+    }
+    try:
+        scope = frame.view(**facts)
+        outcome = await run.world.shell.run(
+            ShellRequest(
+                script=render_shell(hook.text, scope, token=run.world.clock.token),
+                scope=frame.scope.values,
+                working_dir=run.options.working_dir,
+                env={name.upper(): text for name, text in facts.items()}
+                | {"STEP_DURATION_MS": str(round((result.duration or 0) * 1000))},
+                timeout=HOOK_TIMEOUT,
+            ),
+            lambda _stream, _line: None,
+        )
+    except AmplihackError as error:
+        run.warn(result.identity, f"hook {name} could not run: {error.what}")
+        return
+    if outcome.timed_out:
+        run.warn(result.identity, f"hook {name} {outcome.timed_out}")
+    elif outcome.exit_code != 0:
+        detail = tail(outcome.stderr.strip(), 500)
+        how = f"exit {outcome.exit_code}" if outcome.signal is None else f"signal {outcome.signal}"
+        run.warn(result.identity, f"hook {name} failed ({how}){': ' + detail if detail else ''}")

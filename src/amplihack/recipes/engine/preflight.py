@@ -1,0 +1,54 @@
+"""Checks of a recipe's inputs before its first step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from amplihack.recipes.engine.state import Run
+from amplihack.recipes.model import Recipe
+from amplihack.recipes.values import Value
+
+_NEEDED = {"git_repo": " (must be a git repo path)", "path": " (must be a valid path)"}
+
+
+def preflight(run: Run, recipe: Recipe, values: Mapping[str, Value]) -> str:
+    """What is wrong with the inputs, all of it and how to fix it; empty if nothing is."""
+    failures = [
+        problem
+        for name, rule in recipe.context_validation.items()
+        for problem in _problems(run, name, rule.strip(), values.get(name))
+    ]
+    if not failures:
+        return ""
+    names = [name for name in recipe.context_validation if any(f"'{name}'" in each for each in failures)]
+    retry = " ".join(f"--set {name}=…" for name in names)
+    return "\n".join(
+        [
+            f"=== PRE-FLIGHT VALIDATION FAILED for '{recipe.name}' ===",
+            *(f"  ✗ {failure}" for failure in failures),
+            "",
+            f"Fix these inputs and retry, for example with: {retry}",
+        ]
+    )
+
+
+def _problems(run: Run, name: str, rule: str, value: Value) -> Iterator[str]:
+    if rule == "nonempty":
+        if value is None or (isinstance(value, str) and not value.strip()):
+            yield f"'{name}' is required but empty or missing"
+    elif rule in _NEEDED:
+        if not isinstance(value, str) or not value.strip():
+            yield f"'{name}' is required{_NEEDED[rule]}"
+        else:
+            yield from _path_problems(run, name, rule, value)
+    elif rule not in ("", "optional"):
+        run.warn("", f"context_validation: '{name}' has the unknown rule '{rule}', which checks nothing")
+
+
+def _path_problems(run: Run, name: str, rule: str, value: str) -> Iterator[str]:
+    places = run.world.places
+    path = places.resolve(run.options.working_dir, value)
+    if not places.exists(path):
+        yield f"'{name}' path '{value}' does not exist"
+    elif rule == "git_repo" and not places.is_git_repository(path):
+        yield f"'{name}' path '{value}' is not a git repository"

@@ -1,0 +1,103 @@
+"""One run from its first step to its result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from amplihack.errors import AmplihackError
+from amplihack.recipes.engine.pace import Pace
+from amplihack.recipes.engine.preflight import preflight
+from amplihack.recipes.engine.stages import Ended, run_stages
+from amplihack.recipes.engine.state import Budget, Frame, Options, Run, Scope, recipe_facts
+from amplihack.recipes.engine.steps import run_steps
+from amplihack.recipes.events import RunFinished, RunStarted, StepFinished
+from amplihack.recipes.explain import DEFAULT_DEPTH, DEFAULT_STEPS
+from amplihack.recipes.extends import Located
+from amplihack.recipes.model import Recipe
+from amplihack.recipes.ports import World
+from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.templates import render_text
+from amplihack.recipes.values import Value
+
+
+async def run_recipe(
+    located: Located, overrides: Mapping[str, Value], world: World, options: Options
+) -> RunResult:
+    """Runs a recipe whose `extends` is merged in.
+
+    When cancelled, it ends what is running, records the result so far as `interrupted`, and stays cancelled.
+    """
+    recipe = located.recipe
+    run = Run(world, options, Pace(world.clock, recipe.rate_limit, most=options.max_agents))
+    frame = _first_frame(run, located, overrides)
+    started = world.clock.now()
+    run.record(RunStarted(options.run_id, recipe.name, recipe.version, len(recipe.steps)))
+    try:
+        ended = await _run(run, recipe, frame)
+    except asyncio.CancelledError:
+        run.ending, run.ending_reason = "interrupted", "the run was interrupted"
+        reached = {result.step_id for result in run.top_results}
+        rest = tuple(step.id for step in recipe.steps if step.id not in reached)
+        _finish(run, recipe, frame, Ended(tuple(run.top_results), False, rest), started)
+        raise
+    return _finish(run, recipe, frame, ended, started)
+
+
+def _first_frame(run: Run, located: Located, overrides: Mapping[str, Value]) -> Frame:
+    recipe = located.recipe
+    depth, total = recipe.limits.max_depth, recipe.limits.max_total_steps
+    return Frame(
+        recipe=recipe,
+        path=located.path,
+        depth=0,
+        max_depth=DEFAULT_DEPTH if depth is None else depth,
+        budget=Budget(DEFAULT_STEPS if total is None else total),
+        scope=Scope({**recipe.context, **overrides}),
+        facts={
+            **recipe_facts(recipe),
+            "session": {"id": run.options.run_id, "project": run.options.working_dir},
+        },
+    )
+
+
+async def _run(run: Run, recipe: Recipe, frame: Frame) -> Ended:
+    if problem := preflight(run, recipe, frame.scope.values):
+        failed = StepResult(
+            step_id="preflight-validation",
+            identity="preflight-validation",
+            kind="preflight",
+            status="failed",
+            error=problem,
+        )
+        run.record(StepFinished(failed, recipe.name, 0))
+        return Ended((failed,), False, tuple(step.id for step in recipe.steps))
+    try:
+        return await run_stages(run, recipe, frame, run_steps)
+    except AmplihackError as error:
+        run.ending_reason = error.what
+        return Ended(tuple(run.top_results), False)
+
+
+def _finish(run: Run, recipe: Recipe, frame: Frame, ended: Ended, started: float) -> RunResult:
+    result = RunResult(
+        run_id=run.options.run_id,
+        recipe_name=recipe.name,
+        ending=run.ending or ("completed" if ended.success else "failed"),
+        step_results=ended.results,
+        context=dict(frame.scope.values),
+        duration=run.world.clock.now() - started,
+        error=run.ending_reason,
+        warnings=tuple(run.warnings),
+        never_reached=ended.never_reached,
+        summary=_summary(run, recipe, frame, ended),
+    )
+    run.record(RunFinished(result))
+    return result
+
+
+def _summary(run: Run, recipe: Recipe, frame: Frame, ended: Ended) -> str:
+    """The recipe's own closing words, if it has any and came to its end."""
+    if recipe.summary is None or not ended.success or run.options.dry_run:
+        return ""
+    return render_text(recipe.summary.text, frame.view()).text.strip()

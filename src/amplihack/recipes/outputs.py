@@ -1,0 +1,98 @@
+"""From what a step printed to the value that is stored: typing without loss, and JSON found in prose."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from amplihack.recipes.model import JsonPick
+from amplihack.recipes.values import MISSING, Missing, Value, from_json, typed
+
+_FENCE = re.compile(r"```([^\n`]*)\n?(.*?)```", re.DOTALL)
+_MOST_OPENERS = 2_000  # a text with more brackets than this is not an answer with JSON in it
+
+JSON_REMINDER = """
+
+IMPORTANT: your previous answer could not be read as JSON. Answer again with raw JSON only: no prose, no
+Markdown fence, nothing before or after it. The previous answer ended with:
+
+"""
+
+
+def stored_value(text: str, *, keep_text: bool) -> Value:
+    """What a later step finds under the step's name."""
+    if keep_text:
+        return text
+    value = typed(text)
+    if isinstance(value, str) and len(text) > 1 and text[0] == text[-1] == '"':
+        return _unquoted(text)
+    return value
+
+
+def _unquoted(text: str) -> str:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, str) else text
+
+
+def find_json(text: str, pick: JsonPick = "first") -> Value | Missing:
+    """The JSON in an answer, or MISSING.
+
+    The whole text, then blocks fenced as `json`, then other fenced blocks, then every `{`, then every `[`.
+    Something with content is preferred to an empty `{}` or `[]`.
+    """
+    whole = _parse(text.strip())
+    if whole is not MISSING:
+        return whole
+    for candidates in (_fences(text, labelled=True), _fences(text, labelled=False), _spans(text)):
+        found = [value for value in candidates if value is not MISSING]
+        if found:
+            return _choose(found, pick)
+    return MISSING
+
+
+def _choose(found: list[Value | Missing], pick: JsonPick) -> Value | Missing:
+    full = [value for value in found if value not in ({}, [])]
+    candidates = full or found
+    return candidates[-1] if pick == "last" else candidates[0]
+
+
+def _parse(text: str) -> Value | Missing:
+    try:
+        return from_json(text)
+    except (ValueError, RecursionError):
+        return MISSING
+
+
+def _fences(text: str, *, labelled: bool) -> Iterator[Value | Missing]:
+    for match in _FENCE.finditer(text):
+        label, content = match.groups()
+        if (label.strip().lower() == "json") == labelled:
+            yield _parse(content.strip() if labelled else f"{content}".strip())
+
+
+def _spans(text: str) -> Iterator[Value | Missing]:
+    """JSON objects anywhere in the text, then arrays; what lies inside one found is not looked at again."""
+    for opener in "{[":
+        yield from _spans_of(text, opener)
+
+
+def _spans_of(text: str, opener: str) -> Iterator[Value | Missing]:
+    decoder = json.JSONDecoder(parse_constant=_refuse)
+    position, tries = text.find(opener), 0
+    while position != -1 and tries < _MOST_OPENERS:
+        tries += 1
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            position = text.find(opener, position + 1)
+            continue
+        yield value
+        position = text.find(opener, end)
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is not JSON")

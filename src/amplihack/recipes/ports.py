@@ -1,0 +1,144 @@
+"""What the engine needs from the world, each a small promise that `system` keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from amplihack.recipes.agents import AgentRunner
+from amplihack.recipes.events import Event
+from amplihack.recipes.extends import Located
+from amplihack.recipes.results import StepResult
+from amplihack.recipes.templates import ShellScript
+from amplihack.recipes.values import Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellRequest:
+    """A command whose placeholders are references by now; `scope` holds what it may refer to."""
+
+    script: ShellScript
+    scope: Mapping[str, Value]
+    working_dir: str
+    env: Mapping[str, str] = field(default_factory=dict)
+    timeout: float | None = None
+    idle_timeout: float | None = None
+    max_env_value_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellOutcome:
+    """How a command ended: `exit_code`, or `signal` if it was killed, or neither if it ran out of time."""
+
+    stdout: str
+    stderr: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    timed_out: str = ""  # what limit it met, for the message; empty if none
+    stdout_truncated: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class Shell(Protocol):
+    async def run(self, request: ShellRequest, on_line: Callable[[str, str], None]) -> ShellOutcome:
+        """Runs the command to its end; raises AmplihackError when it cannot even start."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """Who an agent is to be: the text of its file, and the model that the file asks for."""
+
+    text: str
+    model: str | None = None
+
+
+class Personas(Protocol):
+    def persona(self, reference: str) -> Persona:
+        """Raises AmplihackError when there is no such agent."""
+        ...
+
+
+class RecipeBook(Protocol):
+    def sub_recipe(self, reference: str, caller: str | None) -> Located:
+        """The recipe that a step means, with what it extends merged in; raises AmplihackError."""
+        ...
+
+
+class Clock(Protocol):
+    def now(self) -> float:
+        """Seconds that only ever grow."""
+        ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+    def token(self) -> str:
+        """A word that nobody can guess."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A step instance that an earlier life of this run has finished, and the variables it wrote."""
+
+    result: StepResult
+    values: Mapping[str, Value]
+
+
+class Journal(Protocol):
+    """Hears every change of the run's state, in one order, before the next one happens.
+
+    A journal that remembers makes runs durable: what it recalls is not done again.
+    """
+
+    def record(self, event: Event) -> None: ...
+
+    def recall(self, identity: str) -> Recalled | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    approved: bool
+    message: str = ""
+
+
+class Approver(Protocol):
+    async def decide(self, stage: str, prompt: str) -> Decision | None:
+        """A person's answer, or None when there is nobody to ask."""
+        ...
+
+
+class WorkTree(Protocol):
+    async def stage_all(self, directory: str) -> int | None:
+        """Stages every change with git and counts the files; None outside a work tree."""
+        ...
+
+
+class Places(Protocol):
+    """Questions about the disk."""
+
+    def resolve(self, base: str, path: str) -> str:
+        """The absolute path of `path` seen from `base`, with `~` expanded."""
+        ...
+
+    def exists(self, path: str) -> bool: ...
+
+    def is_directory(self, path: str) -> bool: ...
+
+    def is_git_repository(self, path: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Everything outside, in one value."""
+
+    shell: Shell
+    agents: AgentRunner | None
+    personas: Personas
+    recipes: RecipeBook
+    clock: Clock
+    journal: Journal
+    approver: Approver
+    work_tree: WorkTree
+    places: Places

@@ -1,0 +1,194 @@
+"""What happened: one result for a step, one for a run, and how both read as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from amplihack.recipes.agents import Usage
+from amplihack.recipes.values import Value
+
+Status: TypeAlias = Literal["completed", "skipped", "failed", "degraded"]
+Ending: TypeAlias = Literal["completed", "failed", "denied", "waiting", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepResult:
+    """How one step ended.
+
+    `identity` names the step's place in the whole run, `outer/inner[2]`, and never changes between runs of
+    the same recipe. `allowed` marks a failure that the recipe permits.
+    """
+
+    step_id: str
+    identity: str
+    kind: str
+    status: Status
+    output: str = ""
+    error: str = ""
+    duration: float | None = None
+    stderr: str = ""
+    exit_code: int | None = None
+    attempts: int = 0
+    skip_reason: str = ""
+    allowed: bool = False
+    warnings: tuple[str, ...] = ()
+    children: tuple[StepResult, ...] = ()
+    usage: Usage | None = None
+    cost_usd: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as other programs read it; unknown usage and cost are null, never 0."""
+        shown: dict[str, Any] = {
+            "step_id": self.step_id,
+            "status": self.status,
+            "output": self.output,
+            "error": self.error,
+            "type": self.kind,
+            "identity": self.identity,
+            "stderr": self.stderr,
+            "exit_code": self.exit_code,
+            "attempts": self.attempts,
+            "warnings": list(self.warnings),
+            "usage": usage_json(self.usage),
+            "cost_usd": self.cost_usd,
+        }
+        if self.duration is not None:
+            shown["duration"] = round(self.duration, 6)
+        if self.skip_reason:
+            shown["skip_reason"] = self.skip_reason
+        if self.allowed:
+            shown["allowed"] = True
+        if self.children:
+            shown["children"] = [child.to_json() for child in self.children]
+        return shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """How a run ended. It is a success only if every step that had to meet its contract did."""
+
+    run_id: str
+    recipe_name: str
+    ending: Ending
+    step_results: tuple[StepResult, ...] = ()
+    context: Mapping[str, Value] = field(default_factory=dict)
+    duration: float | None = None
+    error: str = ""
+    warnings: tuple[str, ...] = ()
+    never_reached: tuple[str, ...] = ()
+    summary: str = ""
+
+    @property
+    def success(self) -> bool:
+        return self.ending == "completed"
+
+    @property
+    def usage(self) -> Usage | None:
+        return add_usage(step.usage for step in every_result(self.step_results))
+
+    @property
+    def cost_usd(self) -> float | None:
+        known = [step.cost_usd for step in every_result(self.step_results) if step.cost_usd is not None]
+        return sum(known) if known else None
+
+    def count(self, status: Status, *, allowed: bool | None = None) -> int:
+        """Steps of that status, those inside sub-recipes and loops included."""
+        return sum(
+            step.status == status and (allowed is None or step.allowed == allowed)
+            for step in every_result(self.step_results)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        shown: dict[str, Any] = {
+            "run_id": self.run_id,
+            "recipe_name": self.recipe_name,
+            "success": self.success,
+            "status": self.ending,
+            "step_results": [step.to_json() for step in self.step_results],
+            "error": self.error,
+            "warnings": list(self.warnings),
+            "counts": {
+                "completed": self.count("completed"),
+                "skipped": self.count("skipped"),
+                "degraded": self.count("degraded"),
+                "failed": self.count("failed", allowed=False),
+                "failed_allowed": self.count("failed", allowed=True),
+                "never_reached": len(self.never_reached),
+            },
+            "never_reached": list(self.never_reached),
+            "usage": usage_json(self.usage),
+            "cost_usd": self.cost_usd,
+        }
+        if self.context:
+            shown["context"] = dict(self.context)
+        if self.summary:
+            shown["summary"] = self.summary
+        if self.duration is not None:
+            shown["duration"] = round(self.duration, 6)
+        return shown
+
+    def to_text(self) -> str:
+        """The run as lines for people: the verdict, each step, and what is easily overlooked."""
+        word = "SUCCESS" if self.success else "FAILED" if self.ending == "failed" else self.ending.upper()
+        lines = [f"Recipe '{self.recipe_name}': {word}{_seconds(self.duration)}"]
+        lines += [_step_line(step) for step in self.step_results]
+        if self.error:
+            lines.append(f"  error: {self.error}")
+        return "\n".join([*lines, *self._remarks(), ""])
+
+    def _remarks(self) -> Iterator[str]:
+        counts = (
+            (self.count("degraded"), "degraded: no valid JSON, or a loop that reached its limit"),
+            (self.count("failed", allowed=True), "failed, which the recipe allows"),
+            (len(self.never_reached), f"never reached: {', '.join(self.never_reached)}"),
+        )
+        for number, what in counts:
+            if number:
+                yield f"  {number} {what}"
+
+
+def _step_line(step: StepResult) -> str:
+    error = f" -- error: {step.error}" if step.error else ""
+    return f"  [{step.status}] {step.step_id}{_seconds(step.duration)}{error}"
+
+
+def _seconds(duration: float | None) -> str:
+    return "" if duration is None else f" ({duration:.1f}s)"
+
+
+def every_result(results: Iterable[StepResult]) -> Iterator[StepResult]:
+    """The results and all those below them; a step that only holds others is left out."""
+    for result in results:
+        if result.children:
+            yield from every_result(result.children)
+        else:
+            yield result
+
+
+def add_usage(usages: Iterable[Usage | None]) -> Usage | None:
+    """The sum of what is known; None if nothing is."""
+    known = [usage for usage in usages if usage is not None]
+    if not known:
+        return None
+    return Usage(
+        input_tokens=_add(usage.input_tokens for usage in known),
+        output_tokens=_add(usage.output_tokens for usage in known),
+        cached_tokens=_add(usage.cached_tokens for usage in known),
+    )
+
+
+def _add(numbers: Iterable[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
+def usage_json(usage: Usage | None) -> dict[str, int | None] | None:
+    if usage is None:
+        return None
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
+    }

@@ -1,0 +1,94 @@
+"""One journal for the engine, many listeners behind it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+
+from amplihack.errors import AmplihackError
+from amplihack.recipes.events import Event
+from amplihack.recipes.ports import Journal, Recalled
+from amplihack.recipes.secrets import Redactor
+from amplihack.system.listeners.listener import Listener
+
+TICK = 5.0  # seconds
+_BREAKS = (AmplihackError, OSError, ValueError)  # ValueError: a stream that was closed under us
+
+
+class FanOut:
+    """Masks secrets in each event once, then tells every listener, in order.
+
+    A listener that breaks is dropped, reported once and noted in `problems`, which belong into the run's
+    result as warnings; the others and the run go on. `memory` hears each event first and unmasked, since a
+    run cannot be resumed from masks; if it breaks, so does the run.
+    """
+
+    def __init__(
+        self,
+        listeners: Iterable[Listener],
+        redactor: Redactor,
+        *,
+        report: Callable[[str], None],
+        memory: Journal | None = None,
+    ) -> None:
+        self._listeners = list(listeners)
+        self._redactor = redactor
+        self._report = report
+        self._memory = memory
+        self.problems: list[str] = []
+
+    def record(self, event: Event) -> None:
+        if self._memory is not None:
+            self._memory.record(event)
+        masked = self._redactor.redact_event(event)
+        for listener in tuple(self._listeners):
+            self._guard(listener, lambda each: each.hear(masked))
+
+    def recall(self, identity: str) -> Recalled | None:
+        return self._memory.recall(identity) if self._memory is not None else None
+
+    def tick(self) -> None:
+        for listener in tuple(self._listeners):
+            self._guard(listener, lambda each: each.tick())
+
+    @asynccontextmanager
+    async def ticking(self, every: float = TICK) -> AsyncIterator[None]:
+        """Calls `tick` regularly while the body runs."""
+        task = asyncio.create_task(self._tick_forever(every))
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _tick_forever(self, every: float) -> None:
+        while True:
+            await asyncio.sleep(every)
+            self.tick()
+
+    def close(self) -> None:
+        """Lets every listener finish; calling it again does nothing."""
+        for listener in tuple(self._listeners):
+            self._guard(listener, lambda each: each.close())
+        self._listeners.clear()
+
+    def _guard(self, listener: Listener, action: Callable[[Listener], None]) -> None:
+        try:
+            action(listener)
+        except _BREAKS as error:
+            self._drop(listener, error)
+
+    def _drop(self, listener: Listener, error: Exception) -> None:
+        self._listeners.remove(listener)
+        with suppress(*_BREAKS):  # the same trouble again; it is being reported
+            listener.close()
+        what = error.what if isinstance(error, AmplihackError) else _words(error)
+        self.problems.append(f"{listener.name} stopped: {what}")
+        with suppress(*_BREAKS):  # stderr may be what broke; the result still tells
+            self._report(self.problems[-1])
+
+
+def _words(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

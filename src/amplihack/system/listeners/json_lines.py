@@ -1,0 +1,169 @@
+"""A run as JSON lines for other programs: one object per event, written as it happens.
+
+Every object has `event`, `ts` (seconds since 1970) and `run_id`. Beyond those:
+
+    run_started        recipe, version, steps
+    recipe_entered     identity, recipe, steps, depth
+    step_started       identity, step_id, type, title, recipe, depth, number, of
+    step_finished      identity, step_id, type, recipe, depth, status, duration, error, exit_code, attempts,
+                       skip_reason, allowed, warnings, output, usage, cost_usd
+    output_stored      identity, values: name -> size
+    iteration_started  identity, index, of
+    retrying           identity, attempt, of, delay, reason
+    gate_reached       stage, prompt
+    gate_decided       stage, approved, message
+    warned             identity, message
+    line_printed       identity, stream, line
+    run_finished       recipe, status, success, duration, error, warnings, counts, never_reached, summary,
+                       usage, cost_usd
+
+An output, and each value in `values`, is `{"bytes": n}`, with `"text"` where that is short.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, BinaryIO, assert_never
+
+from amplihack.errors import UsageError
+from amplihack.recipes.events import (
+    Event,
+    GateDecided,
+    GateReached,
+    IterationStarted,
+    LinePrinted,
+    OutputStored,
+    RecipeEntered,
+    Retrying,
+    RunFinished,
+    RunStarted,
+    StepFinished,
+    StepStarted,
+    Warned,
+)
+from amplihack.recipes.results import RunResult
+from amplihack.recipes.values import Value, to_text
+from amplihack.system.listeners.listener import Listener
+
+SHORT = 4096  # bytes of a text that is shown whole
+
+
+def json_line(value: dict[str, Any]) -> bytes:
+    """One line of UTF-8 JSON; bytes that were never text survive as escapes."""
+    # A lone surrogate becomes \udc80, which is just how JSON writes it.
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def describe(event: Event) -> dict[str, Any]:
+    """The event as an object, without the time and the run."""
+    match event:
+        case RunStarted():
+            return _named("run_started", recipe=event.recipe, version=event.version, steps=event.steps)
+        case RunFinished(result):
+            return _named("run_finished", **_run(result))
+        case RecipeEntered():
+            return _named("recipe_entered", **asdict(event))
+        case StepStarted():
+            fields = asdict(event)
+            return _named("step_started", type=fields.pop("kind"), **fields)
+        case StepFinished():
+            return _named("step_finished", **_step(event))
+        case OutputStored():
+            sizes = {name: size(value) for name, value in event.values.items()}
+            return _named("output_stored", identity=event.identity, values=sizes)
+        case IterationStarted():
+            return _named("iteration_started", **asdict(event))
+        case Retrying():
+            return _named("retrying", **asdict(event))
+        case GateReached():
+            return _named("gate_reached", **asdict(event))
+        case GateDecided():
+            return _named("gate_decided", **asdict(event))
+        case Warned():
+            return _named("warned", identity=event.identity, message=event.what)
+        case LinePrinted():
+            return _named("line_printed", **asdict(event))
+        case _:
+            assert_never(event)
+
+
+def size(value: Value) -> dict[str, Any]:
+    text = to_text(value)
+    length = len(text.encode("utf-8", "surrogateescape"))
+    return {"bytes": length, "text": text} if length <= SHORT else {"bytes": length}
+
+
+def _named(event: str, /, **fields: Any) -> dict[str, Any]:
+    return {"event": event, **fields}
+
+
+def _step(event: StepFinished) -> dict[str, Any]:
+    shown = event.result.to_json()
+    first = ("identity", "step_id", "type")
+    later = ("error", "exit_code", "attempts")
+    return {
+        **{name: shown[name] for name in first},
+        "recipe": event.recipe,
+        "depth": event.depth,
+        "status": event.result.status,
+        "duration": shown.get("duration"),
+        **{name: shown[name] for name in later},
+        "skip_reason": event.result.skip_reason,
+        "allowed": event.result.allowed,
+        "warnings": shown["warnings"],
+        "output": size(event.result.output),
+        "usage": shown["usage"],
+        "cost_usd": shown["cost_usd"],
+    }
+
+
+def _run(result: RunResult) -> dict[str, Any]:
+    shown = result.to_json()
+    names = ("error", "warnings", "counts", "never_reached", "usage", "cost_usd")
+    return {
+        "recipe": result.recipe_name,
+        "status": result.ending,
+        "success": result.success,
+        "duration": shown.get("duration"),
+        "summary": result.summary,
+        **{name: shown[name] for name in names},
+    }
+
+
+class JsonLines(Listener):
+    name = "the event stream"
+
+    def __init__(self, stream: BinaryIO, *, now: Callable[[], float], own: bool = False) -> None:
+        """`own` means that the stream is closed with the run."""
+        self._stream = stream
+        self._now = now
+        self._own = own
+        self._run_id = ""
+
+    @classmethod
+    def to_file(cls, path: Path, *, now: Callable[[], float]) -> JsonLines:
+        """Writes to a new private file, or to what is there already. Raises UsageError."""
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise UsageError(
+                f"cannot write events to {path}: {error.strerror}", fix="give a file in a directory of yours"
+            ) from error
+        return cls(os.fdopen(descriptor, "wb"), now=now, own=True)
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._run_id = event.run_id
+        described = describe(event)
+        name = described.pop("event")
+        head = {"event": name, "ts": round(self._now(), 3), "run_id": self._run_id}
+        self._stream.write(json_line({**head, **described}))
+        self._stream.flush()
+
+    def close(self) -> None:
+        if self._own:
+            self._stream.close()

@@ -1,0 +1,43 @@
+"""Progress as plain lines, for a log or a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TextIO
+
+from amplihack.recipes.events import Event
+from amplihack.system.listeners.listener import Listener
+from amplihack.system.listeners.wording import Line, Narrator
+
+
+class PlainProgress(Listener):
+    """Writes a line when a step starts and one when it ends; with `verbose` also what it prints.
+
+    ▶ build [sub-recipe] (1 of 2)
+        » recipe compile, 1 step
+      ▶ cc (1 of 1)
+        ✓ cc (0.4s)
+      ✓ build (0.4s)
+    """
+
+    name = "the progress display"
+
+    def __init__(self, stream: TextIO, *, clock: Callable[[], float], verbose: bool = False) -> None:
+        """`clock` gives seconds that only ever grow."""
+        self._stream = stream
+        self._narrator = Narrator(clock, verbose=verbose)
+
+    def hear(self, event: Event) -> None:
+        self._write(self._narrator.tell(event))
+
+    def tick(self) -> None:
+        self._write(self._narrator.silent())
+
+    def _write(self, lines: list[Line]) -> None:
+        if not lines:
+            return
+        text = "".join(f"{line}\n" for line in lines)
+        encoding = self._stream.encoding or "utf-8"
+        # A stream of a plain-ASCII locale still gets its lines, with ? for the signs it cannot show.
+        self._stream.write(text.encode(encoding, "replace").decode(encoding))
+        self._stream.flush()

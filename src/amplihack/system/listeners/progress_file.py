@@ -1,0 +1,160 @@
+"""Keeps the progress file of a run fresh, and the side file of a workstream."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from amplihack.recipes.events import Event, RunFinished, RunStarted, StepFinished, StepStarted
+from amplihack.recipes.progress import (
+    LONGEST_STEP_NAME,
+    Progress,
+    Workstream,
+    decode_workstreams,
+    file_name,
+    merge_workstreams,
+)
+from amplihack.recipes.values import truncate
+from amplihack.system.listeners.listener import Listener, Running
+
+
+class Tracker:
+    """Where the run is, as one `Progress` that changes with each event."""
+
+    def __init__(self, recipe: str, pid: int, now: Callable[[], float]) -> None:
+        self._now = now
+        self._began = now()
+        self._running: Running[StepStarted] = Running({})
+        self._progress = Progress(
+            status="running",
+            step_name="starting",
+            timestamp=self._began,
+            recipe_name=recipe,
+            pid=pid,
+            current_step=0,
+        )
+        self.error = ""
+
+    def hear(self, event: Event) -> bool:
+        """True if the event changed something that a watcher wants to know."""
+        before = self._progress
+        self._follow(event)
+        return isinstance(event, RunStarted) or self._progress != before
+
+    def _follow(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self._progress = replace(self._progress, total_steps=event.steps)
+            case StepStarted():
+                self._running.notes[event.identity] = event
+                self._at(event)
+            case StepFinished(result):
+                self._running.end(result.identity)
+                if self._running.notes:
+                    self._at(next(reversed(self._running.notes.values())))
+            case RunFinished(result):
+                self.error = result.error
+                self._progress = replace(self._progress, status="completed" if result.success else "failed")
+            case _:
+                pass
+
+    def current(self) -> Progress:
+        now = self._now()
+        return replace(self._progress, timestamp=now, elapsed_seconds=round(max(0.0, now - self._began), 3))
+
+    @property
+    def over(self) -> bool:
+        return self._progress.status != "running"
+
+    def _at(self, event: StepStarted) -> None:
+        name = truncate(event.identity, LONGEST_STEP_NAME)
+        outermost = next(iter(self._running.around(event.identity)), event.identity)
+        number = self._running.notes[outermost].number
+        self._progress = replace(self._progress, step_name=name, current_step=number)
+
+
+class ProgressFile(Listener):
+    """Writes on every change and every tick; the last state stays on the disk."""
+
+    name = "the progress file"
+
+    def __init__(self, directory: Path, recipe: str, *, pid: int, now: Callable[[], float]) -> None:
+        self.path = directory / file_name(recipe, pid)
+        self._tracker = Tracker(recipe, pid, now)
+
+    def hear(self, event: Event) -> None:
+        if self._tracker.hear(event):
+            self._write()
+
+    def tick(self) -> None:
+        if not self._tracker.over:
+            self._write()
+
+    def _write(self) -> None:
+        replace_file(self.path, self._tracker.current().to_json())
+
+
+class WorkstreamFile(Listener):
+    """Keeps this workstream's entry in a file that it shares with others."""
+
+    name = "the workstream file"
+
+    def __init__(
+        self, path: Path, workstream_id: str, recipe: str, *, pid: int, now: Callable[[], float]
+    ) -> None:
+        self._path = path
+        self._id = workstream_id
+        self._tracker = Tracker(recipe, pid, now)
+
+    def hear(self, event: Event) -> None:
+        if self._tracker.hear(event):
+            self._write()
+
+    def tick(self) -> None:
+        if not self._tracker.over:
+            self._write()
+
+    def _write(self) -> None:
+        progress = self._tracker.current()
+        entry = Workstream(
+            workstream_id=self._id,
+            status=progress.status,
+            timestamp=progress.timestamp,
+            last_step=progress.step_name,
+            error_message=self._tracker.error or None,
+            elapsed_seconds=progress.elapsed_seconds,
+        )
+        with _locked(self._path):
+            entries = decode_workstreams(self._path.read_text("utf-8")) if self._path.exists() else []
+            replace_file(self._path, merge_workstreams(entries, [entry.to_json()]))
+
+
+def replace_file(path: Path, value: Any) -> None:
+    """Readers see the old content or the new. Not synced to disk: it is of no use after a power cut."""
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Alone among the workstreams that share the file; the lock ends with the process at the latest."""
+    lock = path.with_name(f".{path.name}.lock")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,213 @@
+import asyncio
+import errno
+import io
+import os
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from tests.unit.system.listeners.script import SCRIPT, Clock, finished, started
+
+from amplihack.recipes.events import (
+    Event,
+    GateReached,
+    LinePrinted,
+    OutputStored,
+    Retrying,
+    RunFinished,
+    RunStarted,
+    Warned,
+)
+from amplihack.recipes.ports import Recalled
+from amplihack.recipes.results import RunResult
+from amplihack.recipes.secrets import Redactor
+from amplihack.system.listeners.audit import AuditLog
+from amplihack.system.listeners.fan_out import FanOut
+from amplihack.system.listeners.json_lines import JsonLines
+from amplihack.system.listeners.listener import Listener
+from amplihack.system.listeners.live import LiveProgress
+from amplihack.system.listeners.plain import PlainProgress
+from amplihack.system.listeners.progress_file import ProgressFile
+
+LINE = LinePrinted("a", "stdout", "the key is hunter2")
+
+
+class Ear(Listener):
+    name: ClassVar[str] = "the ear"
+
+    def __init__(self) -> None:
+        self.heard: list[Event] = []
+        self.ticks = 0
+        self.ticked = asyncio.Event()
+        self.closed = 0
+
+    def hear(self, event: Event) -> None:
+        self.heard.append(event)
+
+    def tick(self) -> None:
+        self.ticks += 1
+        if self.ticks == 3:
+            self.ticked.set()
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class FullDisk(Ear):
+    name = "the log"
+
+    def hear(self, event: Event) -> None:
+        super().hear(event)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+class Memory:
+    def __init__(self) -> None:
+        self.heard: list[Event] = []
+
+    def record(self, event: Event) -> None:
+        self.heard.append(event)
+
+    def recall(self, identity: str) -> Recalled | None:
+        result = finished(identity).result
+        return Recalled(result, {}) if identity == "known" else None
+
+
+def test_listeners_hear_masked_events_and_the_memory_hears_the_truth() -> None:
+    ear, memory = Ear(), Memory()
+    journal = FanOut([ear], Redactor(["k"], values={"k": "hunter2"}), report=print, memory=memory)
+    journal.record(LINE)
+    assert ear.heard == [LinePrinted("a", "stdout", "the key is ***")]
+    assert memory.heard == [LINE]
+    assert journal.recall("known") == memory.recall("known")
+    assert journal.recall("unknown") is None
+
+
+def test_without_a_memory_nothing_is_recalled() -> None:
+    assert FanOut([], Redactor(), report=print).recall("known") is None
+
+
+def test_a_listener_that_breaks_is_reported_once_and_the_others_go_on() -> None:
+    reports: list[str] = []
+    broken, ear = FullDisk(), Ear()
+    journal = FanOut([broken, ear], Redactor(), report=reports.append)
+    journal.record(LINE)
+    journal.record(LINE)
+    journal.close()
+    assert (len(broken.heard), broken.closed) == (1, 1)
+    assert (len(ear.heard), ear.closed) == (2, 1)
+    assert reports == journal.problems == ["the log stopped: No space left on device"]
+
+
+def test_a_reader_of_stderr_that_goes_away_does_not_end_the_run() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    stderr = os.fdopen(writing, "w", encoding="utf-8", buffering=1)
+
+    def report(text: str) -> None:
+        stderr.write(text + "\n")
+        stderr.flush()
+
+    ear = Ear()
+    journal = FanOut([PlainProgress(stderr, clock=Clock()), ear], Redactor(), report=report)
+    for event in SCRIPT:
+        journal.record(event)
+    assert journal.problems == ["the progress display stopped: Broken pipe"]
+    assert len(ear.heard) == len(SCRIPT)
+    with pytest.raises(BrokenPipeError):
+        stderr.close()
+
+
+def test_a_stream_that_was_closed_under_us_is_a_problem_not_a_crash() -> None:
+    stream = io.BytesIO()
+    stream.close()
+    journal = FanOut([JsonLines(stream, now=Clock())], Redactor(), report=lambda _: None)
+    journal.record(LINE)
+    assert journal.problems == ["the event stream stopped: I/O operation on closed file."]
+
+
+def test_an_audit_log_that_disappears_is_a_problem(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path, "build", now=Clock())
+    log.paths[0].unlink()
+    journal = FanOut([log], Redactor(), report=lambda _: None)
+    journal.record(finished("a"))
+    assert journal.problems == ["the audit log stopped: No such file or directory"]
+
+
+def test_closing_twice_closes_once() -> None:
+    ear = Ear()
+    journal = FanOut([ear], Redactor(), report=print)
+    journal.close()
+    journal.close()
+    assert ear.closed == 1
+
+
+@pytest.mark.asyncio
+async def test_ticks_come_while_the_run_goes_on_and_stop_with_it() -> None:
+    ear = Ear()
+    journal = FanOut([ear], Redactor(), report=print)
+    async with asyncio.timeout(10), journal.ticking(every=0.001):
+        await ear.ticked.wait()
+    ticks = ear.ticks
+    await asyncio.sleep(0.01)
+    assert ear.ticks == ticks
+
+
+secrets = st.text(alphabet="QXZqxzé\"'\\ \n", min_size=6, max_size=24).filter(
+    lambda text: len(text.strip()) > 5
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(secret=secrets, before=st.text(max_size=8), after=st.text(max_size=8))
+def test_no_listener_ever_writes_a_secret(
+    secret: str, before: str, after: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    directory = tmp_path_factory.mktemp("out")
+    text = f"{before}{secret}{after}"
+    plain, screen, events = io.StringIO(), io.StringIO(), io.BytesIO()
+    console = Console(file=screen, force_terminal=True, width=200, color_system=None)
+    live = LiveProgress(console, clock=Clock(), verbose=True)
+    journal = FanOut(
+        [
+            PlainProgress(plain, clock=Clock(), verbose=True),
+            live,
+            JsonLines(events, now=Clock()),
+            AuditLog(directory, "build", now=Clock()),
+            ProgressFile(directory, "build", pid=7, now=Clock()),
+        ],
+        Redactor(["token"]),
+        report=lambda _: None,
+    )
+    result = finished("a", "failed", output=text, error=text, skip_reason=text, warnings=(text,)).result
+    script: list[Event] = [
+        RunStarted("run-1", "build", "1", 1),
+        started("a"),
+        OutputStored("get", {"token": secret, "other": [text]}),
+        *(LinePrinted("a", "stdout", line) for line in (text, f"{{{text!r}}}")),
+        Warned("a", text),
+        Retrying("a", 1, 2, 1.0, text),
+        GateReached("s", text),
+        finished("a", "failed", output=text, error=text, skip_reason=text, warnings=(text,)),
+        RunFinished(
+            RunResult(
+                run_id="run-1",
+                recipe_name="build",
+                ending="failed",
+                step_results=(result,),
+                context={"token": secret, "x": text},
+                error=text,
+                summary=text,
+            )
+        ),
+    ]
+    for event in script:
+        journal.record(event)
+    journal.close()
+    assert journal.problems == []
+    written = [plain.getvalue(), screen.getvalue(), events.getvalue().decode()]
+    written += [path.read_text("utf-8") for path in directory.iterdir()]
+    assert not [each for each in written if secret in each or secret.strip() in each]
