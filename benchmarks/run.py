@@ -26,9 +26,10 @@ def main() -> None:
 
 
 def _conditions() -> list[Row]:
-    from amplihack.recipes.conditions import holds, parse_condition
     from benchmarks.conditions import CASES, SCOPE
     from benchmarks.measure import Row
+
+    from amplihack.recipes.conditions import holds, parse_condition
 
     title, text, plain = next(case for case in CASES if case[0] == "typical")
     condition = parse_condition(text)

@@ -10,17 +10,17 @@ from benchmarks.measure import AMPLIHACK, PYTHON, Row, best_of
 ROUNDS = 12
 SIZES = (1, 200, 1000)
 STEP = """\
-  - id: step-{n}
+  - id: step_{n}
     command: |
-      echo "{{{{task}}}} for {{{{step-{before}}}}}" | tee log-{n}.txt
-    condition: step-{before} != 'skip' and len(task) > 0
+      echo "{{{{task}}}} for {{{{step_{before}}}}}" | tee log-{n}.txt
+    condition: step_{before} != 'skip' and len(task) > 0
     output: result_{n}
     timeout: 60
 """
 
 
 def recipe(steps: int) -> str:
-    head = "name: big\ncontext:\n  task: build\nsteps:\n  - {id: step-0, command: echo start}\n"
+    head = "name: big\ncontext:\n  task: build\nsteps:\n  - {id: step_0, command: echo start}\n"
     return head + "".join(STEP.format(n=n, before=n - 1) for n in range(1, steps))
 
 

@@ -25,7 +25,7 @@ from amplihack.recipes.conditions import (
 )
 from amplihack.recipes.conditions.rules import equal, number_in, truthy
 from amplihack.recipes.conditions.tree import Operator
-from amplihack.recipes.values import MISSING, Value, _Missing
+from amplihack.recipes.values import MISSING, Missing, Value
 
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _OPPOSITE: dict[Operator, Operator] = {"==": "!=", "!=": "==", "in": "not in", "not in": "in"}
@@ -34,7 +34,7 @@ _OPPOSITE: dict[Operator, Operator] = {"==": "!=", "!=": "==", "in": "not in", "
 def verdict(tree: Expression, rules: Rules) -> bool | None:
     """The answer that holds for all values of the variables, or None."""
     constant = constant_value(tree, rules)
-    if not isinstance(constant, _Missing):
+    if not isinstance(constant, Missing):
         return truthy(constant, rules)
     match tree:
         case Not(operand):
@@ -51,7 +51,7 @@ def verdict(tree: Expression, rules: Rules) -> bool | None:
             return None
 
 
-def constant_value(tree: Expression, rules: Rules) -> Value | _Missing:
+def constant_value(tree: Expression, rules: Rules) -> Value | Missing:
     """As `known`; an expression that can only fail has no value either."""
     try:
         return known(tree, rules)
