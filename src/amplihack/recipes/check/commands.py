@@ -10,7 +10,7 @@ from amplihack.recipes.check.codes import finding
 from amplihack.recipes.model import Bash, Recipe, Text, every_step
 from amplihack.recipes.templates.placeholders import show
 from amplihack.recipes.templates.shell import Hazard, hazards
-from amplihack.recipes.values import MISSING, Path, Value, _Missing, lookup, to_text
+from amplihack.recipes.values import MISSING, Missing, Path, Value, lookup, to_text
 
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
 
@@ -41,7 +41,7 @@ def _first_of_each(script: str) -> Iterator[Hazard]:
 def _default(defaults: Mapping[str, Value], path: Path) -> str | None:
     """The text of a value that only a caller can change; None where there is none to speak of."""
     value = lookup(defaults, path) if path else MISSING
-    return None if isinstance(value, _Missing) or value in (None, "") else to_text(value)
+    return None if isinstance(value, Missing) or value in (None, "") else to_text(value)
 
 
 def _problem(hazard: Hazard, script: Text, default: str | None) -> Problem | None:

@@ -23,7 +23,7 @@ from amplihack.recipes.conditions import (
 )
 from amplihack.recipes.conditions.tree import children
 from amplihack.recipes.model import Recipe, Step, Test, Text, While, every_step
-from amplihack.recipes.values import _Missing
+from amplihack.recipes.values import Missing
 
 _COMPARE_FIX = "compare it with something that it can be"
 
@@ -71,7 +71,7 @@ def _findings(site: Site, rules: Rules) -> Iterator[Problem]:
             "condition-fails", "error", f"the condition can only fail: {failure}", site.test.source.where
         )
         return
-    if not isinstance(constant_value(tree, rules), _Missing):
+    if not isinstance(constant_value(tree, rules), Missing):
         yield from _constant(site, rules)
         return
     impossible = list(_impossible(tree, site.test.source, rules))

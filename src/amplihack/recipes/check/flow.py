@@ -187,8 +187,9 @@ class _Walk:
         if callee is None:
             return
         self.made |= callee.made
-        for name in callee.made - set(call.context):
-            inside = UNGUARDED if name in callee.sure else frozenset({f"inside {step.id}"})
+        for name in (callee.made | callee.declared) - set(call.context):
+            certain = name in callee.made and name in callee.sure
+            inside = UNGUARDED if certain else frozenset({f"inside {step.id}"})
             self._set(name, step.id, guards | inside | own_guards(step, name))
 
     def _set(self, name: str, step: str, guards: Guards) -> None:

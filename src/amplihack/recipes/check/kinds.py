@@ -20,7 +20,7 @@ from amplihack.recipes.conditions import (
     Rules,
 )
 from amplihack.recipes.conditions.rules import number_in
-from amplihack.recipes.values import MISSING, Value, _Missing
+from amplihack.recipes.values import MISSING, Missing, Value
 
 Kind: TypeAlias = Literal["null", "yes or no", "number", "text", "list", "map"]
 
@@ -33,7 +33,7 @@ class Look:
     """The most that is known without running anything."""
 
     kinds: frozenset[Kind] = _ANYTHING
-    value: Value | _Missing = MISSING
+    value: Value | Missing = MISSING
     case: Literal["", "lower", "upper"] = ""
     bare_left: bool = False  # no blanks at its beginning
     bare_right: bool = False
@@ -112,7 +112,7 @@ def clash(left: Look, right: Look, rules: Rules) -> str:
 
 def _beside(one: Look, other: Look, rules: Rules) -> str:
     """Why the first can never be equal to the constant that the second is."""
-    if isinstance(other.value, _Missing):
+    if isinstance(other.value, Missing):
         return ""
     if isinstance(other.value, str):
         return _beside_text(one, other.value, rules)

@@ -11,7 +11,7 @@ from amplihack.recipes.check.results import own_results
 from amplihack.recipes.check.standing import Flow, Use
 from amplihack.recipes.model import Body, Recipe, Step, every_step
 from amplihack.recipes.templates.placeholders import show
-from amplihack.recipes.values import Value, _Missing, lookup, member
+from amplihack.recipes.values import Missing, Value, lookup, member
 
 
 def dependencies(recipe: Recipe) -> Iterator[Problem]:
@@ -83,7 +83,7 @@ def _unknown_part(use: Use, recipe: Recipe, changed: frozenset[str], texts: froz
     default = recipe.context.get(path[0])
     if path[0] in changed or not isinstance(default, Mapping) or not default:
         return None
-    if not isinstance(lookup(recipe.context, path), _Missing):
+    if not isinstance(lookup(recipe.context, path), Missing):
         return None
     meant = _meant(default, path[1:])
     what = f"{path[0]} has no {'.'.join(path[1:])} in its default"
@@ -92,11 +92,11 @@ def _unknown_part(use: Use, recipe: Recipe, changed: frozenset[str], texts: froz
     return finding("unknown-key", severity, what, use.mention.where, fix)
 
 
-def _meant(value: Value | _Missing, keys: tuple[str, ...]) -> str | None:
+def _meant(value: Value | Missing, keys: tuple[str, ...]) -> str | None:
     """The key that was probably meant by the first one that is not there."""
     for key in keys:
         inner = member(value, key)
-        if isinstance(inner, _Missing):
+        if isinstance(inner, Missing):
             return Spelling(value).meant(key) if isinstance(value, Mapping) else None
         value = inner
     return None

@@ -197,6 +197,13 @@ def test_results_that_a_sub_recipe_may_skip_may_be_empty() -> None:
     assert codes(recipe, others={"maker.yaml": maker}, all_=True) == ["may-be-empty"]
 
 
+def test_a_default_of_a_sub_recipe_may_flow_back() -> None:
+    quiet = "name: quiet\ncontext: {tone: calm}\nsteps:\n  - {id: q, prompt: '{{tone}}'}\n"
+    recipe = ROOT + "  - {id: a, recipe: quiet}\n  - {id: b, prompt: '{{tone}}'}\n"
+    assert codes(recipe, others={"quiet.yaml": quiet}) == []
+    assert codes(recipe, others={"quiet.yaml": quiet}, all_=True) == ["may-be-empty"]
+
+
 @pytest.mark.parametrize("reference", ["'@somewhere:x.yaml'", "'{{task}}-review'"])
 def test_a_sub_recipe_that_nobody_can_look_into_may_set_anything(reference: str) -> None:
     call = f"  - {{id: a, recipe: {reference}, context_mode: inherit}}\n"
