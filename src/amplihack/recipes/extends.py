@@ -23,18 +23,19 @@ class Located:
 
 def resolve_extends(child: Located, find_parent: Parent) -> Recipe:
     """The recipe with all its ancestors merged in. Raises RecipeError on a missing parent or a cycle."""
-    seen: list[str] = []
+    seen = {child.path or child.recipe.name}
     chain = [child.recipe]
     current = child
     while (wanted := current.recipe.extends) is not None:
-        if wanted.text in seen or (not seen and wanted.text == child.recipe.name):
-            raise _error(
-                wanted, f"Circular extends detected: '{wanted.text}' was already visited in the extends chain"
-            )
-        seen.append(wanted.text)
         parent = find_parent(wanted, current.path)
         if parent is None:
             raise _error(wanted, f"Parent recipe '{wanted.text}' not found in search directories")
+        place = parent.path or wanted.text
+        if place in seen:
+            raise _error(
+                wanted, f"Circular extends detected: '{wanted.text}' was already visited in the extends chain"
+            )
+        seen.add(place)
         chain.append(parent.recipe)
         current = parent
     merged = chain.pop()

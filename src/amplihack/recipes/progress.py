@@ -159,7 +159,7 @@ def _status(value: Value) -> ProgressStatus:
 def _step_name(value: Value) -> str:
     if not isinstance(value, str) or not value:
         raise ProgressError("step_name must be a text")
-    if len(value.encode("utf-8", "surrogateescape")) > LONGEST_STEP_NAME:
+    if len(value.encode("utf-8", "surrogatepass")) > LONGEST_STEP_NAME:
         raise ProgressError(f"step_name is longer than {LONGEST_STEP_NAME} bytes")
     return value
 

@@ -108,6 +108,10 @@ def read_table(node: Mapping, table: Table, owner: str, report: Report) -> Field
 
 
 def _read(child: Node, each: Field, owner: str, values: dict[str, Read], report: Report) -> None:
+    if each.shape == "condition" and isinstance(child, Scalar) and not child.text.strip():
+        what = f"{owner}'{each.name}' is empty, so it always holds"
+        report.add("empty-condition", what, child.where, "remove it, or say when to run", "warning")
+        return
     try:
         values[each.name] = read_field(child, each)
     except Unreadable as error:

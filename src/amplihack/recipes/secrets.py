@@ -7,13 +7,9 @@ quoting would write it; each longer line of a secret counts as one.
 
 from __future__ import annotations
 
-import base64
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, assert_never
-from urllib.parse import quote, quote_plus
 
 from amplihack.recipes.events import (
     Event,
@@ -32,75 +28,12 @@ from amplihack.recipes.events import (
 )
 from amplihack.recipes.model import Recipe, Step, every_step
 from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.secret_forms import MASK, forms, mask, secret_values, strip_colours, texts_in
 from amplihack.recipes.values import Value, tail, to_text
 
-MASK = "***"
-_SHORTEST_GUESS = 8  # a shorter text that nobody declared secret is more likely an ordinary word
-_MOST_LINES = 256  # of one secret; a private key has some fifty
 _QUOTED = 8_000  # bytes from the end of a step's output that its error may quote
-_SHORTEST_NUMBER = 4  # masking every "5" in every line would hide nothing and spoil everything
-
-_KEY_NAME = re.compile(
-    r"PASSWORD|PASSWD|PASSPHRASE|APIKEY|(?:^|_)(?:SECRETS?|CREDENTIALS?|PRIVATE_KEY|ACCESS_KEY|API_KEY)(?:_|$)"
-    r"|TOKEN(?:_|$)|SECRET$|_(?:KEY|AUTH|PAT|PWD)$|^AUTH$|AUTHORIZATION"
-)
-_PLACE_NAME = re.compile(r"(?:_|^)(?:FILE|PATH|DIR|DIRECTORY|SOCK|SOCKET|URL|URI|HOST|ENDPOINT)$")
-_URL_PASSWORD = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
-_COLOUR = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 _StepName: TypeAlias = tuple[str, str]  # a recipe's name and a step's id
-
-
-def strip_colours(text: str) -> str:
-    """The text without the escape sequences that colour it or drive a terminal."""
-    return _COLOUR.sub("", text) if "\x1b" in text else text
-
-
-def secret_values(environment: Mapping[str, str]) -> Iterator[str]:
-    """The values of variables whose names look like keys, and passwords inside URLs."""
-    for name, value in environment.items():
-        upper = name.upper()
-        if len(value) >= _SHORTEST_GUESS and _KEY_NAME.search(upper) and not _PLACE_NAME.search(upper):
-            yield value
-        yield from (each for each in _URL_PASSWORD.findall(value) if len(each) >= _SHORTEST_GUESS)
-
-
-def forms(secret: str) -> Iterator[str]:
-    """Every way in which the secret may appear in a text."""
-    for whole in {secret, secret.strip()}:
-        yield from _spellings(whole)
-    lines = [line.strip() for line in secret.splitlines()[:_MOST_LINES]]
-    for line in lines if len(lines) > 1 else []:
-        if len(line) >= _SHORTEST_GUESS:
-            yield from _spellings(line)
-
-
-def _spellings(text: str) -> Iterator[str]:
-    yield text
-    yield json.dumps(text)[1:-1]
-    yield json.dumps(text, ensure_ascii=False)[1:-1]
-    yield text.replace("'", "'\\''")
-    data = text.encode("utf-8", "surrogateescape")
-    yield quote(data, safe="")
-    yield quote(data)
-    yield quote_plus(data)
-    if text:
-        yield from _encoded(data)
-
-
-def _encoded(data: bytes) -> Iterator[str]:
-    """The base64 of the bytes, alone and as it looks in the middle of something longer.
-
-    Three bytes become four characters, so a text has three faces, by where it starts among its neighbours;
-    characters that mix in bits of a neighbour are left out.
-    """
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
-        yield encode(data).decode("ascii")
-        for before in range(3):
-            whole = encode(b"\0" * before + data).decode("ascii")
-            face = whole[(before * 8 + 5) // 6 : (before + len(data)) * 8 // 6]
-            if len(face) >= _SHORTEST_GUESS:
-                yield face
 
 
 class Redactor:
@@ -138,7 +71,7 @@ class Redactor:
     def learn(self, name: str, value: Value) -> None:
         """From now on `name` is a secret variable and `value`, with every text in it, a secret."""
         self._names.add(name)
-        self._add(list(_texts(value)))
+        self._add(list(texts_in(value)))
 
     def _secret_step(self, step: Step) -> bool:
         collected = step.loop.collect if step.loop else None
@@ -159,19 +92,12 @@ class Redactor:
 
     def redact_text(self, text: str) -> str:
         """The text with every secret masked; one that is broken up by colours loses the colours too."""
-        masked = self._mask(text)
+        masked = mask(text, self._forms)
         if self._forms and "\x1b" in masked:
             plain = strip_colours(masked)
-            without = self._mask(plain)
+            without = mask(plain, self._forms)
             return masked if without == plain else without
         return masked
-
-    def _mask(self, text: str) -> str:
-        # Looking for each form on its own is faster than one pattern of them all: most texts hold none.
-        found = [form for form in self._forms if form in text]
-        if len(found) == 1:
-            return text.replace(found[0], MASK)
-        return _mask_spans(text, _spans(text, found)) if found else text
 
     def redact_value(self, value: Value) -> Value:
         """The value with secrets masked at any depth, and whatever a secret name holds."""
@@ -267,38 +193,3 @@ class Redactor:
 
 def _masked(text: str) -> str:
     return MASK if text else ""
-
-
-def _texts(value: Value) -> Iterator[str]:
-    """The texts inside a value; truth values and null tell nothing."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, Sequence):
-        for item in value:
-            yield from _texts(item)
-    elif value is not None and not isinstance(value, bool) and len(to_text(value)) >= _SHORTEST_NUMBER:
-        yield to_text(value)
-
-
-def _spans(text: str, found: Iterable[str]) -> list[tuple[int, int]]:
-    spans = []
-    for form in found:
-        start = text.find(form)
-        while start >= 0:
-            spans.append((start, start + len(form)))
-            start = text.find(form, start + 1)
-    return sorted(spans)
-
-
-def _mask_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """One mask for each stretch of secrets that overlap or touch."""
-    parts: list[str] = []
-    position, end = 0, -1
-    for start, stop in spans:
-        if start > end:
-            parts += [text[position:start], MASK]
-        position = end = max(end, stop)
-    return "".join([*parts, text[position:]])

@@ -84,3 +84,8 @@ def test_nodes_know_their_line_and_column() -> None:
     assert items.items[1].where.text == "  - {c: d}"
     assert [key for key, _ in root] == ["a"]
     assert str(root.where_key("a")) == "f:1:1"
+
+
+def test_white_space_has_places_too() -> None:
+    node = value_of("v: 'a   b'")
+    assert [node.locate(offset).column for offset in range(5)] == [5, 6, 7, 8, 9]

@@ -249,3 +249,10 @@ def test_retry_has_defaults_of_its_own() -> None:
     )
     assert found.retry == Retry(5, doubling=False, initial_delay=0.0, max_delay=9.0, transient_only=True)
     assert step("command: ls, retry: {max_attempts: '{{n}}'}").retry == Retry("{{n}}")
+
+
+@pytest.mark.parametrize("blank", ['""', '"  "', "' '"])
+def test_an_empty_condition_always_holds_and_says_so(blank: str) -> None:
+    decoded = decode_text(f"name: n\nsteps:\n- {{id: a, command: ls, condition: {blank}}}\n", "r.yaml")
+    assert decoded.required().steps[0].condition is None
+    assert [problem.code for problem in decoded.warnings] == ["empty-condition"]

@@ -155,3 +155,14 @@ def test_stages_of_the_parent_come_before_those_of_the_child() -> None:
         ("one", ["a"]),
         ("", ["b"]),
     ]
+
+
+def test_the_same_relative_name_in_two_folders_is_not_a_circle() -> None:
+    files = {
+        ("a/base", None): Located(
+            decode_text(file("inner", "i", top="extends: base")).required(), "a/base.yaml"
+        ),
+        ("base", "a/base.yaml"): Located(decode_text(file("outer", "o")).required(), "base.yaml"),
+    }
+    child = Located(decode_text(file("leaf", "l", top="extends: a/base")).required(), None)
+    assert ids(resolve_extends(child, lambda wanted, path: files.get((wanted.text, path)))) == ["o", "i", "l"]

@@ -22,7 +22,8 @@ from amplihack.recipes.events import (
 )
 from amplihack.recipes.model import Bash, Recipe, Stage, Step, Text
 from amplihack.recipes.results import RunResult, StepResult
-from amplihack.recipes.secrets import Redactor, secret_values
+from amplihack.recipes.secret_forms import secret_values
+from amplihack.recipes.secrets import Redactor
 from amplihack.recipes.values import Value
 
 KEY = "s3cr3t/kéy+'1' \"x\""
@@ -94,6 +95,10 @@ def test_each_long_line_of_a_secret_is_one_too() -> None:
 def test_the_longer_of_two_secrets_is_masked_whole_and_overlaps_leave_nothing() -> None:
     redactor = Redactor(["a", "b", "c"], values={"a": "abc", "b": "abcdef", "c": "efgh"})
     assert redactor.redact_text("x abcdefgh y abc z") == "x *** y *** z"
+
+
+def test_a_secret_inside_another_shows_nothing_of_the_outer_one() -> None:
+    assert Redactor(["a", "b"], values={"a": "abcdef", "b": "cd"}).redact_text("x abcdef y") == "x *** y"
 
 
 def test_colours_inside_a_secret_do_not_save_it() -> None:
@@ -251,3 +256,7 @@ def test_no_secret_survives_in_any_text(first: str, second: str, parts: list[str
         masked = redactor.redact_text(text)
         assert first not in masked
         assert second not in masked
+
+
+def test_a_secret_that_is_no_proper_text_is_masked_too() -> None:
+    assert Redactor(["k"], values={"k": "\ud800half"}).redact_text("a \ud800half") == "a ***"
