@@ -16,6 +16,7 @@ from amplihack.app.workspace import Opened, Workspace
 from amplihack.errors import AmplihackError
 from amplihack.recipes.events import Event, RunFinished
 from amplihack.recipes.ports import Approver
+from amplihack.recipes.progress import workstream_id
 from amplihack.recipes.results import RunResult
 from amplihack.recipes.secrets import Redactor
 from amplihack.system.listeners.audit import AuditLog
@@ -121,5 +122,5 @@ def _logs(workspace: Workspace, recipe: str, wanted: Wanted, request: RunRequest
     if not request.dry_run:
         yield ProgressFile(Path(tempfile.gettempdir()), recipe, pid=os.getpid(), now=time.time)
     if path := workspace.environment.get("AMPLIHACK_WORKSTREAM_PROGRESS_FILE"):
-        workstream = workspace.environment.get("AMPLIHACK_WORKSTREAM_ID") or recipe
+        workstream = workstream_id(workspace.environment, recipe)
         yield WorkstreamFile(Path(path), workstream, recipe, pid=os.getpid(), now=time.time)

@@ -242,7 +242,7 @@ def _backoff(node: Mapping, report: Report) -> Backoff | None:
 
 
 def _declared(fields: Fields) -> tuple[dict[str, Value], set[str]]:
-    """Inputs that `inputs` and `parameters` declare: those with a default, and those without."""
+    """Inputs that `inputs` and `parameters` declare: those with a default or optional, and the others."""
     defaults: dict[str, Value] = {}
     required: set[str] = set()
     for name, rule in [
@@ -251,8 +251,8 @@ def _declared(fields: Fields) -> tuple[dict[str, Value], set[str]]:
     ]:
         if not name:
             continue
-        if isinstance(rule, dict) and "default" in rule:
-            defaults[name] = rule["default"]
+        if isinstance(rule, dict) and ("default" in rule or rule.get("required") is False):
+            defaults[name] = rule.get("default")
         else:
             required.add(name)
     return defaults, required - defaults.keys()

@@ -214,3 +214,9 @@ def test_a_step_without_an_id_is_called_by_its_index() -> None:
 
 def test_keys_that_are_not_text_are_passed_over() -> None:
     assert problems("name: n\n1: x\n~: y\ntrue: z\nsteps: [{id: a, command: ls}]") == []
+
+
+def test_an_optional_parameter_without_a_default_is_null_and_not_expected_from_the_caller() -> None:
+    text = "name: n\nparameters: {a: {required: false}, b: {required: true}}\nsteps: [{id: s, command: ls}]\n"
+    recipe = decode_text(text).required()
+    assert (recipe.context, recipe.inputs) == ({"a": None}, frozenset({"b"}))

@@ -46,7 +46,7 @@ def audit_line(result: StepResult, **more: Any) -> dict[str, Any]:
         "status": result.status.capitalize(),
         "duration_ms": None if result.duration is None else round(result.duration * 1000),
         "error": result.error or None,
-        "output_len": len(result.output.encode("utf-8", "surrogateescape")),
+        "output_len": len(result.output.encode("utf-8", "surrogatepass")),
         **more,
         "identity": result.identity,
         "type": result.kind,

@@ -93,7 +93,7 @@ def describe(event: Event) -> dict[str, Any]:
 
 def size(value: Value) -> dict[str, Any]:
     text = to_text(value)
-    length = len(text.encode("utf-8", "surrogateescape"))
+    length = len(text.encode("utf-8", "surrogatepass"))
     return {"bytes": length, "text": text} if length <= SHORT else {"bytes": length}
 
 

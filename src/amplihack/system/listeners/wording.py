@@ -20,7 +20,7 @@ from amplihack.recipes.events import (
     Warned,
 )
 from amplihack.recipes.results import Status, StepResult
-from amplihack.recipes.secrets import strip_colours
+from amplihack.recipes.secret_forms import strip_colours
 from amplihack.system.listeners.listener import Running
 
 ICONS: dict[Status, str] = {"completed": "✓", "skipped": "⊘", "failed": "✗", "degraded": "⚠"}

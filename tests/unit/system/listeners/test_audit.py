@@ -153,3 +153,9 @@ def test_the_lines_of_a_whole_run_are_there_before_it_is_closed(tmp_path: Path) 
     for event in SCRIPT:
         log.hear(event)
     assert len(lines(log.paths[0])) == 6
+
+
+def test_output_that_is_no_proper_text_is_measured_all_the_same(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path, "build", now=Clock(AT))
+    play(log, [finished("a", output="\ud800", error="\ud800")])
+    assert lines(log.paths[0])[0]["error"] == "\ud800"

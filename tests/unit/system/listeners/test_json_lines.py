@@ -85,8 +85,9 @@ def test_a_large_value_is_told_by_its_size_alone() -> None:
 
 
 def test_bytes_that_are_no_text_and_newlines_keep_the_line_valid() -> None:
-    (line,) = told(LinePrinted("a", "stdout", "\udc80 \u2028 \n é"))
-    assert line["line"] == "\udc80 \u2028 \n é"
+    odd = "\udc80 \ud800 \u2028 \n é"
+    line, stored = told(LinePrinted("a", "stdout", odd), OutputStored("a", {"x": odd}))
+    assert line["line"] == stored["values"]["x"]["text"] == odd
 
 
 def test_a_file_is_private_and_complete_after_each_event(tmp_path: Path) -> None:

@@ -122,3 +122,16 @@ def test_an_ascii_stream_gets_its_lines_too() -> None:
     stream = io.TextIOWrapper(raw, encoding="ascii")
     PlainProgress(stream, clock=Clock()).hear(finished("a"))
     assert raw.getvalue() == b"  ? a (0.2s)\n"
+
+
+def test_the_body_of_a_loop_stands_inside_it() -> None:
+    stream = io.StringIO()
+    progress = PlainProgress(stream, clock=Clock(), verbose=True)
+    for event in (
+        started("outer", "recipe"),
+        started("outer/each"),
+        LinePrinted("outer/each[0]", "stdout", "hi"),
+        started("outer/each[0]/x"),
+    ):
+        progress.hear(event)
+    assert stream.getvalue().splitlines()[2:] == ["    │ each[0]: hi", "    ▶ x (1 of 1)"]
