@@ -4,13 +4,26 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types layers unit bench docs format clean
+# The agent tools that `make test-agents` runs, in versions that are known to work.
+AGENT_TOOLS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102
+
+.PHONY: demo test test-agents lint types layers unit bench docs format clean
 
 demo: $(STAMP)
-	@"$(BIN)/amplihack" recipe check docs/examples/release-notes.yaml
-	@"$(BIN)/amplihack" recipe explain docs/examples/release-notes.yaml
+	@"$(BIN)/amplihack" recipe check docs/examples/tour.yaml
+	@"$(BIN)/amplihack" recipe explain docs/examples/tour.yaml
+	@"$(BIN)/amplihack" recipe run docs/examples/tour.yaml --agent scripted:docs/examples/tour-agent.yaml
 
 test: lint types layers unit
+
+# Talks to a server on 127.0.0.1 only, with an environment made from nothing and a dummy key.
+test-agents: $(STAMP)
+	@if command -v npm >/dev/null; then $(MAKE) .agents/.installed && "$(BIN)/pytest" -n 2 -q -m agents; \
+	else echo "npm is not installed: the tests of real agent tools are left out"; fi
+
+.agents/.installed: Makefile
+	npm install --silent --no-audit --no-fund --prefix .agents $(AGENT_TOOLS)
+	@touch $@
 
 lint: $(STAMP)
 	"$(BIN)/ruff" check .
@@ -44,4 +57,4 @@ $(STAMP): pyproject.toml src/amplihack/version.py
 	@touch "$(STAMP)"
 
 clean:
-	rm -rf "$(VENV)" .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf "$(VENV)" .agents .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
