@@ -31,7 +31,9 @@ def best_of(rounds: int, *commands: Sequence[str]) -> list[float]:
     for _ in range(rounds + 1):  # the first round also fills the bytecode cache
         for index, command in enumerate(commands):
             start = time.perf_counter()
-            subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+            subprocess.run(
+                command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
+            )
             best[index] = min(best[index], time.perf_counter() - start)
     return best
 

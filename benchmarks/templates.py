@@ -12,8 +12,8 @@ from contextlib import suppress
 from functools import partial
 
 from amplihack.errors import TemplateError
+from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.templates.bash import find_places
-from amplihack.recipes.templates.placeholders import find_placeholders
 from amplihack.recipes.templates.shell import ShellScript, render_shell
 from amplihack.recipes.values import Value
 

@@ -7,9 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.golden import Golden
 from tests.support.workspace import Workspace
 
 _OURS = ("AMPLIHACK_", "RECIPE_RUNNER_", "RECIPE_VAR_")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write tests/golden/ anew")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,3 +34,9 @@ def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def workspace(tmp_path: Path) -> Workspace:
     """An empty folder in which the real commands run."""
     return Workspace(tmp_path)
+
+
+@pytest.fixture
+def golden(workspace: Workspace, request: pytest.FixtureRequest) -> Golden:
+    """Compares what a command printed with a file in tests/golden."""
+    return Golden(workspace.path, bool(request.config.getoption("--update-golden")))

@@ -10,6 +10,13 @@ from amplihack.version import __version__
 
 _HOMES = {
     "amplihack.app.api": ("RecipeContext", "RecipeParser", "load_recipe", "parse_recipe", "validate_recipe"),
+    "amplihack.app.embed": (
+        "Adapter",
+        "ExecutionListener",
+        "RecipeRunner",
+        "run_recipe",
+        "run_recipe_by_name",
+    ),
     "amplihack.errors": (
         "AmplihackError",
         "ConditionError",
@@ -27,6 +34,7 @@ _HOMES = {
     "amplihack.recipes.conditions": ("parse_condition",),
     "amplihack.recipes.explain": ("describe", "explain"),
     "amplihack.recipes.model": ("Recipe", "Stage", "Step"),
+    "amplihack.recipes.results": ("RunResult", "StepResult"),
     "amplihack.recipes.schema": ("json_schema",),
     "amplihack.recipes.templates": ("ShellScript", "render_shell", "render_text"),
     "amplihack.system.agent_files": ("AgentFiles",),

@@ -3,6 +3,11 @@ from amplihack.app.api import RecipeParser as RecipeParser
 from amplihack.app.api import load_recipe as load_recipe
 from amplihack.app.api import parse_recipe as parse_recipe
 from amplihack.app.api import validate_recipe as validate_recipe
+from amplihack.app.embed import Adapter as Adapter
+from amplihack.app.embed import ExecutionListener as ExecutionListener
+from amplihack.app.embed import RecipeRunner as RecipeRunner
+from amplihack.app.embed import run_recipe as run_recipe
+from amplihack.app.embed import run_recipe_by_name as run_recipe_by_name
 from amplihack.errors import AmplihackError as AmplihackError
 from amplihack.errors import ConditionError as ConditionError
 from amplihack.errors import DocumentError as DocumentError
@@ -22,6 +27,8 @@ from amplihack.recipes.explain import explain as explain
 from amplihack.recipes.model import Recipe as Recipe
 from amplihack.recipes.model import Stage as Stage
 from amplihack.recipes.model import Step as Step
+from amplihack.recipes.results import RunResult as RunResult
+from amplihack.recipes.results import StepResult as StepResult
 from amplihack.recipes.schema import json_schema as json_schema
 from amplihack.recipes.templates import ShellScript as ShellScript
 from amplihack.recipes.templates import render_shell as render_shell

@@ -20,9 +20,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from amplihack.errors import TemplateError
+from amplihack.recipes.placeholders import find_placeholders, unsupported
 from amplihack.recipes.templates.bash import Quoting, find_places
 from amplihack.recipes.templates.environment import plan_environment
-from amplihack.recipes.templates.placeholders import find_placeholders, unsupported
 from amplihack.recipes.templates.shell import hazards, render_shell
 
 COMMANDS_PER_VALUE = 500

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,14 +18,22 @@ from amplihack.system.library import BundleNotResolved
 from amplihack.system.shelves import recipe_files
 
 
-def check(workspace: Workspace, reference: str, *, everything: bool = False) -> tuple[Problem, ...]:
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in one recipe; if there is no such recipe, why."""
+
+    findings: tuple[Problem, ...] = ()
+    not_found: tuple[Problem, ...] = ()
+
+
+def check(workspace: Workspace, reference: str, *, everything: bool = False) -> Checked:
     """All findings of one recipe; a file that is no recipe gives its errors."""
     validation = validate(workspace, reference)
+    if validation.exit_code == NotFound.exit_code:
+        return Checked(not_found=validation.problems)
     if validation.opened is None:
-        if validation.exit_code == NotFound.exit_code:
-            raise NotFound(validation.problems[0].what, fix=validation.problems[0].fix)
-        return validation.problems
-    return (*validation.problems, *check_opened(workspace, validation.opened, everything=everything))
+        return Checked(validation.problems)
+    return Checked((*validation.problems, *check_opened(workspace, validation.opened, everything=everything)))
 
 
 def check_opened(workspace: Workspace, opened: Opened, *, everything: bool = False) -> tuple[Problem, ...]:
@@ -32,12 +41,19 @@ def check_opened(workspace: Workspace, opened: Opened, *, everything: bool = Fal
 
 
 def recipe_references(workspace: Workspace, given: Iterable[str]) -> list[str]:
-    """What was given, with directories replaced by the recipe files in them."""
+    """What was given, with directories replaced by their recipe files. Raises NotFound for an empty one."""
     found: list[str] = []
     for reference in given:
         path = workspace.home.path(reference)
-        found += [str(file) for file in recipe_files(path)] if path.is_dir() else [reference]
+        found += _files_of(path) if path.is_dir() else [reference]
     return found
+
+
+def _files_of(directory: Path) -> list[str]:
+    files = recipe_files(directory)
+    if not files:
+        raise NotFound(f"there are no recipes in {directory}", fix="name a directory with .yaml files")
+    return [str(file) for file in files]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +77,30 @@ class DiskWorld:
     def callers(self, path: str) -> tuple[Located, ...]:
         """Recipes in the same directory that have a step for this one."""
         own = Path(path)
-        found: list[Located] = []
-        for sibling in recipe_files(own.parent):
-            if sibling != own and own.stem.encode() in read_bytes(sibling, limit=10_000_000):
-                try:
-                    located = open_file(self.workspace, sibling).located
-                except AmplihackError:
-                    continue  # a broken neighbour calls nobody; checking that file says how it is broken
-                if _calls(located.recipe, own.stem):
-                    found.append(located)
-        return tuple(found)
+        return tuple(
+            caller
+            for sibling in _readable(own.parent)
+            if sibling != own and (caller := self._caller(sibling, own))
+        )
+
+    def _caller(self, sibling: Path, own: Path) -> Located | None:
+        try:
+            if os.fsencode(own.stem) not in read_bytes(sibling):
+                return None  # most files need no parsing
+            located = open_file(self.workspace, sibling).located
+        except AmplihackError:
+            return None  # a broken neighbour calls nobody; checking that file says how it is broken
+        return located if _calls(located.recipe, own.stem) else None
 
     def agents(self) -> frozenset[str]:
         return frozenset(self.workspace.agents.known())
+
+
+def _readable(directory: Path) -> tuple[Path, ...]:
+    try:
+        return recipe_files(directory)
+    except AmplihackError:
+        return ()  # a file can be readable in a directory that cannot be listed
 
 
 def _calls(recipe: Recipe, stem: str) -> bool:

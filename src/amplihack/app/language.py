@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplihack.app.workspace import Opened, Workspace, open_recipe
+from amplihack.app.workspace import Opened, Workspace, find_recipe_file, open_recipe
 from amplihack.errors import AmplihackError, NotFound, Problem
 
 if TYPE_CHECKING:
@@ -50,11 +50,10 @@ def validate(workspace: Workspace, reference: str) -> Validation:
 
 def _all_problems(workspace: Workspace, reference: str, error: AmplihackError) -> tuple[Problem, ...]:
     """The errors, and with them the warnings that the file has as well."""
-    path = workspace.home.path(reference)
     try:
-        warnings = workspace.library.load(path).warnings
+        warnings = workspace.library.load(find_recipe_file(workspace, reference)).warnings
     except AmplihackError:
-        warnings = ()  # the file cannot be read at all, which the error says
+        warnings = ()  # the file cannot be found or read at all, which the error says
     problems = {(each.where, each.what): each for each in (*error.problems, *warnings)}
     return tuple(sorted(problems.values(), key=_place))
 

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from amplihack.app.run import RunRequest
+from amplihack.app.request import RunRequest
 from amplihack.app.workspace import Opened, Workspace
 from amplihack.errors import AmplihackError
 from amplihack.recipes.events import Event, RunFinished

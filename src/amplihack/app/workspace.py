@@ -6,26 +6,36 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amplihack.errors import NotFound, UsageError
 from amplihack.recipes.decode import Decoded
 from amplihack.recipes.extends import Located, resolve_extends
 from amplihack.recipes.suggest import closest
-from amplihack.system.agent_files import AgentFiles
 from amplihack.system.home import Home, this_process
 from amplihack.system.library import Library
+
+if TYPE_CHECKING:
+    from amplihack.system.agent_files import AgentFiles
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
+    """Everything that a command finds around it."""
+
     environment: Mapping[str, str]
     home: Home
     library: Library
-    agents: AgentFiles
 
     @property
     def directory(self) -> Path:
         return self.library.working_dir
+
+    @property
+    def agents(self) -> AgentFiles:
+        from amplihack.system.agent_files import AgentFiles  # deferred: reading a recipe needs no agents
+
+        return AgentFiles.of(self.home, self.directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +55,7 @@ def open_workspace(recipe_dirs: Iterable[str] = (), directory: str | None = None
     if not working_dir.is_dir():
         raise UsageError(f"the working directory does not exist: {working_dir}", fix="check -C")
     library = Library.from_environment(environment, home, recipe_dirs=recipe_dirs, working_dir=working_dir)
-    return Workspace(environment, home, library, AgentFiles.of(home, working_dir))
+    return Workspace(environment, home, library)
 
 
 def find_recipe_file(workspace: Workspace, reference: str) -> Path:

@@ -10,8 +10,26 @@ from amplihack.errors import UsageError
 from amplihack.recipes.suggest import closest
 
 
+class Help(argparse.HelpFormatter):
+    """A help page that reads the same on every version of Python: `-c, --set KEY=VALUE`."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=34, width=100)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings:
+            return super()._format_action_invocation(action)
+        names = ", ".join(action.option_strings)
+        return names if action.nargs == 0 else f"{names} {self._format_args(action, action.dest.upper())}"
+
+
 class Parser(argparse.ArgumentParser):
     """Raises UsageError where argparse would print its usage and end the process."""
+
+    def __init__(self, *, prog: str, usage: str = "", description: str) -> None:
+        super().__init__(
+            prog=prog, usage=f"{prog} {usage}".strip(), description=description, formatter_class=Help
+        )
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{self.prog}: {message}", fix=f"`{self.prog} --help` shows what it understands")

@@ -26,18 +26,37 @@ def run(words: list[str]) -> int:
     return command(open_workspace(options.recipe_dir, options.working_dir), options)
 
 
-def parser(only: str = "") -> argparse.ArgumentParser:
+def parser(only: str = "") -> Parser:
     """The parser of every verb, or of one alone: describing the flags of all would cost every answer."""
-    root = Parser(prog=PROGRAM, description="Run, check, explain and list recipes.")
-    verbs = root.add_subparsers(metavar="<verb>", required=True)
+    root, verbs = _root()
     for name, add in VERBS.items():
         if name == only or only not in VERBS:
             add(verbs)
     return root
 
 
-def _verb(verbs: Verbs, name: str, command: Command, summary: str) -> argparse.ArgumentParser:
-    verb = verbs.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+def verb_parser(name: str) -> Parser:
+    """The parser of what follows the verb."""
+    _, verbs = _root()
+    VERBS[name](verbs)
+    return verbs.choices[name]
+
+
+def _root() -> tuple[Parser, Verbs]:
+    root = Parser(prog=PROGRAM, usage="<verb> …", description="Run, check, explain and list recipes.")
+    return root, root.add_subparsers(metavar="<verb>", required=True)
+
+
+def _verb(
+    verbs: Verbs, name: str, command: Command, summary: str, arguments: str = ""
+) -> argparse.ArgumentParser:
+    verb = verbs.add_parser(
+        name,
+        prog=f"{PROGRAM} {name}",
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        usage=f"{arguments} [options]".strip(),
+    )
     verb.set_defaults(command=command)
     verb.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     add_places(verb)
@@ -57,8 +76,8 @@ def add_places(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(verbs: Verbs) -> None:
-    verb = _verb(verbs, "run", _run_recipe, "run a recipe")
-    verb.add_argument("recipe", help="a file, or the name of a recipe")
+    verb = _verb(verbs, "run", _run_recipe, "run a recipe", "RECIPE")
+    verb.add_argument("recipe", metavar="RECIPE", help="a file, or the name of a recipe")
     add_flags(verb)
 
 
@@ -74,22 +93,28 @@ def _list(verbs: Verbs) -> None:
 
 
 def _validate(verbs: Verbs) -> None:
-    verb = _verb(verbs, "validate", answers.validate, "read recipes and report everything that is wrong")
-    verb.add_argument("recipe", nargs="+", help="a file, or the name of a recipe")
+    verb = _verb(
+        verbs, "validate", answers.validate, "read recipes and report everything that is wrong", "RECIPE …"
+    )
+    verb.add_argument("recipe", metavar="RECIPE", nargs="+", help="a file, or the name of a recipe")
     verb.add_argument("--strict", action="store_true", help="warnings are errors")
 
 
 def _check(verbs: Verbs) -> None:
-    verb = _verb(verbs, "check", answers.check, "follow the data through recipes without running anything")
-    verb.add_argument("recipe", nargs="+", help="a file, a directory of files, or the name of a recipe")
+    verb = _verb(
+        verbs, "check", answers.check, "follow the data through recipes without running anything", "RECIPE …"
+    )
+    verb.add_argument(
+        "recipe", metavar="RECIPE", nargs="+", help="a file, a directory of files, or the name of a recipe"
+    )
     verb.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, for code scanning")
     verb.add_argument("--all", action="store_true", help="also findings that are matters of taste or caution")
     verb.add_argument("--strict", action="store_true", help="exit with 2 on warnings too")
 
 
 def _explain(verbs: Verbs) -> None:
-    verb = _verb(verbs, "explain", answers.explain, "show what a recipe would do, step by step")
-    verb.add_argument("recipe", help="a file, or the name of a recipe")
+    verb = _verb(verbs, "explain", answers.explain, "show what a recipe would do, step by step", "RECIPE")
+    verb.add_argument("recipe", metavar="RECIPE", help="a file, or the name of a recipe")
 
 
 def _schema(verbs: Verbs) -> None:
@@ -97,8 +122,12 @@ def _schema(verbs: Verbs) -> None:
 
 
 def _manifest(verbs: Verbs) -> None:
-    verb = _verb(verbs, "manifest", answers.manifest, "compare a directory's recipes with its manifest")
-    verb.add_argument("directory", nargs="?", help="the directory (default: the first of the search)")
+    verb = _verb(
+        verbs, "manifest", answers.manifest, "compare a directory's recipes with its manifest", "[DIRECTORY]"
+    )
+    verb.add_argument(
+        "directory", metavar="DIRECTORY", nargs="?", help="the directory (default: the first of the search)"
+    )
     verb.add_argument("--update", action="store_true", help="write the manifest anew")
 
 

@@ -17,7 +17,7 @@ from amplihack.cli.show import (
     problem_json,
     show_problems,
 )
-from amplihack.errors import Problem
+from amplihack.errors import NotFound, Problem
 
 if TYPE_CHECKING:
     from amplihack.app.language import Validation
@@ -110,9 +110,11 @@ def check(workspace: Workspace, options: argparse.Namespace) -> int:
     from amplihack.app.check import check as ask
     from amplihack.app.check import recipe_references
 
-    found: list[Problem] = []
-    for reference in recipe_references(workspace, options.recipe):
-        found += ask(workspace, reference, everything=options.all)
+    references = recipe_references(workspace, options.recipe)
+    answers = [ask(workspace, reference, everything=options.all) for reference in references]
+    found = [problem for answer in answers for problem in answer.findings]
+    not_found = [problem for answer in answers for problem in answer.not_found]
+    show_problems(not_found)
     if options.sarif:
         from amplihack.recipes.check import to_sarif
         from amplihack.version import __version__
@@ -123,7 +125,10 @@ def check(workspace: Workspace, options: argparse.Namespace) -> int:
     else:
         for problem in found:
             out(draw_problem(problem, sys.stdout))
-        err(_tally(found))
+        if found or not not_found:
+            err(_tally(found))
+    if not_found:
+        return NotFound.exit_code
     worst = {problem.severity for problem in found}
     return 2 if "error" in worst or (options.strict and "warning" in worst) else 0
 

@@ -8,7 +8,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from amplihack.app.run import RunRequest, new_run_id
+from amplihack.app.request import RunRequest
+from amplihack.app.run import new_run_id
 from amplihack.app.run import run as run_opened
 from amplihack.app.settings import Given, overrides
 from amplihack.app.watch import Wanted, watch

@@ -12,6 +12,7 @@ from amplihack.version import __version__
 
 if TYPE_CHECKING:
     from amplihack.app.workspace import Workspace
+    from amplihack.cli.arguments import Parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,13 +48,17 @@ def _tell(workspace: Workspace, options: argparse.Namespace) -> int:
     return answers.validate(workspace, options)
 
 
-def parser() -> argparse.ArgumentParser:
-    from amplihack.cli.arguments import Parser
+def parser() -> Parser:
+    from amplihack.cli.arguments import Parser as Root
     from amplihack.cli.recipe import add_places
     from amplihack.cli.run_flags import add_flags
 
-    root = Parser(prog="recipe-runner", description="Run a recipe. `recipe-runner list` shows what there is.")
-    root.add_argument("recipe", nargs="?", help="a file, the name of a recipe, or `list`")
+    root = Root(
+        prog="recipe-runner",
+        usage="[options] [RECIPE | list]",
+        description="Run a recipe. `recipe-runner list` shows what there is.",
+    )
+    root.add_argument("recipe", metavar="RECIPE", nargs="?", help="a file, the name of a recipe, or `list`")
     root.add_argument("-V", "--version", action="version", version=f"recipe-runner {__version__}")
     root.add_argument("--validate-only", action="store_true", help="read it, report what is wrong, and exit")
     root.add_argument("--explain", action="store_true", help="show the steps and exit")

@@ -39,6 +39,8 @@ class Source:
 # Nobody changes one after the reader has made it.
 @dataclass(slots=True, eq=False)
 class Scalar:
+    """A single value, as it is written and where."""
+
     text: str
     style: Style
     source: Source = field(repr=False)
@@ -77,6 +79,8 @@ class Scalar:
 
 @dataclass(slots=True, eq=False)
 class Sequence:
+    """A list."""
+
     items: list[Node]
     source: Source = field(repr=False)
     line: int

@@ -35,6 +35,8 @@ Kind: TypeAlias = Literal["bash", "agent", "recipe"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
+    """One field: what it holds, what it means, and where it belongs."""
+
     name: str
     shape: Shape
     doc: str
@@ -50,6 +52,8 @@ class Field:
 
 @dataclass(frozen=True)  # no slots: `known` is computed once and kept
 class Table:
+    """The fields of one kind of mapping."""
+
     name: str
     doc: str
     fields: tuple[Field, ...]

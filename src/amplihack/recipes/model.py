@@ -63,6 +63,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
+    """Commands around every step."""
+
     pre_step: Text | None = None
     post_step: Text | None = None
     on_error: Text | None = None
@@ -73,6 +75,8 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True)
 class Bash:
+    """A shell command."""
+
     command: Text
     env: Mapping[str, Value] = field(default_factory=dict)
     exit_code_to: str | None = None
@@ -91,6 +95,8 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
+    """A question to an agent."""
+
     prompt: Text
     agent: str | None = None
     mode: str | None = None
@@ -103,6 +109,8 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class SubRecipe:
+    """A call of another recipe."""
+
     recipe: Text
     context: Mapping[str, Value] = field(default_factory=dict)
     mode: ContextMode = "inherit"
@@ -125,6 +133,8 @@ Action: TypeAlias = Bash | Agent | SubRecipe | Body
 
 @dataclass(frozen=True, slots=True)
 class Foreach:
+    """Once for each item of a list."""
+
     items: Text | tuple[Value, ...]
     name: str = "item"
     parallel: Number | None = None  # None: one after another; 0: all at once
@@ -132,11 +142,15 @@ class Foreach:
 
 @dataclass(frozen=True, slots=True)
 class While:
+    """As long as a condition holds."""
+
     condition: Test
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
+    """How a step repeats, and when it stops."""
+
     over: Foreach | While
     max_iterations: int = 100
     collect: str | None = None
@@ -146,6 +160,8 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
+    """How often a failed step is tried again, and how soon."""
+
     max_attempts: Number = 3
     doubling: bool = True
     initial_delay: float = 5.0
@@ -163,6 +179,8 @@ class JsonRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
+    """One piece of work, with everything that is said about it."""
+
     id: str
     action: Action
     where: Location = field(default=NOWHERE, compare=False)
@@ -206,6 +224,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
+    """A gate that a person opens."""
+
     prompt: Text
     before: bool = False
     timeout: float = 0.0
@@ -225,6 +245,8 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
+    """How the pause between agents grows when a provider complains."""
+
     initial_delay_ms: int = 1000
     max_delay_ms: int = 60_000
     multiplier: float = 2.0
@@ -233,6 +255,8 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
+    """How many agents may run at once, and how far apart."""
+
     max_concurrent: int | None = None
     min_delay_ms: int = 0
     backoff: Backoff | None = Backoff()
@@ -240,6 +264,8 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
+    """A whole recipe."""
+
     name: str
     stages: tuple[Stage, ...]
     description: str = ""

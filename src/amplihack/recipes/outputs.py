@@ -71,7 +71,7 @@ def _fences(text: str, *, labelled: bool) -> Iterator[Value | Missing]:
     for match in _FENCE.finditer(text):
         label, content = match.groups()
         if (label.strip().lower() == "json") == labelled:
-            yield _parse(content.strip() if labelled else f"{content}".strip())
+            yield _parse(content.strip())
 
 
 def _spans(text: str) -> Iterator[Value | Missing]:
@@ -81,18 +81,14 @@ def _spans(text: str) -> Iterator[Value | Missing]:
 
 
 def _spans_of(text: str, opener: str) -> Iterator[Value | Missing]:
-    decoder = json.JSONDecoder(parse_constant=_refuse)
+    decoder = json.JSONDecoder()
     position, tries = text.find(opener), 0
     while position != -1 and tries < _MOST_OPENERS:
         tries += 1
         try:
-            value, end = decoder.raw_decode(text, position)
+            _, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
-            position = text.find(opener, position + 1)
-            continue
-        yield value
+            end = position + 1
+        else:
+            yield _parse(text[position:end])
         position = text.find(opener, end)
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")

@@ -94,6 +94,8 @@ def _plain_path(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AgentReference:
+    """The parts of `namespace:category:name`."""
+
     namespace: str
     name: str
     category: str | None = None

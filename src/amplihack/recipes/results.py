@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from amplihack.recipes.agents import Usage
@@ -18,7 +18,8 @@ class StepResult:
     """How one step ended.
 
     `identity` names the step's place in the whole run, `outer/inner[2]`, and never changes between runs of
-    the same recipe. `allowed` marks a failure that the recipe permits.
+    the same recipe. `allowed` marks a failure that the recipe permits. `usage` and `cost_usd` include those
+    of the children.
     """
 
     step_id: str
@@ -86,12 +87,11 @@ class RunResult:
 
     @property
     def usage(self) -> Usage | None:
-        return add_usage(step.usage for step in every_result(self.step_results))
+        return add_usage(step.usage for step in self.step_results)
 
     @property
     def cost_usd(self) -> float | None:
-        known = [step.cost_usd for step in every_result(self.step_results) if step.cost_usd is not None]
-        return sum(known) if known else None
+        return add_costs(step.cost_usd for step in self.step_results)
 
     def count(self, status: Status, *, allowed: bool | None = None) -> int:
         """Steps of that status, those inside sub-recipes and loops included."""
@@ -159,11 +159,15 @@ def _seconds(duration: float | None) -> str:
 
 
 def every_result(results: Iterable[StepResult]) -> Iterator[StepResult]:
-    """The results and all those below them; a step that only holds others is left out."""
+    """The results and all those below them; a step that only holds others is left out.
+
+    A failure inside a step that did not fail itself, or was allowed to, is an allowed one.
+    """
     for result in results:
-        if result.children:
-            yield from every_result(result.children)
-        else:
+        forgiven = result.status != "failed" or result.allowed
+        for part in every_result(result.children):
+            yield replace(part, allowed=True) if forgiven and part.status == "failed" else part
+        if not result.children:
             yield result
 
 
@@ -177,6 +181,12 @@ def add_usage(usages: Iterable[Usage | None]) -> Usage | None:
         output_tokens=_add(usage.output_tokens for usage in known),
         cached_tokens=_add(usage.cached_tokens for usage in known),
     )
+
+
+def add_costs(costs: Iterable[float | None]) -> float | None:
+    """The sum of what is known; None if nothing is."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
 
 
 def _add(numbers: Iterable[int | None]) -> int | None:

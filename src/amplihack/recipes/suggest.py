@@ -1,1 +1,2 @@
-from amplihack.documents.suggest import closest as closest, distance as distance
+from amplihack.documents.suggest import closest as closest
+from amplihack.documents.suggest import distance as distance

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Value] | None"
@@ -21,6 +21,8 @@ class Missing:
 
 MISSING = Missing()
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+DEEPEST = 100  # levels of lists and maps in a value that comes from outside
 _INDEX = re.compile(r"-?[0-9]{1,9}")
 
 
@@ -45,16 +47,19 @@ def member(value: Value | Missing, key: str) -> Value | Missing:
 
 def to_text(value: Value | Missing) -> str:
     """How a value reads in a prompt or in a shell variable; missing and null are empty."""
-    if value is None or isinstance(value, Missing):
-        return ""
     if isinstance(value, str):
         return value
+    if value is None or isinstance(value, Missing):
+        return ""
     return to_json(value)
 
 
 def to_json(value: Value) -> str:
     """Compact JSON with sorted keys; integers without a point, floats always with one."""
-    return json.dumps(_finite(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    try:
+        return _ENCODER.encode(value)
+    except (ValueError, TypeError):  # a number without end, or a map that is no dict
+        return _ENCODER.encode(_finite(value))
 
 
 def _finite(value: Value) -> Value:
@@ -68,9 +73,24 @@ def _finite(value: Value) -> Value:
 
 
 def from_json(text: str) -> Value:
-    """Strict JSON: no NaN or Infinity, no number too big for a float. Raises ValueError."""
+    """Strict JSON: no NaN or Infinity, no number too big for a float, no abysmal depth. Raises ValueError."""
     value: Value = json.loads(text, parse_constant=_refuse, parse_float=_float)
+    if text.count("[") + text.count("{") > DEEPEST and _deeper_than(DEEPEST, value):
+        raise ValueError(f"it is nested more than {DEEPEST} levels deep")
     return value
+
+
+def _deeper_than(levels: int, value: Value) -> bool:
+    layer = [value]
+    for _ in range(levels + 1):
+        layer = [item for each in layer for item in _items(each)]
+    return bool(layer)
+
+
+def _items(value: Value) -> Iterable[Value]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _refuse(word: str) -> None:

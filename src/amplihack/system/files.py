@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
-import tempfile
 from io import FileIO
 from pathlib import Path
 
@@ -61,6 +59,8 @@ def read_text(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file") 
 
 def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Replaces the file in one step: readers, and a crash, see the old content or the new, never a part."""
+    import tempfile  # deferred: only writers need it, and most commands read
+
     try:
         descriptor, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
         temporary = Path(name)
@@ -93,6 +93,8 @@ def inside(path: Path, directory: Path) -> bool:
 
 def short_hash(data: bytes) -> str:
     """The first 16 hex digits of the SHA-256."""
+    import hashlib  # deferred: only lists and manifests need it
+
     return hashlib.sha256(data).hexdigest()[:16]
 
 

@@ -30,14 +30,29 @@ _SETTINGS = (
     f"core.hooksPath={os.devnull}",
     "core.fsmonitor=false",
     "core.quotePath=false",
-    "credential.helper=",
     "protocol.allow=never",
-    "protocol.http.allow=always",
-    "protocol.https.allow=always",
+    "submodule.recurse=false",
     "gc.auto=0",
     "maintenance.auto=false",
 )
 _URL = re.compile(r"[a-zA-Z][\w+.-]*://[^\s'\"]+")
+
+
+def safe_argv(
+    command: str, *arguments: str, protocols: Sequence[str] = ("http", "https"), helpers: bool = False
+) -> tuple[str, ...]:
+    """A git command line that talks by these protocols only; `helpers` keeps credential helpers."""
+    settings = [*_SETTINGS, *(f"protocol.{name}.allow=always" for name in protocols)]
+    if not helpers:
+        settings.append("credential.helper=")
+    options = [part for setting in settings for part in ("-c", setting)]
+    return ("git", "--no-pager", *options, command, *arguments)
+
+
+def safe_environment(environment: Mapping[str, str], *more: str) -> dict[str, str]:
+    """What git may see of an environment: how to reach the network, and `more` by name."""
+    kept = {name: environment[name] for name in (*_PASSED_ON, *more) if name in environment}
+    return {**kept, **_SET}
 
 
 class GitFailed(AmplihackError):  # noqa: N818 - reads as what happened
@@ -78,13 +93,11 @@ class Git:
         return process.returncode, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace")
 
     def _start(self, command: str, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
-        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-        kept = {name: self.environment[name] for name in _PASSED_ON if name in self.environment}
         try:
             return subprocess.Popen(  # noqa: S603 - a fixed program; arguments are checked by the callers
-                ["git", "--no-pager", *settings, command, *arguments],  # noqa: S607 - the user's own git
+                safe_argv(command, *arguments),
                 cwd=self.directory,
-                env={**kept, **_SET},
+                env=safe_environment(self.environment),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

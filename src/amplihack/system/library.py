@@ -40,11 +40,15 @@ class BundleNotResolved(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A recipe file that could be read: what it says, its hash, and the version it states, if any."""
+    """A recipe file that could be read: its bytes, what they say, and the version it states, if any."""
 
     decoded: Decoded
-    sha256: str
+    data: bytes = field(repr=False)
     version: str
+
+    @property
+    def sha256(self) -> str:
+        return short_hash(self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ class Library:
         root = document.root
         version = root.entries.get("version") if isinstance(root, MappingNode) else None
         stated = version.text if isinstance(version, Scalar) and not version.absent else ""
-        found = Read(decode(document), short_hash(data), stated)
+        found = Read(decode(document), data, stated)
         if stamp:
             self._known[path] = (stamp, found)
         return found

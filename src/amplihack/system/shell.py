@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 from collections.abc import Callable, Mapping
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from amplihack.recipes.ports import ShellOutcome, ShellRequest
 from amplihack.recipes.templates import EnvironmentPlan, plan_environment
-from amplihack.recipes.values import to_json
+from amplihack.recipes.values import Value, to_json
 from amplihack.system.processes import Command, Finished, ProcessError, end_leftover, run_process
 
 BASH = "/bin/bash"
@@ -29,6 +30,7 @@ class BashShell:
         )
         self._budget = _budget(environment)
         self._background: list[int] = []
+        self._context = _ContextText()
 
     async def run(self, request: ShellRequest, on_line: Callable[[str, str], None]) -> ShellOutcome:
         """Runs the script to its end; its files are gone when it is."""
@@ -45,9 +47,17 @@ class BashShell:
         return _outcome(request, plan, finished)
 
     async def close(self) -> None:
-        """Ends the background processes that steps left behind."""
-        while self._background:
-            await end_leftover(self._background.pop())
+        """Ends the background processes that steps left behind, even when cancelled meanwhile."""
+        groups, self._background = self._background, []
+        ended = asyncio.gather(*map(end_leftover, groups), return_exceptions=True)
+        try:
+            await asyncio.shield(ended)
+        except asyncio.CancelledError:
+            await ended
+            raise
+        for problem in ended.result():
+            if isinstance(problem, BaseException):
+                raise problem
 
     def _plan(self, request: ShellRequest) -> EnvironmentPlan:
         return plan_environment(
@@ -60,7 +70,7 @@ class BashShell:
 
     def _variables(self, request: ShellRequest, plan: EnvironmentPlan, files: list[Path]) -> dict[str, str]:
         carried = {f"{name}_FILE": str(self._write(text, files)) for name, text in plan.files.items()}
-        context = self._write(to_json(dict(request.scope)), files)
+        context = self._write(self._context.text(request.scope), files)
         return {
             **self._environment,
             **plan.exports,
@@ -93,6 +103,22 @@ class BashShell:
         except OSError as error:
             raise ProcessError(f"cannot write a file for the step: {error.strerror or error}") from error
         return path
+
+
+class _ContextText:
+    """All variables as one JSON map; what has not changed since the last time is not written out again."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, tuple[Value, str]] = {}
+
+    def text(self, scope: Mapping[str, Value]) -> str:
+        return "{" + ",".join(self._part(name, scope[name]) for name in sorted(scope)) + "}"
+
+    def _part(self, name: str, value: Value) -> str:
+        known = self._parts.get(name)
+        if known is None or known[0] is not value:
+            known = self._parts[name] = value, f"{to_json(name)}:{to_json(value)}"
+        return known[1]
 
 
 def _bytes(variables: Mapping[str, str]) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from amplihack.errors import Problem
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.model import Bash, Recipe, Text, every_step
-from amplihack.recipes.templates.placeholders import show
+from amplihack.recipes.placeholders import show
 from amplihack.recipes.templates.shell import Hazard, hazards
 from amplihack.recipes.values import MISSING, Missing, Path, Value, lookup, to_text
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from amplihack.errors import Problem
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.model import Agent, Bash, Recipe, Text, every_step
-from amplihack.recipes.templates.placeholders import Unsupported, unsupported
+from amplihack.recipes.placeholders import Unsupported, unsupported
 
 _CLOSING = re.compile(r"\{\{[ \t]*(?:/|else\b)")
 _FIRST_NAME = re.compile(r"[A-Za-z_][\w-]*")

@@ -11,7 +11,7 @@ from amplihack.recipes.check.standing import Callee, Flow, Later, Unknown
 from amplihack.recipes.check.world import Unresolved, World
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
-from amplihack.recipes.templates.placeholders import find_placeholders
+from amplihack.recipes.placeholders import find_placeholders
 
 _DEEPEST = 24  # a chain of sub-recipes longer than any limit allows
 _MOST_CALLERS = 200

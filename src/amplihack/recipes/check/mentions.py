@@ -11,7 +11,7 @@ from amplihack.errors import Location
 from amplihack.recipes.conditions import Call, Expression, references
 from amplihack.recipes.conditions.tree import children
 from amplihack.recipes.model import Agent, Bash, Body, Foreach, Step, SubRecipe, Test, Text, While
-from amplihack.recipes.templates.placeholders import find_placeholders
+from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.values import Path, Value
 
 Manner: TypeAlias = Literal["placeholder", "bare"]  # `{{name}}`, or a name in a condition

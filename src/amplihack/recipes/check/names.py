@@ -69,6 +69,8 @@ class Spelling:
                 self._left -= 1
                 if self._left < 0:
                     return None
+                if len(set(name) ^ set(candidate)) > 2 * allowed:
+                    continue  # each slip changes two letters at most: cheaper to see than to count
                 apart = distance(name, candidate, allowed)
                 if 0 < apart <= allowed and not _on_purpose(name, candidate):
                     best = min(best or (apart, candidate), (apart, candidate))

@@ -61,5 +61,5 @@ def _place(where: Location) -> dict[str, Any]:
 
 def _uri(file: str) -> str:
     """A path as a URI reference: absolute ones name the scheme, relative ones stay relative."""
-    path = quote(file.replace("\\", "/"))
+    path = quote(file.replace("\\", "/"), errors="surrogateescape")
     return f"file://{path}" if path.startswith("/") else path

@@ -10,7 +10,7 @@ from amplihack.recipes.check.names import RESERVED, Spelling
 from amplihack.recipes.check.results import own_results
 from amplihack.recipes.check.standing import Flow, Use
 from amplihack.recipes.model import Body, Recipe, Step, every_step
-from amplihack.recipes.templates.placeholders import show
+from amplihack.recipes.placeholders import show
 from amplihack.recipes.values import Missing, Value, lookup, member
 
 

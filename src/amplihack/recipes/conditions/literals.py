@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions.tokens import Token
 from amplihack.recipes.conditions.tree import Constant, Interpolated, Placeholder
-from amplihack.recipes.templates.placeholders import find_placeholders
+from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.values import Path
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)

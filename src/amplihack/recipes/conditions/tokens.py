@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from amplihack.errors import ConditionError
-from amplihack.recipes.templates.placeholders import find_placeholders
+from amplihack.recipes.placeholders import find_placeholders
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _KEY = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z][A-Za-z0-9_]*)*")

@@ -12,12 +12,16 @@ Operator: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
 
 @dataclass(frozen=True, slots=True)
 class Constant:
+    """A literal."""
+
     value: bool | int | float | str | None
     column: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
+    """A variable."""
+
     name: str
     column: int = field(default=0, compare=False)
 
@@ -40,12 +44,16 @@ class Interpolated:
 
 @dataclass(frozen=True, slots=True)
 class ListLiteral:
+    """`[a, b]`."""
+
     items: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
+    """`base.key`."""
+
     base: Expression
     key: str
     column: int = field(default=0, compare=False)
@@ -53,6 +61,8 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Index:
+    """`base[index]`."""
+
     base: Expression
     index: Expression
     column: int = field(default=0, compare=False)
@@ -60,6 +70,8 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Call:
+    """`function(arguments)`."""
+
     function: str
     arguments: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
@@ -67,6 +79,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Method:
+    """`base.method(arguments)`."""
+
     base: Expression
     method: str
     arguments: tuple[Expression, ...]
@@ -75,6 +89,8 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
+    """`left operator right`."""
+
     operator: Operator
     left: Expression
     right: Expression
@@ -83,6 +99,8 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Not:
+    """`not operand`."""
+
     operand: Expression
     column: int = field(default=0, compare=False)
 
@@ -97,6 +115,8 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
+    """One of the operands holds."""
+
     operands: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
 
@@ -120,6 +140,8 @@ Expression: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Condition:
+    """A text and the tree it was read as."""
+
     text: str
     tree: Expression
 

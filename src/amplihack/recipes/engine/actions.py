@@ -6,44 +6,46 @@ Retries, time limits and JSON are the same for every kind and stand here, around
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import assert_never
 
+from amplihack.errors import AmplihackError
+from amplihack.recipes.agents import Usage
 from amplihack.recipes.engine.agent import ask, correct_json
 from amplihack.recipes.engine.bash import run_bash
 from amplihack.recipes.engine.numbers import number_of
-from amplihack.recipes.engine.state import Done, Frame, Run, StepFailure
+from amplihack.recipes.engine.state import Done, Job, StepFailure
 from amplihack.recipes.engine.sub_recipe import call_recipe
 from amplihack.recipes.events import Retrying
 from amplihack.recipes.model import Agent, Bash, Body, Retry, Step, SubRecipe
-from amplihack.recipes.outputs import find_json
-from amplihack.recipes.values import Missing, to_json
-
-if TYPE_CHECKING:
-    from amplihack.recipes.engine.steps import Outcome
-
-RunSteps: TypeAlias = "Callable[[Run, Sequence[Step], Frame], Awaitable[Outcome]]"
+from amplihack.recipes.outputs import find_json, stored_value
+from amplihack.recipes.results import add_costs, add_usage
+from amplihack.recipes.values import Missing, Value, to_json
 
 
-async def act(run: Run, step: Step, frame: Frame, identity: str, run_steps: RunSteps) -> Done:
+async def act(job: Job) -> Done:
     """Does what the step says, again if it fails and may be tried again. Raises StepFailure."""
-    retry = step.retry or Retry(max_attempts=1)
-    attempts = max(1, int(number_of(retry.max_attempts, frame, "retry.max_attempts") or 1))
+    retry = job.step.retry or Retry(max_attempts=1)
+    attempts = max(1, int(number_of(retry.max_attempts, job.frame, "retry.max_attempts")))
     delay = retry.initial_delay
+    wasted: list[StepFailure] = []
     for attempt in range(1, attempts + 1):
         try:
-            done = await _once(run, step, frame, identity, run_steps)
+            done = await _once(job)
         except StepFailure as failure:
             failure.attempts = attempt
             if attempt == attempts or not _worth_retrying(retry, failure):
+                failure.usage, failure.cost_usd = _spent(failure, wasted)
                 raise
-            wait = min(delay, retry.max_delay)
-            run.record(Retrying(identity, attempt + 1, attempts, wait, failure.what))
-            await run.world.clock.sleep(wait)
-            delay = delay * 2 if retry.doubling else delay
+            wasted.append(failure)
         else:
-            return replace(done, attempts=attempt)
+            usage, cost = _spent(done, wasted)
+            return replace(done, attempts=attempt, usage=usage, cost_usd=cost)
+        wait = min(delay, retry.max_delay)
+        job.run.record(Retrying(job.identity, attempt + 1, attempts, wait, wasted[-1].what))
+        await job.run.world.clock.sleep(wait)
+        delay = delay * 2 if retry.doubling else delay
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
@@ -51,29 +53,43 @@ def _worth_retrying(retry: Retry, failure: StepFailure) -> bool:
     return not failure.hopeless and (failure.transient or not retry.transient_only)
 
 
-async def _once(run: Run, step: Step, frame: Frame, identity: str, run_steps: RunSteps) -> Done:
-    limit = time_limit(run, step, frame)
-    match step.action:
-        case Bash() as action:
-            frame.budget.take()
-            done = await run_bash(run, step, action, frame, identity, limit)
-        case Agent() as action:
-            frame.budget.take()
-            done = await ask(run, step, action, frame, identity, limit)
-        case SubRecipe() as action:
-            done = await _within(limit, call_recipe(run, step, action, frame, identity, run_steps))
-        case Body() as action:
-            done = await _within(limit, _run_body(run, action, frame, run_steps))
-        case _:
-            assert_never(step.action)
-    return await _with_json(run, step, frame, identity, limit, done)
+def _spent(last: Done | StepFailure, wasted: list[StepFailure]) -> tuple[Usage | None, float | None]:
+    """What all attempts took together, as far as it is known."""
+    every = [*wasted, last]
+    return add_usage(each.usage for each in every), add_costs(each.cost_usd for each in every)
 
 
-def time_limit(run: Run, step: Step, frame: Frame) -> float | None:
-    """Seconds that the step may take; none unless somebody asked for a limit."""
-    if step.timeout is not None:
-        return number_of(step.timeout, frame, "timeout") or None
-    return frame.recipe.default_step_timeout or run.options.step_timeout
+async def _once(job: Job) -> Done:
+    try:
+        limit = _time_limit(job)
+        match job.step.action:
+            case Bash() as action:
+                done = await run_bash(job, action, limit)
+            case Agent() as action:
+                done = await ask(job, action, limit)
+            case SubRecipe() as action:
+                done = await _within(limit, call_recipe(job, action))
+            case Body() as action:
+                done = await _within(limit, _run_body(job, action))
+            case _:
+                assert_never(job.step.action)
+        return await _with_json(job, limit, done)
+    except StepFailure:
+        raise
+    except AmplihackError as error:  # the world could not do it: no program, no room, no such character
+        raise StepFailure(f"{job.step.kind} step failed: {error.what}", hopeless=True) from error
+
+
+def _time_limit(job: Job) -> float | None:
+    """Seconds that the step may take; none unless somebody asked for a limit.
+
+    A default is for steps that do something themselves: those that hold others take as long as they do.
+    """
+    if job.step.timeout is not None:
+        return number_of(job.step.timeout, job.frame, "timeout") or None
+    if isinstance(job.step.action, Bash | Agent):
+        return job.frame.default_timeout or job.run.options.step_timeout
+    return None
 
 
 async def _within(limit: float | None, work: Awaitable[Done]) -> Done:
@@ -87,32 +103,45 @@ async def _within(limit: float | None, work: Awaitable[Done]) -> Done:
         raise StepFailure(f"timed out after {limit:g}s", transient=True) from error
 
 
-async def _run_body(run: Run, body: Body, frame: Frame, run_steps: RunSteps) -> Done:
-    ended = await run_steps(run, body.steps, frame)
+async def _run_body(job: Job, body: Body) -> Done:
+    ended = await job.run.steps(job.run, body.steps, job.frame)
     if ended.sequel == "stop":
-        failed = next((each for each in ended.results if each.status == "failed" and not each.allowed), None)
-        raise StepFailure(failed.error if failed else "the body was stopped", children=ended.results)
+        culprit = next((each for each in ended.results if each.status == "failed" and not each.allowed), None)
+        raise StepFailure(culprit.error if culprit else "the body was stopped", children=ended.results)
     last = body.steps[-1].result_name if body.steps else ""
     done = next((each for each in reversed(ended.results) if each.status in ("completed", "degraded")), None)
     return Done(
         text=done.output if done else "",
-        value=frame.scope.values.get(last),
+        value=job.frame.scope.values.get(last),
         children=ended.results,
+        usage=add_usage(each.usage for each in ended.results),
+        cost_usd=add_costs(each.cost_usd for each in ended.results),
     )
 
 
-async def _with_json(
-    run: Run, step: Step, frame: Frame, identity: str, limit: float | None, done: Done
-) -> Done:
+async def _with_json(job: Job, limit: float | None, done: Done) -> Done:
     """Finds the JSON that the step promises; an agent gets one chance to answer better."""
-    if step.json is None or isinstance(step.action, Body) or not isinstance(done.value, Missing):
+    rule, action = job.step.json, job.step.action
+    if rule is None or isinstance(action, Body) or not isinstance(done.value, Missing):
         return done
-    found = find_json(done.text, step.json.pick)
-    if isinstance(found, Missing) and isinstance(step.action, Agent):
-        done = await correct_json(run, step, step.action, frame, identity, limit, done)
-        found = find_json(done.text, step.json.pick)
+    found = find_json(done.text, rule.pick)
+    if isinstance(found, Missing) and isinstance(action, Agent):
+        done = await correct_json(job, action, limit, done)
+        found = find_json(done.text, rule.pick)
     if not isinstance(found, Missing):
         return replace(done, value=found, text=to_json(found))
-    if step.json.required:
-        raise StepFailure("parse_json failed: output is not valid JSON", stderr=done.stderr)
+    if rule.required:
+        raise StepFailure(
+            "parse_json failed: output is not valid JSON",
+            stderr=done.stderr,
+            usage=done.usage,
+            cost_usd=done.cost_usd,
+        )
     return replace(done, degraded="parse_json found no JSON in the output; the raw text is kept")
+
+
+def result_value(step: Step, done: Done) -> Value:
+    """What later steps find under the step's name."""
+    if not isinstance(done.value, Missing):
+        return done.value
+    return stored_value(done.text, keep_text=step.keep_text)

@@ -7,12 +7,12 @@ from dataclasses import replace
 from amplihack.errors import AmplihackError
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.engine.directories import working_dir
-from amplihack.recipes.engine.state import Done, Frame, Run, StepFailure, missing_names
-from amplihack.recipes.events import LinePrinted
-from amplihack.recipes.model import Agent, Step
+from amplihack.recipes.engine.frame import Frame
+from amplihack.recipes.engine.state import Done, Job, StepFailure
+from amplihack.recipes.model import Agent
 from amplihack.recipes.outputs import JSON_REMINDER
 from amplihack.recipes.ports import Persona
-from amplihack.recipes.results import add_usage
+from amplihack.recipes.results import add_costs, add_usage
 from amplihack.recipes.templates import render_text
 from amplihack.recipes.values import Value, tail
 
@@ -20,51 +20,79 @@ _JSON_FROM_THE_START = "\n\nEnd your answer with the requested data as valid JSO
 _PREVIOUS_ANSWER = 2_000
 
 
-async def ask(run: Run, step: Step, action: Agent, frame: Frame, identity: str, limit: float | None) -> Done:
+async def ask(job: Job, action: Agent, limit: float | None) -> Done:
     """One question and its answer. Raises StepFailure."""
-    rendered = render_text(action.prompt.text, frame.view())
-    missing_names(run, identity, rendered.missing, "prompt")
+    rendered = render_text(action.prompt.text, job.frame.view())
+    job.missing(rendered.missing, "prompt")
     prompt = rendered.text
-    if step.json and frame.recipe.dialect == "amplifier":
+    if job.step.json and job.frame.recipe.dialect == "amplifier":
         prompt += _JSON_FROM_THE_START
-    request = _request(run, step, action, frame, identity, limit)
-    reply = await _answer(run, replace(request, prompt=prompt), identity)
-    await _stage(run, action, frame, request.working_dir, identity)
+    reply = await _answer(job, action, prompt, limit)
     return Done(text=reply.text, usage=reply.usage, cost_usd=reply.cost_usd, stderr=reply.stderr_tail)
 
 
-async def correct_json(
-    run: Run, step: Step, action: Agent, frame: Frame, identity: str, limit: float | None, first: Done
-) -> Done:
-    """Asks once more, the same agent in the same place, for JSON and nothing else."""
-    run.warn(identity, "the answer was not JSON; the agent is asked once more")
-    prompt = render_text(action.prompt.text, frame.view()).text
-    request = _request(run, step, action, frame, identity, limit)
+async def correct_json(job: Job, action: Agent, limit: float | None, first: Done) -> Done:
+    """Asks once more, the same agent in the same place, for JSON and nothing else.
+
+    An agent that has no second answer leaves us with the first.
+    """
+    job.warn("the answer was not JSON; the agent is asked once more")
+    prompt = render_text(action.prompt.text, job.frame.view()).text
     reminder = JSON_REMINDER + tail(first.text, _PREVIOUS_ANSWER)
-    reply = await _answer(run, replace(request, prompt=prompt + reminder), identity)
+    try:
+        reply = await _answer(job, action, prompt + reminder, limit)
+    except StepFailure as failure:
+        job.warn(f"it gave no second answer: {failure.what}")
+        return first
     return replace(
         first,
         text=reply.text,
         usage=add_usage((first.usage, reply.usage)),
-        cost_usd=_sum(first.cost_usd, reply.cost_usd),
+        cost_usd=add_costs((first.cost_usd, reply.cost_usd)),
     )
 
 
-def _request(
-    run: Run, step: Step, action: Agent, frame: Frame, identity: str, limit: float | None
-) -> AgentRequest:
-    persona = _persona(run, action, identity)
+async def _answer(job: Job, action: Agent, prompt: str, limit: float | None) -> AgentReply:
+    request = _request(job, action, prompt, limit)
+    try:
+        reply = await put_question(job, request)
+    except AgentFailed as failure:
+        raise _failure(failure) from failure
+    await _stage(job, action, request.working_dir)
+    return reply
+
+
+async def put_question(job: Job, request: AgentRequest) -> AgentReply:
+    """Waits for its turn and for the answer. Raises AgentFailed."""
+    run = job.run
+    if run.world.agents is None:
+        raise AgentFailed("there is no agent to ask")
+    async with run.pace.turn():
+        try:
+            reply = await run.world.agents.ask(request, lambda line: job.heard("stdout", line))
+        except AgentFailed as failure:
+            if failure.rate_limited:
+                run.pace.rate_limited()
+            raise
+    run.pace.succeeded()
+    for tool in reply.denied:
+        job.warn(f"the agent was not allowed to use {tool}")
+    return reply
+
+
+def _request(job: Job, action: Agent, prompt: str, limit: float | None) -> AgentRequest:
+    persona = _persona(job, action)
     choice = action.models[0] if action.models else None
     return AgentRequest(
-        prompt="",
-        working_dir=working_dir(run, step, frame, identity),
+        prompt=prompt,
+        working_dir=working_dir(job),
         persona=persona.text or None,
         agent=action.agent,
         model=(choice.model if choice else None) or persona.model,
         mode=action.mode,
         timeout=limit,
-        idle_timeout=step.idle_timeout,
-        options=_options(action, frame),
+        idle_timeout=job.step.idle_timeout,
+        options=_options(action, job.frame),
     )
 
 
@@ -82,34 +110,16 @@ def _options(action: Agent, frame: Frame) -> dict[str, Value]:
     return options
 
 
-def _persona(run: Run, action: Agent, identity: str) -> Persona:
+def _persona(job: Job, action: Agent) -> Persona:
     if action.agent is None or action.agent == "self":
         return Persona("")
     try:
-        return run.world.personas.persona(action.agent)
+        return job.run.world.personas.persona(action.agent)
     except AmplihackError as error:
-        if run.options.strict_agents:
-            raise StepFailure(error.what) from error
-        run.warn(identity, f"{error.what}; the step runs without this persona")
+        if job.run.options.strict_agents:
+            raise StepFailure(error.what, hopeless=True) from error
+        job.warn(f"{error.what}; the step runs without this persona")
         return Persona("")
-
-
-async def _answer(run: Run, request: AgentRequest, identity: str) -> AgentReply:
-    if run.world.agents is None:
-        raise StepFailure("there is no agent to ask", hopeless=True)
-    async with run.pace.turn():
-        try:
-            reply = await run.world.agents.ask(
-                request, lambda line: run.record(LinePrinted(identity, "stdout", line))
-            )
-        except AgentFailed as failure:
-            if failure.rate_limited:
-                run.pace.rate_limited()
-            raise _failure(failure) from failure
-    run.pace.succeeded()
-    for tool in reply.denied:
-        run.warn(identity, f"the agent was not allowed to use {tool}")
-    return reply
 
 
 def _failure(failure: AgentFailed) -> StepFailure:
@@ -123,16 +133,15 @@ def _failure(failure: AgentFailed) -> StepFailure:
     )
 
 
-async def _stage(run: Run, action: Agent, frame: Frame, directory: str, identity: str) -> None:
+async def _stage(job: Job, action: Agent, directory: str) -> None:
     """Stages the agent's changes with git, if this run does that and the directory is a work tree."""
-    default = run.options.auto_stage and frame.recipe.dialect == "amplihack"
+    default = job.run.options.auto_stage and job.frame.recipe.dialect == "amplihack"
     if not (default if action.auto_stage is None else action.auto_stage):
         return
-    count = await run.world.work_tree.stage_all(directory)
+    try:
+        count = await job.run.world.work_tree.stage_all(directory)
+    except AmplihackError as error:  # staging is a courtesy: without git there is nothing to stage for
+        job.warn(f"the agent's changes are not staged: {error.what}")
+        return
     if count:
-        run.record(LinePrinted(identity, "stderr", f"staged {count} file(s) with git"))
-
-
-def _sum(first: float | None, second: float | None) -> float | None:
-    known = [each for each in (first, second) if each is not None]
-    return sum(known) if known else None
+        job.heard("stderr", f"staged {count} file(s) with git")

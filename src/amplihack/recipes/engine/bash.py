@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.engine.directories import working_dir
-from amplihack.recipes.engine.state import Done, Frame, Run, StepFailure, missing_names
-from amplihack.recipes.events import LinePrinted
-from amplihack.recipes.model import Bash, Step
+from amplihack.recipes.engine.state import Done, Job, StepFailure
+from amplihack.recipes.model import Bash
 from amplihack.recipes.ports import ShellOutcome, ShellRequest
 from amplihack.recipes.templates import ShellScript, render_shell, render_value
 from amplihack.recipes.values import Value, tail, to_text
@@ -15,38 +14,38 @@ _ERROR_TAIL = 4_000
 _NOT_EXECUTABLE = (126, 127)
 
 
-async def run_bash(
-    run: Run, step: Step, action: Bash, frame: Frame, identity: str, limit: float | None
-) -> Done:
-    script = _render(run, action, frame, identity)
-    env, missing = render_value(dict(action.env), frame.view())
-    missing_names(run, identity, missing, "env")
-    outcome = await run.world.shell.run(
+async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
+    """The command's output, if it ends well. Raises StepFailure."""
+    script = _render(job, action)
+    env, missing = render_value(dict(action.env), job.frame.view())
+    job.missing(missing, "env")
+    outcome = await job.run.world.shell.run(
         ShellRequest(
             script=script,
-            scope=frame.scope.values,
-            working_dir=working_dir(run, step, frame, identity),
+            scope=job.frame.scope.values,
+            working_dir=working_dir(job),
             env={name: to_text(value) for name, value in env.items()} if isinstance(env, dict) else {},
             timeout=limit,
-            idle_timeout=step.idle_timeout,
+            idle_timeout=job.step.idle_timeout,
             max_env_value_bytes=action.max_env_value_bytes,
         ),
-        lambda stream, line: run.record(LinePrinted(identity, stream, line)),
+        job.heard,
     )
     for warning in outcome.warnings:
-        run.warn(identity, warning)
+        job.warn(warning)
     if outcome.stdout_truncated:
-        run.warn(identity, "the output was larger than a step can keep and was cut")
+        job.warn("the output was larger than a step can keep and was cut")
     return _judge(action, outcome)
 
 
-def _render(run: Run, action: Bash, frame: Frame, identity: str) -> ShellScript:
+def _render(job: Job, action: Bash) -> ShellScript:
     try:
-        script = render_shell(action.command.text, frame.view(), token=run.world.clock.token)
+        script = render_shell(action.command.text, job.frame.view(), token=job.run.world.clock.token)
     except TemplateError as error:
         where = action.command.line(error.line)
-        raise StepFailure(f"{where}: {error.what}{f' (fix: {error.fix})' if error.fix else ''}") from error
-    missing_names(run, identity, script.missing, "command")
+        fix = f" (fix: {error.fix})" if error.fix else ""
+        raise StepFailure(f"{where}: {error.what}{fix}", hopeless=True) from error
+    job.missing(script.missing, "command")
     return script
 
 
@@ -61,16 +60,15 @@ def _judge(action: Bash, outcome: ShellOutcome) -> Done:
     ended = outcome.exit_code is not None and not outcome.timed_out
     if ended and (outcome.exit_code == 0 or action.any_exit):
         return Done(text=text, stderr=outcome.stderr, exit_code=outcome.exit_code, writes=writes)
-    failure = StepFailure(
+    raise StepFailure(
         f"bash step failed: {_reason(outcome)}",
         output=text,
         stderr=outcome.stderr,
         exit_code=outcome.exit_code,
         transient=bool(outcome.timed_out),
         hopeless=outcome.exit_code in _NOT_EXECUTABLE,
+        writes=writes,
     )
-    failure.writes = writes
-    raise failure
 
 
 def _reason(outcome: ShellOutcome) -> str:

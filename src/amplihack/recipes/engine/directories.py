@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from amplihack.recipes.engine.state import Frame, Run, StepFailure, missing_names
-from amplihack.recipes.model import Step
+from amplihack.recipes.engine.state import Job, StepFailure
 from amplihack.recipes.templates import render_text
 
 
-def working_dir(run: Run, step: Step, frame: Frame, identity: str) -> str:
+def working_dir(job: Job) -> str:
     """The directory of a step; raises StepFailure, naming it, when there is none."""
-    if step.working_dir is None:
-        return run.options.working_dir
-    rendered = render_text(step.working_dir.text, frame.view())
-    missing_names(run, identity, rendered.missing, "working_dir")
-    path = run.world.places.resolve(run.options.working_dir, rendered.text.strip() or ".")
-    if not run.world.places.is_directory(path):
+    base = job.run.options.working_dir
+    if job.step.working_dir is None:
+        return base
+    rendered = render_text(job.step.working_dir.text, job.frame.view())
+    job.missing(rendered.missing, "working_dir")
+    path = job.run.world.places.resolve(base, rendered.text.strip() or ".")
+    if not job.run.world.places.is_directory(path):
         raise StepFailure(f"the working directory does not exist: {path}", hopeless=True)
     return path

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError, ConditionError
-from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, Condition, holds, references
+from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, holds, references
 from amplihack.recipes.engine.state import Options
 from amplihack.recipes.explain import DEFAULT_DEPTH
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import Agent, Bash, Body, Recipe, Step, SubRecipe
+from amplihack.recipes.model import Agent, Bash, Body, Foreach, Loop, Recipe, Step, SubRecipe, Test
 from amplihack.recipes.ports import RecipeBook
 from amplihack.recipes.templates import find_placeholders, render_text
 from amplihack.recipes.values import Value
@@ -50,14 +50,21 @@ def forecast(
 def _recipe(
     located: Located, known: _Knowledge, book: RecipeBook, options: Options, depth: int
 ) -> Iterator[Forecast]:
-    for step in located.recipe.steps:
-        yield from _step(step, located, known, book, options, depth)
+    for stage in located.recipe.stages:
+        verdict, why = _holds(stage.condition, located.recipe, known)
+        for step in stage.steps:
+            if verdict == "would be skipped":
+                yield Forecast(step.id, step.kind, depth, verdict, f"stage '{stage.name}': {why}")
+            else:
+                yield from _step(step, located, known, book, options, depth)
 
 
 def _step(
     step: Step, located: Located, known: _Knowledge, book: RecipeBook, options: Options, depth: int
 ) -> Iterator[Forecast]:
     verdict, why = _verdict(step, located.recipe, known, options)
+    if step.loop is not None:
+        known.unknown.update(_loop_names(step.loop))
     yield Forecast(step.id, step.kind, depth, verdict, why, _text(step, known))
     if verdict != "would be skipped":
         if isinstance(step.action, Body):
@@ -65,19 +72,34 @@ def _step(
                 yield from _step(inner, located, known, book, options, depth + 1)
         elif isinstance(step.action, SubRecipe):
             yield from _sub_recipe(step.action, located, known, book, options, depth)
-        known.unknown.add(step.result_name)
+        known.unknown.update(_written(step))
+
+
+def _loop_names(loop: Loop) -> set[str]:
+    """What a loop sets before or between its rounds."""
+    own = {loop.over.name} if isinstance(loop.over, Foreach) else {"_loop_index", "_loop_iteration"}
+    return own | loop.update.keys()
+
+
+def _written(step: Step) -> set[str]:
+    names = {step.result_name}
+    if step.loop is not None and step.loop.collect:
+        names.add(step.loop.collect)
+    if isinstance(step.action, Bash):
+        names.update(name for name in (step.action.exit_code_to, step.action.stderr_to) if name)
+    return names
 
 
 def _verdict(step: Step, recipe: Recipe, known: _Knowledge, options: Options) -> tuple[Verdict, str]:
-    tags = frozenset(step.when_tags)
-    if tags and (tags & options.exclude_tags or (options.include_tags and not tags & options.include_tags)):
+    if options.excludes(step.when_tags):
         return "would be skipped", f"tags: {', '.join(step.when_tags)}"
-    if step.condition is None:
+    return _holds(step.condition, recipe, known)
+
+
+def _holds(test: Test | None, recipe: Recipe, known: _Knowledge) -> tuple[Verdict, str]:
+    if test is None:
         return "would run", ""
-    return _condition(step.condition.condition, recipe, known)
-
-
-def _condition(condition: Condition, recipe: Recipe, known: _Knowledge) -> tuple[Verdict, str]:
+    condition = test.condition
     text = " ".join(condition.text.split())
     open_names = sorted({each.path[0] for each in references(condition.tree)} & known.unknown)
     if open_names:

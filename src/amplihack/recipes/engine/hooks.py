@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.engine.state import Frame, Run
+from amplihack.recipes.engine.frame import Frame
+from amplihack.recipes.engine.state import Run
 from amplihack.recipes.ports import ShellRequest
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.templates import render_shell
@@ -27,7 +28,7 @@ async def run_hook(
         "step_id": result.step_id,
         "step_type": result.kind,
         "step_status": status,
-        "step_error": result.error,
+        "step_error": result.error.replace("\0", "\N{REPLACEMENT CHARACTER}"),  # no variable can hold NUL
         "recipe_name": frame.recipe.name,
     }
     try:
@@ -37,8 +38,10 @@ async def run_hook(
                 script=render_shell(hook.text, scope, token=run.world.clock.token),
                 scope=frame.scope.values,
                 working_dir=run.options.working_dir,
-                env={name.upper(): text for name, text in facts.items()}
-                | {"STEP_DURATION_MS": str(round((result.duration or 0) * 1000))},
+                env={
+                    **{fact.upper(): text for fact, text in facts.items()},
+                    "STEP_DURATION_MS": str(round((result.duration or 0) * 1000)),
+                },
                 timeout=HOOK_TIMEOUT,
             ),
             lambda _stream, _line: None,

@@ -3,86 +3,98 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds
-from amplihack.recipes.engine.actions import RunSteps, act
+from amplihack.recipes.engine.actions import act, result_value
+from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.numbers import number_of
-from amplihack.recipes.engine.state import Done, Frame, Run, StepFailure, missing_names
+from amplihack.recipes.engine.state import Done, Job, StepFailure, completed, failed
 from amplihack.recipes.events import IterationStarted
-from amplihack.recipes.model import Foreach, Loop, Step, Test, Text, While
-from amplihack.recipes.outputs import stored_value
-from amplihack.recipes.results import StepResult, add_usage
+from amplihack.recipes.model import Foreach, Loop, Test, Text, While
+from amplihack.recipes.results import StepResult, add_costs, add_usage
 from amplihack.recipes.templates import find_placeholders, render_value
 from amplihack.recipes.values import MISSING, Missing, Value, from_json, lookup
 
 
 @dataclass(slots=True)
 class Rounds:
-    """What the rounds of a loop have brought so far, in the order of the items."""
+    """What the rounds of a loop have brought so far, by their number."""
 
-    values: list[Value]
-    results: list[StepResult]
-    failures: int = 0
+    values: dict[int, Value] = field(default_factory=dict)
+    results: dict[int, StepResult] = field(default_factory=dict)
+    failures: dict[int, StepFailure] = field(default_factory=dict)
     limit_reached: bool = False
 
+    def all_values(self) -> list[Value]:
+        return [self.values[index] for index in sorted(self.values)]
 
-async def run_loop(
-    run: Run, step: Step, loop: Loop, frame: Frame, identity: str, run_steps: RunSteps
-) -> Done:
+    def all_results(self) -> tuple[StepResult, ...]:
+        return tuple(self.results[index] for index in sorted(self.results))
+
+
+async def run_loop(job: Job, loop: Loop) -> Done:
     """All rounds of a step's loop. Raises StepFailure."""
-    match loop.over:
-        case Foreach() as over:
-            rounds = await _foreach(run, step, loop, over, frame, identity, run_steps)
-        case While() as over:
-            rounds = await _while(run, step, loop, over, frame, identity, run_steps)
+    rounds = Rounds()
+    try:
+        match loop.over:
+            case Foreach() as over:
+                await _foreach(job, loop, over, rounds)
+            case While() as over:
+                await _while(job, loop, over, rounds)
+    except StepFailure as failure:
+        failure.children = rounds.all_results()
+        failure.writes = _collected(loop, rounds)
+        raise
     return _done(loop, rounds)
 
 
 def _done(loop: Loop, rounds: Rounds) -> Done:
-    last: Value = rounds.values[-1] if rounds.values else None
+    values, results = rounds.all_values(), rounds.all_results()
     degraded = ""
     if rounds.failures:
-        degraded = f"{rounds.failures} of {len(rounds.values)} rounds failed"
+        degraded = f"{len(rounds.failures)} of {len(values)} rounds failed"
     elif rounds.limit_reached:
         degraded = f"the loop still wanted to go on after {loop.max_iterations} rounds"
-    usage = add_usage(result.usage for result in rounds.results)
-    costs = [result.cost_usd for result in rounds.results if result.cost_usd is not None]
     return Done(
-        text=rounds.results[-1].output if rounds.results else "",
-        value=list(rounds.values) if loop.collect is None and not rounds.values else last,
+        text=results[-1].output if results else "",
+        value=values[-1] if values else [] if loop.collect is None else None,
         degraded=degraded,
-        writes={loop.collect: list(rounds.values)} if loop.collect else {},
-        children=tuple(rounds.results),
-        usage=usage,
-        cost_usd=sum(costs) if costs else None,
+        writes=_collected(loop, rounds),
+        children=results,
+        usage=add_usage(result.usage for result in results),
+        cost_usd=add_costs(result.cost_usd for result in results),
     )
+
+
+def _collected(loop: Loop, rounds: Rounds) -> dict[str, Value]:
+    return {loop.collect: rounds.all_values()} if loop.collect else {}
 
 
 # for each ---------------------------------------------------------------------------------------------
 
 
-async def _foreach(
-    run: Run, step: Step, loop: Loop, over: Foreach, frame: Frame, identity: str, run_steps: RunSteps
-) -> Rounds:
-    items = _items(run, over, frame, identity)
+async def _foreach(job: Job, loop: Loop, over: Foreach, rounds: Rounds) -> None:
+    items = _items(job, over)
     if len(items) > loop.max_iterations:
         raise StepFailure(f"the list has {len(items)} items; max_iterations allows {loop.max_iterations}")
     if over.parallel is None:
-        return await _one_by_one(run, step, loop, over, items, frame, identity, run_steps)
-    width = int(number_of(over.parallel, frame, "parallel"))
-    return await _at_once(run, step, over, items, width or len(items), frame, identity, run_steps)
+        await _one_by_one(job, loop, over.name, items, rounds)
+        return
+    width = int(number_of(over.parallel, job.frame, "parallel")) or len(items)
+    await _at_once(job, over.name, items, width, rounds)
 
 
-def _items(run: Run, over: Foreach, frame: Frame, identity: str) -> list[Value]:
+def _items(job: Job, over: Foreach) -> list[Value]:
     """The list to go through; text that is a JSON list counts as one."""
     if not isinstance(over.items, Text):
-        rendered, missing = render_value(list(over.items), frame.view())
-        missing_names(run, identity, missing, "foreach")
+        rendered, missing = render_value(list(over.items), job.frame.view())
+        job.missing(missing, "foreach")
         return list(rendered) if isinstance(rendered, list) else []
-    value = _named(over.items.text, frame)
+    value = _named(over.items.text, job.frame)
     if isinstance(value, str):
         try:
             value = from_json(value)
@@ -105,165 +117,96 @@ def _named(text: str, frame: Frame) -> Value | Missing:
     return MISSING if missing else value
 
 
-async def _one_by_one(
-    run: Run,
-    step: Step,
-    loop: Loop,
-    over: Foreach,
-    items: list[Value],
-    frame: Frame,
-    identity: str,
-    run_steps: RunSteps,
-) -> Rounds:
-    rounds = Rounds([], [])
-    before = {over.name: frame.scope.values.get(over.name, MISSING)}
-    try:
+async def _one_by_one(job: Job, loop: Loop, name: str, items: list[Value], rounds: Rounds) -> None:
+    with _own_variables(job.frame, name):
         for index, item in enumerate(items):
-            frame.scope.values[over.name] = item
-            await _round(run, step, frame, identity, index, len(items), rounds, run_steps)
-            if _ends(run, step, loop, frame):
+            job.frame.scope.values[name] = item
+            await _round(job, index, len(items), rounds)
+            _go_on_or_raise(job, index, rounds)
+            if _ends(job, loop):
                 break
-    finally:
-        _restore(frame, before)
-    return rounds
 
 
-async def _at_once(
-    run: Run,
-    step: Step,
-    over: Foreach,
-    items: list[Value],
-    width: int,
-    frame: Frame,
-    identity: str,
-    run_steps: RunSteps,
-) -> Rounds:
+async def _at_once(job: Job, name: str, items: list[Value], width: int, rounds: Rounds) -> None:
     """Every item on a copy of the variables; all run to the end, then a failure counts."""
-    slots = asyncio.Semaphore(max(1, min(width, run.options.max_parallel)))
-    each = [Rounds([], []) for _ in items]
-    tolerant = replace(step, on_error="continue")
+    slots = asyncio.Semaphore(max(1, min(width, job.run.options.max_parallel)))
 
     async def item(index: int) -> None:
         async with slots:
-            inner = replace(frame, scope=frame.scope.fork())
-            inner.scope.values[over.name] = items[index]
-            await _round(run, tolerant, inner, identity, index, len(items), each[index], run_steps)
+            beside = replace(job, frame=job.frame.fork())
+            beside.frame.scope.values[name] = items[index]
+            await _round(beside, index, len(items), rounds)
 
     async with asyncio.TaskGroup() as tasks:
         for index in range(len(items)):
             tasks.create_task(item(index))
-    rounds = Rounds(
-        [value for one in each for value in one.values],
-        [result for one in each for result in one.results],
-        sum(one.failures for one in each),
-    )
-    if rounds.failures and step.on_error != "continue":
-        failed = next(result for result in rounds.results if result.status == "failed")
-        raise StepFailure(
-            f"{rounds.failures} of {len(items)} rounds failed; first {failed.step_id}: {failed.error}",
-            children=tuple(rounds.results),
-        )
-    return rounds
+    for index in sorted(rounds.failures):
+        _go_on_or_raise(job, index, rounds)
 
 
 # while ------------------------------------------------------------------------------------------------
 
 
-async def _while(
-    run: Run, step: Step, loop: Loop, over: While, frame: Frame, identity: str, run_steps: RunSteps
-) -> Rounds:
-    rounds = Rounds([], [])
-    before = {name: frame.scope.values.get(name, MISSING) for name in ("_loop_index", "_loop_iteration")}
-    try:
-        index = 0
-        while _holds(over.condition, frame):
+async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
+    index = 0
+    with _own_variables(job.frame, "_loop_index", "_loop_iteration"):
+        while _holds(over.condition, job.frame):
             if index >= loop.max_iterations:
                 rounds.limit_reached = True
-                break
-            frame.scope.values.update({"_loop_index": index, "_loop_iteration": index + 1})
-            await _round(run, step, frame, identity, index, None, rounds, run_steps)
-            if _ends(run, step, loop, frame):
-                break
+                return
+            job.frame.scope.values.update({"_loop_index": index, "_loop_iteration": index + 1})
+            await _round(job, index, None, rounds)
+            _go_on_or_raise(job, index, rounds)
+            if _ends(job, loop):
+                return
             index += 1
-    finally:
-        _restore(frame, before)
-    return rounds
 
 
 # one round --------------------------------------------------------------------------------------------
 
 
-async def _round(
-    run: Run,
-    step: Step,
-    frame: Frame,
-    identity: str,
-    index: int,
-    of: int | None,
-    rounds: Rounds,
-    run_steps: RunSteps,
-) -> None:
-    """Runs the body once and notes what came of it; raises StepFailure if that ends the loop."""
-    name = f"{identity}[{index}]"
-    if (limit := frame.budget.exhausted()) is not None:
-        raise StepFailure(f"Total step limit ({limit}) exceeded", children=tuple(rounds.results))
-    run.record(IterationStarted(identity, index, of))
+async def _round(job: Job, index: int, of: int | None, rounds: Rounds) -> None:
+    """Runs the body once and notes what came of it, good or bad."""
+    run, one = job.run, job.round(index)
+    blank, place = replace(one.blank, step_id=f"{job.step.id}[{index}]"), f"{job.identity}["
+    run.record(IterationStarted(job.identity, index, of))
+    run.progress.begin(place, blank)
     started = run.world.clock.now()
-    blank = StepResult(step_id=f"{step.id}[{index}]", identity=name, kind=step.kind, status="completed")
     try:
-        done = await act(run, step, frame.inside(f"{name}/"), name, run_steps)
+        one.claim()
+        done = await act(one)
     except StepFailure as failure:
-        rounds.failures += 1
-        rounds.values.append(None)
-        rounds.results.append(
-            replace(
-                blank,
-                status="failed",
-                error=failure.what,
-                output=failure.output,
-                stderr=failure.stderr,
-                exit_code=failure.status_code,
-                children=failure.children,
-                allowed=step.on_error != "fail",
-                duration=run.world.clock.now() - started,
-            )
-        )
-        if step.on_error == "continue":
-            run.warn(name, f"this round failed: {failure.what}")
-            return
-        raise StepFailure(f"round {index + 1}: {failure.what}", children=tuple(rounds.results)) from failure
-    value = (
-        done.value
-        if not isinstance(done.value, Missing)
-        else stored_value(done.text, keep_text=step.keep_text)
-    )
-    frame.scope.write({**done.writes, step.result_name: value})
-    rounds.values.append(value)
-    rounds.results.append(
-        replace(
-            blank,
-            status="degraded" if done.degraded else "completed",
-            output=done.text,
-            stderr=done.stderr,
-            exit_code=done.exit_code,
-            children=done.children,
-            usage=done.usage,
-            cost_usd=done.cost_usd,
-            duration=run.world.clock.now() - started,
-        )
-    )
+        rounds.failures[index], rounds.values[index] = failure, None
+        result = failed(blank, failure, failure.what, allowed=job.allows(failure))
+    else:
+        rounds.values[index] = value = result_value(job.step, done)
+        job.frame.scope.write({**done.writes, job.step.result_name: value})
+        result = completed(blank, done)
+    rounds.results[index] = replace(result, duration=run.world.clock.now() - started)
+    run.progress.end(place, rounds.results[index])
 
 
-def _ends(run: Run, step: Step, loop: Loop, frame: Frame) -> bool:
+def _go_on_or_raise(job: Job, index: int, rounds: Rounds) -> None:
+    """A failed round ends the loop, unless the recipe says to continue."""
+    failure = rounds.failures.get(index)
+    if failure is None:
+        return
+    if job.step.on_error == "continue" and not failure.final:
+        job.run.warn(f"{job.identity}[{index}]", f"this round failed: {failure.what}")
+        return
+    raise StepFailure(f"round {index + 1}: {failure.what}", final=failure.final) from failure
+
+
+def _ends(job: Job, loop: Loop) -> bool:
     """Applies `update_context` after a round; true when `break_when` holds or the run is over."""
     if loop.update:
-        updated, missing = render_value(dict(loop.update), frame.view())
-        missing_names(run, frame.identity(step.id), missing, "update_context")
+        updated, missing = render_value(dict(loop.update), job.frame.view())
+        job.missing(missing, "update_context")
         if isinstance(updated, dict):
-            frame.scope.write(updated)
-    if run.ending is not None:
+            job.frame.scope.write(updated)
+    if job.run.ending is not None:
         return True
-    return loop.break_when is not None and _holds(loop.break_when, frame)
+    return loop.break_when is not None and _holds(loop.break_when, job.frame)
 
 
 def _holds(test: Test, frame: Frame) -> bool:
@@ -273,10 +216,14 @@ def _holds(test: Test, frame: Frame) -> bool:
         raise StepFailure(f"Condition error: {error.what}") from error
 
 
-def _restore(frame: Frame, before: dict[str, Value | Missing]) -> None:
-    """Puts a loop's own variables back to what they were."""
-    for name, value in before.items():
-        if isinstance(value, Missing):
-            frame.scope.values.pop(name, None)
-        else:
-            frame.scope.values[name] = value
+@contextmanager
+def _own_variables(frame: Frame, *names: str) -> Iterator[None]:
+    """Puts a loop's own variables back to what they were, whatever happens."""
+    values = frame.scope.values
+    before = {name: values[name] for name in names if name in values}
+    try:
+        yield
+    finally:
+        for name in names:
+            values.pop(name, None)
+        values.update(before)

@@ -1,44 +1,44 @@
-"""One attempt by an agent to finish what a failed sub-recipe left undone."""
+"""A failed sub-recipe, and the one agent that may finish its work."""
 
 from __future__ import annotations
 
 from amplihack.recipes.agents import AgentFailed, AgentRequest
 from amplihack.recipes.classify import classify
+from amplihack.recipes.engine.agent import put_question
 from amplihack.recipes.engine.directories import working_dir
-from amplihack.recipes.engine.state import Done, Frame, Run, StepFailure
-from amplihack.recipes.events import LinePrinted
-from amplihack.recipes.model import Step
-from amplihack.recipes.results import StepResult
+from amplihack.recipes.engine.state import Done, Job, StepFailure
+from amplihack.recipes.results import StepResult, add_costs, add_usage, every_result
 
 
-async def recover(
-    run: Run,
-    step: Step,
-    frame: Frame,
-    identity: str,
-    name: str,
-    summary: str,
-    results: tuple[StepResult, ...],
-) -> Done:
+async def recover(job: Job, name: str, summary: str, results: tuple[StepResult, ...]) -> Done:
     """The agent's answer, if it says that the work is complete. Raises StepFailure otherwise."""
     unsuccessful = StepFailure(
         f"Sub-recipe '{name}' failed and agentic recovery was unsuccessful.\n{summary}", children=results
     )
-    if classify(summary) == "unrecoverable" or run.world.agents is None:
+    if _hopeless(summary, results):
         raise unsuccessful
-    request = AgentRequest(prompt=_prompt(name, summary), working_dir=working_dir(run, step, frame, identity))
+    request = AgentRequest(prompt=_prompt(name, summary), working_dir=working_dir(job))
     try:
-        async with run.pace.turn():
-            reply = await run.world.agents.ask(
-                request, lambda line: run.record(LinePrinted(identity, "stdout", line))
-            )
+        reply = await put_question(job, request)
     except AgentFailed as failure:
         raise unsuccessful from failure
     last = next((line.strip() for line in reversed(reply.text.splitlines()) if line.strip()), "")
     if last.strip("*`_ .").upper() != "STATUS: COMPLETE":
+        unsuccessful.usage, unsuccessful.cost_usd = reply.usage, reply.cost_usd
         raise unsuccessful
-    run.warn(identity, f"sub-recipe '{name}' failed; an agent finished its work")
-    return Done(text=reply.text, children=results, usage=reply.usage, cost_usd=reply.cost_usd)
+    job.warn(f"sub-recipe '{name}' failed; an agent finished its work")
+    return Done(
+        text=reply.text,
+        children=results,
+        usage=add_usage((reply.usage, *(each.usage for each in results))),
+        cost_usd=add_costs((reply.cost_usd, *(each.cost_usd for each in results))),
+    )
+
+
+def _hopeless(summary: str, results: tuple[StepResult, ...]) -> bool:
+    failures = [each for each in every_result(results) if each.status == "failed" and not each.allowed]
+    outlooks = [classify(each.error, each.exit_code) for each in failures]
+    return "unrecoverable" in (classify(summary), *outlooks)
 
 
 def _prompt(name: str, summary: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from amplihack.errors import AmplihackError
+from amplihack.errors import ConditionError
+from amplihack.recipes.engine.frame import Budget, Frame, Scope, recipe_facts
 from amplihack.recipes.engine.pace import Pace
 from amplihack.recipes.engine.preflight import preflight
 from amplihack.recipes.engine.stages import Ended, run_stages
-from amplihack.recipes.engine.state import Budget, Frame, Options, Run, Scope, recipe_facts
+from amplihack.recipes.engine.state import Options, Run
 from amplihack.recipes.engine.steps import run_steps
 from amplihack.recipes.events import RunFinished, RunStarted, StepFinished
 from amplihack.recipes.explain import DEFAULT_DEPTH, DEFAULT_STEPS
@@ -29,7 +30,8 @@ async def run_recipe(
     When cancelled, it ends what is running, records the result so far as `interrupted`, and stays cancelled.
     """
     recipe = located.recipe
-    run = Run(world, options, Pace(world.clock, recipe.rate_limit, most=options.max_agents))
+    pace = Pace(world.clock, recipe.rate_limit, most=options.max_agents)
+    run = Run(world, options, pace, run_steps)
     frame = _first_frame(run, located, overrides)
     started = world.clock.now()
     run.record(RunStarted(options.run_id, recipe.name, recipe.version, len(recipe.steps)))
@@ -37,11 +39,15 @@ async def run_recipe(
         ended = await _run(run, recipe, frame)
     except asyncio.CancelledError:
         run.ending, run.ending_reason = "interrupted", "the run was interrupted"
-        reached = {result.step_id for result in run.top_results}
-        rest = tuple(step.id for step in recipe.steps if step.id not in reached)
-        _finish(run, recipe, frame, Ended(tuple(run.top_results), False, rest), started)
+        _finish(run, recipe, frame, _so_far(run, recipe), started)
         raise
     return _finish(run, recipe, frame, ended, started)
+
+
+def _so_far(run: Run, recipe: Recipe) -> Ended:
+    results = run.progress.results()
+    reached = {result.step_id for result in results}
+    return Ended(results, False, tuple(step.id for step in recipe.steps if step.id not in reached))
 
 
 def _first_frame(run: Run, located: Located, overrides: Mapping[str, Value]) -> Frame:
@@ -54,6 +60,7 @@ def _first_frame(run: Run, located: Located, overrides: Mapping[str, Value]) -> 
         max_depth=DEFAULT_DEPTH if depth is None else depth,
         budget=Budget(DEFAULT_STEPS if total is None else total),
         scope=Scope({**recipe.context, **overrides}),
+        default_timeout=recipe.default_step_timeout,
         facts={
             **recipe_facts(recipe),
             "session": {"id": run.options.run_id, "project": run.options.working_dir},
@@ -73,10 +80,10 @@ async def _run(run: Run, recipe: Recipe, frame: Frame) -> Ended:
         run.record(StepFinished(failed, recipe.name, 0))
         return Ended((failed,), False, tuple(step.id for step in recipe.steps))
     try:
-        return await run_stages(run, recipe, frame, run_steps)
-    except AmplihackError as error:
+        return await run_stages(run, recipe, frame)
+    except ConditionError as error:
         run.ending_reason = error.what
-        return Ended(tuple(run.top_results), False)
+        return _so_far(run, recipe)
 
 
 def _finish(run: Run, recipe: Recipe, frame: Frame, ended: Ended, started: float) -> RunResult:

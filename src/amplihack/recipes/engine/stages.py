@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds
-from amplihack.recipes.engine.state import Frame, Run
-from amplihack.recipes.events import GateDecided, GateReached
+from amplihack.recipes.engine.frame import APPROVAL_MESSAGE, Frame
+from amplihack.recipes.engine.state import Run
+from amplihack.recipes.events import GateDecided, GateReached, StepFinished
 from amplihack.recipes.model import Approval, Recipe, Stage
 from amplihack.recipes.ports import Decision
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.templates import render_text
-
-if TYPE_CHECKING:
-    from amplihack.recipes.engine.actions import RunSteps
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,27 +26,39 @@ class Ended:
     never_reached: tuple[str, ...] = ()
 
 
-async def run_stages(run: Run, recipe: Recipe, frame: Frame, run_steps: RunSteps) -> Ended:
+async def run_stages(run: Run, recipe: Recipe, frame: Frame) -> Ended:
     """Runs every stage whose condition holds, until a step or a gate ends the recipe."""
     results: list[StepResult] = []
+    left: tuple[str, ...] = ()  # steps of a stage that was left early
     for index, stage in enumerate(recipe.stages):
         later = tuple(step.id for each in recipe.stages[index + 1 :] for step in each.steps)
         inner = frame.with_facts(stage={"name": stage.name, "index": index})
         if not _wanted(run, stage, inner):
+            results += _skipped(run, stage, inner)
             continue
-        if stage.approval and stage.approval.before and not await _gate(run, stage, stage.approval, frame):
-            return Ended(tuple(results), False, tuple(step.id for step in stage.steps) + later)
-        ended = await run_steps(run, stage.steps, inner)
+        if not await _may_pass(run, stage, frame, before=True):
+            return Ended(tuple(results), False, left + tuple(step.id for step in stage.steps) + later)
+        ended = await run.steps(run, stage.steps, inner)
         results += ended.results
-        if ended.sequel == "stop":
-            return Ended(tuple(results), False, ended.never_reached + later)
-        if (
-            stage.approval
-            and not stage.approval.before
-            and not await _gate(run, stage, stage.approval, frame)
-        ):
-            return Ended(tuple(results), False, later)
-    return Ended(tuple(results), True)
+        left += ended.never_reached
+        if ended.sequel == "stop" or not await _may_pass(run, stage, frame, before=False):
+            return Ended(tuple(results), False, left + later)
+    return Ended(tuple(results), True, left)
+
+
+def _skipped(run: Run, stage: Stage, frame: Frame) -> Iterator[StepResult]:
+    """The steps of a stage that is not wanted: nothing happens, and everybody hears of it."""
+    for step in stage.steps:
+        result = StepResult(
+            step_id=step.id,
+            identity=frame.identity(step.id),
+            kind=step.kind,
+            status="skipped",
+            skip_reason=f"stage '{stage.name}' is skipped by its condition",
+        )
+        run.progress.end(frame.prefix, result)
+        run.record(StepFinished(result, frame.recipe.name, frame.depth))
+        yield result
 
 
 def _wanted(run: Run, stage: Stage, frame: Frame) -> bool:
@@ -60,9 +70,10 @@ def _wanted(run: Run, stage: Stage, frame: Frame) -> bool:
         raise ConditionError(f"stage '{stage.name}': {error.what}", where=stage.where) from error
 
 
-async def _gate(run: Run, stage: Stage, approval: Approval, frame: Frame) -> bool:
-    """True when the run may go on; otherwise the run as a whole is over."""
-    if run.options.dry_run:
+async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bool:
+    """True when no gate stands here or it opens; otherwise the run as a whole is over."""
+    approval = stage.approval
+    if approval is None or approval.before != before or run.options.dry_run:
         return True
     prompt = render_text(approval.prompt.text, frame.view()).text
     run.record(GateReached(stage.name, prompt))
@@ -77,19 +88,19 @@ async def _gate(run: Run, stage: Stage, approval: Approval, frame: Frame) -> boo
     run.record(GateDecided(stage.name, decision.approved, decision.message))
     if not decision.approved:
         run.ending = "denied"
-        run.ending_reason = f"stage '{stage.name}' was denied" + (
-            f": {decision.message}" if decision.message else ""
-        )
+        reason = f": {decision.message}" if decision.message else ""
+        run.ending_reason = f"stage '{stage.name}' was denied{reason}"
         return False
-    frame.scope.write({"_approval_message": decision.message})
+    frame.scope.write({APPROVAL_MESSAGE: decision.message})
     return True
 
 
 async def _decision(run: Run, stage: Stage, approval: Approval, prompt: str) -> Decision | None:
     if run.options.approve_all:
         return Decision(True)
-    try:
-        async with asyncio.timeout(approval.timeout or None):
-            return await run.world.approver.decide(stage.name, prompt)
-    except TimeoutError:
-        return Decision(approval.approve_by_default, f"nobody answered in {approval.timeout:g} s")
+    async with run.person:
+        try:
+            async with asyncio.timeout(approval.timeout or None):
+                return await run.world.approver.decide(stage.name, prompt)
+        except TimeoutError:
+            return Decision(approval.approve_by_default, f"nobody answered in {approval.timeout:g} s")

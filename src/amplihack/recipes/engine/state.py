@@ -1,20 +1,21 @@
-"""What a run carries along: its options, its variables, its limits, and where in the recipe it is."""
+"""What a run carries along: its options, what it has done, and the step that is at work."""
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.agents import Usage
-from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, Rules
+from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.pace import Pace
-from amplihack.recipes.events import Event, Warned
-from amplihack.recipes.model import Limits, Recipe
+from amplihack.recipes.engine.record import Record
+from amplihack.recipes.events import Event, LinePrinted, Warned
+from amplihack.recipes.model import Agent, Bash, Step
 from amplihack.recipes.ports import World
-from amplihack.recipes.results import Ending, StepResult
+from amplihack.recipes.results import Ending, StepResult, add_costs, add_usage
 from amplihack.recipes.templates import show_path
 from amplihack.recipes.values import MISSING, Missing, Path, Value
 
@@ -38,9 +39,20 @@ class Options:
     step_timeout: float | None = None
     approve_all: bool = False
 
+    def excludes(self, tags: Sequence[str]) -> bool:
+        """Whether a step with these tags is left out; one without tags never is."""
+        carried = frozenset(tags)
+        if not carried:
+            return False
+        return bool(carried & self.exclude_tags or (self.include_tags and not carried & self.include_tags))
+
 
 class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
-    """A step that did not do what it promised, and what is known about that."""
+    """A step that did not do what it promised, and what is known about that.
+
+    `transient` ones may be gone on the next try; `hopeless` ones never are; `final` ones end the recipe even
+    where it allows the step to fail.
+    """
 
     def __init__(
         self,
@@ -51,15 +63,19 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
         exit_code: int | None = None,
         transient: bool = False,
         hopeless: bool = False,
+        final: bool = False,
         children: tuple[StepResult, ...] = (),
+        writes: Mapping[str, Value] | None = None,
+        usage: Usage | None = None,
+        cost_usd: float | None = None,
     ) -> None:
         super().__init__(what)
         self.output, self.stderr, self.status_code = output, stderr, exit_code
-        self.transient = transient
-        self.hopeless = hopeless  # no use in trying again: the command does not exist
+        self.transient, self.hopeless, self.final = transient, hopeless, final
         self.children = children
         self.attempts = 1
-        self.writes: Mapping[str, Value] = {}  # what is stored though the step failed
+        self.writes = writes or {}  # what is stored though the step failed
+        self.usage, self.cost_usd = usage, cost_usd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,110 +94,16 @@ class Done:
     attempts: int = 1
 
 
-class Scope:
-    """The variables that a sequence of steps sees, and the names that it wrote itself."""
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a sequence of steps."""
 
-    def __init__(self, values: Mapping[str, Value]) -> None:
-        self.values: dict[str, Value] = dict(values)
-        self.written: dict[str, None] = {}
-
-    def write(self, values: Mapping[str, Value]) -> None:
-        self.values.update(values)
-        self.written.update(dict.fromkeys(values))
-
-    def fork(self) -> Scope:
-        """A private copy for a step that runs beside others."""
-        return Scope(self.values)
-
-    def changes(self) -> dict[str, Value]:
-        return {name: self.values[name] for name in self.written if name in self.values}
+    results: tuple[StepResult, ...]
+    sequel: Sequel
+    never_reached: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class Budget:
-    """Counts executed steps against a limit, and against the limits of every recipe further out."""
-
-    limit: int
-    outer: Budget | None = None
-    used: int = 0
-
-    def exhausted(self) -> int | None:
-        """The limit that leaves no room for another step, if any does."""
-        if self.used >= self.limit:
-            return self.limit
-        return self.outer.exhausted() if self.outer else None
-
-    def take(self) -> None:
-        self.used += 1
-        if self.outer:
-            self.outer.take()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
-    """Where the run is: which recipe, how deep, under which identity, with which variables."""
-
-    recipe: Recipe
-    path: str | None
-    depth: int
-    max_depth: int
-    budget: Budget
-    scope: Scope
-    prefix: str = ""
-    facts: Mapping[str, Value] = field(default_factory=dict)  # built-in names: recipe, session, step, stage
-    ledger: dict[str, Value] = field(default_factory=dict)  # steps.<id>.status and the like
-
-    @property
-    def rules(self) -> Rules:
-        return AMPLIFIER if self.recipe.dialect == "amplifier" else AMPLIHACK
-
-    def identity(self, step_id: str) -> str:
-        return f"{self.prefix}{step_id}"
-
-    def view(self, **extra: Value) -> Mapping[str, Value]:
-        """Every name that a template or a condition can see; variables win over built-in names."""
-        values = self.scope.values
-        builtin: dict[str, Value] = {
-            **self.facts,
-            "steps": self.ledger,
-            "inputs": values,
-            "parameters": values,
-        }
-        return ChainMap(extra, values, builtin)
-
-    def with_facts(self, **facts: Value) -> Frame:
-        return replace(self, facts={**self.facts, **facts})
-
-    def inside(self, prefix: str, scope: Scope | None = None) -> Frame:
-        return replace(self, prefix=prefix, scope=scope or self.scope)
-
-    def enter(self, recipe: Recipe, path: str | None, scope: Scope, identity: str, limits: Limits) -> Frame:
-        """The frame of a sub-recipe; its limits can only be tighter than those around it."""
-        depths = [self.max_depth]
-        depths += [self.depth + 1 + each for each in (recipe.limits.max_depth,) if each is not None]
-        depths += [self.depth + each for each in (limits.max_depth,) if each is not None]
-        return Frame(
-            recipe=recipe,
-            path=path,
-            depth=self.depth + 1,
-            max_depth=min(depths),
-            budget=_tighter(self.budget, (limits.max_total_steps, recipe.limits.max_total_steps)),
-            scope=scope,
-            prefix=f"{identity}/",
-            facts={**self.facts, **recipe_facts(recipe)},
-        )
-
-
-def _tighter(budget: Budget, limits: Iterable[int | None]) -> Budget:
-    known = [limit for limit in limits if limit is not None]
-    return Budget(min(known), budget) if known else budget
-
-
-def recipe_facts(recipe: Recipe) -> dict[str, Value]:
-    return {
-        "recipe": {"name": recipe.name, "version": recipe.version, "description": recipe.description},
-        "_approval_message": "",
-    }
+RunSteps: TypeAlias = "Callable[[Run, Sequence[Step], Frame], Awaitable[Outcome]]"
 
 
 @dataclass(slots=True)
@@ -191,10 +113,12 @@ class Run:
     world: World
     options: Options
     pace: Pace
+    steps: RunSteps  # runs a sequence; a step that holds others needs it, and is itself part of one
     ending: Ending | None = None  # set when a gate ends the run, wherever in the tree it stands
     ending_reason: str = ""
     warnings: list[str] = field(default_factory=list)
-    top_results: list[StepResult] = field(default_factory=list)  # of the outermost recipe, so far
+    progress: Record = field(default_factory=Record)
+    person: asyncio.Lock = field(default_factory=asyncio.Lock)  # one question at a time
 
     def record(self, event: Event) -> None:
         self.world.journal.record(event)
@@ -204,13 +128,75 @@ class Run:
         self.record(Warned(identity, what))
 
 
-def missing_names(run: Run, identity: str, missing: tuple[Path, ...], where: str) -> tuple[str, ...]:
-    """Warns about names that lead nowhere; under strict_vars they fail the step."""
-    if not missing:
-        return ()
-    names = ", ".join(sorted({show_path(path) for path in missing}))
-    what = f"undefined in {where}: {names}"
-    if run.options.strict_vars:
-        raise StepFailure(f"{what} (strict variables)")
-    run.warn(identity, f"{what}; it renders empty")
-    return (what,)
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One step, or one round of its loop, at work."""
+
+    run: Run
+    step: Step
+    frame: Frame
+    identity: str
+
+    @property
+    def blank(self) -> StepResult:
+        return StepResult(step_id=self.step.id, identity=self.identity, kind=self.step.kind, status="skipped")
+
+    def round(self, index: int) -> Job:
+        name = f"{self.identity}[{index}]"
+        return replace(self, identity=name, frame=self.frame.inside(f"{name}/"))
+
+    def warn(self, what: str) -> None:
+        self.run.warn(self.identity, what)
+
+    def heard(self, stream: str, line: str) -> None:
+        self.run.record(LinePrinted(self.identity, stream, line))
+
+    def claim(self) -> None:
+        """Counts the step, if it does something itself; raises StepFailure when the limit is reached."""
+        budget = self.frame.budget
+        works = isinstance(self.step.action, Bash | Agent)
+        limit = budget.take() if works else budget.exhausted()
+        if limit is not None:
+            raise StepFailure(f"Total step limit ({limit}) exceeded", hopeless=True, final=True)
+
+    def allows(self, failure: StepFailure) -> bool:
+        return self.step.on_error != "fail" and not failure.final
+
+    def missing(self, names: tuple[Path, ...], where: str) -> None:
+        """Warns about names that lead nowhere; under strict_vars they fail the step."""
+        if not names:
+            return
+        what = f"undefined in {where}: {', '.join(sorted({show_path(path) for path in names}))}"
+        if self.run.options.strict_vars:
+            raise StepFailure(f"{what} (strict variables)", hopeless=True)
+        self.warn(f"{what}; it renders empty")
+
+
+def completed(blank: StepResult, done: Done) -> StepResult:
+    return replace(
+        blank,
+        status="degraded" if done.degraded else "completed",
+        output=done.text,
+        stderr=done.stderr,
+        exit_code=done.exit_code,
+        attempts=done.attempts,
+        children=done.children,
+        usage=done.usage,
+        cost_usd=done.cost_usd,
+    )
+
+
+def failed(blank: StepResult, failure: StepFailure, what: str, *, allowed: bool) -> StepResult:
+    return replace(
+        blank,
+        status="failed",
+        error=what,
+        output=failure.output,
+        stderr=failure.stderr,
+        exit_code=failure.status_code,
+        attempts=failure.attempts,
+        children=failure.children,
+        usage=add_usage((failure.usage, *(child.usage for child in failure.children))),
+        cost_usd=add_costs((failure.cost_usd, *(child.cost_usd for child in failure.children))),
+        allowed=allowed,
+    )

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from amplihack.errors import AmplihackError, ConditionError
 from amplihack.recipes.conditions import holds
-from amplihack.recipes.engine.actions import act
+from amplihack.recipes.engine.actions import act, result_value
+from amplihack.recipes.engine.frame import Frame, Scope
 from amplihack.recipes.engine.hooks import run_hook
 from amplihack.recipes.engine.loops import run_loop
-from amplihack.recipes.engine.state import Done, Frame, Run, Scope, Sequel, StepFailure
+from amplihack.recipes.engine.state import Done, Job, Outcome, Run, Sequel, StepFailure, completed, failed
 from amplihack.recipes.events import OutputStored, StepFinished, StepStarted
 from amplihack.recipes.model import Step
 from amplihack.recipes.outputs import stored_value
 from amplihack.recipes.results import StepResult
-from amplihack.recipes.values import Missing, Value
+from amplihack.recipes.values import Value, to_json
 
 DRY_RUN_VALUE = "(dry-run)"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a sequence of steps."""
-
-    results: tuple[StepResult, ...]
-    sequel: Sequel
-    never_reached: tuple[str, ...] = ()
 
 
 async def run_steps(run: Run, steps: Sequence[Step], frame: Frame) -> Outcome:
@@ -61,20 +53,19 @@ def groups(steps: Sequence[Step]) -> list[list[Step]]:
 
 
 def _sequel(run: Run, group: Sequence[Step], results: Sequence[StepResult]) -> Sequel:
-    sequel: Sequel = "next"
-    for step, result in zip(group, results, strict=True):
-        if run.ending is not None or (result.status == "failed" and step.on_error == "fail"):
-            return "stop"
-        if result.status == "failed" and step.on_error == "skip_remaining":
-            sequel = "leave"
-    return sequel
+    failures = [
+        (step, result) for step, result in zip(group, results, strict=True) if result.status == "failed"
+    ]
+    if run.ending is not None or any(not result.allowed for _, result in failures):
+        return "stop"
+    return "leave" if any(step.on_error == "skip_remaining" for step, _ in failures) else "next"
 
 
 async def _run_group(run: Run, group: list[Step], frame: Frame, position: int, of: int) -> list[StepResult]:
     """One step with the frame's own variables, or several at once, each with a copy of them."""
     if len(group) == 1:
         return [await run_step(run, group[0], frame, position + 1, of)]
-    frames = [replace(frame, scope=frame.scope.fork()) for _ in group]
+    frames = [frame.fork() for _ in group]
     slots = asyncio.Semaphore(run.options.max_parallel)
 
     async def member(index: int) -> StepResult:
@@ -84,6 +75,8 @@ async def _run_group(run: Run, group: list[Step], frame: Frame, position: int, o
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(member(index)) for index in range(len(group))]
     merge(run, frame, [(step.id, each.scope) for step, each in zip(group, frames, strict=True)])
+    for step, each in zip(group, frames, strict=True):
+        frame.ledger[step.id] = each.ledger[step.id]
     return [task.result() for task in running]
 
 
@@ -106,121 +99,94 @@ async def run_step(run: Run, step: Step, frame: Frame, number: int, of: int) -> 
     if (recalled := run.world.journal.recall(identity)) is not None:
         frame.scope.write(recalled.values)
         _enter_ledger(frame, step, recalled.result)
+        run.progress.end(frame.prefix, recalled.result)
         return recalled.result
     run.record(
         StepStarted(
             identity, step.id, step.kind, step.title or step.id, frame.recipe.name, frame.depth, number, of
         )
     )
-    started = run.world.clock.now()
-    inner = frame.with_facts(step={"id": step.id, "index": number - 1})
-    result = await _decide_and_run(run, step, inner, identity)
-    if result.skip_reason != "tags":
-        result = replace(result, duration=run.world.clock.now() - started)
+    job = Job(run, step, frame.with_facts(step={"id": step.id, "index": number - 1}), identity)
+    run.progress.begin(frame.prefix, job.blank)
+    result = await _decide_and_run(job)
     _enter_ledger(frame, step, result)
+    run.progress.end(frame.prefix, result)
     run.record(StepFinished(result, frame.recipe.name, frame.depth))
-    if frame.depth == 0 and identity == step.id:
-        run.top_results.append(result)
     return result
 
 
-async def _decide_and_run(run: Run, step: Step, frame: Frame, identity: str) -> StepResult:
-    blank = StepResult(step_id=step.id, identity=identity, kind=step.kind, status="skipped")
-    if excluded_by_tags(run, step):
-        return replace(blank, skip_reason="tags")
-    if (limit := frame.budget.exhausted()) is not None:
-        return replace(blank, status="failed", error=f"Total step limit ({limit}) exceeded")
-    if run.options.dry_run:
-        return _dry(step, frame, blank)
+async def _decide_and_run(job: Job) -> StepResult:
+    if job.run.options.excludes(job.step.when_tags):
+        return replace(job.blank, skip_reason="tags")
+    if job.run.options.dry_run:
+        return _dry(job)
     try:
-        if step.condition and not holds(step.condition.condition, frame.view(), frame.rules):
-            return replace(blank, skip_reason=f"condition: {step.condition.text.strip()}")
-    except ConditionError as error:
-        return replace(blank, status="failed", error=f"Condition error: {error.what}", allowed=_allowed(step))
-    return await _run(run, step, frame, blank)
-
-
-def excluded_by_tags(run: Run, step: Step) -> bool:
-    tags = frozenset(step.when_tags)
-    if not tags:
-        return False
-    wanted = run.options.include_tags
-    return bool(tags & run.options.exclude_tags) or bool(wanted and not tags & wanted)
-
-
-def _dry(step: Step, frame: Frame, blank: StepResult) -> StepResult:
-    frame.scope.write({step.result_name: DRY_RUN_VALUE})
-    output = f'{{"dry_run":true,"step":"{step.id}"}}' if step.json else "[dry run]"
-    return replace(blank, output=output, skip_reason="dry run")
-
-
-async def _run(run: Run, step: Step, frame: Frame, blank: StepResult) -> StepResult:
-    warnings_before = len(run.warnings)
-    await run_hook(run, "pre_step", frame, blank)
-    try:
-        done = await _loop_or_act(run, step, frame, blank.identity)
+        wanted = _wanted(job)
+        if wanted and job.step.loop is None:
+            job.claim()
     except StepFailure as failure:
-        result = _failed(step, frame, blank, failure)
+        return replace(
+            job.blank, status="failed", error=failure.what, allowed=job.allows(failure), duration=0.0
+        )
+    if not wanted:
+        condition = job.step.condition.text.strip() if job.step.condition else ""
+        return replace(job.blank, skip_reason=f"condition: {condition}", duration=0.0)
+    return await _run(job)
+
+
+def _wanted(job: Job) -> bool:
+    """Whether the step's condition holds. Raises StepFailure when it has no answer."""
+    condition = job.step.condition
+    try:
+        return condition is None or holds(condition.condition, job.frame.view(), job.frame.rules)
+    except ConditionError as error:
+        raise StepFailure(f"Condition error: {error.what}") from error
+
+
+def _dry(job: Job) -> StepResult:
+    _store(job, {job.step.result_name: DRY_RUN_VALUE})
+    output = to_json({"dry_run": True, "step": job.step.id}) if job.step.json else "[dry run]"
+    return replace(job.blank, output=output, skip_reason="dry run", duration=0.0)
+
+
+async def _run(job: Job) -> StepResult:
+    run, blank, warnings_before = job.run, job.blank, len(job.run.warnings)
+    await run_hook(run, "pre_step", job.frame, blank)
+    started = run.world.clock.now()
+    try:
+        done = await (act(job) if job.step.loop is None else run_loop(job, job.step.loop))
     except AmplihackError as error:
-        result = replace(blank, status="failed", error=f"Step '{step.id}' failed: {error.what}")
+        result = _failed(job, error if isinstance(error, StepFailure) else StepFailure(error.what))
     else:
-        result = _finished(run, step, frame, blank, done)
-    result = replace(result, allowed=result.status == "failed" and _allowed(step))
-    await run_hook(run, "on_error" if result.status == "failed" else "post_step", frame, result)
-    own = [each for each in run.warnings[warnings_before:] if each.startswith(f"{blank.identity}: ")]
-    return replace(result, warnings=tuple(each.removeprefix(f"{blank.identity}: ") for each in own))
+        result = _completed(job, done)
+    result = replace(result, duration=run.world.clock.now() - started)
+    await run_hook(run, "on_error" if result.status == "failed" else "post_step", job.frame, result)
+    own = [each for each in run.warnings[warnings_before:] if each.startswith(f"{job.identity}: ")]
+    return replace(result, warnings=tuple(each.removeprefix(f"{job.identity}: ") for each in own))
 
 
-async def _loop_or_act(run: Run, step: Step, frame: Frame, identity: str) -> Done:
-    if step.loop is not None:
-        return await run_loop(run, step, step.loop, frame, identity, run_steps)
-    return await act(run, step, frame, identity, run_steps)
-
-
-def _allowed(step: Step) -> bool:
-    return step.on_error != "fail"
-
-
-def _finished(run: Run, step: Step, frame: Frame, blank: StepResult, done: Done) -> StepResult:
-    values: dict[str, Value] = dict(done.writes)
-    values[step.result_name] = result_value(step, done)
-    frame.scope.write(values)
-    run.record(OutputStored(blank.identity, values))
+def _completed(job: Job, done: Done) -> StepResult:
+    values: dict[str, Value] = {job.step.result_name: result_value(job.step, done)}
+    # Without an `output` of its own, a step leaves alone what a sub-recipe stored under the same name.
+    values = {**done.writes, **values} if job.step.output else {**values, **done.writes}
+    _store(job, values)
     if done.degraded:
-        run.warn(blank.identity, done.degraded)
-    return replace(
-        blank,
-        status="degraded" if done.degraded else "completed",
-        output=done.text,
-        stderr=done.stderr,
-        exit_code=done.exit_code,
-        attempts=done.attempts,
-        children=done.children,
-        usage=done.usage,
-        cost_usd=done.cost_usd,
-    )
+        job.warn(done.degraded)
+    return completed(job.blank, done)
 
 
-def result_value(step: Step, done: Done) -> Value:
-    if not isinstance(done.value, Missing):
-        return done.value
-    return stored_value(done.text, keep_text=step.keep_text)
-
-
-def _failed(step: Step, frame: Frame, blank: StepResult, failure: StepFailure) -> StepResult:
+def _failed(job: Job, failure: StepFailure) -> StepResult:
     """A failure that the recipe allows still leaves what the step printed, or null."""
-    if _allowed(step):
-        frame.scope.write({step.result_name: failure.output or None, **failure.writes})
-    return replace(
-        blank,
-        status="failed",
-        error=f"Step '{step.id}' failed: {failure.what}",
-        output=failure.output,
-        stderr=failure.stderr,
-        exit_code=failure.status_code,
-        attempts=failure.attempts,
-        children=failure.children,
-    )
+    allowed = job.allows(failure)
+    if allowed:
+        printed = stored_value(failure.output, keep_text=job.step.keep_text) if failure.output else None
+        _store(job, {job.step.result_name: printed, **failure.writes})
+    return failed(job.blank, failure, f"Step '{job.step.id}' failed: {failure.what}", allowed=allowed)
+
+
+def _store(job: Job, values: dict[str, Value]) -> None:
+    job.frame.scope.write(values)
+    job.run.record(OutputStored(job.identity, values))
 
 
 def _enter_ledger(frame: Frame, step: Step, result: StepResult) -> None:

@@ -3,44 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from amplihack.errors import AmplihackError
+from amplihack.recipes.engine.frame import APPROVAL_MESSAGE, Frame, Scope
 from amplihack.recipes.engine.preflight import preflight
 from amplihack.recipes.engine.recovery import recover
 from amplihack.recipes.engine.stages import run_stages
-from amplihack.recipes.engine.state import Done, Frame, Run, Scope, StepFailure, missing_names
+from amplihack.recipes.engine.state import Done, Job, StepFailure
 from amplihack.recipes.events import RecipeEntered
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import Recipe, Step, SubRecipe
-from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.model import Recipe, SubRecipe
+from amplihack.recipes.results import RunResult, StepResult, add_costs, add_usage
 from amplihack.recipes.templates import render_text, render_value
 from amplihack.recipes.values import Value, tail, to_json
-
-if TYPE_CHECKING:
-    from amplihack.recipes.engine.actions import RunSteps
 
 _OUTPUT_TAIL = 200
 
 
-async def call_recipe(
-    run: Run, step: Step, action: SubRecipe, frame: Frame, identity: str, run_steps: RunSteps
-) -> Done:
+async def call_recipe(job: Job, action: SubRecipe) -> Done:
     """Runs the sub-recipe to its end. Raises StepFailure."""
-    name, located = _find(run, action, frame, identity)
-    passed = _passed(run, action, frame, identity)
-    scope = _scope_in(action, located.recipe, frame, passed)
-    inner = frame.enter(located.recipe, located.path, scope, identity, action.limits)
+    run = job.run
+    name, located = _find(job, action)
+    passed = _passed(job, action)
+    scope = _scope_in(action, located.recipe, job.frame, passed)
+    inner = job.frame.enter(located.recipe, located.path, scope, job.identity, action.limits)
     if problem := preflight(run, located.recipe, scope.values):
-        raise StepFailure(problem)
-    run.record(RecipeEntered(identity, located.recipe.name, len(located.recipe.steps), inner.depth))
-    ended = await run_stages(run, located.recipe, inner, run_steps)
+        raise StepFailure(problem, hopeless=True)
+    run.record(RecipeEntered(job.identity, located.recipe.name, len(located.recipe.steps), inner.depth))
+    ended = await run_stages(run, located.recipe, inner)
     if not ended.success:
-        return await _after_failure(run, step, action, frame, identity, name, ended.results)
-    return _scope_out(run, action, located.recipe, scope, passed, ended.results)
+        return await _after_failure(job, action, name, ended.results)
+    return _scope_out(job, action, inner, passed, ended.results)
 
 
-def _find(run: Run, action: SubRecipe, frame: Frame, identity: str) -> tuple[str, Located]:
+def _find(job: Job, action: SubRecipe) -> tuple[str, Located]:
+    frame = job.frame
     if frame.depth >= frame.max_depth:
         raise StepFailure(
             f"Maximum recipe recursion depth ({frame.max_depth}) exceeded. "
@@ -48,13 +46,14 @@ def _find(run: Run, action: SubRecipe, frame: Frame, identity: str) -> tuple[str
             hopeless=True,
         )
     rendered = render_text(action.recipe.text, frame.view())
-    missing_names(run, identity, rendered.missing, "recipe")
-    if not rendered.text.strip():
+    job.missing(rendered.missing, "recipe")
+    name = rendered.text.strip()
+    if not name:
         raise StepFailure("Recipe step is missing the 'recipe' field", hopeless=True)
     try:
-        return rendered.text, run.world.recipes.sub_recipe(rendered.text.strip(), frame.path)
+        return name, job.run.world.recipes.sub_recipe(name, frame.path)
     except AmplihackError as error:
-        raise StepFailure(_problems(rendered.text, error), hopeless=True) from error
+        raise StepFailure(_problems(name, error), hopeless=True) from error
 
 
 def _problems(name: str, error: AmplihackError) -> str:
@@ -66,9 +65,9 @@ def _problems(name: str, error: AmplihackError) -> str:
     return f"Failed to parse sub-recipe '{name}': " + "\n".join(lines)
 
 
-def _passed(run: Run, action: SubRecipe, frame: Frame, identity: str) -> dict[str, Value]:
-    passed, missing = render_value(dict(action.context), frame.view())
-    missing_names(run, identity, missing, "context")
+def _passed(job: Job, action: SubRecipe) -> dict[str, Value]:
+    passed, missing = render_value(dict(action.context), job.frame.view())
+    job.missing(missing, "context")
     return dict(passed) if isinstance(passed, dict) else {}
 
 
@@ -78,24 +77,31 @@ def _scope_in(action: SubRecipe, recipe: Recipe, frame: Frame, passed: dict[str,
 
 
 def _scope_out(
-    run: Run,
-    action: SubRecipe,
-    recipe: Recipe,
-    scope: Scope,
-    passed: dict[str, Value],
-    results: tuple[StepResult, ...],
+    job: Job, action: SubRecipe, inner: Frame, passed: dict[str, Value], results: tuple[StepResult, ...]
 ) -> Done:
     """Inherited: what the child wrote flows back. Isolated: it comes back as one value."""
-    summary = RunResult(
-        run_id=run.options.run_id, recipe_name=recipe.name, ending="completed", step_results=results
+    done = Done(
+        text="",
+        children=results,
+        degraded=_degraded(results),
+        usage=add_usage(each.usage for each in results),
+        cost_usd=add_costs(each.cost_usd for each in results),
     )
-    degraded = _degraded(results)
+    scope = inner.scope
     if action.mode == "inherit":
-        return Done(
-            text=summary.to_text().strip(), writes=scope.changes(), children=results, degraded=degraded
+        summary = RunResult(
+            run_id=job.run.options.run_id,
+            recipe_name=inner.recipe.name,
+            ending="completed",
+            step_results=results,
         )
-    value = {name: each for name, each in scope.values.items() if name not in passed or name in scope.written}
-    return Done(text=to_json(value), value=value, children=results, degraded=degraded)
+        return replace(done, text=summary.to_text().strip(), writes=scope.changes())
+    value = {
+        name: each
+        for name, each in scope.values.items()
+        if (name not in passed or name in scope.written) and name != APPROVAL_MESSAGE
+    }
+    return replace(done, text=to_json(value), value=value)
 
 
 def _degraded(results: Iterable[StepResult]) -> str:
@@ -103,20 +109,13 @@ def _degraded(results: Iterable[StepResult]) -> str:
     return f"degraded inside: {', '.join(names)}" if names else ""
 
 
-async def _after_failure(
-    run: Run,
-    step: Step,
-    action: SubRecipe,
-    frame: Frame,
-    identity: str,
-    name: str,
-    results: tuple[StepResult, ...],
-) -> Done:
+async def _after_failure(job: Job, action: SubRecipe, name: str, results: tuple[StepResult, ...]) -> Done:
     summary = _failure_summary(results)
-    if run.ending is not None:
-        raise StepFailure(f"Sub-recipe '{name}' ended: {run.ending_reason}", children=results, hopeless=True)
+    if job.run.ending is not None:
+        reason = f"Sub-recipe '{name}' ended: {job.run.ending_reason}"
+        raise StepFailure(reason, children=results, hopeless=True)
     if action.recovery:
-        return await recover(run, step, frame, identity, name, summary, results)
+        return await recover(job, name, summary, results)
     raise StepFailure(f"Sub-recipe '{name}' failed.\n{summary}", children=results)
 
 

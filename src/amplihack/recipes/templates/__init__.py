@@ -1,14 +1,14 @@
 """Values put into text and into bash: placeholders, their places, and what a step's process gets."""
 
-from amplihack.recipes.templates.environment import EnvironmentPlan, plan_environment, shell_variables
-from amplihack.recipes.templates.placeholders import (
+from amplihack.recipes.placeholders import (
     Placeholder,
     Unsupported,
     find_placeholders,
     line_of,
     unsupported,
 )
-from amplihack.recipes.templates.placeholders import show as show_path
+from amplihack.recipes.placeholders import show as show_path
+from amplihack.recipes.templates.environment import EnvironmentPlan, plan_environment, shell_variables
 from amplihack.recipes.templates.shell import Hazard, ShellScript, hazards, render_shell
 from amplihack.recipes.templates.text import Rendered, render_text, render_value
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from amplihack.errors import TemplateError
+from amplihack.recipes.placeholders import line_of
 from amplihack.recipes.templates.names import REFERENCE, unfit, variable_name
-from amplihack.recipes.templates.placeholders import line_of
 from amplihack.recipes.templates.reserved import is_reserved
 from amplihack.recipes.templates.shell import ShellScript
 from amplihack.recipes.values import Path, Value, to_text

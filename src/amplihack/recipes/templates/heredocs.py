@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from amplihack.errors import TemplateError
+from amplihack.recipes.placeholders import line_of
 from amplihack.recipes.templates.bash import Heredoc, Place, Quoting
-from amplihack.recipes.templates.placeholders import line_of
 from amplihack.recipes.values import Path
 
 _TOKEN = re.compile(r"[A-Za-z0-9_]+", re.ASCII)

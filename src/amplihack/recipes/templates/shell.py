@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from amplihack.errors import TemplateError
+from amplihack.recipes.placeholders import line_of, show
 from amplihack.recipes.templates.bash import Place, Quoting, find_places
 from amplihack.recipes.templates.heredocs import Edit, Values, apply_edits, heredoc_edits
 from amplihack.recipes.templates.names import unfit, variable_names
-from amplihack.recipes.templates.placeholders import line_of, show
 from amplihack.recipes.values import MISSING, Path, Value, lookup, to_text
 
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)

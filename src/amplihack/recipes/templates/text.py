@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from amplihack.recipes.templates.placeholders import find_placeholders
+from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.values import MISSING, Path, Value, lookup, to_text
 
 

@@ -66,3 +66,9 @@ def test_it_is_plain_json_and_empty_without_findings() -> None:
     empty = to_sarif((), "1")
     assert json.loads(json.dumps(empty)) == empty
     assert empty["runs"][0]["results"] == []
+
+
+def test_a_file_name_that_is_not_utf_8_becomes_a_uri() -> None:
+    odd = Problem("x", Location("re\udcffcipe.yaml", 1, 1), code="unused-output")
+    found = to_sarif([odd], "1")["runs"][0]["results"][0]
+    assert found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "re%FFcipe.yaml"

@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
+from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.templates.bash import Quoting, find_places
-from amplihack.recipes.templates.placeholders import find_placeholders
 from amplihack.recipes.templates.shell import render_shell
 
 LETTERS = {

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from amplihack.errors import TemplateError
+from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.places import Mark, Quoting
-from amplihack.recipes.templates.placeholders import Placeholder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

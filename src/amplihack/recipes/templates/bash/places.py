@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from amplihack.recipes.templates.placeholders import Placeholder
+from amplihack.recipes.placeholders import Placeholder
 
 
 class Quoting(Enum):

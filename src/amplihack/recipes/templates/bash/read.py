@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from amplihack.recipes.placeholders import Placeholder, find_placeholders
 from amplihack.recipes.templates.bash.commands import Commands
 from amplihack.recipes.templates.bash.cursor import Findings
 from amplihack.recipes.templates.bash.places import Mark, Place, Quoting
 from amplihack.recipes.templates.bash.roles import heredoc_language
-from amplihack.recipes.templates.placeholders import Placeholder, find_placeholders
 
 _BACKTICK_ESCAPES = "$`\\"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplihack.recipes.templates.placeholders import find_placeholders, show, unsupported
+from amplihack.recipes.placeholders import find_placeholders, show, unsupported
 
 
 @pytest.mark.parametrize(

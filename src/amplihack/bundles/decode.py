@@ -1,0 +1,273 @@
+"""The text of a bundle file to a bundle, with everything that is wrong with the file at once."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from amplihack.bundles import sections
+from amplihack.bundles.errors import (
+    BundleLoadError,
+    BundleValidationError,
+    Subject,
+    error_from,
+)
+from amplihack.bundles.merge import merge_tables
+from amplihack.bundles.model import Bundle, Lineage
+from amplihack.bundles.reading import (
+    Report,
+    as_items,
+    as_table,
+    is_absent,
+    mistyped_keys,
+    texts,
+    unknown_keys,
+)
+from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, from_node, from_value
+from amplihack.documents import Document, Mapping, Scalar, read_document, split_frontmatter
+from amplihack.errors import DocumentError, Location, Problem
+
+SECTIONS = ("session", "providers", "tools", "hooks", "agents", "context", "spawn", "includes", "exclude")
+HEAD_KEYS = ("name", "version", "description", "namespace_root")
+STRICT_CODES = frozenset({"include-shape", "includes-below-bundle"})  # what would be lost without a word
+_VALIDATION_CODES = frozenset(
+    {"module-list", "module-entry", "module-missing", "module-config", "two-defaults"}
+)
+_EXCLUDABLE = ("providers", "tools", "hooks", "agents", "context")
+_AGENT_KEYS = ("meta", "model_role", "provider_preferences", "name", "description")
+_NAME = re.compile(r"[^\s:/@]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A bundle as far as it could be read, and what is wrong with its file."""
+
+    bundle: Bundle
+    problems: tuple[Problem, ...] = ()
+
+    def checked(self, *, strict: bool = True) -> Bundle:
+        """The bundle, unless its file has errors; strict counts includes that would be lost as errors."""
+        problems = self.problems
+        if strict:
+            problems = tuple(
+                replace(each, severity="error") if each.code in STRICT_CODES else each for each in problems
+            )
+        wrong = [each for each in problems if each.severity == "error"]
+        if not wrong:
+            return self.bundle
+        kind = BundleValidationError if wrong[0].code in _VALIDATION_CODES else BundleLoadError
+        raise error_from(kind, problems, Subject(path=self.bundle.lineage.file or None))
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How a file introduces itself."""
+
+    name: str = ""
+    version: str = ""
+    description: str = ""
+    namespace_root: str | None = None
+
+
+def decode_bundle(text: str | bytes, file: str, *, base_path: str | None = None) -> Decoded:
+    """The bundle in a `.md`, `.yaml` or `.yml` file. Raises BundleLoadError when it is none at all."""
+    try:
+        document, body, body_line = open_file(text, file)
+    except DocumentError as error:
+        raise BundleLoadError(
+            error.what, where=error.where, fix=error.fix, subject=Subject(path=file)
+        ) from error
+    base = base_path if base_path is not None else posixpath.dirname(file)
+    root, head = _root_of(document, file)
+    origin = Origin(head.name, file)
+    tree = from_node(root, origin) if root is not None else Table(origin=origin)
+    report = Report(head.name or base or "unknown", document.source.lines if document else [])
+    report.problems.extend(document.problems if document else ())
+    if document is None:
+        _misplaced_frontmatter(body, file, report)
+    bundle = _decode(tree if isinstance(tree, Table) else Table(), head, base, report)
+    instruction = _instruction(body, body_line, origin)
+    return Decoded(replace(bundle, instruction=instruction), report.in_file_order())
+
+
+def decode_data(data: AnyMapping[str, Any], *, base_path: str | None = None, file: str = "") -> Decoded:
+    """The bundle that plain data describes; its values know their bundle, and no line."""
+    raw = data.get("bundle") or {}
+    if not isinstance(raw, dict):
+        raise BundleLoadError(f"`bundle` should be a mapping, got {type(raw).__name__}: {raw!r}")
+    texts_of = {key: str(value) for key, value in raw.items() if key in HEAD_KEYS and value is not None}
+    head = Head(**texts_of)
+    tree = from_value(dict(data), Origin(head.name, file), operators=True)
+    report = Report(head.name or base_path or "unknown")
+    bundle = _decode(tree if isinstance(tree, Table) else Table(), head, base_path, report)
+    return Decoded(bundle, report.in_file_order())
+
+
+def open_file(text: str | bytes, file: str) -> tuple[Document | None, str, int]:
+    """A file's YAML, its markdown and the line that starts at. Raises DocumentError."""
+    if isinstance(text, bytes):
+        text = _utf8(text, file)
+    text = text.lstrip("\ufeff")
+    if file.endswith(".md"):
+        page = split_frontmatter(text.replace("\r\n", "\n"), file)
+        return page.frontmatter, page.body, page.body_line
+    if not file.endswith((".yaml", ".yml")):
+        raise DocumentError(
+            f"{posixpath.basename(file)} is no bundle file", fix="a bundle is a .md, .yaml or .yml file"
+        )
+    if all(re.fullmatch(r"\s*(#.*|---|\.\.\.)?\s*", line) for line in text.splitlines()):
+        return None, "", 1
+    return read_document(text, file, kind="Bundle file"), "", 1
+
+
+def _utf8(data: bytes, file: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise DocumentError(
+            f"the file is not UTF-8: byte 0x{data[error.start]:02x} cannot be read",
+            where=Location(file, line, 1),
+            fix="save it as UTF-8",
+        ) from error
+
+
+def _root_of(document: Document | None, file: str) -> tuple[Mapping | None, Head]:
+    if document is None:
+        return None, Head()
+    root = document.root
+    if isinstance(root, Scalar) and root.absent:
+        return None, Head()
+    if not isinstance(root, Mapping):
+        kind = "list" if not isinstance(root, Scalar) else type(root.value).__name__
+        raise BundleLoadError(
+            f"{file} should hold a mapping, got {kind}", where=root.where, fix="begin it with `bundle:`"
+        )
+    return root, read_head(root)
+
+
+def read_head(root: Mapping) -> Head:
+    """Name, version and description as they are written: a version of 1.10 stays 1.10."""
+    part = next((root.entries[key] for key in ("bundle", "meta") if key in root.entries), None)
+    if part is None or (isinstance(part, Scalar) and part.absent):
+        part = root if "bundle" not in root.entries else None
+    if isinstance(part, Scalar) or (part is not None and not isinstance(part, Mapping)):
+        raise BundleLoadError(
+            "`bundle` should be a mapping", where=part.where, fix="write `bundle:\\n  name: …`"
+        )
+    if part is None:
+        return Head()
+    found = {
+        key: node.text
+        for key in HEAD_KEYS
+        if isinstance(node := part.entries.get(key), Scalar) and not node.absent
+    }
+    return Head(**found)
+
+
+def _decode(root: Table, head: Head, base: str | None, report: Report) -> Bundle:
+    _check_head(root, head, report)
+    is_agent = "bundle" not in root.entries and ("meta" in root.entries or "name" in root.entries)
+    known = (*SECTIONS, "bundle", *(_AGENT_KEYS if is_agent else ()))
+    unknown_keys(root, known, "the section", report)
+    extra = {key: item for key, item in root.entries.items() if key not in known}
+    origin = root.origin
+    removals = _exclusions(root.get("exclude"), report)
+
+    def section(name: str) -> Table:
+        tree = root.entries.get(name)
+        found = sections.modules(tree, name, report, base=base, names=is_agent)
+        return merge_tables((removals[name], found)) if name in removals else found
+
+    def named(name: str, found: Table) -> Table:
+        return merge_tables((removals[name], found)) if name in removals else found
+
+    context = sections.context(root.entries.get("context"), report, base=base)
+    return Bundle(
+        name=head.name,
+        version=head.version,
+        description=head.description,
+        includes=sections.includes(root.get("includes"), report),
+        namespace_root=head.namespace_root,
+        session=sections.session(root.entries.get("session"), report, base=base),
+        providers=section("providers"),
+        tools=section("tools"),
+        hooks=section("hooks"),
+        spawn=as_table(root.entries.get("spawn"), "spawn", report),
+        agents=named("agents", sections.agents(root.entries.get("agents"), report, base=base)),
+        context=named("context", context),
+        base_path=base,
+        extra=Table({**extra, **_context_options(root.get("context"))}, origin),
+        lineage=Lineage(head.name, head.version, origin.file),
+    )
+
+
+def _context_options(tree: Tree | None) -> dict[str, Tree]:
+    """Whether mentions inside context files are followed; it travels with what is not a section."""
+    expand = tree.get("expand") if isinstance(tree, Table) else None
+    if expand is None or tree is None:
+        return {}
+    return {"context": Table({"expand": expand}, tree.origin, tree.line, tree.column)}
+
+
+def _check_head(root: Table, head: Head, report: Report) -> None:
+    part = root.get("bundle")
+    if not isinstance(part, Table):
+        return
+    mistyped_keys(part, HEAD_KEYS, "`bundle`:", report)
+    misplaced = part.get("includes")
+    if misplaced is not None:
+        report.warn(
+            "includes-below-bundle",
+            "`includes` stands below `bundle:`, where it includes nothing",
+            misplaced,
+            "move it to the start of the line, beside `bundle:`",
+        )
+    name = part.get("name")
+    if name is not None and head.name and not _NAME.fullmatch(head.name):
+        report.warn(
+            "name-shape",
+            f"the name {head.name!r} cannot be used as a namespace",
+            name,
+            "use lower-case letters, digits, - and _",
+        )
+
+
+def _exclusions(tree: Tree | None, report: Report) -> dict[str, Table]:
+    """`exclude:` as removals, by section."""
+    found: dict[str, Table] = {}
+    table = as_table(tree, "exclude", report)
+    unknown_keys(table, _EXCLUDABLE, "`exclude`:", report)
+    for name in _EXCLUDABLE:
+        if not is_absent(table.get(name)):
+            listed = texts(as_items(table.get(name), f"exclude.{name}", report), f"exclude.{name}", report)
+            gone: dict[str, Tree] = {
+                leaf.value: Removed(leaf.origin, leaf.line, leaf.column) for leaf in listed
+            }
+            found[name] = Table(gone, table.origin, table.line, table.column)
+    return found
+
+
+def _instruction(body: str, line: int, origin: Origin) -> Leaf | None:
+    text = body.strip()
+    if not text:
+        return None
+    skipped = body[: len(body) - len(body.lstrip())].count("\n")
+    return Leaf(text, origin, line + skipped, 1)
+
+
+def _misplaced_frontmatter(body: str, file: str, report: Report) -> None:
+    lines = body.split("\n")[:3]
+    if any(line.rstrip() == "---" for line in lines[1:]) and len(body.split("\n---")) > 2:
+        report.problems.append(
+            Problem(
+                "the frontmatter is not read: something stands before its first ---",
+                Location(file, 1, 1, lines[0]),
+                "let the file begin with ---",
+                "warning",
+                "frontmatter-not-first",
+            )
+        )

@@ -1,0 +1,143 @@
+"""The lock file: what each remote source was when it was locked, and whether it still is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from amplihack.bundles.errors import BundleLoadError, Subject
+from amplihack.bundles.uris import canonical, shown
+from amplihack.errors import Location, Problem
+
+FORMAT = 1
+Change: TypeAlias = Literal["new", "gone", "commit", "sha256", "content"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LockEntry:
+    """One source: the commit of a repository or the sha256 of a download, and the hash of its files."""
+
+    uri: str
+    commit: str = ""
+    sha256: str = ""
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    entries: tuple[LockEntry, ...] = ()
+    modules: Mapping[str, str] = field(default_factory=dict)  # module package to version
+    kernel: str = ""
+
+    def find(self, uri: str) -> LockEntry | None:
+        wanted = _key(uri)
+        return next((entry for entry in self.entries if _key(entry.uri) == wanted), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A source that is not what the lock says."""
+
+    uri: str
+    change: Change
+    locked: str = ""
+    now: str = ""
+
+    @property
+    def problem(self) -> Problem:
+        what = {
+            "new": f"{self.uri} is not in the lock file",
+            "gone": f"{self.uri} is in the lock file and is not used any more",
+        }.get(self.change, f"{self.uri}: the {self.change} was {self.locked[:12]} and is {self.now[:12]}")
+        severity: Literal["error", "warning"] = "warning" if self.change == "gone" else "error"
+        return Problem(what, fix="lock again if this is what you want", severity=severity, code="lock-drift")
+
+
+def _key(uri: str) -> str:
+    return canonical(shown(uri))
+
+
+def make_lock(
+    entries: Iterable[LockEntry], *, modules: Mapping[str, str] | None = None, kernel: str = ""
+) -> Lock:
+    """A lock in one order, each source once and without secrets."""
+    unique = {_key(entry.uri): LockEntry(shown(entry.uri), entry.commit, entry.sha256, entry.content)
+              for entry in entries}  # fmt: skip
+    return Lock(tuple(sorted(unique.values())), dict(sorted((modules or {}).items())), kernel)
+
+
+def print_lock(lock: Lock) -> str:
+    """The lock as JSON, the same text for the same lock."""
+    data: dict[str, Any] = {
+        "version": FORMAT,
+        "kernel": lock.kernel,
+        "sources": [
+            {key: value for key, value in _fields(entry).items() if value} for entry in sorted(lock.entries)
+        ],
+        "modules": dict(sorted(lock.modules.items())),
+    }
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _fields(entry: LockEntry) -> dict[str, str]:
+    return {"uri": entry.uri, "commit": entry.commit, "sha256": entry.sha256, "content": entry.content}
+
+
+def read_lock(text: str, file: str = "bundle.lock") -> Lock:
+    """The lock in a text. Raises BundleLoadError when it is none."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line, column = getattr(error, "lineno", 1), getattr(error, "colno", 1)
+        raise BundleLoadError(
+            f"the lock file is not JSON: {getattr(error, 'msg', 'it cannot be read')}",
+            where=Location(file, line, column),
+            fix="lock again",
+        ) from error
+    if not isinstance(data, dict) or data.get("version") != FORMAT:
+        raise _wrong(file, f"the lock file should have version {FORMAT}")
+    sources, modules, kernel = data.get("sources", []), data.get("modules", {}), data.get("kernel", "")
+    if not isinstance(sources, list) or not isinstance(modules, dict) or not isinstance(kernel, str):
+        raise _wrong(file, "the lock file should have `sources`, `modules` and `kernel`")
+    if not all(isinstance(version, str) for version in modules.values()):
+        raise _wrong(file, "`modules` should map names to versions")
+    return Lock(tuple(_entry(item, file) for item in sources), modules, kernel)
+
+
+def _entry(item: object, file: str) -> LockEntry:
+    fields = ("uri", "commit", "sha256", "content")
+    if not isinstance(item, dict) or not isinstance(item.get("uri"), str):
+        raise _wrong(file, "each source should have a uri")
+    values = [item.get(key, "") for key in fields]
+    if not all(isinstance(value, str) for value in values):
+        raise _wrong(file, f"the source {item['uri']} should hold texts only")
+    return LockEntry(*values)
+
+
+def _wrong(file: str, what: str) -> BundleLoadError:
+    return BundleLoadError(what, where=Location(file, 1, 1), fix="lock again", subject=Subject(path=file))
+
+
+def drift(lock: Lock, now: Iterable[LockEntry]) -> tuple[Drift, ...]:
+    """Every difference between what was locked and what is there, in the order of the addresses."""
+    locked = {_key(entry.uri): entry for entry in lock.entries}
+    present = {_key(entry.uri): entry for entry in now}
+    found: list[Drift] = []
+    for key in sorted({*locked, *present}):
+        before, after = locked.get(key), present.get(key)
+        if before is None or after is None:
+            found.append(Drift(key, "new" if before is None else "gone"))
+        else:
+            found.extend(_changes(key, before, after))
+    return tuple(found)
+
+
+def _changes(key: str, before: LockEntry, after: LockEntry) -> Iterable[Drift]:
+    pairs: tuple[tuple[Change, str, str], ...] = (
+        ("commit", before.commit, after.commit),
+        ("sha256", before.sha256, after.sha256),
+        ("content", before.content, after.content),
+    )
+    return (Drift(key, change, was, now) for change, was, now in pairs if was and was != now)

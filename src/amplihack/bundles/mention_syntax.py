@@ -1,0 +1,137 @@
+"""`@path` in markdown: what is a mention, and what only looks like one.
+
+    mention  =  "@" ( '"' any text '"' | letter, digit or _ : . / ~ - , one or more )
+
+Code, comments and e-mail addresses hold no mentions, and `\\@` is just an @.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_TOKEN = re.compile(
+    r'(?<![\w/])(?<!\w[.+\-])@(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[\w:./~\-]+)(?P<anchor>#[\w\-]+)?)'
+)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
+_TICKS = re.compile(r"`+")
+_PARAGRAPHS = re.compile(r"(\n[ \t]*\n)")
+_LINE_SUFFIX = re.compile(r"(?P<path>.*[./].*):\d+(?:-\d+)?")
+_VISIBLE = re.compile(r"[^\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A mention as it is usually meant, and the longer readings to try first if a file has such a name."""
+
+    text: str  # with its @
+    line: int  # from 1
+    column: int
+    longer: tuple[str, ...] = ()
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        return (*self.longer, self.text)
+
+
+def parse_mentions(text: str) -> list[str]:
+    """The mentions of a text, each once, in order, with their @."""
+    return list(dict.fromkeys(mention.text for mention in find_mentions(text)))
+
+
+def find_mentions(text: str) -> list[Mention]:
+    """Every mention with its place; one that is repeated is found again."""
+    if "@" not in text:
+        return []
+    found: list[Mention] = []
+    line, start, line_start = 1, 0, 0
+    for match in _TOKEN.finditer(_without_code(text)):
+        if _is_escaped(text, match.start()):
+            continue
+        readings = _readings(match)
+        if not readings:
+            continue
+        line += text.count("\n", start, match.start())
+        line_start = text.rfind("\n", start, match.start()) + 1 or line_start
+        start = match.start()
+        *longer, usual = (f"@{reading}" for reading in readings)
+        found.append(Mention(usual, line, start - line_start + 1, tuple(longer)))
+    return found
+
+
+def _is_escaped(text: str, at: int) -> bool:
+    before = text[:at] if at < 64 else text[at - 64 : at]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+def _readings(match: re.Match[str]) -> list[str]:
+    """What a token may mean, longest first: as it stands, without its anchor, punctuation, line number."""
+    if match["quoted"] is not None:
+        return [match["quoted"]]
+    bare = match["bare"]
+    whole = bare + (match["anchor"] or "")
+    trimmed = bare.rstrip(".:-")
+    line = _LINE_SUFFIX.fullmatch(trimmed)
+    usual = line["path"].rstrip(".:-") if line else trimmed
+    if not any(char.isalnum() or char in "~_" for char in usual):
+        return []
+    return list(dict.fromkeys((whole, bare, trimmed, usual)))
+
+
+def _without_code(text: str) -> str:
+    """The text with everything that is code or comment blanked; what stays keeps its place."""
+    if "`" not in text and "~~~" not in text and "<!--" not in text:
+        return text
+    text = _blank_fences(text)
+    text = _blank_comments(text)
+    return "".join(_blank_spans(paragraph) for paragraph in _PARAGRAPHS.split(text))
+
+
+def _blank(text: str) -> str:
+    return _VISIBLE.sub(" ", text)
+
+
+def _blank_fences(text: str) -> str:
+    lines = text.split("\n")
+    fence = ""
+    for number, line in enumerate(lines):
+        mark = _FENCE.match(line)
+        if fence:
+            lines[number] = _blank(line)
+            if mark and mark[1][0] == fence[0] and len(mark[1]) >= len(fence) and not mark[2].strip():
+                fence = ""
+        elif mark and not (mark[1][0] == "`" and "`" in mark[2]):
+            fence = mark[1]
+            lines[number] = _blank(line)
+    return "\n".join(lines)
+
+
+def _blank_comments(text: str) -> str:
+    pieces: list[str] = []
+    position = 0
+    while (begin := text.find("<!--", position)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
+        pieces += [text[position:begin], _blank(text[begin : end + 3])]
+        position = end + 3
+    return "".join((*pieces, text[position:]))
+
+
+def _blank_spans(paragraph: str) -> str:
+    """Code between two equal runs of backticks; a run without a partner is just text."""
+    runs = [(found.start(), found.end()) for found in _TICKS.finditer(paragraph)]
+    pieces: list[str] = []
+    position = number = 0
+    while number < len(runs):
+        partner = _partner(runs, number)
+        if partner is None:
+            number += 1
+            continue
+        begin, end = runs[number][0], runs[partner][1]
+        pieces += [paragraph[position:begin], _blank(paragraph[begin:end])]
+        position, number = end, partner + 1
+    return "".join((*pieces, paragraph[position:]))
+
+
+def _partner(runs: list[tuple[int, int]], number: int) -> int | None:
+    length = runs[number][1] - runs[number][0]
+    same = (other for other in range(number + 1, len(runs)) if runs[other][1] - runs[other][0] == length)
+    return next(same, None)

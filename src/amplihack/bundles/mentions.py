@@ -1,0 +1,259 @@
+"""Mentions resolved to files that they may name, and the files gathered, each content once."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from amplihack.bundles.context import contained, is_within
+from amplihack.bundles.mention_syntax import Mention, find_mentions
+from amplihack.bundles.ports import Files, Listing, Text, Texts
+from amplihack.bundles.uris import escapes, split_namespace
+
+MAX_DEPTH = 3
+SourceType: TypeAlias = Literal[
+    "bundle_namespace",
+    "user_shortcut",
+    "project_shortcut",
+    "home_shortcut",
+    "relative_path",
+    "bundle_context_decl",
+]
+Failure: TypeAlias = Literal[
+    "not_found",
+    "permission_error",
+    "unsupported",
+    "path_traversal_rejected",
+    "bundle_not_registered",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where mentions may lead: namespaces, the directories that local ones start at, and shortcuts.
+
+    `context` holds declared context files by `namespace:name`. With `allowed` set, a local mention must
+    end inside one of those directories. A `finder` answers in place of all that: it is given the mention and
+    the directories that local ones start at.
+    """
+
+    namespaces: Mapping[str, str] = field(default_factory=dict)
+    bases: tuple[str, ...] = ()
+    home: str | None = None
+    user: str | None = None
+    project: str | None = None
+    context: Mapping[str, str] = field(default_factory=dict)
+    allowed: tuple[str, ...] | None = None
+    finder: Callable[[str, tuple[str, ...]], Answer] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    path: str
+    source: SourceType
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    reason: Failure
+    source: SourceType
+
+
+Answer: TypeAlias = Found | Lost
+
+
+def resolve(mention: str, scope: Scope, files: Files) -> Answer:
+    """The file or directory that a mention names, or why it names none."""
+    if scope.finder is not None:
+        return scope.finder(mention, scope.bases)
+    name = mention.removeprefix("@")
+    if name.startswith("~"):
+        return _local(name, scope, files) if scope.home else Lost("not_found", "home_shortcut")
+    parts = split_namespace(name)
+    if parts is None:
+        return _local(name, scope, files)
+    namespace, path = parts
+    if namespace == "user" and scope.user is not None:
+        return _inside(scope.user, path, "user_shortcut", files)
+    if namespace == "project" and scope.project is not None:
+        return _inside(scope.project, path, "project_shortcut", files)
+    declared = scope.context.get(name)
+    if declared is not None and files.real(declared) is not None:
+        return Found(declared, "bundle_namespace")
+    if namespace not in scope.namespaces:
+        return Lost("bundle_not_registered", "bundle_namespace")
+    return _inside(scope.namespaces[namespace], path, "bundle_namespace", files)
+
+
+def _inside(root: str, path: str, source: SourceType, files: Files) -> Answer:
+    """A path that must stay in a root, also when links are followed."""
+    if escapes(path):
+        return Lost("path_traversal_rejected", source)
+    whole = posixpath.join(root, path.lstrip("/")) if path.strip("/") else root
+    for candidate in (whole, f"{whole}.md"):
+        if files.real(candidate) is not None:
+            real = contained(candidate, root, files)
+            return Found(real, source) if real else Lost("path_traversal_rejected", source)
+    return Lost("not_found", source)
+
+
+def _local(name: str, scope: Scope, files: Files) -> Answer:
+    home = name.startswith("~")
+    source: SourceType = "home_shortcut" if home else "relative_path"
+    outside = False
+    for base in _starts(name, scope):
+        for candidate in (base, f"{base}.md"):
+            real = files.real(candidate)
+            if real is not None and _is_allowed(real, scope, files):
+                return Found(real, source)
+            outside = outside or real is not None
+    return Lost("path_traversal_rejected" if outside else "not_found", source)
+
+
+def _starts(name: str, scope: Scope) -> list[str]:
+    if name == "~" or name.startswith("~/"):
+        return [posixpath.normpath(posixpath.join(scope.home or "", name[2:]))]
+    return [posixpath.normpath(posixpath.join(base, name)) for base in scope.bases]
+
+
+def _is_allowed(real: str, scope: Scope, files: Files) -> bool:
+    if scope.allowed is None:
+        return True
+    roots = (files.real(root) for root in scope.allowed)
+    return any(root is not None and is_within(real, root) for root in roots)
+
+
+@dataclass(frozen=True, slots=True)
+class MentionResult:
+    """What became of one mention. `content` is None when the same content was already there."""
+
+    mention: str | None  # None for a context file that is declared, not mentioned
+    path: str | None
+    content: str | None = None
+    is_directory: bool = False
+    reason: Failure | None = None
+    source: SourceType = "relative_path"
+    sha256: str | None = None
+    nested: tuple[MentionResult, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        return self.path is not None and (self.content is not None or self.is_directory)
+
+
+@dataclass(slots=True)
+class ContextFile:
+    """A content and all the ways in which it was reached, in order."""
+
+    content: str
+    sha256: str
+    owner: str = ""  # the declared context that led to it; empty for what the instruction led to
+    paths: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)  # how each path is shown, mention first
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Contents in the order of their first appearance, by hash."""
+
+    files: dict[str, ContextFile] = field(default_factory=dict)
+    owner: str = ""  # on whose behalf files are added now
+
+    def add(self, path: str, text: Text, mention: str | None = None) -> bool:
+        """True when the content is new; otherwise its paths grow."""
+        file = self.files.get(text.sha256)
+        is_new = file is None
+        if file is None:
+            file = self.files[text.sha256] = ContextFile(text.content, text.sha256, self.owner)
+        if path not in file.paths:
+            file.paths.append(path)
+        name = f"{mention} → {path}" if mention else path
+        if name not in file.names:
+            file.names.append(name)
+        return is_new
+
+
+def gather(
+    text: str, scope: Scope, world: Texts, gathered: Gathered, *, max_depth: int = MAX_DEPTH, depth: int = 0
+) -> tuple[MentionResult, ...]:
+    """One result for each mention of a text, in order, followed into the files up to `max_depth`."""
+    unique: dict[str, Mention] = {}
+    for mention in find_mentions(text):
+        unique.setdefault(mention.text, mention)
+    return tuple(_load(mention, scope, world, gathered, max_depth, depth) for mention in unique.values())
+
+
+def _load(
+    mention: Mention, scope: Scope, world: Texts, gathered: Gathered, max_depth: int, depth: int
+) -> MentionResult:
+    name, answer = _resolve_readings(mention, scope, world)
+    if isinstance(answer, Lost):
+        return MentionResult(name, None, reason=answer.reason, source=answer.source)
+    if world.is_dir(answer.path):
+        listing = format_directory_listing(answer.path, world.list(answer.path))
+        gathered.add(answer.path, text_of(listing), name)
+        return MentionResult(name, answer.path, listing, is_directory=True, source=answer.source)
+    text = world.read(answer.path)
+    if not isinstance(text, Text):
+        return MentionResult(name, None, reason=text, source=answer.source)
+    is_new = gathered.add(answer.path, text, name)
+    nested: tuple[MentionResult, ...] = ()
+    if is_new and depth < max_depth:
+        nested = gather_nested(answer.path, text.content, scope, world, gathered, max_depth, depth + 1)
+    content = text.content if is_new else None
+    return MentionResult(name, answer.path, content, False, None, answer.source, text.sha256, nested)
+
+
+def gather_nested(
+    path: str, content: str, scope: Scope, world: Texts, gathered: Gathered, max_depth: int, depth: int
+) -> tuple[MentionResult, ...]:
+    """The mentions of a file: local ones start at the file's own directory, then where they always do."""
+    here = posixpath.dirname(path)
+    bases = (here, *(base for base in scope.bases if base != here))
+    inner = replace(scope, bases=bases)
+    return gather(content, inner, world, gathered, max_depth=max_depth, depth=depth)
+
+
+def _resolve_readings(mention: Mention, scope: Scope, world: Texts) -> tuple[str, Answer]:
+    """A longer reading counts only when such a file exists; the usual one also explains a failure."""
+    for reading in mention.longer:
+        answer = resolve(reading, scope, world)
+        if isinstance(answer, Found):
+            return reading, answer
+    return mention.text, resolve(mention.text, scope, world)
+
+
+def expand_instruction(instruction: str, scope: Scope, world: Texts) -> str:
+    """The contents that an instruction mentions, then the instruction as it is."""
+    gathered = Gathered()
+    gather(instruction, scope, world, gathered)
+    blocks = format_context_block(list(gathered.files.values()))
+    return f"{blocks}\n\n{instruction}" if blocks else instruction
+
+
+def text_of(content: str) -> Text:
+    """A content with its hash."""
+    return Text(content, hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+def format_directory_listing(path: str, listing: Listing) -> str:
+    """Directories first, each by name whatever its case."""
+    if listing.denied:
+        return f"Directory: {path}\n\n  (permission denied)"
+    rows = [f"  DIR  {name}" for name in sorted(listing.directories, key=str.lower)]
+    rows += [f"  FILE {name}" for name in sorted(listing.files, key=str.lower)]
+    return "\n".join((f"Directory: {path}", "", *(rows or ["  (empty directory)"])))
+
+
+def format_context_block(files: list[ContextFile]) -> str:
+    """Each content once, in an element that says where it comes from; nothing for nothing."""
+    return "\n\n".join(context_element(file.names, file.content) for file in files)
+
+
+def context_element(names: list[str], content: str) -> str:
+    shown = ", ".join(names).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    safe = content.replace("</context_file>", "&lt;/context_file>")
+    return f'<context_file paths="{shown}">\n{safe}\n</context_file>'

@@ -1,0 +1,144 @@
+"""One tree laid over another: later wins, mappings merge, lists unite, and the loser is remembered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from amplihack.bundles.tree import NOWHERE, Items, Leaf, Removed, Table, Tree, from_value, to_plain
+
+MAX_TRAIL = 50  # how many earlier values one value remembers
+
+
+def merge(parent: Tree, child: Tree) -> Tree:
+    """The child over the parent; neither is changed, and what only one side has is shared."""
+    if parent is child:
+        return child
+    if isinstance(child, Table) and isinstance(parent, Table) and not child.fresh:
+        return merge_tables((parent, child))
+    if isinstance(child, Items) and isinstance(parent, Items) and not child.fresh:
+        return _unite(parent, child)
+    return _over(child, parent)
+
+
+def merge_tables(tables: Iterable[Table]) -> Table:
+    """All tables folded from the left in one pass, linear in the number of entries."""
+    first: Table | None = None
+    entries: dict[str, Tree] = {}
+    fresh = False
+    for table in tables:
+        if table.fresh:
+            entries, fresh = _removals(entries, table), True
+        if entries:
+            for key, item in table.entries.items():
+                before = entries.get(key)
+                entries[key] = item if before is None else merge(before, item)
+        else:
+            entries = dict(table.entries)
+        if first is None and (table.entries or table.origin is not NOWHERE):
+            first = table
+    if first is None:
+        return Table(entries, fresh=fresh)
+    return Table(entries, first.origin, first.line, first.column, first.over, fresh)
+
+
+def _removals(entries: dict[str, Tree], by: Table) -> dict[str, Tree]:
+    """What a replacing table leaves of the entries before it: the memory of them."""
+    gone: dict[str, Tree] = {}
+    for key, item in entries.items():
+        mark = Removed(by.origin, by.line, by.column)
+        gone[key] = replace(mark, over=_trail(mark, item))
+    return gone
+
+
+def _unite(parent: Items, child: Items) -> Items:
+    known = _known(parent)
+    new: list[Tree] = []
+    added: set[object] = set()
+    for item in child.items:
+        mark = identity(item)
+        if mark not in known and mark not in added:
+            new.append(item)
+            added.add(mark)
+    if not new:
+        return parent
+    return replace(parent, items=parent.items + new, known=known | added)
+
+
+def _known(items: Items) -> set[object]:
+    return items.known if items.known is not None else {identity(item) for item in items.items}
+
+
+def identity(tree: Tree) -> object:
+    """What makes two list items the same: type and value; for containers, their sorted JSON."""
+    if isinstance(tree, Leaf):
+        if tree.value is None or isinstance(tree.value, bool | int | float | str):
+            return (type(tree.value), tree.value)
+        return (id(tree), "nothing else is this")
+    try:
+        return json.dumps(to_plain(tree), sort_keys=True)
+    except (TypeError, ValueError):
+        return (id(tree), "nothing else is this")
+
+
+def _over(child: Tree, parent: Tree) -> Tree:
+    trail = _trail(child, parent)
+    if isinstance(child, Leaf):
+        return Leaf(child.value, child.origin, child.line, child.column, trail)
+    if isinstance(child, Removed):
+        return replace(child, over=trail)
+    # Over a removal the child starts anew, whatever it is laid on later.
+    return replace(child, over=trail, fresh=child.fresh or isinstance(parent, Removed))
+
+
+def _trail(child: Tree, parent: Tree) -> tuple[Tree, ...]:
+    """The child's past, then the parent and its past; a value met twice on the way counts once."""
+    if not child.over and not parent.over:
+        return (parent,)
+    seen = {_site(child)}
+    trail: list[Tree] = []
+    for past in (*child.over, parent, *parent.over):
+        if _site(past) not in seen and len(trail) < MAX_TRAIL:
+            seen.add(_site(past))
+            # The trail is told once, here: a past that kept its own would double it with every step.
+            trail.append(replace(past, over=()) if past.over else past)
+    return tuple(trail)
+
+
+def _site(tree: Tree) -> tuple[object, ...]:
+    if tree.line:
+        return (tree.origin, tree.line, tree.column)
+    return (id(tree),)
+
+
+def deep_merge(parent: dict[str, Any], child: dict[str, Any]) -> dict[str, Any]:
+    """Plain data, the child over the parent; lists unite without repeats. The result shares nothing."""
+    merged: dict[str, Any] = to_plain(merge(from_value(parent), from_value(child)))
+    return merged
+
+
+def module_key(entry: Mapping[str, Any]) -> Any:
+    """What makes two module entries the same one; nothing when the entry names no module."""
+    return entry.get("id") or entry.get("module")
+
+
+def malformed(index: int, entry: object) -> TypeError:
+    """The error for an entry of a module list that is no mapping."""
+    got = f"got {type(entry).__name__}: {entry!r}"
+    return TypeError(f"Malformed module config at index {index}: expected dict with 'module' key, {got}")
+
+
+def merge_module_lists(parent: list[dict[str, Any]], child: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Module entries merged by `id` or `module`; TypeError for an entry that is no mapping."""
+    merged: dict[str, Tree] = {}
+    for entries in (parent, child):
+        for index, entry in enumerate(entries):
+            if not isinstance(entry, dict):
+                raise malformed(index, entry)
+            key = module_key(entry)
+            if key:
+                tree = from_value(entry)
+                merged[key] = merge(merged[key], tree) if key in merged else tree
+    return [to_plain(entry) for entry in merged.values()]

@@ -1,0 +1,166 @@
+"""Bundles made of plain data that a program holds: built from it, and compared with it.
+
+Data that came from a bundle and was not touched since gives the very trees it came from, with all their lines
+and trails; what has changed since was written by the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from amplihack.bundles.merge import malformed, merge, module_key
+from amplihack.bundles.model import SECTIONS, Bundle, Include, Lineage
+from amplihack.bundles.tree import Leaf, Origin, Pending, Removed, Table, Tree, from_value, table_of, to_plain
+from amplihack.errors import Problem
+
+_MAPPINGS = ("session", "spawn", "agents", "extra")
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A bundle in data alone; `known` is the bundle that the data came from, if any."""
+
+    name: str
+    version: str
+    description: str
+    includes: Sequence[Any]
+    namespace_root: str | None
+    sections: Mapping[str, Any]  # session, providers, tools, hooks, spawn, agents, extra
+    context: Mapping[str, str]
+    pending: Mapping[str, str]
+    instruction: str | None
+    base_path: str | None
+    source_base_paths: Mapping[str, str]
+    known: Bundle = field(default_factory=Bundle)
+
+
+def bundle_of(plain: Plain, *, tolerant: bool = False) -> Bundle:
+    """The bundle that the data describes. Raises TypeError for a module entry that is no mapping.
+
+    `tolerant` keeps such entries, for somebody who wants to know what is wrong with them.
+    """
+    known, origin = plain.known, Origin(plain.name)
+    tables: dict[str, Any] = {name: _mapping(plain, name, origin) for name in _MAPPINGS}
+    for name in SECTIONS:
+        listed = plain.sections[name]
+        same = listed == known.plain(name)
+        tables[name] = known.modules(name) if same else module_table(listed, origin, tolerant=tolerant)
+    return Bundle(
+        name=plain.name,
+        version=known.version if plain.version == known.shown_version else plain.version,
+        description=plain.description,
+        includes=_includes(plain.includes, known),
+        namespace_root=plain.namespace_root,
+        context=_context(plain, origin),
+        instruction=_instruction(plain, origin),
+        base_path=plain.base_path,
+        source_base_paths=dict(plain.source_base_paths),
+        lineage=_lineage(plain),
+        **tables,
+    )
+
+
+def module_table(listed: Sequence[Any], origin: Origin, *, tolerant: bool = False) -> Table:
+    """A list of module entries by id; entries of one id are merged, those without any are passed over."""
+    entries: dict[str, Tree] = {}
+    for index, entry in enumerate(listed if isinstance(listed, list | tuple) else ()):
+        if not isinstance(entry, dict):
+            if not tolerant:
+                raise malformed(index, entry)
+            entries[f"#{index}"] = Leaf(entry, origin)
+            continue
+        key = module_key(entry) or (f"#{index}" if tolerant else None)
+        if key is not None:
+            tree: Tree = from_value(entry, origin, operators=True)
+            tree = Removed(origin) if entry.get("remove") is True else tree
+            entries[key] = merge(entries[key], tree) if key in entries else tree
+    return Table(entries, origin)
+
+
+def _mapping(plain: Plain, name: str, origin: Origin) -> Table:
+    value, known = plain.sections[name], getattr(plain.known, name)
+    if not isinstance(value, dict):
+        return Table()
+    if value == to_plain(known):
+        return known if isinstance(known, Table) else Table()
+    if name != "agents":
+        return table_of(value, origin)
+    return _agents(value, known, origin)
+
+
+def _agents(value: Mapping[str, Any], known: Table, origin: Origin) -> Table:
+    """Definitions that are replaced as a whole; those that were not touched stay what they were."""
+    entries: dict[str, Tree] = {}
+    for name, agent in value.items():
+        before = known.get(name)
+        if before is not None and to_plain(before) == agent:
+            entries[name] = before
+            continue
+        tree = from_value(agent, origin)
+        is_fuller = isinstance(tree, Table) and not tree.entries.keys() <= {"name"}
+        entries[name] = replace(tree, fresh=True) if is_fuller and isinstance(tree, Table) else tree
+    return Table(entries, origin)
+
+
+def _includes(listed: Sequence[Any], known: Bundle) -> tuple[Include, ...]:
+    if list(listed) == plain_includes(known):
+        return known.includes
+    found: list[Include] = []
+    for each in listed:
+        source = each.get("bundle") if isinstance(each, dict) else each
+        if isinstance(source, str) and source:
+            found.append(Include(source, mapping=isinstance(each, dict)))
+    return tuple(found)
+
+
+def plain_includes(bundle: Bundle) -> list[str | dict[str, Any]]:
+    """The include directives as they were written."""
+    return [{"bundle": each.source} if each.mapping else each.source for each in bundle.includes]
+
+
+def _context(plain: Plain, origin: Origin) -> Table:
+    known = plain.known
+    if plain.context == known.resolved_context and plain.pending == known.pending_context:
+        return known.context
+    values: dict[str, Any] = dict(plain.context)
+    values.update({name: Pending(reference) for name, reference in plain.pending.items()})
+    entries: dict[str, Tree] = {}
+    for name, value in values.items():
+        before = known.context.get(name)
+        same = isinstance(before, Leaf) and before.value == value
+        entries[name] = before if before is not None and same else Leaf(value, origin)
+    return Table(entries, origin)
+
+
+def _instruction(plain: Plain, origin: Origin) -> Leaf | None:
+    if plain.instruction == plain.known.system_instruction:
+        return plain.known.instruction
+    return Leaf(plain.instruction, origin) if plain.instruction else None
+
+
+def _lineage(plain: Plain) -> Lineage:
+    known = plain.known.lineage
+    if known.bundle == plain.name and (known.file or known.parts):
+        return known
+    return Lineage(plain.name, plain.version, parts=(known,) if known.file or known.parts else ())
+
+
+def shape_problems(sections: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is so wrong with plain sections that they cannot even be looked into."""
+    for name in (*_MAPPINGS, *SECTIONS):
+        value, wanted = sections[name], list if name in SECTIONS else dict
+        if not isinstance(value, wanted):
+            what = f"{name} should be a {wanted.__name__}, got {type(value).__name__}: {value!r}"
+            yield Problem(what, code="wrong-type")
+    yield from _two_defaults(sections["providers"])
+
+
+def _two_defaults(providers: object) -> Iterator[Problem]:
+    """Of several entries for one provider, at most one can do without an id."""
+    entries = [each for each in providers if isinstance(each, dict)] if isinstance(providers, list) else []
+    names = [each.get("module") for each in entries if not each.get("id") and not each.get("instance_id")]
+    for name in dict.fromkeys(name for name in names if name and names.count(name) > 1):
+        what = f"providers: {name} is listed {names.count(name)} times without an id"
+        yield Problem(what, fix="give each entry an `id:` of its own", code="two-defaults")

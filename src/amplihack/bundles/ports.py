@@ -1,0 +1,61 @@
+"""What the bundle room needs to know about the world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+Unreadable: TypeAlias = Literal["not_found", "permission_error", "unsupported"]
+
+
+class Files(Protocol):
+    """Questions about files; paths are absolute."""
+
+    def real(self, path: str) -> str | None:
+        """The path with every link followed, or None when nothing is there."""
+
+    def is_dir(self, path: str) -> bool: ...
+
+    def is_file(self, path: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A file's content and its sha256."""
+
+    content: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A directory's entries; None when they may not be seen."""
+
+    directories: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    denied: bool = False
+
+
+class Texts(Files, Protocol):
+    """Files whose content can be asked for."""
+
+    def read(self, path: str) -> Text | Unreadable: ...
+
+    def list(self, path: str) -> Listing: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A name that bundles refer to: where it comes from and, once fetched, where its files lie."""
+
+    uri: str
+    root: str | None = None
+
+
+class Names(Protocol):
+    """Names that this run knows."""
+
+    def redirect(self, source: str) -> str | None:
+        """Another address to use for an include, or None."""
+
+    def namespace(self, name: str) -> Namespace | None: ...

@@ -1,0 +1,182 @@
+"""Why a value is what it is: who wrote it, where, how that bundle came in, and what it replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+from amplihack.bundles.model import SECTIONS, Bundle, Lineage
+from amplihack.bundles.tree import Items, Leaf, Pending, Removed, Table, Tree, leaves, to_plain
+
+Status: TypeAlias = Literal["used", "replaced", "removed"]
+Chain: TypeAlias = tuple[str, ...]
+_TABLES = ("session", *SECTIONS, "spawn", "agents", "context", "extra")
+_SINGULAR = {"providers": "provider", "tools": "tool", "hooks": "hook"}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One value that was written under a path; `via` leads from the outermost bundle to the writer."""
+
+    path: str
+    value: Any
+    bundle: str
+    file: str
+    line: int
+    via: Chain
+    status: Status = "used"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "path": self.path,
+            "value": self.value,
+            "bundle": self.bundle,
+            "file": self.file,
+            "line": self.line,
+            "via": list(self.via),
+            "status": self.status,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Who brought an item in, and through which of its includes."""
+
+    bundle: str
+    via: str | None
+
+
+def why(bundle: Bundle, path: str) -> tuple[Entry, ...]:
+    """Every value written under `path`, the one in use first; empty when there is none.
+
+    A path names a section and a key (`tools.tool-bash.config.timeout`), or only a module, an agent, a
+    context file or a key that is not a section. For a mapping, all values in it are explained.
+    """
+    found = find(bundle, path)
+    if found is None:
+        return ()
+    at, tree = found
+    chains = include_chains(bundle.lineage)
+    if isinstance(tree, Removed):
+        return tuple(_history(at, tree, chains))
+    return tuple(
+        entry
+        for inner, leaf in leaves(tree)
+        for entry in _history(".".join((at, *inner)) if inner else at, leaf, chains)
+    )
+
+
+def find(bundle: Bundle, path: str) -> tuple[str, Tree] | None:
+    """The full path and the value that a path given by a person leads to."""
+    if path == "instruction":
+        return ("instruction", bundle.instruction) if bundle.instruction else None
+    section, _, rest = path.partition(".")
+    if section in _TABLES:
+        table: Table = getattr(bundle, section)
+        tree = _descend(table, rest) if rest else table
+        return (path, tree) if tree is not None else None
+    for name in ("extra", "tools", "hooks", "providers", "agents", "context", "session", "spawn"):
+        tree = _descend(getattr(bundle, name), path)
+        if tree is not None:
+            return f"{name}.{path}" if name != "extra" else path, tree
+    return None
+
+
+def _descend(tree: Tree, path: str) -> Tree | None:
+    """Down the path; keys may hold dots themselves, so the longest key that fits is taken first."""
+    if not path:
+        return tree
+    if isinstance(tree, Items):
+        head, _, rest = path.partition(".")
+        number = int(head) if head.isascii() and head.isdecimal() and len(head) < 10 else -1
+        return _descend(tree.items[number], rest) if 0 <= number < len(tree.items) else None
+    if not isinstance(tree, Table):
+        return None
+    parts = path.split(".")
+    for cut in range(len(parts), 0, -1):
+        key = ".".join(parts[:cut])
+        if key in tree.entries:
+            found = _descend(tree.entries[key], ".".join(parts[cut:]))
+            if found is not None:
+                return found
+    return None
+
+
+def _history(path: str, tree: Tree, chains: dict[tuple[str, str], Chain]) -> Iterator[Entry]:
+    """A value, then what it replaced, latest first."""
+    used: Status = "removed" if isinstance(tree, Removed) else "used"
+    for status, each in ((used, tree), *(("replaced", past) for past in tree.over)):
+        via = chains.get((each.origin.bundle, each.origin.file), ())
+        shown: Status = "removed" if isinstance(each, Removed) else "used" if status == "used" else "replaced"
+        yield Entry(path, _shown(each), each.origin.bundle, each.origin.file, each.line, via, shown)
+
+
+def _shown(tree: Tree) -> Any:
+    plain = to_plain(tree)
+    return plain.reference if isinstance(plain, Pending) else plain
+
+
+def include_chains(lineage: Lineage) -> dict[tuple[str, str], Chain]:
+    """For every bundle of a composition, the names on the shortest way to it, itself included."""
+    chains: dict[tuple[str, str], Chain] = {}
+    level: list[tuple[Lineage, Chain]] = [(lineage, ())]
+    while level:
+        below: list[tuple[Lineage, Chain]] = []
+        for each, above in level:
+            key = (each.bundle, each.file)
+            if key not in chains:
+                chains[key] = (*above, each.bundle or each.file)
+                below.extend((part, chains[key]) for part in each.parts)
+        level = below
+    return chains
+
+
+def origins(bundle: Bundle) -> dict[str, list[Claim]]:
+    """Who introduced each item, innermost first: for X including Y including Z, (Z), (Y via Z), (X via Y)."""
+    chains = include_chains(bundle.lineage)
+    return {key: _claims(tree, chains) for key, tree in items_of(bundle) if tree.origin.bundle}
+
+
+def _claims(tree: Tree, chains: dict[tuple[str, str], Chain]) -> list[Claim]:
+    introducer = tree.over[-1] if tree.over else tree
+    name = introducer.origin.bundle
+    chain = chains.get((name, introducer.origin.file), (name,))
+    inward = list(reversed(chain))
+    return [
+        Claim(name, None),
+        *(Claim(outer, inner) for inner, outer in pairwise(inward)),
+    ]
+
+
+def modified_by(bundle: Bundle) -> dict[str, list[str]]:
+    """For each item, the bundles besides its introducer that wrote something in it."""
+    found: dict[str, list[str]] = {}
+    for key, tree in items_of(bundle):
+        writers = dict.fromkeys(each.origin.bundle for _, leaf in leaves(tree) for each in (leaf, *leaf.over))
+        writers.pop((tree.over[-1] if tree.over else tree).origin.bundle, None)
+        if writers:
+            found[key] = [name for name in writers if name]
+    return found
+
+
+def items_of(bundle: Bundle) -> Iterator[tuple[str, Tree]]:
+    """Everything that somebody brought in, under the name that provenance gives it."""
+    for section in SECTIONS:
+        yield from ((f"{_SINGULAR[section]}:{key}", tree) for key, tree in bundle.modules(section))
+    yield from ((f"agent:{name}", tree) for name, tree in bundle.agents)
+    yield from ((f"context:{name}", tree) for name, tree in bundle.context)
+    for role in ("orchestrator", "context"):
+        part = bundle.session.get(role)
+        if part is not None:
+            yield f"session.{role}:{_module_id(part)}", part
+    yield from ((f"spawn:{key}", tree) for key, tree in bundle.spawn)
+    if bundle.instruction:
+        yield "instruction:", bundle.instruction
+
+
+def _module_id(tree: Tree) -> str:
+    if isinstance(tree, Table):
+        return tree.text("id") or tree.text("module")
+    return str(tree.value) if isinstance(tree, Leaf) else ""

@@ -1,0 +1,191 @@
+"""A composition to look at: its graph in three notations, what it costs, and its parts as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
+
+from amplihack.bundles.model import SECTIONS, Bundle, Lineage
+from amplihack.bundles.tree import Leaf, Table, Tree
+from amplihack.bundles.uris import shown
+
+COLORS = ("#c8e6c9", "#fff9c4", "#ffe0b2", "#ffcdd2")
+THRESHOLDS: Mapping[str, tuple[int, int, int]] = {
+    "agent_description": (500, 1000, 2000),
+    "all_agent_descriptions": (5_000, 10_000, 20_000),
+    "tool_schema": (300, 600, 1000),
+    "all_tool_schemas": (3_000, 6_000, 12_000),
+    "context_file": (1_000, 2_000, 4_000),
+    "all_context": (4_000, 8_000, 16_000),
+    "bundle_body": (500, 1000, 2000),
+}
+_WIDTH, _HEIGHT, _GAP, _STEP = 190, 44, 70, 64
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a text costs."""
+    return len(text) // 4
+
+
+def color_tier(tokens: int, category: str) -> str:
+    """From green to red: how heavy something is for its kind. KeyError for a kind that is not known."""
+    return COLORS[sum(tokens > limit for limit in THRESHOLDS[category])]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One bundle in the picture."""
+
+    key: str
+    name: str
+    version: str
+    file: str
+    tokens: int = 0
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    boxes: tuple[Box, ...]
+    edges: tuple[tuple[str, str], ...]
+
+
+def graph_of(bundle: Bundle, tokens: Mapping[str, int] | None = None) -> Graph:
+    """Who includes whom, each bundle once; `tokens` by bundle name are what each one contributes."""
+    costs = tokens or {}
+    boxes: dict[tuple[str, str], Box] = {}
+    edges: dict[tuple[str, str], None] = {}
+    level: list[tuple[Lineage, str]] = [(bundle.lineage, "")]
+    depth = 0
+    while level:
+        below: list[tuple[Lineage, str]] = []
+        for each, above in level:
+            key = (each.bundle, each.file)
+            is_new = key not in boxes
+            if is_new:
+                name = each.bundle or shown(each.file) or "bundle"
+                boxes[key] = Box(f"b{len(boxes)}", name, each.version, each.file, costs.get(name, 0), depth)
+                below.extend((part, boxes[key].key) for part in each.parts)
+            if above:
+                edges[(above, boxes[key].key)] = None
+        level, depth = below, depth + 1
+    return Graph(tuple(boxes.values()), tuple(edges))
+
+
+def _label(box: Box) -> str:
+    version = f" {box.version}" if box.version else ""
+    return f"{box.name}{version}" + (f" · {box.tokens} tokens" if box.tokens else "")
+
+
+def dot(graph: Graph) -> str:
+    """The graph in Graphviz' language."""
+    lines = ["digraph bundles {", "  rankdir=LR;", "  node [shape=box, style=filled];"]
+    for box in graph.boxes:
+        color = color_tier(box.tokens, "all_context")
+        lines.append(f'  {box.key} [label={_quoted(_label(box))}, fillcolor="{color}"];')
+    lines += [f"  {above} -> {below};" for above, below in graph.edges]
+    return "\n".join((*lines, "}")) + "\n"
+
+
+def _quoted(text: str) -> str:
+    safe = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{safe}"'
+
+
+def mermaid(graph: Graph) -> str:
+    """The graph in Mermaid's language."""
+    lines = ["graph LR"]
+    for box in graph.boxes:
+        safe = (
+            _label(box).replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;").replace("\n", " ")
+        )
+        lines.append(f'  {box.key}["{safe}"]')
+    lines += [f"  {above} --> {below}" for above, below in graph.edges]
+    return "\n".join(lines) + "\n"
+
+
+def svg(graph: Graph) -> str:
+    """The graph as a picture: one column for each level of includes."""
+    places = _places(graph.boxes)
+    width = max((x for x, _ in places.values()), default=0) + _WIDTH + 20
+    height = max((y for _, y in places.values()), default=0) + _HEIGHT + 20
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">']
+    for above, below in graph.edges:
+        (x1, y1), (x2, y2) = places[above], places[below]
+        start, end = (x1 + _WIDTH, y1 + _HEIGHT // 2), (x2, y2 + _HEIGHT // 2)
+        lines.append(f'<path d="M{start[0]},{start[1]} L{end[0]},{end[1]}" stroke="#666" fill="none"/>')
+    lines.extend(_svg_box(box, *places[box.key]) for box in graph.boxes)
+    return "\n".join((*lines, "</svg>")) + "\n"
+
+
+def _places(boxes: Iterable[Box]) -> dict[str, tuple[int, int]]:
+    rows: dict[int, int] = {}
+    places: dict[str, tuple[int, int]] = {}
+    for box in boxes:
+        row = rows.get(box.level, 0)
+        rows[box.level] = row + 1
+        places[box.key] = (10 + box.level * (_WIDTH + _GAP), 10 + row * _STEP)
+    return places
+
+
+def _svg_box(box: Box, x: int, y: int) -> str:
+    color = color_tier(box.tokens, "all_context")
+    second = f"{box.tokens} tokens" if box.tokens else box.version
+    return (
+        f"<g><title>{escape(box.file)}</title>"
+        f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="6" fill="{color}" stroke="#666"/>'
+        f'<text x="{x + 10}" y="{y + 18}">{escape(_fitted(box.name))}</text>'
+        f'<text x="{x + 10}" y="{y + 35}" fill="#666">{escape(_fitted(second))}</text></g>'
+    )
+
+
+def _fitted(text: str, width: int = 26) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of what a bundle holds."""
+
+    section: str
+    name: str
+    source: str
+    bundle: str
+    file: str
+    line: int
+    tokens: int = 0
+
+
+def rows(bundle: Bundle, context_tokens: Mapping[str, int] | None = None) -> tuple[Row, ...]:
+    """All modules, agents and context files of a bundle with who brought them, in order."""
+    costs = context_tokens or {}
+    found = [
+        _row(section, key, entry, entry.text("source") if isinstance(entry, Table) else "")
+        for section in SECTIONS
+        for key, entry in bundle.modules(section)
+    ]
+    for name, agent in bundle.agents:
+        description = agent.text("description") if isinstance(agent, Table) else ""
+        found.append(_row("agents", name, agent, "", estimate_tokens(description)))
+    for name, path in bundle.resolved_context.items():
+        found.append(_row("context", name, bundle.context.entries[name], path, costs.get(name, 0)))
+    for name, reference in bundle.pending_context.items():
+        found.append(_row("context", name, bundle.context.entries[name], reference))
+    if isinstance(bundle.instruction, Leaf):
+        tokens = estimate_tokens(str(bundle.instruction.value))
+        found.append(_row("instruction", "instruction", bundle.instruction, "", tokens))
+    return tuple(found)
+
+
+def _row(section: str, name: str, tree: Tree, source: str, tokens: int = 0) -> Row:
+    return Row(section, name, shown(source), tree.origin.bundle, tree.origin.file, tree.line, tokens)
+
+
+def tokens_by_bundle(table: Iterable[Row]) -> dict[str, int]:
+    """What each bundle adds to every prompt."""
+    found: dict[str, int] = {}
+    for row in table:
+        found[row.bundle] = found.get(row.bundle, 0) + row.tokens
+    return found

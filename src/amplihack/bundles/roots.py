@@ -1,0 +1,56 @@
+"""Root bundles and those that lie below them: who establishes which namespace, and where it lies."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A root bundle that was found above another one."""
+
+    name: str
+    directory: str
+    namespace_root: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether a bundle is a root or belongs to one, and the namespaces that it makes known."""
+
+    is_root: bool
+    root_name: str | None
+    source_base_paths: Mapping[str, str]
+
+
+def root_directories(directory: str, source_root: str) -> tuple[str, ...]:
+    """Where a root bundle of the bundle in `directory` may lie, nearest first, up to the source's root."""
+    found: list[str] = []
+    top = source_root.rstrip("/") or "/"
+    current = posixpath.dirname(directory.rstrip("/"))
+    while current == top or current.startswith(top.rstrip("/") + "/"):
+        found.append(current)
+        if current in (top, "/"):
+            break
+        current = posixpath.dirname(current)
+    return tuple(found)
+
+
+def standing(name: str, directory: str, namespace_root: str | None, root: Root | None) -> Standing:
+    """A bundle below a root of another name is nested: it shares that namespace and adds its own."""
+    paths: dict[str, str] = {}
+    if root is not None and root.directory != directory and root.name:
+        paths[root.name] = resource_root(root.directory, root.namespace_root)
+        if name and name != root.name:
+            paths[name] = resource_root(directory, namespace_root)
+        return Standing(name == root.name, None if name == root.name else root.name, paths)
+    if name:
+        paths[name] = resource_root(directory, namespace_root)
+    return Standing(True, None, paths)
+
+
+def resource_root(directory: str, namespace_root: str | None) -> str:
+    """The directory that holds the `agents/` and `context/` of a namespace."""
+    return posixpath.normpath(posixpath.join(directory, namespace_root)) if namespace_root else directory

@@ -1,0 +1,208 @@
+"""Addresses of bundles and modules: read, printed in one form, and shown without their secrets."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, replace
+
+DEFAULT_REF = "main"
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")  # one letter is a drive
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_DRIVE_IN_PATH = re.compile(r"/[A-Za-z]:(?:[\\/]|$)")
+_PATH_STARTS = ("/", "./", "../", "~/", ".\\", "..\\")
+_COMMIT = re.compile(r"[0-9a-fA-F]{40}")
+_SECRET_PARAMETER = re.compile(r"(?i)\b([\w-]*(?:token|secret|key|password|passwd|sig|signature)=)[^&#\s]*")
+_GIT_SUFFIX = re.compile(r"(?:\.git|/)+$")
+_USER = re.compile(r"(?i)\b((?:[a-z][a-z0-9+.\-]*)://)([^/@\s?#]+)@")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedURI:
+    """An address in its parts; `commit` and `sha256` say what the content must be."""
+
+    scheme: str
+    host: str
+    path: str
+    ref: str = ""
+    subpath: str = ""
+    query: str = ""
+    commit: str = ""
+    sha256: str = ""
+
+    @property
+    def is_git(self) -> bool:
+        return self.scheme.startswith("git+")
+
+    @property
+    def is_zip(self) -> bool:
+        return self.scheme.startswith("zip+")
+
+    @property
+    def is_file(self) -> bool:
+        return self.scheme == "file"
+
+    @property
+    def is_http(self) -> bool:
+        return self.scheme in ("http", "https")
+
+    @property
+    def is_package(self) -> bool:
+        return self.scheme == ""
+
+    @property
+    def is_remote(self) -> bool:
+        return self.scheme.rpartition("+")[2] not in ("", "file")
+
+    @property
+    def is_pinned(self) -> bool:
+        """True when the address names one commit or one content."""
+        return bool(self.commit or self.sha256 or (self.is_git and _COMMIT.fullmatch(self.ref)))
+
+    @property
+    def repository(self) -> str:
+        """The last part of the path without `.git`: what people take for the namespace."""
+        return posixpath.basename(self.path.rstrip("/")).removesuffix(".git")
+
+    def __str__(self) -> str:
+        return print_uri(self)
+
+
+def parse_uri(uri: str) -> ParsedURI:
+    """The parts of an address, a path or a name. Any text has parts; none is refused here."""
+    scheme = _SCHEME.match(uri)
+    if scheme:
+        return _with_scheme(scheme[1], uri[scheme.end() :])
+    if _is_path(uri):
+        path, fragment = _split_fragment(uri)
+        return ParsedURI("file", "", path, **fragment)
+    name, _, subpath = uri.partition("/")
+    return ParsedURI("", "", name, subpath=subpath)
+
+
+def _is_path(text: str) -> bool:
+    return text.startswith(_PATH_STARTS) or bool(_WINDOWS.match(text)) or text in (".", "..", "~")
+
+
+def _with_scheme(scheme: str, rest: str) -> ParsedURI:
+    scheme = scheme.lower()
+    rest, fragment = _split_fragment(rest, anything=True)
+    if scheme == "file":
+        return ParsedURI(scheme, "", strip_uri_drive_prefix(rest), **fragment)
+    host, slash, path = rest.partition("/")
+    path = slash + path
+    query = ""
+    if scheme.endswith(("http", "https", "ssh")):
+        path, _, query = path.partition("?")
+    ref = ""
+    if scheme.startswith("git+"):
+        path, ref = _split_ref(path, last=scheme == "git+file")
+        if not ref and "?" not in query.rpartition("@")[2] and "@" in query:
+            query, _, ref = query.rpartition("@")
+        ref = ref or (DEFAULT_REF if path else "")
+    return ParsedURI(scheme, host, path, ref, query=query, **fragment)
+
+
+def _split_ref(path: str, *, last: bool) -> tuple[str, str]:
+    """A hosted path holds no @, so its ref may hold some; a directory's name may hold them itself."""
+    before, at, ref = path.rpartition("@") if last else path.partition("@")
+    return (before, ref) if at and before else (path, "")
+
+
+def _split_fragment(text: str, *, anything: bool = False) -> tuple[str, dict[str, str]]:
+    """The text before `#` and what we read behind it; a path keeps a # that introduces nothing of ours."""
+    before, mark, fragment = text.partition("#")
+    fields = {"subdirectory": "subpath", "sha256": "sha256", "commit": "commit"}
+    found: dict[str, str] = {}
+    for part in fragment.split("&"):
+        key, equals, value = part.partition("=")
+        if equals and key in fields:
+            found.setdefault(fields[key], value)
+    if mark and not found and not anything:
+        return text, {}
+    return before, found
+
+
+def print_uri(uri: ParsedURI) -> str:
+    """The address as text; reading it again gives the same parts."""
+    if uri.is_package:
+        return f"{uri.path}/{uri.subpath}" if uri.subpath else uri.path
+    fields = {"subdirectory": uri.subpath, "commit": uri.commit, "sha256": uri.sha256}
+    fragment = "&".join(f"{key}={value}" for key, value in fields.items() if value)
+    query = f"?{uri.query}" if uri.query else ""
+    ref = f"@{uri.ref}" if uri.ref and uri.is_git else ""
+    odd = uri.path[:1] != "/" or "#" in uri.path or bool(_DRIVE_IN_PATH.match(uri.path))
+    plain = uri.is_file and odd and _is_path(uri.path)
+    head = uri.path if plain else f"{uri.scheme}://{uri.host}{uri.path}"
+    return f"{head}{ref}{query}{'#' + fragment if fragment else ''}"
+
+
+def canonical(uri: str, *, base: str | None = None) -> str:
+    """One spelling for one place, to compare by: tidy paths, the default ref written out, no `.git`."""
+    parsed = parse_uri(uri)
+    if parsed.is_package:
+        return uri
+    path, subpath = parsed.path, _tidy_subpath(parsed.subpath)
+    if parsed.is_file:
+        if base is not None and path.startswith("."):
+            path = posixpath.join(base, path)
+        path = posixpath.normpath(path) if path.startswith("/") else path
+    elif parsed.is_git and parsed.is_remote:
+        path = _GIT_SUFFIX.sub("", path) or path
+    user, at, host = parsed.host.rpartition("@")
+    tidy = replace(parsed, host=f"{user}{at}{host.lower()}", path=path, subpath=subpath)
+    return print_uri(tidy)
+
+
+def _tidy_subpath(subpath: str) -> str:
+    tidy = posixpath.normpath(subpath.strip("/")) if subpath.strip("/") else ""
+    return "" if tidy == "." else tidy
+
+
+def without_fragment(uri: str) -> str:
+    """The address of the whole source, of which a subdirectory was asked for."""
+    return uri.partition("#")[0]
+
+
+def escapes(path: str) -> bool:
+    """True for a relative path that leads out of where it starts."""
+    if ".." not in path:
+        return False
+    tidy = posixpath.normpath(path.lstrip("/")) if path.strip("/") else "."
+    return tidy == ".." or tidy.startswith("../")
+
+
+def shown(text: str) -> str:
+    """The text with user names, passwords and tokens in its addresses masked; `git@` stays."""
+
+    def mask(found: re.Match[str]) -> str:
+        ssh_user = found[1].lower().endswith("ssh://") and ":" not in found[2]
+        return found[0] if ssh_user else f"{found[1]}***@"
+
+    return _SECRET_PARAMETER.sub(r"\1***", _USER.sub(mask, text))
+
+
+def split_namespace(reference: str) -> tuple[str, str] | None:
+    """The two sides of `namespace:path`, or None for an address, a path or a plain name."""
+    if "://" in reference or reference.startswith((*_PATH_STARTS, "git+", "@")) or _WINDOWS.match(reference):
+        return None
+    namespace, colon, path = reference.partition(":")
+    return (namespace, path) if colon and namespace and "/" not in namespace else None
+
+
+def strip_uri_drive_prefix(path: str) -> str:
+    """`/C:/x`, as a file URI spells it, is `C:/x`."""
+    return path[1:] if _DRIVE_IN_PATH.match(path) else path
+
+
+def describe_cross_platform_path_mismatch(path: str, system: str = "Linux") -> str | None:
+    """Why an absolute path of another system cannot be found on this one, or None."""
+    windows = system == "Windows"
+    if path.startswith("//"):
+        return None
+    foreign = bool(_WINDOWS.match(strip_uri_drive_prefix(path)))
+    if windows and path.startswith("/") and not foreign:
+        return f"{path} is a POSIX-style absolute path, which cannot exist on Windows"
+    if not windows and foreign:
+        return f"{path} is a Windows-style absolute path, which cannot exist on {system}"
+    return None

@@ -1,0 +1,81 @@
+"""`${NAME}` and `${NAME:default}` in a mount plan, filled from a given environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from amplihack.bundles.mount_plan import MountPlan
+from amplihack.errors import Problem
+
+_REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}")
+_TEXT_KEYS = frozenset({"instruction", "instructions", "description"})  # prose, in which ${…} is just text
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A variable that is not set and has no default, and the value that wants it."""
+
+    path: str
+    name: str
+
+    @property
+    def problem(self) -> Problem:
+        return Problem(
+            f"{self.path} needs the environment variable {self.name}, which is not set",
+            fix=f"set {self.name}, or write ${{{self.name}:a default}}",
+            code="missing-variable",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    plan: MountPlan
+    missing: tuple[Missing, ...] = ()
+
+
+def expand_plan(plan: MountPlan, environment: Mapping[str, str]) -> Expanded:
+    """A new plan with its variables filled in; one that is missing becomes empty and is reported."""
+    missing: list[Missing] = []
+    whole: MountPlan = _expand(plan, environment, (), missing)
+    return Expanded(whole, tuple(missing))
+
+
+def _expand(value: Any, environment: Mapping[str, str], path: tuple[str, ...], missing: list[Missing]) -> Any:
+    if isinstance(value, str):
+        return expand_text(value, environment, ".".join(path), missing) if "${" in value else value
+    if isinstance(value, dict):
+        return {
+            key: item if key in _TEXT_KEYS else _expand(item, environment, (*path, str(key)), missing)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [
+            _expand(item, environment, (*path, _name(item, index)), missing)
+            for index, item in enumerate(value)
+        ]
+    return value
+
+
+def _name(item: Any, index: int) -> str:
+    """Modules are called by their names, so that a message can be understood."""
+    named = (item.get("id") or item.get("module")) if isinstance(item, dict) else None
+    return str(named or index)
+
+
+def expand_text(text: str, environment: Mapping[str, str], path: str, missing: list[Missing]) -> str:
+    """The text with its variables; `$${` is a literal `${`."""
+
+    def fill(found: re.Match[str]) -> str:
+        name, default = found[1], found[2]
+        if name is None:
+            return "${"
+        if name in environment:
+            return environment[name]
+        if default is None:
+            missing.append(Missing(path, name))
+        return default or ""
+
+    return _REFERENCE.sub(fill, text)

@@ -1,0 +1,129 @@
+"""Where a run is: which recipe, how deep, with which variables and how many steps left."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, Rules
+from amplihack.recipes.model import Limits, Recipe
+from amplihack.recipes.values import Value
+
+APPROVAL_MESSAGE = "_approval_message"
+
+
+class Scope:
+    """The variables that a sequence of steps sees, and the names that it wrote itself."""
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self.values: dict[str, Value] = dict(values)
+        self.written: dict[str, None] = {}
+
+    def write(self, values: Mapping[str, Value]) -> None:
+        self.values.update(values)
+        self.written.update(dict.fromkeys(values))
+
+    def fork(self) -> Scope:
+        """A private copy for a step that runs beside others."""
+        return Scope(self.values)
+
+    def changes(self) -> dict[str, Value]:
+        return {name: self.values[name] for name in self.written if name in self.values}
+
+
+@dataclass(slots=True)
+class Budget:
+    """Counts executed steps against a limit, and against the limits of every recipe further out."""
+
+    limit: int
+    outer: Budget | None = None
+    used: int = 0
+
+    def exhausted(self) -> int | None:
+        """The limit that leaves no room for another step, if any does."""
+        if self.used >= self.limit:
+            return self.limit
+        return self.outer.exhausted() if self.outer else None
+
+    def take(self) -> int | None:
+        """Counts one more step, or says which limit leaves no room for it."""
+        limit = self.exhausted()
+        budget = self if limit is None else None
+        while budget is not None:
+            budget.used += 1
+            budget = budget.outer
+        return limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A sequence of steps at work: its recipe, its depth, the names of its steps, its variables."""
+
+    recipe: Recipe
+    path: str | None
+    depth: int
+    max_depth: int
+    budget: Budget
+    scope: Scope
+    default_timeout: float | None = None
+    prefix: str = ""
+    facts: Mapping[str, Value] = field(default_factory=dict)  # built-in names: recipe, session, step, stage
+    ledger: dict[str, Value] = field(default_factory=dict)  # steps.<id>.status and the like
+
+    @property
+    def rules(self) -> Rules:
+        return AMPLIFIER if self.recipe.dialect == "amplifier" else AMPLIHACK
+
+    def identity(self, step_id: str) -> str:
+        return f"{self.prefix}{step_id}"
+
+    def view(self, **extra: Value) -> Mapping[str, Value]:
+        """Every name that a template or a condition can see; variables win over built-in names."""
+        values = self.scope.values
+        builtin: dict[str, Value] = {
+            **self.facts,
+            "steps": self.ledger,
+            "inputs": values,
+            "parameters": values,
+        }
+        return ChainMap(extra, values, builtin)
+
+    def with_facts(self, **facts: Value) -> Frame:
+        return replace(self, facts={**self.facts, **facts})
+
+    def inside(self, prefix: str) -> Frame:
+        return replace(self, prefix=prefix)
+
+    def fork(self) -> Frame:
+        """The same place for a step that runs beside others: it sees none of what they do."""
+        return replace(self, scope=self.scope.fork(), ledger=dict(self.ledger))
+
+    def enter(self, recipe: Recipe, path: str | None, scope: Scope, identity: str, limits: Limits) -> Frame:
+        """The frame of a sub-recipe; its limits can only be tighter than those around it."""
+        depths = [self.max_depth]
+        depths += [self.depth + 1 + each for each in (recipe.limits.max_depth,) if each is not None]
+        depths += [self.depth + each for each in (limits.max_depth,) if each is not None]
+        return Frame(
+            recipe=recipe,
+            path=path,
+            depth=self.depth + 1,
+            max_depth=min(depths),
+            budget=_tighter(self.budget, (limits.max_total_steps, recipe.limits.max_total_steps)),
+            scope=scope,
+            default_timeout=recipe.default_step_timeout or self.default_timeout,
+            prefix=f"{identity}/",
+            facts={**self.facts, **recipe_facts(recipe)},
+        )
+
+
+def _tighter(budget: Budget, limits: Iterable[int | None]) -> Budget:
+    known = [limit for limit in limits if limit is not None]
+    return Budget(min(known), budget) if known else budget
+
+
+def recipe_facts(recipe: Recipe) -> dict[str, Value]:
+    return {
+        "recipe": {"name": recipe.name, "version": recipe.version, "description": recipe.description},
+        APPROVAL_MESSAGE: "",
+    }

@@ -1,0 +1,56 @@
+"""What sessions cost: sums of what their parts report, and a child's sum passed on to its parent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any, Protocol
+
+COST_CHANNEL = "session.cost"
+
+
+class CostReader(Protocol):
+    """A session's coordinator, as far as its costs can be asked for."""
+
+    async def collect_contributions(self, channel: str, /) -> Any: ...
+
+
+class CostTaker(Protocol):
+    """A session's coordinator, as far as costs can be added."""
+
+    def register_contributor(self, channel: str, name: str, callback: Callable[[], Any], /) -> Any: ...
+
+
+def sum_cost_usd(contributions: Iterable[Any] | None) -> Decimal | None:
+    """The sum of all `cost_usd`; None when there is no figure at all, which is not the same as nothing."""
+    costs = [cost for item in contributions or () if (cost := _cost(item)) is not None]
+    return sum(costs, Decimal()) if costs else None
+
+
+async def bridge_child_cost(
+    child_coordinator: CostReader,
+    parent_coordinator: CostTaker,
+    child_session_id: str,
+    *,
+    warn: Callable[[str], None] | None = None,
+) -> None:
+    """Let the parent report what the child has cost so far. A failure is told to `warn`, never raised."""
+    try:
+        total = sum_cost_usd(await child_coordinator.collect_contributions(COST_CHANNEL))
+        if total is not None:
+            name = f"delegate:{child_session_id}"
+            parent_coordinator.register_contributor(COST_CHANNEL, name, lambda: {"cost_usd": total})
+    except Exception as error:  # noqa: BLE001 - a child that did its work must not fail over its bill
+        if warn is not None:
+            warn(f"the cost of {child_session_id} is not known to its parent: {error}")
+
+
+def _cost(item: Any) -> Decimal | None:
+    value = item.get("cost_usd") if isinstance(item, Mapping) else None
+    if isinstance(value, bool) or not isinstance(value, Decimal | str | int | float):
+        return None
+    try:
+        cost = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return cost if cost.is_finite() else None

@@ -1,0 +1,190 @@
+"""What is wrong with a transcript, and how to mend it.
+
+A round is one or more assistant messages that call tools, then the results. Providers refuse a call whose
+result is missing or stands in another round, and results that no assistant message follows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from amplihack.sessions.calls import (
+    Message,
+    ToolCall,
+    calls_of,
+    is_real_user_message,
+    results_of,
+    without_results,
+)
+from amplihack.sessions.messages import answer_calls, closing_message
+
+_LOST = json.dumps({"error": "The result of this tool call was lost: the session was interrupted"})
+
+
+class IncompleteTurn(TypedDict):
+    after_line: int
+    after_index: int
+    missing: str
+
+
+class DiagnosisResult(TypedDict):
+    status: Literal["healthy", "broken"]
+    failure_modes: list[str]
+    orphaned_tool_ids: list[str]
+    misplaced_tool_ids: list[str]
+    incomplete_turns: list[IncompleteTurn]
+    recommended_action: Literal["none", "repair"]
+
+
+class ToolSite(TypedDict):
+    line_num: int
+    entry_index: int
+    tool_name: str
+
+
+class ToolIndex(TypedDict):
+    tool_uses: dict[str, ToolSite]
+    tool_results: dict[str, ToolSite]
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """Which round each entry belongs to, and after which results the assistant never spoke."""
+
+    of: tuple[int, ...]
+    unanswered: tuple[int, ...]
+
+
+def build_tool_index(entries: Sequence[Message]) -> ToolIndex:
+    """Where each tool call and each result stands, by id; of several the first."""
+    index: ToolIndex = {"tool_uses": {}, "tool_results": {}}
+    for position, entry in enumerate(entries):
+        for call in calls_of(entry):
+            index["tool_uses"].setdefault(call.id, _site(entry, position, call.name))
+        for answered in results_of(entry):
+            name = entry.get("name") or ""
+            index["tool_results"].setdefault(answered, _site(entry, position, str(name)))
+    return index
+
+
+def diagnose_transcript(entries: Sequence[Message]) -> DiagnosisResult:
+    """Whether a provider would accept these messages, and if not, why."""
+    rounds = _rounds(entries)
+    answered = {found for entry in entries for found in results_of(entry)}
+    unmet = [call.id for calls in _unmet(entries, rounds).values() for call in calls]
+    orphaned = list(dict.fromkeys(call for call in unmet if call not in answered))
+    misplaced = list(dict.fromkeys(call for call in unmet if call in answered))
+    incomplete = [_incomplete(entries, index) for index in rounds.unanswered]
+    found = {
+        "missing_tool_results": orphaned,
+        "ordering_violation": misplaced,
+        "incomplete_assistant_turn": incomplete,
+    }
+    modes = [mode for mode, cases in found.items() if cases]
+    return {
+        "status": "broken" if modes else "healthy",
+        "failure_modes": modes,
+        "orphaned_tool_ids": orphaned,
+        "misplaced_tool_ids": misplaced,
+        "incomplete_turns": incomplete,
+        "recommended_action": "repair" if modes else "none",
+    }
+
+
+def repair_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) -> list[Message]:
+    """The messages with what is missing made up and what is misplaced left out; then they are healthy."""
+    if diagnosis["status"] == "healthy":
+        return _plain(entries)
+    rounds = _rounds(entries)
+    unmet = _unmet(entries, rounds)
+    strays = _strays(entries, rounds)
+    missing: dict[int, Sequence[ToolCall]] = {}
+    kept: list[Message] = []
+    for index, entry in enumerate(_plain(entries)):
+        remaining = without_results(entry, strays.get(index, set()))
+        if remaining is not None:
+            if index in unmet:
+                missing[len(kept)] = unmet[index]
+            kept.append(remaining)
+    return _closed(answer_calls(kept, missing, _LOST))
+
+
+def rewind_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) -> list[Message]:
+    """The messages before the turn in which the trouble starts; none if that is the first."""
+    if diagnosis["status"] == "healthy":
+        return _plain(entries)
+    rounds = _rounds(entries)
+    earliest = min([*_unmet(entries, rounds), *rounds.unanswered], default=len(entries))
+    starts = [index for index, entry in enumerate(entries[:earliest]) if is_real_user_message(entry)]
+    return _plain(entries[: starts[-1]] if starts else [])
+
+
+def _rounds(entries: Sequence[Message]) -> _Round:
+    numbers: list[int] = []
+    unanswered: list[int] = []
+    number, last_result = 0, None
+    for index, entry in enumerate(entries):
+        if results_of(entry):
+            last_result = index
+        elif entry.get("role") == "assistant":
+            if last_result is not None or not calls_of(entry):
+                number, last_result = number + 1, None
+        elif is_real_user_message(entry):
+            if last_result is not None:
+                unanswered.append(last_result)
+            number, last_result = number + 1, None
+        numbers.append(number)
+    return _Round(tuple(numbers), tuple(unanswered))
+
+
+def _unmet(entries: Sequence[Message], rounds: _Round) -> dict[int, list[ToolCall]]:
+    """The calls that their own round does not answer, by the index of the message that calls."""
+    met = {(rounds.of[index], found) for index, entry in enumerate(entries) for found in results_of(entry)}
+    unmet: dict[int, list[ToolCall]] = {}
+    for index, entry in enumerate(entries):
+        calls = [call for call in calls_of(entry) if (rounds.of[index], call.id) not in met]
+        if calls:
+            unmet[index] = calls
+    return unmet
+
+
+def _strays(entries: Sequence[Message], rounds: _Round) -> dict[int, set[str]]:
+    """The results for which their own round has no call, by the index of their message."""
+    made = {(rounds.of[index], call.id) for index, entry in enumerate(entries) for call in calls_of(entry)}
+    return {
+        index: lost
+        for index, entry in enumerate(entries)
+        if (lost := {found for found in results_of(entry) if (rounds.of[index], found) not in made})
+    }
+
+
+def _closed(messages: Sequence[Message]) -> list[Message]:
+    """The messages with an answer wherever results are followed by the user's next words."""
+    unanswered = set(_rounds(messages).unanswered)
+    closed: list[Message] = []
+    for index, message in enumerate(messages):
+        closed.append(message)
+        if index in unanswered:
+            closed.append(closing_message())
+    return closed
+
+
+def _incomplete(entries: Sequence[Message], index: int) -> IncompleteTurn:
+    line = _line(entries[index], index)
+    return {"after_line": line, "after_index": index, "missing": "assistant_response"}
+
+
+def _site(entry: Message, index: int, name: str) -> ToolSite:
+    return {"line_num": _line(entry, index), "entry_index": index, "tool_name": name}
+
+
+def _line(entry: Message, index: int) -> int:
+    line = entry.get("line_num")
+    return line if isinstance(line, int) else index + 1
+
+
+def _plain(entries: Sequence[Message]) -> list[Message]:
+    return [{key: value for key, value in entry.items() if key != "line_num"} for entry in entries]

@@ -1,0 +1,158 @@
+"""A conversation cut into turns: a message of the role `user` and everything up to the next one, from 1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypedDict
+
+from amplihack.sessions.calls import (
+    Message,
+    ToolCall,
+    calls_of,
+    is_real_user_message,
+    results_of,
+    text_of,
+    without_calls,
+)
+
+__all__ = [
+    "TurnSummary",
+    "add_synthetic_tool_results",
+    "count_turns",
+    "find_orphaned_tool_calls",
+    "get_turn_boundaries",
+    "get_turn_summary",
+    "is_real_user_message",
+    "slice_to_turn",
+]
+
+_MODES = ("complete", "remove", "error")
+_FORKED = json.dumps(
+    {"error": "The tool was not run to its end: the session was forked here", "forked": True}
+)
+_CLOSING = "The previous turn was interrupted before I could answer."
+
+
+class TurnSummary(TypedDict):
+    turn: int
+    user_content: str
+    assistant_content: str
+    tool_count: int
+    message_count: int
+
+
+def get_turn_boundaries(messages: Sequence[Message]) -> list[int]:
+    """Where each turn starts."""
+    return [index for index, message in enumerate(messages) if message.get("role") == "user"]
+
+
+def count_turns(messages: Sequence[Message]) -> int:
+    return len(get_turn_boundaries(messages))
+
+
+def slice_to_turn(
+    messages: Sequence[Message], turn: int, *, handle_orphaned_tools: str = "complete"
+) -> list[Message]:
+    """Everything through the turn; calls left without a result are completed, removed, or an error."""
+    if handle_orphaned_tools not in _MODES:
+        raise ValueError(
+            f"Unknown handle_orphaned_tools {handle_orphaned_tools!r}: use one of {', '.join(_MODES)}"
+        )
+    part = through_turn(messages, turn)
+    orphaned = find_orphaned_tool_calls(part)
+    if not orphaned:
+        return part
+    if handle_orphaned_tools == "error":
+        raise ValueError(f"Orphaned tool calls at turn {turn}: {', '.join(orphaned)}")
+    if handle_orphaned_tools == "remove":
+        kept = (without_calls(message, orphaned) if calls_of(message) else message for message in part)
+        return [message for message in kept if message is not None]
+    return add_synthetic_tool_results(part, orphaned)
+
+
+def through_turn(messages: Sequence[Message], turn: int) -> list[Message]:
+    """Everything up to the end of the turn, as it is. Raises ValueError when there is no such turn."""
+    if turn < 1:
+        raise ValueError(f"Turn must be >= 1, got {turn}")
+    starts = get_turn_boundaries(messages)
+    if not starts:
+        raise ValueError("No user messages: there is no turn to cut at")
+    if turn > len(starts):
+        raise ValueError(f"Turn {turn} exceeds max turns ({len(starts)})")
+    return list(messages[: starts[turn]] if turn < len(starts) else messages)
+
+
+def find_orphaned_tool_calls(messages: Iterable[Message]) -> list[str]:
+    """The ids of the calls that nothing answers, in order."""
+    called: dict[str, None] = {}
+    answered: set[str] = set()
+    for message in messages:
+        called.update((call.id, None) for call in calls_of(message))
+        answered.update(results_of(message))
+    return [call for call in called if call not in answered]
+
+
+def add_synthetic_tool_results(
+    messages: Sequence[Message], orphaned_ids: Collection[str], *, synthetic_content: str | None = None
+) -> list[Message]:
+    """The messages with an error as the result of each such call, and an answer before the next turn."""
+    wanted = set(orphaned_ids)
+    missing = {
+        index: calls
+        for index, message in enumerate(messages)
+        if (calls := [call for call in calls_of(message) if call.id in wanted])
+    }
+    return answer_calls(messages, missing, _FORKED if synthetic_content is None else synthetic_content)
+
+
+def answer_calls(
+    messages: Sequence[Message], missing: Mapping[int, Sequence[ToolCall]], content: str
+) -> list[Message]:
+    """The messages with a result made up for each missing one, by the index of the message that calls."""
+    answered: list[Message] = []
+    waiting: list[Message] = []
+    interrupted = False
+    for index, message in enumerate(messages):
+        # Assistant messages that follow each other are one round of calls; results come after all of them.
+        if waiting and not calls_of(message):
+            answered += waiting
+            waiting, interrupted = [], True
+        if interrupted and is_real_user_message(message):
+            answered.append(closing_message())
+        if interrupted and (message.get("role") == "assistant" or is_real_user_message(message)):
+            interrupted = False
+        answered.append(message)
+        waiting += [_made_up(call, content) for call in missing.get(index, ())]
+    return answered + waiting
+
+
+def closing_message() -> Message:
+    """What the assistant says where it never got to answer."""
+    return {"role": "assistant", "content": _CLOSING}
+
+
+def get_turn_summary(messages: Sequence[Message], turn: int, *, max_length: int = 100) -> TurnSummary:
+    """What a turn is about, in a line each. Raises ValueError when there is no such turn."""
+    starts = get_turn_boundaries(messages)
+    if not 1 <= turn <= len(starts):
+        raise ValueError(f"Turn {turn} out of range (1-{len(starts)})")
+    end = starts[turn] if turn < len(starts) else len(messages)
+    part = messages[starts[turn - 1] : end]
+    said = (text_of(message) for message in part if message.get("role") == "assistant")
+    return {
+        "turn": turn,
+        "user_content": _shortened(text_of(part[0]), max_length),
+        "assistant_content": _shortened(next(filter(None, said), ""), max_length),
+        "tool_count": sum(len(calls_of(message)) for message in part),
+        "message_count": len(part),
+    }
+
+
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else text[:length] + "..."
+
+
+def _made_up(call: ToolCall, content: str) -> Message:
+    named = {"name": call.name} if call.name else {}
+    return {"role": "tool", "tool_call_id": call.id, **named, "content": content}

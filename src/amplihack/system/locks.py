@@ -1,0 +1,111 @@
+"""Locks that hold between processes and vanish with the process that held them.
+
+A lock is on an open file, so a killed holder leaves nothing to clean up. A lock file may be removed while it
+is held exclusively: whoever waited for it notices, and takes the new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import fcntl
+import os
+import time
+import weakref
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from amplihack.errors import AmplihackError
+
+_SHORTEST, _LONGEST = 0.005, 0.25  # seconds between looks at a lock that somebody else holds
+_BUSY = (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN)
+
+
+class LockError(AmplihackError):
+    """A lock that could not be had: the file cannot be made, or another process keeps it for too long."""
+
+
+class Lock:
+    """A held lock; `release` gives it up, once or more, and so does dropping the last reference."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._close = weakref.finalize(self, os.close, descriptor)
+
+    def release(self) -> None:
+        self._close()
+
+    def remove(self) -> None:
+        """Remove the file of a lock that is held exclusively, and give it up."""
+        self.path.unlink(missing_ok=True)
+        self.release()
+
+
+def try_lock(path: Path, *, shared: bool = False) -> Lock | None:
+    """The lock if it is free now, else None. Makes the file and its directory."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise LockError(
+            f"cannot make the lock {path}: {error.strerror}", fix="check the directory"
+        ) from error
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        if _is_current(path, descriptor):
+            return Lock(path, descriptor)
+    except OSError as error:
+        if error.errno not in _BUSY:
+            os.close(descriptor)
+            raise LockError(f"cannot lock {path}: {error.strerror}") from error
+    os.close(descriptor)
+    return None
+
+
+@contextmanager
+def locked(path: Path, *, shared: bool = False, patience: float | None = None) -> Iterator[Lock]:
+    """Hold the lock, after waiting for it up to `patience` seconds (None: as long as it takes)."""
+    deadline = None if patience is None else time.monotonic() + patience
+    pause = _SHORTEST
+    while (lock := try_lock(path, shared=shared)) is None:
+        _check(deadline, time.monotonic(), path)
+        time.sleep(pause)
+        pause = min(pause * 2, _LONGEST)
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+@asynccontextmanager
+async def locked_async(
+    path: Path, *, shared: bool = False, patience: float | None = None
+) -> AsyncIterator[Lock]:
+    """`locked`, while the event loop does other things."""
+    clock = asyncio.get_running_loop().time
+    deadline = None if patience is None else clock() + patience
+    pause = _SHORTEST
+    while (lock := try_lock(path, shared=shared)) is None:
+        _check(deadline, clock(), path)
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, _LONGEST)
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+def _check(deadline: float | None, now: float, path: Path) -> None:
+    if deadline is not None and now >= deadline:
+        raise LockError(f"another process holds {path}", fix="wait for it to finish, then try again")
+
+
+def _is_current(path: Path, descriptor: int) -> bool:
+    """Whether the name still leads to the file that was locked: its last holder may have removed it."""
+    ours = os.fstat(descriptor)
+    try:
+        named = path.stat()
+    except FileNotFoundError:
+        return False
+    return (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino)

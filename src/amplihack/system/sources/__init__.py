@@ -1,0 +1,23 @@
+"""Fetching the sources of bundles onto the disk, and keeping them there."""
+
+from amplihack.system.sources.cache import CleanReport
+from amplihack.system.sources.hashing import content_hash
+from amplihack.system.sources.model import (
+    CacheEntry,
+    Limits,
+    ResolvedSource,
+    SourceStatus,
+    UpdateReport,
+)
+from amplihack.system.sources.resolver import Sources
+
+__all__ = [
+    "CacheEntry",
+    "CleanReport",
+    "Limits",
+    "ResolvedSource",
+    "SourceStatus",
+    "Sources",
+    "UpdateReport",
+    "content_hash",
+]

@@ -1,0 +1,177 @@
+"""Where a source is fetched from and under which name it is kept: pure decisions about addresses.
+
+Secrets in an address (user, password, query) reach the server and nothing else: what is shown, kept on the
+disk or put on a command line is built from the address without them.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import posixpath
+import re
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from amplihack.bundles.uris import ParsedURI, escapes, shown
+from amplihack.system.files import short_hash
+from amplihack.system.sources.errors import SourceNotFound, SourceRefused
+from amplihack.system.sources.model import is_commit
+
+RemoteKind: TypeAlias = Literal["git", "archive", "file"]
+
+ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip")
+_TRANSPORTS = {
+    "git": ("https", "http", "ssh", "file"),
+    "archive": ("https", "http", "file"),
+    "file": ("https", "http"),
+}
+_REF = re.compile(
+    r"(?!.*(\.\.|//|/\.|@\{|\.lock(/|$)))[^\s\x00-\x20\x7f~^:?*\[\\.\-/][^\x00-\x20\x7f~^:?*\[\\]*(?<![./])"
+)
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Something that has to be fetched before it can be read."""
+
+    kind: RemoteKind
+    uri: str  # as it may be shown
+    url: str  # without any secret
+    secret_url: str = field(repr=False)  # what the server is really asked for; often equal to `url`
+    transport: str  # https, http, ssh, file
+    host: str
+    port: int | None
+    path: str
+    entry: str  # the name in the cache
+    ref: str = ""
+    subpath: str = ""
+    sha256: str | None = None
+
+    @property
+    def pin(self) -> str | None:
+        """The commit that it must be, in lower case."""
+        return self.ref.lower() if is_commit(self.ref) else None
+
+    @property
+    def is_networked(self) -> bool:
+        return self.transport != "file"
+
+
+def address_of(parsed: ParsedURI, *, allow_http: bool = False) -> Address:
+    """What to fetch for a parsed address. Raises SourceRefused for one that must not be used."""
+    kind = _kind(parsed)
+    transport = parsed.scheme.rpartition("+")[2]
+    uri = shown(str(parsed))
+    if transport not in _TRANSPORTS[kind]:
+        raise SourceNotFound(f"{uri}: no way to fetch {parsed.scheme}:// is known", uri=uri)
+    if escapes(parsed.subpath):
+        raise SourceRefused(f"{uri}: the subdirectory leads out of the source", uri=uri)
+    host, port = _host(parsed, transport, uri)
+    _check_transport(transport, host, uri, allow_http=allow_http)
+    url = f"{transport}://{_netloc(parsed, transport)}{parsed.path}"
+    ref, sha256 = _ref(parsed, kind, uri), _sha256(parsed, kind, uri)
+    query = f"?{parsed.query}" if parsed.query else ""
+    return Address(
+        kind=kind,
+        uri=uri,
+        url=url,
+        secret_url=f"{transport}://{parsed.host}{parsed.path}{query}",
+        transport=transport,
+        host=host,
+        port=port,
+        path=parsed.path,
+        entry=_entry_name(
+            kind, parsed.path, _identity(url + query, parsed.path, transport, kind, ref, sha256)
+        ),
+        ref=ref,
+        subpath=posixpath.normpath(parsed.subpath.strip("/")) if parsed.subpath.strip("/") else "",
+        sha256=sha256,
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address can only mean this machine."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _kind(parsed: ParsedURI) -> RemoteKind:
+    if parsed.is_git:
+        return "git"
+    is_archive = parsed.is_zip or parsed.path.lower().endswith(ARCHIVE_SUFFIXES)
+    return "archive" if is_archive else "file"
+
+
+def _host(parsed: ParsedURI, transport: str, uri: str) -> tuple[str, int | None]:
+    try:
+        parts = urlsplit(f"{transport}://{parsed.host}/")
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise SourceRefused(f"{uri}: the host is malformed", uri=uri) from None  # the cause quotes secrets
+    text = parsed.host + parsed.path + parsed.query
+    if parsed.host.startswith("-") or any(
+        ord(character) <= 32 or ord(character) == 127 for character in text
+    ):
+        raise SourceRefused(f"{uri}: the address holds characters that none may hold", uri=uri)
+    if host not in ("", "localhost") if transport == "file" else (not host or host.startswith("-")):
+        raise SourceRefused(f"{uri}: the address names no host that can be used", uri=uri)
+    return host, port
+
+
+def _check_transport(transport: str, host: str, uri: str, *, allow_http: bool) -> None:
+    if transport == "http" and not allow_http and not is_loopback(host):
+        raise SourceRefused(
+            f"{uri}: http is not protected against changes on the way", uri=uri, fix="use https"
+        )
+
+
+def _netloc(parsed: ParsedURI, transport: str) -> str:
+    user, at, host = parsed.host.rpartition("@")
+    if transport == "ssh" and at:  # the user of ssh is an account, often just `git`, and no secret
+        return f"{user.partition(':')[0]}@{host}"
+    return host
+
+
+def _ref(parsed: ParsedURI, kind: RemoteKind, uri: str) -> str:
+    if kind != "git":
+        return ""
+    ref = parsed.commit or parsed.ref or "HEAD"
+    if parsed.commit and not is_commit(parsed.commit):
+        raise SourceRefused(f"{uri}: commit= needs all 40 digits of a commit id", uri=uri)
+    if not _REF.fullmatch(ref):
+        raise SourceRefused(f"{uri}: {ref!r} is not the name of a branch, a tag or a commit", uri=uri)
+    return ref.lower() if is_commit(ref) else ref
+
+
+def _sha256(parsed: ParsedURI, kind: RemoteKind, uri: str) -> str | None:
+    if not parsed.sha256:
+        return None
+    if kind == "git":
+        raise SourceRefused(
+            f"{uri}: sha256= is for files and archives", uri=uri, fix="use commit=<40 digits>"
+        )
+    if not _SHA256.fullmatch(parsed.sha256):
+        raise SourceRefused(f"{uri}: sha256= needs 64 hexadecimal digits", uri=uri)
+    return parsed.sha256.lower()
+
+
+def _identity(url: str, path: str, transport: str, kind: RemoteKind, ref: str, sha256: str | None) -> str:
+    if kind == "git":
+        return f"{url}@{ref}"
+    place = path if transport == "file" else url
+    return f"{place}#sha256={sha256}" if sha256 else place
+
+
+def _entry_name(kind: RemoteKind, path: str, identity: str) -> str:
+    last = posixpath.basename(path.rstrip("/"))
+    if kind != "git":
+        last = last.partition(".")[0] if last.lower().endswith(".tar.gz") else posixpath.splitext(last)[0]
+    safe = _UNSAFE.sub("_", last).lstrip(".")[:80] or "source"
+    return f"{safe}-{short_hash(identity.encode('utf-8', 'surrogateescape'))}"

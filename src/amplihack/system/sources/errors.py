@@ -1,0 +1,82 @@
+"""Why a source could not be had.
+
+SourceError (a BundleNotFoundError)
+├── SourceNotFound         3  no such path, repository, ref, commit, file or path inside it
+├── SourceRefused          2  it is there and must not be used: unsafe, too large, not what was pinned
+└── SourceUnavailable      1  it could not be reached: network, credentials, disk
+    ├── SourceOffline         it is not in the cache and the network is off
+    ├── GitCloneTimeoutError  git took too long
+    └── GitMissing         4  there is no git to fetch it with
+"""
+
+from __future__ import annotations
+
+from amplihack.bundles.errors import BundleNotFoundError, Subject
+from amplihack.errors import NothingToUse
+
+
+class SourceError(BundleNotFoundError):
+    """`uri` is the address without any secret; `what` never holds one either."""
+
+    def __init__(self, what: str, *, uri: str | None = None, fix: str = "") -> None:
+        super().__init__(what, fix=fix, subject=Subject(uri=uri))
+
+
+class SourceNotFound(SourceError):  # noqa: N818 - reads as what happened
+    pass
+
+
+class SourceRefused(SourceError):  # noqa: N818
+    exit_code = 2
+
+
+class SourceUnavailable(SourceError):  # noqa: N818
+    """`again`: another attempt may succeed. `host_down`: nothing else on that host can be had either."""
+
+    exit_code = 1
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        uri: str | None = None,
+        fix: str = "",
+        again: bool = False,
+        host_down: bool = False,
+    ) -> None:
+        super().__init__(what, uri=uri, fix=fix)
+        self.again, self.host_down = again, host_down
+
+
+class SourceOffline(SourceUnavailable):
+    """`missing` lists every address that was asked for and is not in the cache."""
+
+    def __init__(self, missing: tuple[str, ...]) -> None:
+        listed = ", ".join(missing)
+        super().__init__(
+            f"offline, and not in the cache: {listed}",
+            uri=missing[0] if len(missing) == 1 else None,
+            fix="run it once with the network on",
+        )
+        self.missing = missing
+
+
+class GitCloneTimeoutError(SourceUnavailable):
+    """`git_args` holds no secret."""
+
+    def __init__(
+        self, git_args: tuple[str, ...], timeout_s: float, *, uri: str, doing: str = "clone"
+    ) -> None:
+        super().__init__(
+            f"Failed to {doing} {uri}: git {git_args[0]} did not finish within {timeout_s:g} seconds",
+            uri=uri,
+            fix="check the network, or raise AMPLIFIER_GIT_CLONE_TIMEOUT_S",
+        )
+        self.git_args, self.timeout_s = git_args, timeout_s
+
+
+class GitMissing(SourceUnavailable, NothingToUse):
+    exit_code = 4
+
+    def __init__(self) -> None:
+        super().__init__("git is not installed", fix="install git")

@@ -1,0 +1,206 @@
+"""Bringing one source from where it is to a directory of ours, whatever kind it is."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from amplihack.system.sources.address import Address
+from amplihack.system.sources.archives import open_archive, top_of, unpack
+from amplihack.system.sources.cache import explained
+from amplihack.system.sources.errors import SourceRefused, SourceUnavailable
+from amplihack.system.sources.git import GitClient
+from amplihack.system.sources.hosts import Hosts
+from amplihack.system.sources.http import Downloaded, Request, download
+from amplihack.system.sources.metadata import METADATA, Metadata
+from amplihack.system.sources.model import Limits
+from amplihack.system.sources.publish import remove_tree
+from amplihack.system.sources.stored import local_archive_unchanged
+from amplihack.system.sources.threads import Stop, in_thread, undisturbed
+
+_PACKED = "-packed"
+_CHUNK = 1_048_576
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetcher:
+    """Fetches; knows nothing of the cache."""
+
+    environment: Mapping[str, str] = field(repr=False)
+    limits: Limits
+    git: GitClient
+    hosts: Hosts
+    now: Callable[[], datetime]
+    allow_http: bool = False
+
+    async def fetch(self, address: Address, into: Path, known: Metadata | None = None) -> Metadata | None:
+        """Make the directory `into` and describe it, or raise; None if `known` is still right.
+
+        Tries again after a failure that may pass, and no host again that is down.
+        """
+        pauses = iter(self.limits.pauses)
+        while True:
+            await self.hosts.check(address)
+            try:
+                return await self._attempt(address, into, known)
+            except SourceUnavailable as error:
+                pause = next(pauses, None) if error.again else None
+                if pause is None:
+                    self._blame(address, error)
+                    raise
+            await asyncio.sleep(pause)
+
+    async def remote_commit(self, address: Address) -> str | None:
+        """The commit that a ref means now, or None if there is no such ref any more."""
+        await self.hosts.check(address)
+        try:
+            return await self.git.remote_commit(address)
+        except SourceUnavailable as error:
+            self._blame(address, error)
+            raise
+
+    async def unchanged(self, address: Address, known: Metadata) -> bool | None:
+        """Whether a download is still what `known` says; None if the server does not tell."""
+        if not known.etag and not known.last_modified:
+            return None
+        await self.hosts.check(address)
+        found = await download(replace(self._request(address, known), method="HEAD"), None)
+        if found.unchanged:
+            return True
+        same = [now == then for now, then in _validators(found, known) if then]
+        return all(same) if same else None
+
+    def _blame(self, address: Address, error: SourceUnavailable) -> None:
+        if error.host_down:
+            self.hosts.failed(address, error.what.rpartition(": ")[2])
+
+    async def _attempt(self, address: Address, into: Path, known: Metadata | None) -> Metadata | None:
+        try:
+            with explained(f"cannot fetch {address.uri}"):
+                metadata = await self._bring(address, into, known)
+        except BaseException:
+            await undisturbed(in_thread(lambda _: _remove(into)))
+            raise
+        return metadata and replace(metadata, cached_at=self.now().isoformat(timespec="seconds"))
+
+    async def _bring(self, address: Address, into: Path, known: Metadata | None) -> Metadata | None:
+        if address.kind == "git":
+            commit = await self.git.clone(address, into)
+            return Metadata(kind="git", ref=address.ref, commit=commit, git_url=address.url)
+        if not address.is_networked:
+            return await in_thread(lambda stop: self._unpack_local(address, into, stop))
+        if address.kind == "archive":
+            return await self._download_archive(address, into, known)
+        return await self._download_file(address, into, known)
+
+    async def _download_file(self, address: Address, into: Path, known: Metadata | None) -> Metadata | None:
+        name = file_name(address.path)
+        await asyncio.to_thread(into.mkdir, parents=True)
+        got = await download(self._request(address, known), into / name)
+        return None if got.unchanged else _downloaded("file", address, got, inside=name)
+
+    async def _download_archive(
+        self, address: Address, into: Path, known: Metadata | None
+    ) -> Metadata | None:
+        packed = into.with_name(into.name + _PACKED)
+        try:
+            got = await download(self._request(address, known), packed)
+            if got.unchanged:
+                return None
+            await in_thread(lambda stop: unpack(packed, into, self.limits, stop=stop, uri=address.uri))
+            return _downloaded("archive", address, got, inside=top_of(into))
+        finally:
+            packed.unlink(missing_ok=True)
+
+    def _unpack_local(self, address: Address, into: Path, stop: Stop) -> Metadata:
+        archive = open_archive(address.path, address.uri)
+        before = archive.stat()
+        digest = _hash(archive, stop)
+        if address.sha256 not in (None, digest):
+            raise SourceRefused(
+                f"{address.uri}: its sha256 is {digest}, not {address.sha256}", uri=address.uri
+            )
+        unpack(archive, into, self.limits, stop=stop, uri=address.uri)
+        metadata = Metadata(
+            kind="archive",
+            source=address.path,
+            sha256=digest,
+            inside=top_of(into),
+            origin_size=before.st_size,
+            origin_mtime_ns=before.st_mtime_ns,
+        )
+        if not local_archive_unchanged(address, metadata):
+            raise SourceRefused(f"{address.uri}: it changed while it was being unpacked", uri=address.uri)
+        return metadata
+
+    def _request(self, address: Address, known: Metadata | None) -> Request:
+        return Request(
+            url=address.secret_url,
+            uri=address.uri,
+            environment=self.environment,
+            seconds=self.limits.http_seconds,
+            most_bytes=self.limits.download_bytes,
+            allow_http=self.allow_http,
+            sha256=address.sha256,
+            etag=known.etag if known else None,
+            last_modified=known.last_modified if known else None,
+        )
+
+
+def make_fetcher(
+    environment: Mapping[str, str],
+    limits: Limits,
+    warn: Callable[[str], None],
+    now: Callable[[], datetime],
+    *,
+    allow_http: bool,
+) -> Fetcher:
+    return Fetcher(
+        environment=environment,
+        limits=limits,
+        git=GitClient(environment, limits, warn),
+        hosts=Hosts(environment),
+        now=now,
+        allow_http=allow_http,
+    )
+
+
+def file_name(path: str) -> str:
+    """The name that a downloaded file gets: its own, suffix and all, made harmless."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", posixpath.basename(path.rstrip("/"))).lstrip(".")[-120:]
+    return name if name and name != METADATA.lstrip(".") else "file"
+
+
+def _downloaded(kind: str, address: Address, got: Downloaded, *, inside: str) -> Metadata:
+    return Metadata(
+        kind=kind,
+        source=address.url,
+        sha256=got.sha256,
+        etag=got.etag,
+        last_modified=got.last_modified,
+        inside=inside,
+    )
+
+
+def _validators(found: Downloaded, known: Metadata) -> tuple[tuple[str | None, str | None], ...]:
+    return ((found.etag, known.etag), (found.last_modified, known.last_modified))
+
+
+def _hash(archive: Path, stop: Stop) -> str:
+    digest = hashlib.sha256()
+    with archive.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            stop.check()
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _remove(path: Path) -> None:
+    with explained(f"cannot remove {path}"):
+        remove_tree(path)

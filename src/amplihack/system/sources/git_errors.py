@@ -1,0 +1,99 @@
+"""What git's words mean: whether it is worth another attempt, and whether the host is to blame."""
+
+from __future__ import annotations
+
+import re
+
+from amplihack.bundles.uris import shown
+from amplihack.system.sources.address import Address
+from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused, SourceUnavailable
+
+_NOT_FOUND = re.compile(
+    r"not found|does not exist|couldn't find remote ref|does not appear to be a git repository"
+    r"|returned error: (404|410)|not our ref|no such ref|not a git repository|is this a git repository",
+    re.IGNORECASE,
+)
+_NO_SUCH_OBJECT = re.compile(
+    r"not our ref|unadvertised object|couldn't find remote ref|shallow capabilities|no such remote ref"
+    r"|remote error: upload-pack: not our ref",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"authentication failed|could not read (username|password)|permission denied|terminal prompts disabled"
+    r"|returned error: (401|403|407)|host key verification failed|invalid credentials",
+    re.IGNORECASE,
+)
+_NO_HOST = re.compile(
+    r"could not resolve (host|proxy)|name or service not known|temporary failure in name resolution"
+    r"|nodename nor servname|no address associated",
+    re.IGNORECASE,
+)
+_UNREACHABLE = re.compile(
+    r"connection refused|failed to connect|couldn't connect to server|network is unreachable|no route to host"
+    r"|connection timed out",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"transport .* not allowed|dubious ownership|certificate (problem|verif)|local issuer certificate",
+    re.IGNORECASE,
+)
+_LOCAL = re.compile(
+    r"no space left|disk quota|read-only file system|name too long"
+    r"|(unable to|could not|cannot) (create|mkdir)",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"'[^']*'|[a-z+]+://\S+", re.IGNORECASE)  # a repository may have any name
+_NOISE = re.compile(
+    r"^(cloning into|warning: redirecting|remote: (enumerating|counting|compressing))", re.IGNORECASE
+)
+_KEPT = 600
+
+
+def failure(address: Address, stderr: str, doing: str = "clone") -> SourceError:
+    """Git's complaint as an error of ours, without any secret."""
+    said = _words(address, stderr)
+    meaning = _QUOTED.sub("…", said)
+    what, uri = f"Failed to {doing} {address.uri}: {said}", address.uri
+    if _LOCAL.search(meaning):
+        return SourceUnavailable(what, uri=uri, fix="check the directory and the free space")
+    if _NO_HOST.search(meaning):
+        return SourceUnavailable(what, uri=uri, fix="check the address and the network", host_down=True)
+    if _REFUSED.search(meaning):
+        return SourceRefused(what, uri=uri)
+    if _DENIED.search(meaning):
+        return SourceUnavailable(
+            what, uri=uri, fix="it does not exist, or your git credentials do not open it"
+        )
+    if _UNREACHABLE.search(meaning):
+        return SourceUnavailable(what, uri=uri, fix="check the network", again=True, host_down=True)
+    if _NOT_FOUND.search(meaning):
+        return SourceNotFound(what, uri=uri, fix=_not_found_fix(address))
+    return SourceUnavailable(what, uri=uri, fix="try again", again=True)
+
+
+def is_missing_object(stderr: str) -> bool:
+    """Whether a server would not hand out a single commit, so that everything has to be fetched."""
+    return bool(_NO_SUCH_OBJECT.search(stderr))
+
+
+def _not_found_fix(address: Address) -> str:
+    if re.fullmatch(r"[0-9a-f]{6,39}", address.ref):
+        return "a commit has to be given with all its 40 digits"
+    return f"check the address and the branch or tag ({address.ref})"
+
+
+def _words(address: Address, stderr: str) -> str:
+    lines = [line.strip() for line in stderr.splitlines() if line.strip() and not _NOISE.match(line.strip())]
+    text = "; ".join(lines) or "git gave no reason"
+    for secret, public in ((address.secret_url, address.url), *_login_parts(address)):
+        text = text.replace(secret, public)
+    return shown(text)[-_KEPT:]
+
+
+def _login_parts(address: Address) -> list[tuple[str, str]]:
+    """A user and a password as they may turn up alone in a message."""
+    if address.secret_url == address.url or address.transport == "ssh":
+        return []
+    login = address.secret_url.partition("://")[2].partition("/")[0].rpartition("@")[0]
+    query = address.secret_url.partition("?")[2]
+    return [(part, "***") for part in (login, *login.split(":"), query) if len(part) > 3]

@@ -1,0 +1,98 @@
+"""Sources that already lie on the disk: paths and file:// addresses."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import unquote
+
+from amplihack.bundles.graph import BUNDLE_FILES
+from amplihack.bundles.uris import ParsedURI, escapes
+from amplihack.system.files import real
+from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused
+from amplihack.system.sources.model import ResolvedSource
+
+
+def resolve_local(
+    parsed: ParsedURI, *, base: Path | None, home: Path | None, cache_roots: tuple[Path, ...] = ()
+) -> ResolvedSource:
+    """The file or directory that a path means. Raises SourceNotFound, or SourceRefused if it escapes."""
+    uri = str(parsed)
+    start = _existing(_absolute(parsed.path, base=base, home=home, uri=uri), uri)
+    if escapes(parsed.subpath):
+        raise SourceRefused(f"{uri}: the subdirectory leads out of {start}", uri=uri)
+    if not parsed.subpath.strip("/"):
+        root = source_root(start, home=home, cache_roots=cache_roots)
+        return ResolvedSource(active_path=start, source_root=root, uri=uri, kind="local")
+    active = start / parsed.subpath.strip("/")
+    if not active.exists():
+        raise SourceNotFound(f"{uri}: not found: {active}", uri=uri, fix="check the subdirectory")
+    return ResolvedSource(active_path=real(active), source_root=start, uri=uri, kind="local")
+
+
+def source_root(path: Path, *, home: Path | None, cache_roots: tuple[Path, ...] = ()) -> Path:
+    """The directory that the whole source lies in, for something inside it.
+
+    That is the entry of the cache, if it is in one; else the nearest directory above the bundle that holds a
+    bundle file, looking no further than the top of its git checkout and the user's home; else its own.
+    """
+    for cache in cache_roots:
+        if path.is_relative_to(cache) and path != cache:
+            return cache / path.relative_to(cache).parts[0]
+    own = path if path.is_dir() else path.parent
+    above = own
+    while not _is_boundary(above, home):
+        above = above.parent
+        if holds_bundle_file(above):
+            return above
+    return own
+
+
+def holds_bundle_file(directory: Path) -> bool:
+    return any((directory / name).is_file() for name in BUNDLE_FILES)
+
+
+def inside_source(root: Path, subpath: str, uri: str) -> Path:
+    """The path of a subdirectory of a fetched source; it may not lead out of it, not even by a link."""
+    active = root / subpath if subpath else root
+    try:
+        there = active.exists()
+    except OSError as error:
+        raise SourceError(f"{uri}: cannot look at {subpath}: {error.strerror}", uri=uri) from error
+    if not there:
+        raise SourceNotFound(
+            f"{uri}: not found: there is no {subpath} in it", uri=uri, fix=f"check the path, or update {uri}"
+        )
+    if not real(active).is_relative_to(real(root)):
+        raise SourceRefused(f"{uri}: {subpath} is a link that leads out of the source", uri=uri)
+    return active
+
+
+def _is_boundary(directory: Path, home: Path | None) -> bool:
+    return directory == directory.parent or directory == home or (directory / ".git").exists()
+
+
+def _absolute(text: str, *, base: Path | None, home: Path | None, uri: str) -> Path:
+    if text == "~" or text.startswith("~/"):
+        if home is None:
+            raise SourceNotFound(f"{uri}: there is no home directory", uri=uri, fix="set HOME")
+        return home / text[2:]
+    path = Path(text)
+    if not path.is_absolute():
+        if base is None:
+            raise SourceNotFound(f"{uri}: not found: nothing says what it is relative to", uri=uri)
+        path = base / path
+    return path
+
+
+def _existing(path: Path, uri: str) -> Path:
+    """Links are followed; a path written as in a web address (`%20`) is understood too."""
+    for candidate in (path, Path(unquote(str(path)))):
+        try:
+            os.stat(candidate)  # noqa: PTH116 - Path.exists hides why
+            return real(candidate)
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            continue
+        except OSError as error:
+            raise SourceError(f"{uri}: cannot look at {path}: {error.strerror}", uri=uri) from error
+    raise SourceNotFound(f"{uri}: not found: {path}", uri=uri, fix="check the path")

@@ -1,0 +1,64 @@
+"""The small file inside a cache entry that says what it is; it is written last, so it also says: complete."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from amplihack.errors import AmplihackError
+from amplihack.system.files import read_bytes, write_atomic
+
+METADATA = ".amplifier_cache_meta.json"
+_LIMIT = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """`git_url` and `source` hold no secret. `inside` is the directory or file of the entry that counts."""
+
+    cached_at: str = ""
+    kind: str = "git"
+    ref: str | None = None
+    commit: str | None = None
+    git_url: str | None = None
+    source: str | None = None
+    sha256: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    inside: str = ""
+    origin_size: int | None = None  # of a local archive, to see that it has changed
+    origin_mtime_ns: int | None = None
+
+    @property
+    def version(self) -> str | None:
+        return self.commit or self.sha256
+
+
+def write_metadata(entry: Path, metadata: Metadata) -> None:
+    values = {key: value for key, value in asdict(metadata).items() if value not in (None, "")}
+    write_atomic(entry / METADATA, json.dumps(values, indent=2, sort_keys=True).encode() + b"\n")
+
+
+def read_metadata(entry: Path) -> Metadata | None:
+    """What an entry says of itself; None for one that is absent, unreadable or not complete."""
+    try:
+        values = json.loads(read_bytes(entry / METADATA, limit=_LIMIT, kind="Cache metadata"))
+    except (AmplihackError, ValueError):
+        return None
+    if not isinstance(values, dict):
+        return None
+    known: dict[str, Any] = {key: value for key, value in values.items() if _fits(key, value)}
+    metadata = Metadata(**known)
+    return metadata if metadata.version and not _leads_out(metadata.inside) else None
+
+
+def _fits(key: str, value: object) -> bool:
+    if key in ("origin_size", "origin_mtime_ns"):
+        return isinstance(value, int)
+    return key in Metadata.__dataclass_fields__ and isinstance(value, str)
+
+
+def _leads_out(inside: str) -> bool:
+    return Path(inside).is_absolute() or ".." in Path(inside).parts

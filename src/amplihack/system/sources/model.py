@@ -1,0 +1,105 @@
+"""What this room takes and gives: addresses, limits, and what became of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from amplihack.bundles.graph import BUNDLE_FILES
+from amplihack.system.sources.errors import SourceError
+
+Kind: TypeAlias = Literal["local", "git", "archive", "file"]
+Outcome: TypeAlias = Literal["fetched", "updated", "unchanged", "pinned", "local", "in use", "failed"]
+
+ROOT_FILES = (*BUNDLE_FILES, "pyproject.toml", "setup.py", "setup.cfg", "amplifier.toml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much, how long and how often. Seconds and bytes."""
+
+    concurrent: int = 8
+    clone_seconds: float = 300.0
+    status_seconds: float = 30.0
+    http_seconds: float = 60.0
+    pauses: tuple[float, ...] = (1.0, 2.0)  # before the second and the third attempt
+    lock_seconds: float = 900.0  # for another process that fetches the same thing
+    download_bytes: int = 256 * 1024 * 1024
+    unpacked_bytes: int = 1024 * 1024 * 1024
+    unpacked_entries: int = 50_000
+    unpacked_ratio: int = 200  # looked at only once an archive has given `ratio_floor` bytes
+    ratio_floor: int = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSource:
+    """Where a source lies on the disk, and exactly which version of it."""
+
+    active_path: Path
+    source_root: Path
+    uri: str = ""  # without any secret
+    kind: Kind = "local"
+    commit: str | None = None
+    sha256: str | None = None  # of the downloaded file, for archives and single files
+
+    @property
+    def is_subdirectory(self) -> bool:
+        return self.active_path != self.source_root
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceStatus:
+    """How a cached source compares with where it came from; `has_update` None means nobody knows."""
+
+    source_uri: str
+    is_cached: bool = False
+    cached_at: str | None = None
+    cached_ref: str | None = None
+    cached_commit: str | None = None
+    remote_ref: str | None = None
+    remote_commit: str | None = None
+    has_update: bool | None = None
+    error: str | None = None
+    summary: str = ""
+
+    @property
+    def is_pinned(self) -> bool:
+        return self.cached_ref is not None and is_pinned(self.cached_ref)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateReport:
+    """What an update did; `before` and `after` are commits or hashes. A failed one changed nothing."""
+
+    uri: str
+    outcome: Outcome
+    before: str | None = None
+    after: str | None = None
+    error: SourceError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheEntry:
+    """Something that lies in the cache; `complete` is False for what a dead process left half done."""
+
+    name: str
+    path: Path
+    size: int
+    kind: str
+    source: str  # the address that it came from, "" where that is not known
+    ref: str | None
+    version: str | None
+    cached_at: str | None
+    in_use: bool
+    complete: bool = True
+
+
+def is_commit(ref: str) -> bool:
+    """Whether it is a full commit id."""
+    return len(ref) == 40 and all(character in "0123456789abcdefABCDEF" for character in ref)
+
+
+def is_pinned(ref: str) -> bool:
+    """Whether a ref is expected never to move: a full commit id, or a version such as v1.2."""
+    return is_commit(ref) or (ref.startswith("v") and any(character.isdigit() for character in ref))

@@ -1,0 +1,71 @@
+"""How a cached source compares with where it came from; asks, and changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from amplihack.system.sources.address import Address
+from amplihack.system.sources.errors import SourceError
+from amplihack.system.sources.metadata import Metadata
+from amplihack.system.sources.model import SourceStatus, is_pinned
+from amplihack.system.sources.stored import local_archive_unchanged
+
+if TYPE_CHECKING:
+    from amplihack.system.sources.fetching import Fetcher
+
+
+async def status_of(
+    address: Address, stored: Metadata | None, fetcher: Fetcher, *, offline: bool
+) -> SourceStatus:
+    """The answer for one source; what goes wrong is in it."""
+    status = _known(address, stored)
+    if is_pinned(address.ref) or address.sha256:
+        return replace(status, has_update=False, summary=f"pinned to {_short(address.ref or address.sha256)}")
+    if address.is_networked and offline:
+        return replace(status, error="offline", summary="cannot be checked offline")
+    try:
+        if address.kind == "git":
+            return _compared(status, await fetcher.remote_commit(address), address.ref)
+        return _judged(status, await _unchanged(address, stored, fetcher))
+    except SourceError as error:
+        return replace(status, error=error.what, summary=f"cannot be checked: {error.what}")
+
+
+async def _unchanged(address: Address, stored: Metadata | None, fetcher: Fetcher) -> bool | None:
+    if stored is None:
+        return False
+    if not address.is_networked:
+        return local_archive_unchanged(address, stored)
+    return await fetcher.unchanged(address, stored)
+
+
+def _known(address: Address, stored: Metadata | None) -> SourceStatus:
+    status = SourceStatus(source_uri=address.uri, cached_ref=address.ref or None)
+    if stored is None:
+        return status
+    return replace(status, is_cached=True, cached_at=stored.cached_at, cached_commit=stored.version)
+
+
+def _compared(status: SourceStatus, remote: str | None, ref: str) -> SourceStatus:
+    status = replace(status, remote_ref=ref, remote_commit=remote)
+    if remote is None:
+        error = f"the repository has no {ref} any more"
+        return replace(status, error=error, summary=error)
+    if not status.is_cached:
+        return replace(status, has_update=True, summary=f"not cached ({_short(remote)} available)")
+    if status.cached_commit == remote:
+        return replace(status, has_update=False, summary=f"up to date ({_short(remote)})")
+    change = f"{_short(status.cached_commit)} → {_short(remote)}"
+    return replace(status, has_update=True, summary=f"update available ({change})")
+
+
+def _judged(status: SourceStatus, unchanged: bool | None) -> SourceStatus:
+    if unchanged is None:
+        return replace(status, summary="the server does not say whether it has changed")
+    summary = "up to date" if unchanged else "update available" if status.is_cached else "not cached"
+    return replace(status, has_update=not unchanged, summary=summary)
+
+
+def _short(version: str | None) -> str:
+    return (version or "")[:8]

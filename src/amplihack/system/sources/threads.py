@@ -1,0 +1,71 @@
+"""Slow work off the event loop that stops when nobody waits for it any more."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Stopped(Exception):  # noqa: N818 - not an error: the work was asked to stop
+    """Raised inside the work once it is no longer wanted."""
+
+
+class Stop:
+    """Tells work in a thread that it is no longer wanted."""
+
+    def __init__(self) -> None:
+        self._lock, self._asked = threading.Lock(), False
+        self._interrupt: Callable[[], None] | None = None
+
+    def check(self) -> None:
+        if self._asked:
+            raise Stopped
+
+    def interrupt_with(self, action: Callable[[], None] | None) -> None:
+        """What ends the wait that the work is in now, such as closing its socket."""
+        with self._lock:
+            self._interrupt = action
+        if action is not None:
+            self.check()
+
+    def ask(self) -> None:
+        with self._lock:
+            self._asked = True
+            if self._interrupt is not None:
+                self._interrupt()
+
+
+async def in_thread(work: Callable[[Stop], T]) -> T:
+    """The result of the work; when cancelled, asks it to stop and waits until it has."""
+    stop = Stop()
+    task = asyncio.ensure_future(asyncio.to_thread(work, stop))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        stop.ask()
+        await undisturbed(_ended(task))
+        raise
+
+
+async def undisturbed(work: Coroutine[Any, Any, T]) -> T:
+    """Finish the work even when cancelled meanwhile; the cancellation follows it."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    return task.result()
+
+
+async def _ended(task: asyncio.Future[T]) -> None:
+    with suppress(BaseException):  # whatever came of it, the caller has already been cancelled
+        await task

@@ -1,0 +1,1 @@
+"""Sessions on disk: a directory each, with a transcript, metadata and events."""

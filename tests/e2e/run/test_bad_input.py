@@ -1,0 +1,140 @@
+"""A machine that is not as it should be: missing places, full disks, closed pipes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.workspace import Workspace
+
+SIMPLE = "name: r\nsteps:\n  - {id: s, command: touch ran}\n"
+
+
+def test_a_missing_directory_is_told_before_anything_runs(workspace: Workspace) -> None:
+    workspace.write("r.yaml", SIMPLE)
+    answer = workspace.run("recipe", "run", "r.yaml", "-C", "nowhere")
+    assert (answer.exit_code, "nowhere" in answer.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("flag", ["--audit-dir", "--events"])
+def test_a_log_that_cannot_be_written_stops_the_run_before_it_begins(workspace: Workspace, flag: str) -> None:
+    workspace.write("r.yaml", SIMPLE)
+    workspace.write("in-the-way", "a file")
+    answer = workspace.run("recipe", "run", "r.yaml", flag, "in-the-way/log")
+    assert answer.exit_code == 2
+    assert "in-the-way" in answer.stderr
+    assert not (workspace.path / "ran").exists()
+
+
+def test_the_audit_log_has_a_line_for_every_step(workspace: Workspace) -> None:
+    workspace.write(
+        "r.yaml",
+        (
+            "name: r\nsteps:\n  - {id: a, command: echo x}\n"
+            "  - {id: b, command: exit 1, nonfatal: true}\n  - {id: c, command: x, when_tags: [t]}\n"
+        ),
+    )
+    assert (
+        workspace.run("recipe", "run", "r.yaml", "--audit-dir", "audit", "--exclude-tags", "t").exit_code == 0
+    )
+    (file,) = (workspace.path / "audit").iterdir()
+    assert oct(file.stat().st_mode & 0o777) == "0o600"
+    assert [line.split(", ")[:2] for line in file.read_text().splitlines()] == [
+        [f'{{"step_id": "{name}"', f'"status": "{status}"']
+        for name, status in (("a", "Completed"), ("b", "Failed"), ("c", "Skipped"))
+    ]
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk with room for two mebibytes."""
+    place = tmp_path / "tiny"
+    place.mkdir()
+    mount = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if mount.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {mount.stderr.decode().strip()}")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_temporary_disk_fails_the_step_that_needs_it(workspace: Workspace, tiny_disk: Path) -> None:
+    workspace.write(
+        "r.yaml",
+        (
+            "name: r\nsteps:\n  - {id: small, command: echo fine}\n"
+            "  - {id: big, command: 'head -c 5000000 /dev/zero', on_error: continue}\n"
+            "  - {id: after, command: echo on}\n"
+        ),
+    )
+    result = workspace.run("recipe", "run", "r.yaml", "--json", "-q", env={"TMPDIR": str(tiny_disk)}).json
+    assert [step["status"] for step in result["step_results"]] == ["completed", "failed", "completed"]
+    assert "No space left" in result["step_results"][1]["error"]
+    assert [path.name for path in tiny_disk.iterdir() if "progress" not in path.name] == []
+
+
+def test_a_disk_that_is_full_from_the_start_costs_its_log_and_not_the_run(
+    workspace: Workspace, tiny_disk: Path
+) -> None:
+    (tiny_disk / "audit").mkdir()
+    with pytest.raises(OSError, match="No space"), (tiny_disk / "filler").open("wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 4096)
+    workspace.write("r.yaml", SIMPLE)
+    flags = ("--json", "--audit-dir", str(tiny_disk / "audit"))
+    answer = workspace.run("recipe", "run", "r.yaml", *flags, env={"TMPDIR": str(tiny_disk)})
+    assert (answer.exit_code, answer.json["success"]) == (0, True)
+    assert "the audit log stopped: No space left on device" in answer.json["warnings"]
+    assert "No space left on device" in answer.stderr
+
+
+def test_nobody_who_reads_is_no_reason_to_leave_processes(workspace: Workspace) -> None:
+    workspace.write("r.yaml", "name: r\nsteps:\n  - {id: s, command: 'yes | head -c 100000'}\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "amplihack", "recipe", "run", "r.yaml", "--json"],
+        cwd=workspace.path, env=workspace.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout
+    process.stdout.close()
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert b"Traceback" not in stderr
+
+
+def test_a_recipe_that_is_deleted_while_it_runs_still_ends(workspace: Workspace) -> None:
+    workspace.write("child.yaml", "name: child\nsteps: [{id: c, command: echo c}]\n")
+    workspace.write(
+        "r.yaml",
+        (
+            "name: r\nsteps:\n  - {id: a, command: rm r.yaml}\n  - {id: b, command: echo on}\n"
+            "  - {id: c, command: rm child.yaml}\n  - {id: d, recipe: child, on_error: continue}\n"
+        ),
+    )
+    result = workspace.run("recipe", "run", "r.yaml", "--json", "-q").json
+    assert [step["status"] for step in result["step_results"]][:3] == ["completed"] * 3
+    assert result["success"]
+
+
+def test_a_working_directory_that_vanishes_fails_the_next_step(workspace: Workspace) -> None:
+    (workspace.path / "base").mkdir()
+    workspace.write(
+        "r.yaml", "name: r\nsteps:\n  - {id: a, command: 'rmdir $PWD'}\n  - {id: b, command: echo on}\n"
+    )
+    result = workspace.run("recipe", "run", "r.yaml", "--json", "-q", "-C", "base").json
+    assert "does not exist" in result["step_results"][1]["error"]
+
+
+def test_abysmally_nested_output_is_just_text(workspace: Workspace) -> None:
+    workspace.write(
+        "r.yaml",
+        (
+            "name: r\nsteps:\n  - {id: a, command: 'printf %.0s[ {1..700}; printf 1; printf %.0s] "
+            "{1..700}', parse_json: true}\n  - {id: b, command: 'printf %s \"{{a}}\" | wc -c'}\n"
+        ),
+    )
+    result = workspace.run("recipe", "run", "r.yaml", "--json", "-q").json
+    assert (result["step_results"][0]["status"], result["context"]["b"]) == ("degraded", 1401)

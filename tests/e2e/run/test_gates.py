@@ -1,0 +1,88 @@
+"""Gates between stages, with and without a person at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.support.running import Scene, Terminal
+from tests.support.workspace import Answer, Workspace
+
+GATED = """\
+name: gated
+description: d
+version: 1.0.0
+context: {who: Ann}
+stages:
+  - name: build
+    approval: {required: true, prompt: "Ship it, {{who}}?"%s}
+    steps: [{id: a, type: bash, command: touch built}]
+  - name: ship
+    steps: [{id: b, type: bash, command: "touch shipped; echo said {{_approval_message}}"}]
+"""
+
+
+@pytest.fixture
+def scene(workspace: Workspace) -> Iterator[Scene]:
+    scene = Scene(workspace)
+    yield scene
+    assert scene.alive() == []
+
+
+def ask(scene: Scene, answer: str, more: str = "", *flags: str) -> tuple[str, Answer]:
+    """What the terminal showed, and what the command left."""
+    scene.workspace.write("g.yaml", GATED % more)
+    terminal = Terminal(scene, "recipe", "run", "g.yaml", "--json", *flags)
+    terminal.read_until("Approve stage 'build'?")
+    terminal.type(answer)
+    result = terminal.end()
+    return terminal.shown, result
+
+
+def test_a_person_approves_with_a_message(scene: Scene) -> None:
+    shown, result = ask(scene, "y looks good")
+    assert "Ship it, Ann?" in shown
+    assert (result.exit_code, result.json["context"]["b"]) == (0, "said looks good")
+
+
+@pytest.mark.parametrize("answer", ["n too risky", "", "maybe"])
+def test_anything_but_yes_denies_and_that_is_final(scene: Scene, answer: str) -> None:
+    _, result = ask(scene, answer, "", "-q")
+    assert (result.exit_code, result.json["status"]) == (1, "denied")
+    assert scene.has("built")
+    assert not scene.has("shipped")
+
+
+def test_a_gate_before_the_stage_comes_first(scene: Scene) -> None:
+    ask(scene, "n", ", when: before")
+    assert not scene.has("built")
+
+
+def test_without_a_terminal_the_run_waits(scene: Scene) -> None:
+    scene.workspace.write("g.yaml", GATED % "")
+    answer = scene.workspace.run("recipe", "run", "g.yaml", "--json")
+    assert (answer.exit_code, answer.json["status"], answer.json["never_reached"]) == (1, "waiting", ["b"])
+    assert "--yes" in answer.json["error"]
+    text = scene.workspace.run("recipe", "run", "g.yaml", "-q")
+    assert "Recipe 'gated': WAITING" in text.stdout
+
+
+def test_yes_approves(scene: Scene) -> None:
+    scene.workspace.write("g.yaml", GATED % "")
+    assert scene.workspace.run("recipe", "run", "g.yaml", "--yes").exit_code == 0
+    assert scene.has("shipped")
+
+
+@pytest.mark.parametrize(("default", "code"), [("approve", 0), ("deny", 1)])
+def test_a_person_who_does_not_answer_in_time(scene: Scene, default: str, code: int) -> None:
+    scene.workspace.write("g.yaml", GATED % f", timeout: 0.2, default: {default}")
+    terminal = Terminal(scene, "recipe", "run", "g.yaml", "--json")
+    assert terminal.end().exit_code == code
+    assert scene.has("shipped") == (code == 0)
+
+
+def test_a_stage_that_is_not_wanted_is_skipped_with_its_gate(scene: Scene) -> None:
+    text = (GATED % "").replace("  - name: build\n", "  - name: build\n    condition: \"{{who}} == 'Bob'\"\n")
+    scene.workspace.write("g.yaml", text)
+    result = scene.workspace.run("recipe", "run", "g.yaml", "--json").json
+    assert [step["status"] for step in result["step_results"]] == ["skipped", "completed"]

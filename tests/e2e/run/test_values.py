@@ -1,0 +1,167 @@
+"""Values of any size and any bytes, through every quoting place, and output without end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.workspace import Workspace
+
+SIZES = {
+    0: "empty",
+    1: "one",
+    4_096: "page",
+    100_000: "large",
+    131_071: "below",
+    131_072: "at",
+    131_073: "above",
+    3_000_000: "huge",
+}
+PLACES = """\
+name: places
+steps:
+  - id: sums
+    command: |
+      bare() { printf '%s' "$1" | sha256sum; }
+      bare {{v}}
+      printf '%s' "{{v}}" | sha256sum
+      printf '%s' '{{v}}' | sha256sum
+      x={{v}}; printf '%s' "$x" | sha256sum
+      printf '%s' "$(printf '%s' "{{v}}")" | sha256sum
+      printf '%s' "$RECIPE_VAR_v" | sha256sum
+      head -c -1 <<< {{v}} | sha256sum
+      head -c -1 <<END | sha256sum
+      {{v}}
+      END
+      head -c -1 <<'END' | sha256sum
+      {{v}}
+      END
+  - {id: copy, command: 'printf "%s" "{{v}}"', output: copied, output_type: text}
+  - {id: again, command: "printf '%s' '{{copied}}' | sha256sum"}
+"""
+
+
+def text_of(size: int) -> str:
+    unit = 'it\'s "$HOME" `id` \\ {{v}} ü✓\tEND\n'
+    text = (unit * (size // len(unit.encode()) + 1)).encode()[:size].decode("utf-8", "ignore")
+    return text.ljust(size, "x")[:size].rstrip("\n") + ("." if text.endswith("\n") else "")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=SIZES.values())
+def test_a_value_arrives_whole_in_every_quoting_place(workspace: Workspace, size: int) -> None:
+    text = text_of(size)
+    workspace.write("v.txt", text)
+    workspace.write("p.yaml", PLACES)
+    result = workspace.run("recipe", "run", "p.yaml", "--json", "-q", "--set-file", "v=v.txt").json
+    assert result["success"], result["step_results"]
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    sums = [line.split()[0] for line in result["step_results"][0]["output"].splitlines()]
+    assert sums == [digest] * 9
+    trimmed = hashlib.sha256(text.strip().encode()).hexdigest()
+    assert result["step_results"][2]["output"].split()[0] == trimmed
+
+
+def test_a_value_of_64_mebibytes_arrives_whole(workspace: Workspace) -> None:
+    data = os.urandom(48 * 1024 * 1024 // 2).hex().encode().ljust(64 * 1024 * 1024, b"x")
+    workspace.write("v.txt", data)
+    workspace.write(
+        "p.yaml",
+        (
+            "name: p\nsteps:\n  - {id: s, command: 'printf %s \"{{v}}\" | sha256sum'}\n"
+            "  - {id: t, command: echo small}\n"
+        ),
+    )
+    answer = workspace.run("recipe", "run", "p.yaml", "-q", "--show-output", "--set-file", "v=v.txt")
+    assert hashlib.sha256(data).hexdigest() in answer.stdout
+    assert "small" in answer.stdout
+
+
+def test_bytes_that_no_variable_can_hold_are_refused_where_they_are_used(workspace: Workspace) -> None:
+    workspace.write(
+        "n.yaml",
+        "name: n\nsteps:\n  - {id: nul, command: \"printf 'a\\\\0b'\", output: v}\n"
+        "  - {id: other, command: echo fine}\n"
+        "  - {id: use, command: 'echo {{v}}'}\n",
+    )
+    answer = workspace.run("recipe", "run", "n.yaml", "--json", "-q")
+    statuses = [step["status"] for step in answer.json["step_results"]]
+    assert (answer.exit_code, statuses) == (1, ["completed", "completed", "failed"])
+    assert "NUL" in answer.json["step_results"][2]["error"]
+
+
+def test_output_that_is_not_text_does_not_break_the_result(workspace: Workspace) -> None:
+    workspace.write(
+        "b.yaml",
+        (
+            "name: b\nsteps:\n  - {id: raw, command: \"printf 'a\\\\377\\\\376z'\", output: v}\n"
+            "  - {id: use, command: 'printf %s \"{{v}}\" | wc -m'}\n"
+        ),
+    )
+    result = workspace.run("recipe", "run", "b.yaml", "--json", "-q").json
+    assert (result["context"]["v"], result["context"]["use"]) == ("a\ufffd\ufffdz", 4)
+
+
+def test_output_beyond_what_a_step_keeps_is_cut_and_the_user_hears_of_it(workspace: Workspace) -> None:
+    workspace.write(
+        "b.yaml",
+        (
+            "name: b\nsteps:\n  - {id: big, command: 'head -c 10000001 /dev/zero | tr \"\\\\0\" x', "
+            "output: v}\n  - {id: size, command: 'printf %s {{v}} | wc -c'}\n"
+        ),
+    )
+    result = workspace.run("recipe", "run", "b.yaml", "--json", "-q").json
+    assert result["context"]["size"] == 10_000_000
+    assert "big: the output was larger than a step can keep and was cut" in result["warnings"]
+
+
+PEAK = """\
+import resource, subprocess, sys
+command = [sys.executable, "-m", "amplihack", "recipe", "run", *sys.argv[1:], "-q", "--json"]
+subprocess.run(command, stdout=open("out.json", "w"), check=False)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
+
+def peak(workspace: Workspace, *words: str) -> int:
+    """Mebibytes that the command needed at most."""
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *words],
+        cwd=workspace.path,
+        env=workspace.env,
+        capture_output=True,
+        check=True,
+    )
+    unit = 1 if sys.platform == "linux" else 1024
+    return int(done.stdout) // unit // 1024
+
+
+def test_a_gibibyte_of_output_takes_little_memory(workspace: Workspace) -> None:
+    workspace.write("small.yaml", "name: small\nsteps: [{id: s, command: 'true'}]\n")
+    workspace.write(
+        "big.yaml", "name: big\nsteps: [{id: s, command: 'head -c 1073741824 /dev/zero | tr \"\\\\0\" x'}]\n"
+    )
+    free = os.statvfs("/tmp").f_bavail * os.statvfs("/tmp").f_frsize  # noqa: S108 - only asked about
+    if free < 2 * 1024**3:
+        pytest.skip("less than 2 GiB free for temporary files")
+    difference = peak(workspace, "big.yaml") - peak(workspace, "small.yaml")
+    result = json.loads(Path(workspace.path / "out.json").read_text())
+    assert result["success"]
+    assert difference <= 64
+
+
+def test_an_agent_that_prints_a_gigabyte_takes_little_memory(workspace: Workspace) -> None:
+    workspace.write("a.yaml", "name: a\nsteps: [{id: s, prompt: talk}]\n")
+    workspace.write("small.sh", "cat >/dev/null; echo hi\n")
+    workspace.write(
+        "talk.sh",
+        ("cat >/dev/null; line=$(printf 'word %.0s' {1..20000}); yes \"$line\" | head -c 1000000000\n"),
+    )
+    small = peak(workspace, "a.yaml", "--agent", "command:bash small.sh")
+    difference = peak(workspace, "a.yaml", "--agent", "command:bash talk.sh") - small
+    assert json.loads(Path(workspace.path / "out.json").read_text())["success"]
+    assert difference <= 64

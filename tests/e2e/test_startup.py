@@ -1,0 +1,77 @@
+"""A command loads what it needs and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from tests.support.workspace import Workspace
+
+PROBE = """\
+import sys
+from amplihack.cli.main import main
+code = main(sys.argv[1:])
+print(*sys.modules, file=sys.stderr)
+sys.exit(code)
+"""
+ALWAYS_SLOW = {"asyncio", "rich", "sqlite3", "subprocess", "ssl", "urllib.request", "logging", "unittest"}
+
+
+def _loaded(workspace: Workspace, *words: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, *words],
+        cwd=workspace.path,
+        env=workspace.env,
+        capture_output=True,
+        check=True,
+    )
+    return set(done.stderr.decode().splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("word", ["--version", "version", "--help"])
+def test_version_and_help_load_next_to_nothing(workspace: Workspace, word: str) -> None:
+    loaded = _loaded(workspace, word)
+    slow = {"argparse", "dataclasses", "yaml", "typing", "json", "enum", "inspect", "pathlib", *ALWAYS_SLOW}
+    assert not loaded & slow
+    ours = {name for name in loaded if name.startswith("amplihack")}
+    assert ours == {
+        "amplihack",
+        "amplihack.version",
+        "amplihack.cli",
+        "amplihack.cli.main",
+        "amplihack.cli.guard",
+    }
+
+
+def test_importing_the_package_loads_no_part_of_it() -> None:
+    script = "import sys, amplihack; print([name for name in sys.modules if name.startswith('amplihack')])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "['amplihack.version', 'amplihack']\n"
+
+
+@pytest.mark.parametrize("verb", ["validate", "explain"])
+def test_reading_a_recipe_loads_neither_the_engine_nor_the_check(workspace: Workspace, verb: str) -> None:
+    workspace.write("good.yaml", "name: good\nsteps: [{id: a, command: ls, condition: b == 'c'}]\n")
+    loaded = _loaded(workspace, "recipe", verb, "good.yaml")
+    assert not loaded & ALWAYS_SLOW
+    assert "yaml" in loaded
+    unneeded = (
+        "amplihack.recipes.engine",
+        "amplihack.recipes.check",
+        "amplihack.app.run",
+        "amplihack.cli.run",
+        "amplihack.system.agents",
+        "amplihack.system.git",
+        "amplihack.system.listing",
+        "amplihack.system.processes",
+        "amplihack.system.upstream",
+    )
+    assert not [name for name in loaded if name.startswith(unneeded) and name != "amplihack.cli.run_flags"]
+
+
+@pytest.mark.parametrize("verb", ["check", "list", "schema", "manifest"])
+def test_no_answer_about_recipes_starts_processes_or_draws_tables(workspace: Workspace, verb: str) -> None:
+    workspace.write(".claude/recipes/good.yaml", "name: good\nsteps: [{id: a, command: ls}]\n")
+    words = ("check", "good") if verb == "check" else (verb,)
+    assert not _loaded(workspace, "recipe", *words) & ALWAYS_SLOW

@@ -1,0 +1,224 @@
+"""A world for the engine that lives in memory: everything that is asked of it is written down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from amplihack.errors import NotFound
+from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.decode import decode_text
+from amplihack.recipes.engine import Options, run_recipe
+from amplihack.recipes.events import Event, RunFinished
+from amplihack.recipes.extends import Located
+from amplihack.recipes.ports import Decision, Persona, Recalled, ShellOutcome, ShellRequest, World
+from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.values import Value
+
+
+class FakeClock:
+    """Time passes only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds > 0:
+            self.slept.append(seconds)
+        self.time += seconds
+        await asyncio.sleep(0)
+
+    def token(self) -> str:
+        return "TOKEN"
+
+
+@dataclass
+class FakeShell:
+    """Answers a script by the first of its `answers` that is part of it; one of several, one by one."""
+
+    clock: FakeClock
+    answers: dict[str, Any] = field(default_factory=dict)
+    requests: list[ShellRequest] = field(default_factory=list)
+    running: int = 0
+    most_at_once: int = 0
+
+    @property
+    def scripts(self) -> list[str]:
+        return [request.script.source for request in self.requests]
+
+    async def run(self, request: ShellRequest, on_line: Callable[[str, str], None]) -> ShellOutcome:
+        on_line("stdout", "working")
+        self.requests.append(request)
+        self.running += 1
+        self.most_at_once = max(self.most_at_once, self.running)
+        try:
+            return await self._outcome(request.script.source)
+        finally:
+            self.running -= 1
+
+    async def _outcome(self, source: str) -> ShellOutcome:
+        await asyncio.sleep(0)
+        answer = next((self.answers[part] for part in self.answers if part in source), source)
+        if isinstance(answer, list):
+            answer = answer.pop(0) if len(answer) > 1 else answer[0]
+        if callable(answer):
+            answer = await answer()
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, int):
+            return ShellOutcome(stdout="", stderr="it broke", exit_code=answer)
+        return answer if isinstance(answer, ShellOutcome) else ShellOutcome(stdout=str(answer), exit_code=0)
+
+
+@dataclass
+class FakeAgent:
+    """Gives its answers in order, the last one again and again."""
+
+    answers: list[str | AgentReply | AgentFailed] = field(default_factory=lambda: ["done"])
+    requests: list[AgentRequest] = field(default_factory=list)
+    name: str = "fake"
+
+    async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
+        self.requests.append(request)
+        on_line("thinking")
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        await asyncio.sleep(0)
+        if isinstance(answer, AgentFailed):
+            raise answer
+        return answer if isinstance(answer, AgentReply) else AgentReply(text=answer)
+
+
+@dataclass
+class FakeJournal:
+    events: list[Event] = field(default_factory=list)
+    remembered: dict[str, Recalled] = field(default_factory=dict)
+
+    def record(self, event: Event) -> None:
+        self.events.append(event)
+
+    def recall(self, identity: str) -> Recalled | None:
+        return self.remembered.get(identity)
+
+    def of(self, kind: type) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+@dataclass
+class FakeApprover:
+    decisions: list[Decision | None] = field(default_factory=lambda: [None])
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    async def decide(self, stage: str, prompt: str) -> Decision | None:
+        self.asked.append((stage, prompt))
+        decision = self.decisions.pop(0)
+        if decision is None and self.decisions:
+            await asyncio.Event().wait()  # a person who never answers
+        return decision
+
+
+@dataclass
+class FakePlaces:
+    directories: set[str] = field(default_factory=lambda: {"/work"})
+
+    def resolve(self, base: str, path: str) -> str:
+        return path if path.startswith("/") else base if path == "." else f"{base}/{path}"
+
+    def exists(self, path: str) -> bool:
+        return path in self.directories
+
+    def is_directory(self, path: str) -> bool:
+        return path in self.directories
+
+    def is_git_repository(self, path: str) -> bool:
+        return path.endswith("/repo")
+
+
+@dataclass
+class FakeWorkTree:
+    staged: list[str] = field(default_factory=list)
+    problem: Exception | None = None
+
+    async def stage_all(self, directory: str) -> int | None:
+        self.staged.append(directory)
+        if self.problem:
+            raise self.problem
+        return 1
+
+
+@dataclass
+class FakeBook:
+    texts: dict[str, str] = field(default_factory=dict)
+    callers: list[str | None] = field(default_factory=list)
+
+    def sub_recipe(self, reference: str, caller: str | None) -> Located:
+        self.callers.append(caller)
+        if reference not in self.texts:
+            raise NotFound(f"Sub-recipe '{reference}' not found.")
+        return Located(decode_text(self.texts[reference]).required(), f"/books/{reference}.yaml")
+
+
+@dataclass
+class FakePersonas:
+    known: dict[str, Persona] = field(default_factory=dict)
+
+    def persona(self, reference: str) -> Persona:
+        if reference not in self.known:
+            raise NotFound(f"there is no agent {reference}")
+        return self.known[reference]
+
+
+class FakeWorld:
+    """Every port, and `run` to run a recipe between them."""
+
+    def __init__(self, shell: dict[str, Any] | None = None, recipes: dict[str, str] | None = None) -> None:
+        self.clock = FakeClock()
+        self.shell = FakeShell(self.clock, shell or {})
+        self.agent = FakeAgent()
+        self.journal = FakeJournal()
+        self.approver = FakeApprover()
+        self.work_tree = FakeWorkTree()
+        self.places = FakePlaces()
+        self.book = FakeBook(recipes or {})
+        self.personas = FakePersonas()
+
+    def start(
+        self, text: str, context: Mapping[str, Value] | None = None, **options: Any
+    ) -> Coroutine[Any, Any, RunResult]:
+        world = World(
+            shell=self.shell,
+            agents=self.agent,
+            personas=self.personas,
+            recipes=self.book,
+            clock=self.clock,
+            journal=self.journal,
+            approver=self.approver,
+            work_tree=self.work_tree,
+            places=self.places,
+        )
+        located = Located(decode_text(text).required(), "/work/recipe.yaml")
+        wanted = Options(run_id="run-1", working_dir="/work", **options)
+        return run_recipe(located, context or {}, world, wanted)
+
+    def run(self, text: str, context: Mapping[str, Value] | None = None, **options: Any) -> RunResult:
+        return asyncio.run(self.start(text, context, **options))
+
+    @property
+    def result(self) -> RunResult:
+        """What the journal heard at the end, also of a run that was cancelled."""
+        finished: RunFinished = self.journal.of(RunFinished)[-1]
+        return finished.result
+
+
+def statuses(result: RunResult) -> dict[str, str]:
+    return {step.step_id: step.status for step in result.step_results}
+
+
+def only(results: tuple[StepResult, ...]) -> StepResult:
+    (result,) = results
+    return result

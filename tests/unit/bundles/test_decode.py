@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+import pytest
+from tests.unit.bundles.world import bundle, codes, decoded
+
+from amplihack.bundles.decode import decode_bundle, decode_data
+from amplihack.bundles.errors import BundleLoadError, BundleValidationError
+from amplihack.bundles.tree import Leaf, Table
+
+THIN = """\
+---
+bundle:
+  name: recipes
+  version: 1.10
+  description: Multi-step work
+
+includes:
+  - bundle: git+https://github.com/org/amplifier-foundation@main
+  - recipes:behaviors/recipes
+---
+
+# Recipe System
+
+@recipes:context/instructions.md
+
+---
+
+More below a rule.
+"""
+
+
+def test_a_thin_bundle_is_read_whole() -> None:
+    found = decode_bundle(THIN, "/w/bundle.md")
+    assert found.problems == ()
+    assert (found.bundle.name, found.bundle.version) == ("recipes", "1.10")
+    assert [each.source for each in found.bundle.includes] == [
+        "git+https://github.com/org/amplifier-foundation@main",
+        "recipes:behaviors/recipes",
+    ]
+    assert found.bundle.system_instruction is not None
+    assert found.bundle.system_instruction.startswith("# Recipe System")
+    assert found.bundle.system_instruction.endswith("More below a rule.")
+    assert found.bundle.instruction is not None
+    assert found.bundle.instruction.line == 12
+
+
+def test_includes_know_their_line() -> None:
+    where = decode_bundle(THIN, "/w/bundle.md").bundle.includes[1].where
+    assert where is not None
+    assert (where.line, where.column) == (9, 5)
+
+
+@pytest.mark.parametrize("text", ["", "# only a comment\n", "---\n", "null\n", "\ufeff\ufeff"])
+def test_an_empty_file_is_a_nameless_bundle(text: str) -> None:
+    found = decode_bundle(text, "/w/bundle.yaml")
+    assert (found.bundle.name, found.problems) == ("", ())
+
+
+def test_empty_frontmatter_leaves_the_rules_of_the_body_alone() -> None:
+    found = decode_bundle("---\n---\nprose\n\n---\n\nmore: prose\n", "/w/bundle.md").bundle
+    assert found.system_instruction == "prose\n\n---\n\nmore: prose"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- a\n", "got list"),
+        ("just text\n", "got str"),
+        ("a: [", "YAML parse error"),
+        ("bundle: x\n", "`bundle`"),
+    ],
+)
+def test_what_is_no_bundle_says_why(text: str, said: str) -> None:
+    with pytest.raises(BundleLoadError, match=said) as caught:
+        decode_bundle(text, "/w/bundle.yaml")
+    assert caught.value.path == "/w/bundle.yaml"
+    assert caught.value.line in (1, 2)
+
+
+def test_other_files_and_other_encodings_are_refused() -> None:
+    with pytest.raises(BundleLoadError, match=r"no bundle file"):
+        decode_bundle("x", "/w/bundle.toml")
+    with pytest.raises(BundleLoadError, match="not UTF-8"):
+        decode_bundle(b"bundle:\n  name: \xff\n", "/w/bundle.yaml")
+
+
+def test_frontmatter_that_never_ends_is_an_error() -> None:
+    with pytest.raises(BundleLoadError, match="never closed"):
+        decode_bundle("---\nbundle:\n  name: a\n", "/w/bundle.md")
+
+
+def test_frontmatter_after_a_blank_line_is_reported() -> None:
+    found = decode_bundle("\n---\nbundle:\n  name: a\n---\ntext\n", "/w/bundle.md")
+    assert found.bundle.name == ""
+    assert codes(found) == ["frontmatter-not-first"]
+
+
+def test_crlf_is_just_a_line_end() -> None:
+    found = decode_bundle("---\r\nbundle:\r\n  name: a\r\n---\r\nHi\r\n", "/w/bundle.md")
+    assert (found.bundle.name, found.bundle.system_instruction) == ("a", "Hi")
+
+
+def test_a_module_that_is_only_a_word_is_refused_with_the_right_shape() -> None:
+    found = decoded("bundle: {name: mine}\ntools:\n  - tool-bash\n  - 7\n")
+    assert codes(found) == ["module-entry", "module-entry"]
+    with pytest.raises(BundleValidationError) as caught:
+        found.checked()
+    for part in (
+        "mine",
+        "tools[0]",
+        "expected dict",
+        "got str",
+        "'tool-bash'",
+        "Correct format:",
+        "module",
+        "source",
+    ):
+        assert part in str(caught.value)
+    assert len(caught.value.problems) == 2
+    assert caught.value.line == 3
+
+
+def test_a_nameless_bundle_is_called_by_its_directory() -> None:
+    assert "/w" in decoded("tools: [x]\n").problems[0].what
+
+
+@pytest.mark.parametrize("section", ["providers", "tools", "hooks"])
+def test_a_section_that_is_no_list_is_refused(section: str) -> None:
+    with pytest.raises(BundleValidationError, match="expected list, got dict"):
+        decoded(f"{section}:\n  module: x\n").checked()
+
+
+def test_all_problems_of_a_file_come_at_once_in_its_order() -> None:
+    found = decoded(
+        """\
+        bundle: {name: a b, includes: [x]}
+        toolz: []
+        includes:
+          - behavior: a:b
+        context:
+          inject: [x.md]
+        hooks:
+          - nope
+        """
+    )
+    assert codes(found) == [
+        "name-shape",
+        "includes-below-bundle",
+        "unknown-key",
+        "include-shape",
+        "context-key",
+        "module-entry",
+    ]
+    assert found.problems[2].fix == "did you mean `tools`?"
+    assert "- bundle: a:b" in found.problems[3].fix
+
+
+def test_lost_includes_are_errors_only_when_strict() -> None:
+    found = decoded("includes:\n  - behavior: a:b\n")
+    assert found.checked(strict=False) is found.bundle
+    with pytest.raises(BundleLoadError, match="includes nothing"):
+        found.checked()
+
+
+def test_an_include_that_stands_alone_is_wrapped_and_reported() -> None:
+    found = decoded("includes: foundation\n")
+    assert [each.source for each in found.bundle.includes] == ["foundation"]
+    assert codes(found) == ["single-value"]
+
+
+def test_an_at_sign_in_yaml_is_taken_off_and_explained() -> None:
+    found = decoded(
+        """\
+        bundle: {name: a}
+        context:
+          include: ["@a:context/x.md"]
+        agents:
+          include: ["@a:helper"]
+        """
+    )
+    assert codes(found) == ["at-in-yaml", "at-in-yaml"]
+    assert found.problems[0].fix == "write a:context/x.md"
+    assert list(found.bundle.context.entries) == ["a:context/x.md"]
+    assert list(found.bundle.agents.entries) == ["a:helper"]
+
+
+def test_context_keeps_the_order_in_which_it_was_declared() -> None:
+    found = bundle(
+        """\
+        bundle: {name: a}
+        context:
+          include: [b:one.md, two.md, b:three.md]
+          named: docs/four.md
+        """
+    )
+    assert list(found.context.entries) == ["b:one.md", "two.md", "b:three.md", "named"]
+    assert found.pending_context == {"b:one.md": "b:one.md", "b:three.md": "b:three.md"}
+    assert found.resolved_context == {"two.md": "/w/two.md", "named": "/w/docs/four.md"}
+
+
+def test_relative_sources_start_at_the_declaring_file() -> None:
+    found = bundle(
+        """\
+        session:
+          orchestrator: {module: loop, source: ./modules/loop}
+        tools:
+          - {module: a, source: ./modules/a}
+          - {module: b, source: ../b}
+          - {module: c, source: git+https://h/o/r}
+        agents:
+          helper:
+            description: d
+            tools: [{module: t, source: ./modules/t}, bare]
+        """,
+        "/w/x/bundle.yaml",
+    )
+    assert [entry.get("source") for entry in found.plain("tools")] == [
+        "/w/x/modules/a",
+        "/w/b",
+        "git+https://h/o/r",
+    ]
+    assert found.plain("session")["orchestrator"]["source"] == "/w/x/modules/loop"
+    assert found.plain("agents")["helper"]["tools"] == [
+        {"module": "t", "source": "/w/x/modules/t"},
+        {"module": "bare"},
+    ]
+
+
+def test_two_entries_of_one_tool_become_one_and_two_providers_are_refused() -> None:
+    found = decoded("tools:\n  - {module: a, config: {x: 1}}\n  - {module: a, config: {y: 2}}\n")
+    assert found.bundle.plain("tools") == [{"module": "a", "config": {"x": 1, "y": 2}}]
+    assert codes(found) == ["duplicate-module"]
+    with pytest.raises(BundleValidationError, match="second entry"):
+        decoded("providers:\n  - {module: p}\n  - {module: p}\n").checked()
+
+
+def test_empty_sections_are_as_good_as_none() -> None:
+    text = "".join(
+        f"{key}:\n" for key in ("bundle", "includes", "session", "tools", "agents", "context", "spawn")
+    )
+    found = decode_bundle(text, "/w/bundle.yaml")
+    assert found.problems == ()
+    assert not found.bundle.session
+    assert found.bundle.includes == ()
+
+
+def test_unknown_sections_are_kept_for_apps() -> None:
+    found = decoded("bundle: {name: a}\nskills: [one]\nx-note: hello\n")
+    assert found.bundle.plain("extra") == {"skills": ["one"], "x-note": "hello"}
+    assert [(each.code, each.severity) for each in found.problems] == [("unknown-key", "note")]
+
+
+def test_agents_that_grant_access_are_no_roster() -> None:
+    assert not bundle("agents: none\n").agents
+    assert not bundle("agents: [a, b]\n").agents
+
+
+def test_an_agent_without_a_definition_is_reported() -> None:
+    found = decoded("agents:\n  include:\n  helper: just text\n")
+    assert codes(found) == ["agent-shape"]
+    assert not found.bundle.agents
+
+
+def test_an_agent_file_is_a_bundle_with_the_name_of_its_meta() -> None:
+    text = "---\nmeta:\n  name: helper\n  description: Helps.\ntools: [tool-x]\n---\nYou help.\n"
+    found = decode_bundle(text, "/w/agents/helper.md")
+    assert found.problems == ()
+    assert (found.bundle.name, found.bundle.description) == ("helper", "Helps.")
+    assert found.bundle.plain("tools") == [{"module": "tool-x"}]
+    assert found.bundle.system_instruction == "You help."
+
+
+def test_a_key_that_stands_twice_is_an_error_with_both_lines() -> None:
+    with pytest.raises(BundleLoadError, match="stands here twice; the first is on line 1"):
+        decoded("spawn: {}\nspawn: {}\n").checked()
+
+
+def test_plain_data_is_decoded_without_lines() -> None:
+    found = decode_data({"bundle": {"name": "a", "version": 2}, "tools": [{"module": "t"}]}, base_path="/w")
+    assert (found.bundle.name, found.bundle.version) == ("a", "2")
+    entry = found.bundle.tools.entries["t"]
+    assert isinstance(entry, Table)
+    assert entry.origin.bundle == "a"
+    leaf = entry.entries["module"]
+    assert isinstance(leaf, Leaf)
+    assert leaf.line == 0
+
+
+def test_plain_data_with_a_wrong_head_is_refused() -> None:
+    with pytest.raises(BundleLoadError, match="should be a mapping, got str"):
+        decode_data({"bundle": "x"})

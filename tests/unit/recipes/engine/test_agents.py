@@ -1,0 +1,110 @@
+"""Agent steps: what the agent is told, what its answer costs, and what is staged afterwards."""
+
+from __future__ import annotations
+
+from tests.support.fake_world import FakeWorld, only
+
+from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, Usage
+from amplihack.recipes.ports import Persona
+from amplihack.system.spawn import ProcessError
+
+
+def recipe(fields: str) -> str:
+    return f"name: r\nsteps:\n  - {{id: s, {fields}}}\n"
+
+
+def test_prompt_persona_model_mode_and_place_reach_the_agent() -> None:
+    world = FakeWorld()
+    world.personas.known["team:critic"] = Persona("You are a critic.", "small")
+    world.places.directories.add("/work/sub")
+    world.run(
+        recipe("agent: 'team:critic', prompt: 'Read {{x}}', mode: REVIEW, working_dir: sub"), {"x": "it"}
+    )
+    request = only_request(world)
+    assert (request.prompt, request.persona, request.model) == ("Read it", "You are a critic.", "small")
+    assert (request.mode, request.working_dir, request.agent) == ("REVIEW", "/work/sub", "team:critic")
+
+
+def only_request(world: FakeWorld) -> AgentRequest:
+    (request,) = world.agent.requests
+    return request
+
+
+def test_the_steps_model_beats_the_personas() -> None:
+    world = FakeWorld()
+    world.personas.known["a:b"] = Persona("x", "small")
+    world.run(recipe("agent: 'a:b', prompt: p, model: big"))
+    assert only_request(world).model == "big"
+
+
+def test_an_unknown_agent_is_a_warning_or_under_strictness_a_failure() -> None:
+    lenient = FakeWorld().run(recipe("agent: 'a:b', prompt: p"))
+    assert lenient.warnings == ("s: there is no agent a:b; the step runs without this persona",)
+    strict = FakeWorld().run(recipe("agent: 'a:b', prompt: p"), strict_agents=True)
+    assert only(strict.step_results).error == "Step 's' failed: there is no agent a:b"
+
+
+def test_an_agents_failure_tells_its_last_words() -> None:
+    world = FakeWorld()
+    world.agent.answers = [AgentFailed("it failed (exit 2)", tool_exit_code=2, stderr="no login")]
+    step = only(world.run(recipe("prompt: p")).step_results)
+    assert (
+        step.error
+        == "Step 's' failed: agent step failed: it failed (exit 2)\n--- stderr (tail) ---\nno login"
+    )
+    assert (step.exit_code, step.stderr) == (2, "no login")
+
+
+def test_unknown_usage_stays_unknown_and_known_usage_adds_up() -> None:
+    world = FakeWorld()
+    world.agent.answers = [
+        AgentReply(text="a"),
+        AgentReply(text="b", usage=Usage(input_tokens=3), cost_usd=0.25),
+    ]
+    result = world.run(recipe("prompt: p") + "  - {id: t, prompt: q}\n")
+    first, second = result.to_json()["step_results"]
+    assert (first["usage"], first["cost_usd"]) == (None, None)
+    assert second["usage"] == {"input_tokens": 3, "output_tokens": None, "cached_tokens": None}
+    assert result.to_json()["cost_usd"] == 0.25
+
+
+def test_usage_inside_loops_and_sub_recipes_is_counted_once() -> None:
+    child = "name: child\nsteps: [{id: each, foreach: [1, 2], steps: [{id: q, prompt: p}]}]\n"
+    world = FakeWorld(recipes={"child": child})
+    world.agent.answers = [AgentReply(text="a", usage=Usage(output_tokens=5), cost_usd=1.0)]
+    result = world.run("name: p\nsteps: [{id: call, recipe: child}]\n")
+    assert (result.cost_usd, result.usage) == (2.0, Usage(output_tokens=10))
+
+
+def test_changes_are_staged_after_an_agent_unless_told_otherwise() -> None:
+    def staged(fields: str, *, auto_stage: bool = True, dry_run: bool = False) -> list[str]:
+        world = FakeWorld()
+        world.run(recipe(fields), auto_stage=auto_stage, dry_run=dry_run)
+        return world.work_tree.staged
+
+    assert staged("prompt: p") == ["/work"]
+    assert staged("prompt: p", auto_stage=False) == []
+    assert staged("prompt: p, auto_stage: false") == []
+    assert staged("prompt: p, auto_stage: true", auto_stage=False) == ["/work"]
+    assert staged("command: c") == []
+    assert staged("prompt: p", dry_run=True) == []
+
+
+def test_without_git_the_step_is_fine_and_the_user_hears_of_it() -> None:
+    world = FakeWorld()
+    world.work_tree.problem = ProcessError("cannot run git: no such program on the PATH")
+    result = world.run(recipe("prompt: p"))
+    assert result.success
+    assert "not staged" in result.warnings[0]
+
+
+def test_agents_keep_the_pace_of_the_recipe() -> None:
+    world = FakeWorld()
+    rule = "rate_limiting: {min_delay_ms: 500, backoff: {initial_delay_ms: 2000, reset_after_success: 1}}\n"
+    world.agent.answers = ["a", AgentFailed("429", rate_limited=True), "c", "d"]
+    retry = "retry: {max_attempts: 2, initial_delay: 0}"
+    world.run(
+        f"{rule}name: r\nsteps:\n  - {{id: a, prompt: p}}\n  - {{id: b, prompt: p, {retry}}}\n"
+        f"  - {{id: c, prompt: p}}\n"
+    )
+    assert world.clock.slept == [0.5, 2.0, 0.5]

@@ -1,0 +1,89 @@
+"""Dry runs: nothing happens, and as much as can be known is told."""
+
+from __future__ import annotations
+
+from tests.support.fake_world import FakeBook, FakeWorld
+
+from amplihack.recipes.decode import decode_text
+from amplihack.recipes.engine.dry_run import Forecast, forecast
+from amplihack.recipes.engine.state import Options
+from amplihack.recipes.extends import Located
+from amplihack.recipes.values import Value, from_json
+
+
+def test_nothing_is_called_and_every_step_is_skipped() -> None:
+    world = FakeWorld()
+    text = (
+        "name: r\nhooks: {pre_step: h}\nsteps:\n  - {id: a, command: x, output: v}\n"
+        "  - {id: b, prompt: p, parse_json: true}\n"
+        "  - {id: c, recipe: nowhere}\n  - {id: d, command: y, parallel_group: g}\n"
+        "  - {id: e, command: y, parallel_group: g}\n"
+    )
+    result = world.run(text, dry_run=True)
+    assert result.success
+    assert (world.shell.requests, world.agent.requests, world.book.callers) == ([], [], [])
+    assert {step.status for step in result.step_results} == {"skipped"}
+    assert result.step_results[0].output == "[dry run]"
+    assert from_json(result.step_results[1].output) == {"dry_run": True, "step": "b"}
+    assert result.context["v"] == "(dry-run)"
+
+
+def predict(
+    text: str, recipes: dict[str, str] | None = None, exclude: str = "", **values: Value
+) -> dict[str, Forecast]:
+    located = Located(decode_text(text).required(), "/work/r.yaml")
+    options = Options(run_id="x", working_dir="/work", exclude_tags=frozenset(filter(None, [exclude])))
+    found = forecast(located, values, FakeBook(recipes or {}), options)
+    return {each.step_id: each for each in found}
+
+
+def test_verdicts_tell_what_is_known_and_what_it_depends_on() -> None:
+    text = (
+        "name: r\ncontext: {mode: fast}\nsteps:\n  - {id: a, command: 'echo {{mode}}', output: got}\n"
+        "  - {id: b, command: x, condition: \"mode == 'slow'\"}\n"
+        "  - {id: c, command: 'use {{got}}', condition: 'got == 1'}\n"
+        "  - {id: d, command: x, when_tags: [t]}\n"
+    )
+    found = predict(text, exclude="t")
+    assert {name: each.verdict for name, each in found.items()} == {
+        "a": "would run",
+        "b": "would be skipped",
+        "c": "depends",
+        "d": "would be skipped",
+    }
+    assert found["a"].text == "echo fast"
+    assert found["c"].text == "use {{got}}"
+    assert found["c"].why == "got == 1 (on got)"
+    assert found["d"].why == "tags: t"
+    assert predict(text, mode="slow")["b"].verdict == "would run"
+
+
+def test_sub_recipes_and_bodies_are_followed() -> None:
+    text = (
+        "name: r\nsteps:\n  - {id: call, recipe: child, context: {x: 1}}\n"
+        "  - {id: loop, foreach: [1], steps: [{id: inner, command: 'echo {{item}}'}], collect: all}\n"
+        "  - {id: last, command: 'echo {{all}} {{made}}'}\n  - {id: lost, recipe: nowhere}\n"
+    )
+    found = predict(
+        text, {"child": "name: child\nsteps: [{id: deep, command: 'echo {{x}}', output: made}]\n"}
+    )
+    assert (found["deep"].depth, found["deep"].text) == (1, "echo 1")
+    assert found["inner"].text == "echo {{item}}"
+    assert found["last"].text == "echo {{all}} {{made}}"
+    assert (found["nowhere"].verdict, found["nowhere"].why) == ("depends", "Sub-recipe 'nowhere' not found.")
+
+
+def test_a_stage_that_would_be_skipped_skips_its_steps() -> None:
+    text = (
+        "name: r\nversion: 1.0.0\ndescription: d\ncontext: {go: false}\nstages:\n  - name: one\n"
+        "    condition: go\n"
+        "    steps: [{id: a, type: bash, command: x}]\n"
+        "  - {name: two, steps: [{id: b, type: bash, command: x}]}\n"
+    )
+    found = predict(text)
+    assert (found["a"].verdict, found["b"].verdict) == ("would be skipped", "would run")
+
+
+def test_a_recipe_that_calls_itself_is_followed_only_so_far() -> None:
+    child = "name: self\nsteps: [{id: again, recipe: self}]\n"
+    assert predict(child, {"self": child})["again"].depth == 6

@@ -1,0 +1,224 @@
+"""Steps in their order: what runs, what is skipped, what a failure means, what is counted."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.fake_world import FakeWorld, only, statuses
+
+from amplihack.recipes.events import OutputStored, StepFinished, StepStarted
+from amplihack.recipes.ports import Recalled
+from amplihack.recipes.results import StepResult
+
+THREE = (
+    "name: r\nsteps:\n  - {id: a, command: one}\n  - {id: b, command: two%s}\n  - {id: c, command: three}\n"
+)
+
+
+def test_steps_run_in_order_and_store_under_output_or_id() -> None:
+    world = FakeWorld({"one": "1", "two": '{"k": "v"}', "three": "1.10"})
+    result = world.run(THREE % ", output: named")
+    assert world.shell.scripts == ["one", "two", "three"]
+    assert result.success
+    assert result.context == {"a": 1, "named": {"k": "v"}, "c": "1.10"}
+
+
+def test_a_failure_stops_and_names_what_was_never_reached() -> None:
+    result = FakeWorld({"two": 3}).run(THREE % "")
+    assert statuses(result) == {"a": "completed", "b": "failed"}
+    assert (result.success, result.never_reached) == (False, ("c",))
+    assert result.step_results[1].error == (
+        "Step 'b' failed: bash step failed: Command failed (exit 3): it broke"
+    )
+    assert "b" not in result.context
+
+
+@pytest.mark.parametrize(
+    "words", ["continue_on_error: true", "fatal: false", "nonfatal: true", "on_error: continue"]
+)
+def test_an_allowed_failure_goes_on_and_stays_visible(words: str) -> None:
+    result = FakeWorld({"two": 3}).run(THREE % f", {words}")
+    assert statuses(result) == {"a": "completed", "b": "failed", "c": "completed"}
+    assert result.success
+    assert result.context["b"] is None
+    assert result.to_json()["counts"]["failed_allowed"] == 1
+    assert result.to_json()["counts"]["failed"] == 0
+
+
+def test_skip_remaining_ends_quietly_and_says_what_it_left_out() -> None:
+    result = FakeWorld({"two": 3}).run(THREE % ", on_error: skip_remaining")
+    assert (result.success, result.never_reached) == (True, ("c",))
+
+
+def test_on_error_beats_the_older_words() -> None:
+    assert not FakeWorld({"two": 3}).run(THREE % ", on_error: fail, continue_on_error: true").success
+
+
+def test_a_false_condition_skips_without_hooks_and_without_touching_the_variable() -> None:
+    world = FakeWorld()
+    result = world.run(
+        "name: r\ncontext: {b: before}\nhooks: {pre_step: hook}\nsteps:\n"
+        "  - {id: b, command: two, condition: 'b == 1'}\n"
+    )
+    skipped = only(result.step_results)
+    assert (skipped.status, skipped.skip_reason) == ("skipped", "condition: b == 1")
+    assert world.shell.scripts == []
+    assert result.context == {"b": "before"}
+
+
+def test_a_condition_without_an_answer_fails_the_step() -> None:
+    result = FakeWorld().run(THREE % ', condition: "int(a) > 1"')
+    assert result.step_results[1].error.startswith("Condition error: ")
+    assert result.never_reached == ("c",)
+    lenient = FakeWorld().run(THREE % ', condition: "int(a) > 1", continue_on_error: true')
+    assert statuses(lenient) == {"a": "completed", "b": "failed", "c": "completed"}
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "ran"),
+    [
+        (set(), set(), "one two three"),
+        ({"fast"}, set(), "one three"),
+        ({"slow", "fast"}, set(), "one two three"),
+        ({"slow"}, {"slow"}, "three"),
+        (set(), {"fast"}, "two three"),
+    ],
+)
+def test_tags_filter_tagged_steps_only(include: set[str], exclude: set[str], ran: str) -> None:
+    world = FakeWorld()
+    text = (
+        "name: r\nsteps:\n  - {id: a, command: one, when_tags: [fast]}\n"
+        "  - {id: b, command: two, when_tags: [slow]}\n  - {id: c, command: three}\n"
+    )
+    result = world.run(text, include_tags=frozenset(include), exclude_tags=frozenset(exclude))
+    assert " ".join(world.shell.scripts) == ran
+    assert all(step.duration is None for step in result.step_results if step.skip_reason == "tags")
+
+
+def test_the_step_limit_counts_work_and_not_what_is_skipped() -> None:
+    text = "name: r\nrecursion: {max_total_steps: 2}\nsteps:\n" + "".join(
+        f"  - {{id: s{n}, command: c{n}, condition: 'n != {n}'}}\n" for n in range(4)
+    )
+    result = FakeWorld().run(text, {"n": 0})
+    assert statuses(result) == {"s0": "skipped", "s1": "completed", "s2": "completed", "s3": "failed"}
+    assert result.step_results[-1].error == "Total step limit (2) exceeded"
+
+
+def test_no_policy_allows_a_step_beyond_the_limit() -> None:
+    text = (
+        "name: r\nrecursion: {max_total_steps: 1}\nsteps:\n  - {id: a, command: one}\n"
+        "  - {id: b, command: two, continue_on_error: true}\n  - {id: c, command: three}\n"
+    )
+    result = FakeWorld().run(text)
+    assert (result.success, result.never_reached) == (False, ("c",))
+
+
+def test_a_group_shares_the_limit_even_behind_slow_hooks() -> None:
+    members = "".join(f"  - {{id: m{n}, command: work{n}, parallel_group: g}}\n" for n in range(4))
+    world = FakeWorld()
+    result = world.run(
+        f"name: r\nhooks: {{pre_step: hook}}\nrecursion: {{max_total_steps: 2}}\nsteps:\n{members}"
+    )
+    assert sorted(statuses(result).values()) == ["completed", "completed", "failed", "failed"]
+    assert sum("work" in script for script in world.shell.scripts) == 2
+
+
+GROUP = """\
+name: r
+context: {x: before, kept: before}
+steps:
+  - {id: a, command: one, output: x, parallel_group: g}
+  - {id: b, command: two, parallel_group: g, output: kept, condition: "false"}
+  - {id: c, command: "see {{x}} {{steps.a.status}}", output: x, parallel_group: g}
+  - {id: after, command: "see {{steps.c.status}}"}
+"""
+
+
+def test_group_members_see_nothing_of_each_other_and_merge_in_definition_order() -> None:
+    world = FakeWorld({"one": "first", "see": "last"})
+    result = world.run(GROUP)
+    seen = next(request for request in world.shell.requests if "see" in request.script.source)
+    assert seen.script.variables["RECIPE_VAR_x"] == "before"
+    assert seen.script.variables["RECIPE_VAR_steps__a__status"] == ""
+    assert result.context["x"] == "last"
+    assert result.context["kept"] == "before"
+    assert "c: 'x' is written by 'a' too; this one counts" in result.warnings
+    assert [step.step_id for step in result.step_results] == ["a", "b", "c", "after"]
+    assert world.shell.requests[-1].script.variables["RECIPE_VAR_steps__c__status"] == "completed"
+
+
+def test_a_failed_member_stops_the_recipe_after_the_whole_group() -> None:
+    text = (
+        "name: r\nsteps:\n  - {id: a, command: one, parallel_group: g}\n"
+        "  - {id: b, command: two, parallel_group: g}\n  - {id: c, command: three}\n"
+    )
+    world = FakeWorld({"one": 1})
+    result = world.run(text)
+    assert statuses(result) == {"a": "failed", "b": "completed"}
+    assert result.never_reached == ("c",)
+
+
+def test_a_member_that_depends_on_another_waits_for_it() -> None:
+    text = (
+        "name: r\nsteps:\n  - {id: a, command: one, parallel_group: g}\n"
+        "  - {id: b, command: 'two {{a}}', parallel_group: g, depends_on: [a]}\n"
+    )
+    world = FakeWorld({"one": "A"})
+    world.run(text)
+    assert world.shell.requests[1].script.variables == {"RECIPE_VAR_a": "A"}
+
+
+@pytest.mark.parametrize(("most", "at_once"), [(1, 1), (3, 3), (50, 5)])
+def test_max_parallel_bounds_a_group(most: int, at_once: int) -> None:
+    members = "".join(f"  - {{id: m{n}, command: c, parallel_group: g}}\n" for n in range(5))
+    world = FakeWorld()
+    assert world.run(f"name: r\nsteps:\n{members}", max_parallel=most).success
+    assert world.shell.most_at_once == at_once
+
+
+def test_a_step_that_was_done_in_an_earlier_life_is_not_done_again() -> None:
+    world = FakeWorld()
+    done = StepResult(step_id="a", identity="a", kind="bash", status="completed", output="old")
+    world.journal.remembered["a"] = Recalled(done, {"a": "old"})
+    result = world.run(THREE % "")
+    assert world.shell.scripts == ["two", "three"]
+    assert (result.context["a"], result.step_results[0]) == ("old", done)
+
+
+def test_every_step_is_heard_once_at_its_start_and_once_at_its_end() -> None:
+    world = FakeWorld({"two": 1})
+    world.run(THREE % ", continue_on_error: true")
+    assert [event.identity for event in world.journal.of(StepStarted)] == ["a", "b", "c"]
+    assert [event.result.identity for event in world.journal.of(StepFinished)] == ["a", "b", "c"]
+    assert [event.identity for event in world.journal.of(OutputStored)] == ["a", "b", "c"]
+
+
+def test_a_missing_directory_fails_the_step_by_name() -> None:
+    text = "name: r\nsteps: [{id: a, command: x, working_dir: 'sub/{{n}}'}]\n"
+    result = FakeWorld().run(text, {"n": "gone"})
+    assert only(result.step_results).error == (
+        "Step 'a' failed: the working directory does not exist: /work/sub/gone"
+    )
+
+
+def test_strict_variables_fail_the_step_and_lenient_ones_warn() -> None:
+    text = "name: r\nsteps: [{id: a, command: 'echo {{nope}}'}]\n"
+    lenient = FakeWorld().run(text)
+    assert lenient.warnings == ("a: undefined in command: nope; it renders empty",)
+    assert only(lenient.step_results).warnings == ("undefined in command: nope; it renders empty",)
+    assert "undefined in command: nope" in only(FakeWorld().run(text, strict_vars=True).step_results).error
+
+
+def test_inputs_are_checked_before_the_first_step() -> None:
+    text = (
+        "name: r\ncontext: {a: '', p: /nowhere, g: /work}\n"
+        "context_validation: {a: nonempty, p: path, g: git_repo, "
+        "o: optional}\nsteps: [{id: s, command: x}]\n"
+    )
+    world = FakeWorld()
+    result = world.run(text)
+    assert (result.success, world.shell.scripts, result.never_reached) == (False, [], ("s",))
+    error = only(result.step_results).error
+    assert "'a' is required but empty or missing" in error
+    assert "'p' path '/nowhere' does not exist" in error
+    assert "'g' path '/work' is not a git repository" in error
+    assert "--set a=… --set p=… --set g=…" in error
