@@ -153,7 +153,7 @@ def test_a_strange_file_name_is_read_and_its_problems_are_told_on_one_line(
 
 
 def _shell(workspace: Workspace, script: str, **extra: str) -> Answer:
-    environment = {**workspace.env, "AMPLIHACK_TEST": f"{sys.executable} -m amplihack", **extra}
+    environment = {**workspace.env, "TEST_PYTHON": sys.executable, **extra}
     done = subprocess.run(
         ["bash", "-c", script], cwd=workspace.path, env=environment, capture_output=True, check=False
     )
@@ -163,10 +163,10 @@ def _shell(workspace: Workspace, script: str, **extra: str) -> Answer:
 @pytest.mark.parametrize("words", ["--version", "--help", "recipe validate good.yaml", "recipe schema"])
 def test_a_closed_or_full_stdout_is_told_and_is_not_our_bug(workspace: Workspace, words: str) -> None:
     workspace.write("good.yaml", GOOD)
-    closed = _shell(workspace, f"$AMPLIHACK_TEST {words} >&-")
+    closed = _shell(workspace, f'"$TEST_PYTHON" -m amplihack {words} >&-')
     _explained(closed, 1, "the result cannot be written: stdout is closed")
     if Path("/dev/full").exists():
-        full = _shell(workspace, f"$AMPLIHACK_TEST {words} >/dev/full")
+        full = _shell(workspace, f'"$TEST_PYTHON" -m amplihack {words} >/dev/full')
         _explained(full, 1, "the result cannot be written: No space left on device")
 
 
@@ -175,12 +175,20 @@ def test_a_closed_stderr_or_stdin_does_not_change_the_answer(workspace: Workspac
     workspace.write("wrong.yaml", "name: wrong\n")
     plain = workspace.run("recipe", "check", "--json", "good.yaml")
     for redirection in ("2>&-", "<&-", "<&- 2>&-"):
-        assert _shell(workspace, f"$AMPLIHACK_TEST recipe check --json good.yaml {redirection}") == plain
-        assert _shell(workspace, f"$AMPLIHACK_TEST recipe validate wrong.yaml {redirection}").exit_code == 2
+        assert (
+            _shell(workspace, f'"$TEST_PYTHON" -m amplihack recipe check --json good.yaml {redirection}')
+            == plain
+        )
+        assert (
+            _shell(
+                workspace, f'"$TEST_PYTHON" -m amplihack recipe validate wrong.yaml {redirection}'
+            ).exit_code
+            == 2
+        )
 
 
 def test_a_reader_that_leaves_early_is_no_reason_to_complain(workspace: Workspace) -> None:
-    answer = _shell(workspace, "$AMPLIHACK_TEST recipe schema | head -1", PYTHONUNBUFFERED="1")
+    answer = _shell(workspace, '"$TEST_PYTHON" -m amplihack recipe schema | head -1', PYTHONUNBUFFERED="1")
     assert answer == Answer(0, "{\n", "")
 
 
@@ -226,7 +234,8 @@ def test_without_home_the_account_tells_where_home_is(workspace: Workspace) -> N
 
 def test_a_current_directory_that_was_deleted_is_told(workspace: Workspace) -> None:
     answer = _shell(
-        workspace, "mkdir gone && cd gone && rmdir ../gone && $AMPLIHACK_TEST recipe validate good.yaml"
+        workspace,
+        'mkdir gone && cd gone && rmdir ../gone && "$TEST_PYTHON" -m amplihack recipe validate good.yaml',
     )
     _explained(answer, 2, "the current directory no longer exists")
 

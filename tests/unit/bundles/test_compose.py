@@ -193,7 +193,7 @@ def test_plain_modules_merge_by_id_and_refuse_what_is_no_mapping() -> None:
         {"module": "a", "source": "s", "config": {"y": 1}},
         {"module": "a", "id": "two", "config": {"x": 1}},
     ]
-    with pytest.raises(TypeError, match="entry 1"):
+    with pytest.raises(TypeError, match="Malformed module config at index 1"):
         merge_module_lists([{"module": "a"}, "b"], [])  # type: ignore[list-item]  # what is refused
 
 
