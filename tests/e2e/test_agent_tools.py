@@ -16,7 +16,9 @@ import pytest
 from tests.support.model_server import Garble, ModelServer, Refuse, Say, UseTool
 
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, Usage
-from amplihack.system.agents import RunIdentity, Surroundings, choose_agent
+from amplihack.system.agents.choose import choose_agent
+from amplihack.system.agents.environment import RunIdentity
+from amplihack.system.agents.spec import Surroundings
 
 TOOLS = Path(__file__).parents[2] / ".agents" / "node_modules" / ".bin"
 MISSING = [name for name in ("claude", "codex", "copilot") if not (TOOLS / name).exists()]

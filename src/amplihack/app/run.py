@@ -23,7 +23,7 @@ from amplihack.recipes.events import Warned
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.ports import Approver, Journal, World
 from amplihack.recipes.results import RunResult
-from amplihack.system.agents import RunIdentity
+from amplihack.system.agents.environment import RunIdentity
 from amplihack.system.shell import BashShell
 from amplihack.system.surroundings import Disk, GitWorkTree, Nobody, SystemClock
 

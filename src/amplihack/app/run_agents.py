@@ -14,7 +14,8 @@ from amplihack.errors import AmplihackError
 from amplihack.recipes.agents import AgentReply, AgentRequest, AgentRunner
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Agent, SubRecipe, every_step
-from amplihack.system.agents import RunIdentity, Surroundings, agent_spec, child_environment, choose_agent
+from amplihack.system.agents.environment import RunIdentity, child_environment
+from amplihack.system.agents.spec import Surroundings, agent_spec
 
 
 def agent_for(
@@ -25,8 +26,14 @@ def agent_for(
     if request.dry_run:
         return None
     if request.agent is not None or needs_agent(workspace, located, request, set()):
-        return choose_agent(request.agent, around)
-    return _Late(lambda: choose_agent(None, around))
+        return _choose(request.agent, around)
+    return _Late(lambda: _choose(None, around))
+
+
+def _choose(spec: str | None, around: Surroundings) -> AgentRunner:
+    from amplihack.system.agents.choose import choose_agent  # deferred: a run of bash steps needs no agent
+
+    return choose_agent(spec, around)
 
 
 def needs_agent(workspace: Workspace, located: Located, request: RunRequest, seen: set[str]) -> bool:

@@ -19,9 +19,7 @@ from amplihack.recipes.ports import Approver
 from amplihack.recipes.progress import workstream_id
 from amplihack.recipes.results import RunResult
 from amplihack.recipes.secrets import Redactor
-from amplihack.system.listeners.audit import AuditLog
 from amplihack.system.listeners.fan_out import FanOut
-from amplihack.system.listeners.json_lines import JsonLines
 from amplihack.system.listeners.listener import Listener
 from amplihack.system.listeners.plain import PlainProgress
 from amplihack.system.listeners.progress_file import ProgressFile, WorkstreamFile
@@ -114,13 +112,21 @@ def _nothing() -> None:
 
 def _logs(workspace: Workspace, recipe: str, wanted: Wanted, request: RunRequest) -> Iterator[Listener]:
     if wanted.audit_dir:
+        from amplihack.system.listeners.audit import AuditLog  # deferred, like the next: seldom asked for
+
         yield AuditLog(workspace.home.path(wanted.audit_dir), recipe, now=time.time)
-    if wanted.events == "-":
-        yield JsonLines(sys.stderr.buffer, now=time.time)
-    elif wanted.events:
-        yield JsonLines.to_file(workspace.home.path(wanted.events), now=time.time)
+    if wanted.events:
+        yield _events(workspace, wanted.events)
     if not request.dry_run:
         yield ProgressFile(Path(tempfile.gettempdir()), recipe, pid=os.getpid(), now=time.time)
     if path := workspace.environment.get("AMPLIHACK_WORKSTREAM_PROGRESS_FILE"):
         workstream = workstream_id(workspace.environment, recipe)
         yield WorkstreamFile(Path(path), workstream, recipe, pid=os.getpid(), now=time.time)
+
+
+def _events(workspace: Workspace, target: str) -> Listener:
+    from amplihack.system.listeners.json_lines import JsonLines
+
+    if target == "-":
+        return JsonLines(sys.stderr.buffer, now=time.time)
+    return JsonLines.to_file(workspace.home.path(target), now=time.time)

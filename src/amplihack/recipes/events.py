@@ -35,6 +35,7 @@ class RecipeEntered:
     recipe: str
     steps: int
     depth: int
+    secrets: Mapping[str, Value] = field(default_factory=dict, repr=False)  # given to it, and secret to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,13 @@ class IterationStarted:
     identity: str
     index: int
     of: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class IterationFinished:
+    """A round of a loop is over; `result` has the round's identity, such as `each[2]`."""
+
+    result: StepResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +128,7 @@ Event: TypeAlias = (
     | StepFinished
     | OutputStored
     | IterationStarted
+    | IterationFinished
     | Retrying
     | GateReached
     | GateDecided

@@ -15,6 +15,7 @@ from amplihack.recipes.events import (
     Event,
     GateDecided,
     GateReached,
+    IterationFinished,
     IterationStarted,
     LinePrinted,
     OutputStored,
@@ -148,8 +149,14 @@ class Redactor:
         Names that stand in the recipe's own text (ids, identities, recipes) stay as they are.
         """
         match event:
-            case RunStarted() | RecipeEntered() | IterationStarted():
+            case RunStarted() | IterationStarted():
                 return event
+            case RecipeEntered():
+                for name, value in event.secrets.items():
+                    self.learn(name, value)
+                return replace(event, secrets={})
+            case IterationFinished(result):
+                return IterationFinished(self.redact_step(result))
             case RunFinished(result):
                 return RunFinished(self.redact_result(result))
             case StepStarted():

@@ -260,3 +260,11 @@ def test_no_secret_survives_in_any_text(first: str, second: str, parts: list[str
 
 def test_a_secret_that_is_no_proper_text_is_masked_too() -> None:
     assert Redactor(["k"], values={"k": "\ud800half"}).redact_text("a \ud800half") == "a ***"
+
+
+def test_what_is_handed_to_a_sub_recipe_that_calls_it_secret_is_masked_from_then_on() -> None:
+    redactor = Redactor()
+    entered = redactor.redact_event(RecipeEntered("call", "child", 1, 1, {"key": "sesame-4711"}))
+    assert isinstance(entered, RecipeEntered)
+    assert entered.secrets == {}
+    assert redactor.redact_text("the key is sesame-4711.") == "the key is ***."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, Rules
@@ -19,10 +20,23 @@ class Scope:
     def __init__(self, values: Mapping[str, Value]) -> None:
         self.values: dict[str, Value] = dict(values)
         self.written: dict[str, None] = {}
+        self._watches: list[dict[str, Value]] = []
 
     def write(self, values: Mapping[str, Value]) -> None:
         self.values.update(values)
         self.written.update(dict.fromkeys(values))
+        for watch in self._watches:
+            watch.update(values)
+
+    @contextmanager
+    def watching(self) -> Iterator[dict[str, Value]]:
+        """What is written meanwhile, by whichever step."""
+        watch: dict[str, Value] = {}
+        self._watches.append(watch)
+        try:
+            yield watch
+        finally:
+            self._watches = [each for each in self._watches if each is not watch]
 
     def fork(self) -> Scope:
         """A private copy for a step that runs beside others."""
@@ -70,6 +84,8 @@ class Frame:
     prefix: str = ""
     facts: Mapping[str, Value] = field(default_factory=dict)  # built-in names: recipe, session, step, stage
     ledger: dict[str, Value] = field(default_factory=dict)  # steps.<id>.status and the like
+    before: int = 0  # steps of the recipe that come before these
+    of: int | None = None  # steps of the whole recipe, if these are not all
 
     @property
     def rules(self) -> Rules:
@@ -93,7 +109,12 @@ class Frame:
         return replace(self, facts={**self.facts, **facts})
 
     def inside(self, prefix: str) -> Frame:
-        return replace(self, prefix=prefix)
+        """The same variables for steps that belong to one step, numbered from 1 again."""
+        return replace(self, prefix=prefix, before=0, of=None)
+
+    def after(self, before: int, of: int) -> Frame:
+        """The frame of steps that follow others of the same recipe, in an earlier stage."""
+        return replace(self, before=before, of=of)
 
     def fork(self) -> Frame:
         """The same place for a step that runs beside others: it sees none of what they do."""

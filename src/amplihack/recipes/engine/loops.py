@@ -13,7 +13,7 @@ from amplihack.recipes.engine.actions import act, result_value
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.numbers import number_of
 from amplihack.recipes.engine.state import Done, Job, StepFailure, completed, failed
-from amplihack.recipes.events import IterationStarted
+from amplihack.recipes.events import IterationFinished, IterationStarted, OutputStored
 from amplihack.recipes.model import Foreach, Loop, Test, Text, While
 from amplihack.recipes.results import StepResult, add_costs, add_usage
 from amplihack.recipes.templates import find_placeholders, render_value
@@ -169,21 +169,31 @@ async def _round(job: Job, index: int, of: int | None, rounds: Rounds) -> None:
     """Runs the body once and notes what came of it, good or bad."""
     run, one = job.run, job.round(index)
     blank, place = replace(one.blank, step_id=f"{job.step.id}[{index}]"), f"{job.identity}["
+    if (recalled := run.world.journal.recall(one.identity)) is not None:
+        job.frame.scope.write(recalled.values)
+        rounds.values[index] = recalled.values.get(job.step.result_name)
+        rounds.results[index] = recalled.result
+        run.progress.end(place, recalled.result)
+        return
     run.record(IterationStarted(job.identity, index, of))
     run.progress.begin(place, blank)
     started = run.world.clock.now()
-    try:
-        one.claim()
-        done = await act(one)
-    except StepFailure as failure:
-        rounds.failures[index], rounds.values[index] = failure, None
-        result = failed(blank, failure, failure.what, allowed=job.allows(failure))
-    else:
-        rounds.values[index] = value = result_value(job.step, done)
-        job.frame.scope.write({**done.writes, job.step.result_name: value})
-        result = completed(blank, done)
+    with job.frame.scope.watching() as written:
+        try:
+            one.claim()
+            done = await act(one)
+        except StepFailure as failure:
+            rounds.failures[index], rounds.values[index] = failure, None
+            result = failed(blank, failure, failure.what, allowed=job.allows(failure))
+        else:
+            rounds.values[index] = value = result_value(job.step, done)
+            job.frame.scope.write({**done.writes, job.step.result_name: value})
+            result = completed(blank, done)
+    if written:
+        run.record(OutputStored(one.identity, written))
     rounds.results[index] = replace(result, duration=run.world.clock.now() - started)
     run.progress.end(place, rounds.results[index])
+    run.record(IterationFinished(rounds.results[index]))
 
 
 def _go_on_or_raise(job: Job, index: int, rounds: Rounds) -> None:

@@ -38,7 +38,8 @@ async def run_stages(run: Run, recipe: Recipe, frame: Frame) -> Ended:
             continue
         if not await _may_pass(run, stage, frame, before=True):
             return Ended(tuple(results), False, left + tuple(step.id for step in stage.steps) + later)
-        ended = await run.steps(run, stage.steps, inner)
+        earlier = sum(len(each.steps) for each in recipe.stages[:index])
+        ended = await run.steps(run, stage.steps, inner.after(earlier, len(recipe.steps)))
         results += ended.results
         left += ended.never_reached
         if ended.sequel == "stop" or not await _may_pass(run, stage, frame, before=False):

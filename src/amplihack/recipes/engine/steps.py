@@ -25,9 +25,9 @@ DRY_RUN_VALUE = "(dry-run)"
 async def run_steps(run: Run, steps: Sequence[Step], frame: Frame) -> Outcome:
     """Runs the steps in order until one of them ends the sequence."""
     results: list[StepResult] = []
-    position = 0
+    position, of = 0, frame.of or len(steps)
     for group in groups(steps):
-        finished = await _run_group(run, group, frame, position, len(steps))
+        finished = await _run_group(run, group, frame, frame.before + position, of)
         results += finished
         position += len(group)
         sequel = _sequel(run, group, finished)
@@ -153,12 +153,15 @@ async def _run(job: Job) -> StepResult:
     run, blank, warnings_before = job.run, job.blank, len(job.run.warnings)
     await run_hook(run, "pre_step", job.frame, blank)
     started = run.world.clock.now()
-    try:
-        done = await (act(job) if job.step.loop is None else run_loop(job, job.step.loop))
-    except AmplihackError as error:
-        result = _failed(job, error if isinstance(error, StepFailure) else StepFailure(error.what))
-    else:
-        result = _completed(job, done)
+    with job.frame.scope.watching() as written:
+        try:
+            done = await (act(job) if job.step.loop is None else run_loop(job, job.step.loop))
+        except AmplihackError as error:
+            result = _failed(job, error if isinstance(error, StepFailure) else StepFailure(error.what))
+        else:
+            result = _completed(job, done)
+        if job.step.loop is not None and written:
+            run.record(OutputStored(job.identity, written))  # what its rounds wrote belongs to it as well
     result = replace(result, duration=run.world.clock.now() - started)
     await run_hook(run, "on_error" if result.status == "failed" else "post_step", job.frame, result)
     own = [each for each in run.warnings[warnings_before:] if each.startswith(f"{job.identity}: ")]

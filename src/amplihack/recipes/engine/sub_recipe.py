@@ -30,7 +30,9 @@ async def call_recipe(job: Job, action: SubRecipe) -> Done:
     inner = job.frame.enter(located.recipe, located.path, scope, job.identity, action.limits)
     if problem := preflight(run, located.recipe, scope.values):
         raise StepFailure(problem, hopeless=True)
-    run.record(RecipeEntered(job.identity, located.recipe.name, len(located.recipe.steps), inner.depth))
+    recipe = located.recipe
+    hidden = {name: scope.values[name] for name in recipe.secrets if name in scope.values}
+    run.record(RecipeEntered(job.identity, recipe.name, len(recipe.steps), inner.depth, hidden))
     ended = await run_stages(run, located.recipe, inner)
     if not ended.success:
         return await _after_failure(job, action, name, ended.results)

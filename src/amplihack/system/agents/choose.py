@@ -1,11 +1,8 @@
-"""Which agent to use: the one that was named, or the first that is installed."""
+"""The agent that a specification means, ready to be asked."""
 
 from __future__ import annotations
 
 import shlex
-import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.errors import NothingToUse, UsageError
@@ -15,43 +12,12 @@ from amplihack.system.agents.claude import Claude
 from amplihack.system.agents.codex import Codex
 from amplihack.system.agents.command import CommandTemplate
 from amplihack.system.agents.copilot import Copilot
-from amplihack.system.agents.environment import RunIdentity, child_environment
+from amplihack.system.agents.environment import child_environment
 from amplihack.system.agents.launcher import Launcher
 from amplihack.system.agents.rate_limits import Patient, patience_from
 from amplihack.system.agents.scripted import load_script
+from amplihack.system.agents.spec import INSTALL, OTHERS, Surroundings, agent_spec
 from amplihack.system.agents.tool import Tool, ToolAgent
-
-_INSTALL = {
-    "claude": "npm install -g @anthropic-ai/claude-code",
-    "copilot": "npm install -g @github/copilot",
-    "codex": "npm install -g @openai/codex",
-}
-_OTHERS = "or choose another with --agent: claude, copilot, codex, command:<template> or scripted:<file>"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What the choice depends on: the environment that we were started with, and the current directory."""
-
-    environment: Mapping[str, str]
-    cwd: Path
-    run: RunIdentity
-
-    def variable(self, name: str) -> str:
-        return self.environment.get(name, "")
-
-    def find(self, program: str) -> str | None:
-        """The program's full path, if it is there to be run."""
-        path = str(self.cwd / program) if "/" in program else program
-        search = self.variable("PATH") or "/usr/local/bin:/usr/bin:/bin"
-        return shutil.which(path, path=search)
-
-
-def agent_spec(spec: str | None, around: Surroundings) -> str:
-    """`spec`, else `AMPLIHACK_AGENT_BINARY`, else the first installed tool, as a nested run is to read it."""
-    spec = spec or around.variable("AMPLIHACK_AGENT_BINARY") or _first_installed(around)
-    kind, _, rest = spec.partition(":")
-    return f"scripted:{around.cwd / rest}" if kind == "scripted" and rest else spec
 
 
 def choose_agent(spec: str | None, around: Surroundings) -> AgentRunner:
@@ -74,27 +40,15 @@ def _tool(spec: str, around: Surroundings) -> Tool:
     return _launched(launcher, spec, around) if launcher else _direct(spec, around)
 
 
-def _first_installed(around: Surroundings) -> str:
-    if around.variable("AMPLIHACK_LAUNCHER_BINARY"):
-        return "claude"
-    for name in _INSTALL:
-        if around.find(name):
-            return name
-    raise NothingToUse(
-        "there is no agent to use: none of claude, copilot and codex is on the PATH",
-        fix=f"install one, such as `{_INSTALL['claude']}`, {_OTHERS}",
-    )
-
-
 def _direct(spec: str, around: Surroundings) -> Tool:
     name = Path(spec).name
-    if name not in _INSTALL:
-        near = closest(spec, _INSTALL)
-        fix = f'did you mean "{near}"?' if near else f"install one of the known agents, {_OTHERS}"
+    if name not in INSTALL:
+        near = closest(spec, INSTALL)
+        fix = f'did you mean "{near}"?' if near else f"install one of the known agents, {OTHERS}"
         raise UsageError(f'unknown agent "{spec}"', fix=fix)
     program = around.find(spec)
     if program is None:
-        raise NothingToUse(f'the agent "{spec}" is not installed', fix=f"`{_INSTALL[name]}`, {_OTHERS}")
+        raise NothingToUse(f'the agent "{spec}" is not installed', fix=f"`{INSTALL[name]}`, {OTHERS}")
     extra = _extra(around)
     match name:
         case "claude":

@@ -9,6 +9,7 @@ Every object has `event`, `ts` (seconds since 1970) and `run_id`. Beyond those:
                        skip_reason, allowed, warnings, output, usage, cost_usd
     output_stored      identity, values: name -> size
     iteration_started  identity, index, of
+    iteration_finished identity, and what step_finished tells from status on
     retrying           identity, attempt, of, delay, reason
     gate_reached       stage, prompt
     gate_decided       stage, approved, message
@@ -34,6 +35,7 @@ from amplihack.recipes.events import (
     Event,
     GateDecided,
     GateReached,
+    IterationFinished,
     IterationStarted,
     LinePrinted,
     OutputStored,
@@ -45,7 +47,7 @@ from amplihack.recipes.events import (
     StepStarted,
     Warned,
 )
-from amplihack.recipes.results import RunResult
+from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.values import Value, to_text
 from amplihack.system.listeners.listener import Listener
 
@@ -66,7 +68,8 @@ def describe(event: Event) -> dict[str, Any]:
         case RunFinished(result):
             return _named("run_finished", **_run(result))
         case RecipeEntered():
-            return _named("recipe_entered", **asdict(event))
+            named = {"identity": event.identity, "recipe": event.recipe}
+            return _named("recipe_entered", **named, steps=event.steps, depth=event.depth)
         case StepStarted():
             fields = asdict(event)
             return _named("step_started", type=fields.pop("kind"), **fields)
@@ -77,6 +80,8 @@ def describe(event: Event) -> dict[str, Any]:
             return _named("output_stored", identity=event.identity, values=sizes)
         case IterationStarted():
             return _named("iteration_started", **asdict(event))
+        case IterationFinished(result):
+            return _named("iteration_finished", identity=result.identity, **_result(result))
         case Retrying():
             return _named("retrying", **asdict(event))
         case GateReached():
@@ -102,20 +107,21 @@ def _named(event: str, /, **fields: Any) -> dict[str, Any]:
 
 
 def _step(event: StepFinished) -> dict[str, Any]:
-    shown = event.result.to_json()
-    first = ("identity", "step_id", "type")
-    later = ("error", "exit_code", "attempts")
+    result = event.result
+    place = {"identity": result.identity, "step_id": result.step_id, "type": result.kind}
+    return {**place, "recipe": event.recipe, "depth": event.depth, **_result(result)}
+
+
+def _result(result: StepResult) -> dict[str, Any]:
+    shown = result.to_json()
     return {
-        **{name: shown[name] for name in first},
-        "recipe": event.recipe,
-        "depth": event.depth,
-        "status": event.result.status,
+        "status": result.status,
         "duration": shown.get("duration"),
-        **{name: shown[name] for name in later},
-        "skip_reason": event.result.skip_reason,
-        "allowed": event.result.allowed,
+        **{name: shown[name] for name in ("error", "exit_code", "attempts")},
+        "skip_reason": result.skip_reason,
+        "allowed": result.allowed,
         "warnings": shown["warnings"],
-        "output": size(event.result.output),
+        "output": size(result.output),
         "usage": shown["usage"],
         "cost_usd": shown["cost_usd"],
     }

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from amplihack.errors import NothingToUse, UsageError
-from amplihack.system.agents import RunIdentity, Surroundings, agent_spec, choose_agent
+from amplihack.system.agents.choose import choose_agent
+from amplihack.system.agents.environment import RunIdentity
+from amplihack.system.agents.spec import Surroundings, agent_spec
 
 
 class Machine:

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, Usage
-from amplihack.system.agents import RunIdentity, Surroundings, choose_agent
+from amplihack.system.agents.choose import choose_agent
+from amplihack.system.agents.environment import RunIdentity
+from amplihack.system.agents.spec import Surroundings
 
 pytestmark = pytest.mark.asyncio
 
