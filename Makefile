@@ -48,12 +48,20 @@ format: $(STAMP)
 	"$(BIN)/ruff" check --fix .
 	"$(BIN)/ruff" format .
 
-# pip runs as a module and the environment is addressed by relative path, so a checkout whose path
-# holds a space works too (console-script shebangs are the part that a space can break).
+# Packages are fetched into a folder of wheels and installed from there, so that an environment can be made
+# again without a network. pip runs as a module and paths are quoted: a checkout may have spaces in its path.
+WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/amplihack/wheels
+PIP := "$(BIN)/python" -m pip --quiet --disable-pip-version-check
+FETCH := $(PIP) download --prefer-binary --retries 1 --dest "$(WHEELS)"
+INSTALL := $(PIP) install --no-index --find-links "$(WHEELS)"
+
 $(STAMP): pyproject.toml src/amplihack/version.py
 	$(PYTHON) -m venv "$(VENV)"
-	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --prefer-binary "pip>=25.1"
-	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --prefer-binary --group dev --editable .
+	@mkdir -p "$(WHEELS)"
+	@$(FETCH) "pip>=25.1" 2>/dev/null || echo "no network: using what is in $(WHEELS)"
+	@$(INSTALL) "pip>=25.1"
+	@$(FETCH) hatchling editables --group dev . 2>/dev/null || echo "no network: using what is in $(WHEELS)"
+	$(INSTALL) --group dev --editable .
 	@touch "$(STAMP)"
 
 clean:
