@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, Literal, TypeAlias, TypeVar, cast
@@ -18,6 +18,7 @@ from amplihack.system.lines import LineSplitter
 from amplihack.system.process_tree import end_tree, group_alive
 from amplihack.system.spawn import GRACE, Command, ProcessError, on_exit, start
 from amplihack.system.spool import Captured
+from amplihack.system.undisturbed import undisturbed
 
 __all__ = ["Captured", "Command", "Finished", "LineListener", "ProcessError", "end_leftover", "run_process"]
 
@@ -60,32 +61,18 @@ async def run_process(command: Command, on_line: LineListener | None = None) -> 
     try:
         ending = await watch.ending
     except BaseException:  # cancelled, a listener that raised, a full disk
-        await _undisturbed(watch.close("timeout"))
+        await undisturbed(watch.close("timeout"))
         for output in watch.outputs.values():
             output.close()
         raise
-    await _undisturbed(watch.close(ending))
+    await undisturbed(watch.close(ending))
     return watch.finished(ending)
 
 
 async def end_leftover(group: int, *, grace: float = GRACE) -> None:
     """End the background processes that `Finished.left_running` names, if they are still there."""
-    if group_alive(group) and not await _undisturbed(end_tree(group, grace=grace)):
+    if group_alive(group) and not await undisturbed(end_tree(group, grace=grace)):
         raise ProcessError(f"processes of group {group} do not end")
-
-
-async def _undisturbed(work: Coroutine[None, None, T]) -> T:
-    """Finish the work even when cancelled meanwhile, once or more; the cancellation follows it."""
-    task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    return task.result()
 
 
 class _Pipe:

@@ -25,7 +25,7 @@ from amplihack.system.sources.leases import Lease, in_use, is_read_only
 from amplihack.system.sources.metadata import Metadata, read_metadata, write_metadata
 from amplihack.system.sources.model import CacheEntry
 from amplihack.system.sources.publish import is_aside, publish, recover, remove_tree
-from amplihack.system.sources.threads import undisturbed
+from amplihack.system.undisturbed import undisturbed
 
 _GATE_SECONDS = 60.0
 

@@ -22,7 +22,8 @@ from amplihack.system.sources.metadata import METADATA, Metadata
 from amplihack.system.sources.model import Limits
 from amplihack.system.sources.publish import remove_tree
 from amplihack.system.sources.stored import local_archive_unchanged
-from amplihack.system.sources.threads import Stop, in_thread, undisturbed
+from amplihack.system.sources.threads import Stop, in_thread
+from amplihack.system.undisturbed import undisturbed
 
 _PACKED = "-packed"
 _CHUNK = 1_048_576

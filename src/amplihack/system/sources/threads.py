@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from amplihack.system.undisturbed import undisturbed
 
 T = TypeVar("T")
 
@@ -50,20 +52,6 @@ async def in_thread(work: Callable[[Stop], T]) -> T:
         stop.ask()
         await undisturbed(_ended(task))
         raise
-
-
-async def undisturbed(work: Coroutine[Any, Any, T]) -> T:
-    """Finish the work even when cancelled meanwhile; the cancellation follows it."""
-    task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    return task.result()
 
 
 async def _ended(task: asyncio.Future[T]) -> None:
