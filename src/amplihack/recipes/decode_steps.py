@@ -162,6 +162,8 @@ class StepReader:
         over = self._over(fields, owner)
         if over is None:
             return None
+        if isinstance(over, Foreach) and over.parallel is not None:
+            self._all_at_once(fields, owner)
         limit = "max_iterations" if isinstance(over, Foreach) else "max_while_iterations"
         count = fields.count(limit)
         return Loop(
@@ -171,6 +173,18 @@ class StepReader:
             fields.test("break_when"),
             fields.map("update_context"),
         )
+
+    def _all_at_once(self, fields: Fields, owner: str) -> None:
+        """Rounds that run at the same time come after nothing, so nothing can be decided between them."""
+        for name in ("break_when", "update_context"):
+            if name in fields:
+                self.report.add(
+                    "parallel-loop",
+                    f"{owner}'{name}' has no effect where rounds run at the same time",
+                    fields.where(name),
+                    "remove it, or remove `parallel`",
+                    "warning",
+                )
 
     def _over(self, fields: Fields, owner: str) -> Foreach | While | None:
         condition = fields.test("while_condition")

@@ -95,3 +95,10 @@ def test_a_block_condition_is_read_without_the_white_space_around_it() -> None:
     condition = found.steps[0].condition
     assert condition is not None
     assert condition.text == "a == 1\nand b"
+
+
+@pytest.mark.parametrize("field", ["break_when: done", "update_context: {a: 1}"])
+def test_what_parallel_rounds_cannot_do_is_told(field: str) -> None:
+    text = f"name: n\nsteps:\n- {{id: a, command: ls, foreach: [1], parallel: true, {field}}}\n"
+    assert [problem.code for problem in decode_text(text).warnings] == ["parallel-loop"]
+    assert decode_text(text.replace("parallel: true, ", "")).warnings == ()
