@@ -20,7 +20,7 @@ def main() -> None:
     )  # run as a script, a benchmark sees only its own folder
     measure = import_module("benchmarks.measure")
     table: list[Row] = []
-    for name in ("startup", "validate"):
+    for name in ("startup", "validate", "bundles"):
         table += import_module(f"benchmarks.{name}").rows()
     measure.show([*table, *_conditions(), *_templates()])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from amplihack.cli import main, recipe, runner
+from amplihack.cli import agents, bundle, main, recipe, runner
 from amplihack.recipes.check import CODES
 from amplihack.recipes.reference import reference_page
 
@@ -72,15 +72,21 @@ def pages() -> dict[str, str]:
 
 
 def _cli() -> str:
-    verbs = [
+    recipe_verbs = [
         _section(f"{recipe.PROGRAM} {verb}", recipe.verb_parser(verb).format_help()) for verb in recipe.VERBS
+    ]
+    bundle_verbs = [
+        _section(f"{bundle.PROGRAM} {verb}", bundle.verb_parser(verb).format_help()) for verb in bundle.VERBS
     ]
     return "\n".join(
         [
             CLI_HEAD,
             _section("amplihack", main.help_page()),
             _section(recipe.PROGRAM, recipe.parser().format_help()),
-            *verbs,
+            *recipe_verbs,
+            _section(bundle.PROGRAM, bundle.root_parser().format_help()),
+            *bundle_verbs,
+            _section(agents.PROGRAM, agents.parser().format_help()),
             _section("recipe-runner", runner.parser().format_help()),
         ]
     )

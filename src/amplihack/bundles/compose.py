@@ -47,6 +47,7 @@ def compose_includes(own: Bundle, included: Sequence[Bundle]) -> Bundle:
     return replace(
         result,
         name=own.name or result.name,
+        version=own.version,
         includes=own.includes,
         namespace_root=own.namespace_root,
         base_path=own.base_path or result.base_path,

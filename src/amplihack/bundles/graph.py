@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.ports import Files, Names, Namespace
-from amplihack.bundles.uris import escapes, parse_uri, print_uri, split_namespace, without_fragment
+from amplihack.bundles.uris import escapes, file_uri, parse_uri, print_uri, split_namespace, without_fragment
 
 BUNDLE_FILES = ("bundle.md", "bundle.yaml", "bundle.yml")
 _CANDIDATES = ("", ".yaml", ".yml", ".md", *(f"/{name}" for name in BUNDLE_FILES))
@@ -73,12 +73,13 @@ def looks_like_path(source: str) -> bool:
 def _path(source: str, directory: str | None, files: Files) -> Resolution:
     """A path starts at the including file's directory, wherever the process runs."""
     parsed = parse_uri(source if source.startswith((".", "/", "~")) else f"./{source}")
+    if parsed.path.startswith("~"):
+        return Target(source)  # whose home that is, only the machine knows
     path = posixpath.normpath(posixpath.join(directory or "", parsed.path))
     found = path if parsed.subpath else first_bundle_file(path, files)
     if found is None:
         return Unresolved("missing-path", f"there is no bundle at {path}", "check the path of the include")
-    fragment = f"#subdirectory={parsed.subpath}" if parsed.subpath else ""
-    return Target(f"file://{found}{fragment}" if found.startswith("/") else f"{found}{fragment}")
+    return Target(file_uri(found, parsed.subpath))
 
 
 def _in_namespace(name: str, path: str, names: Names, files: Files) -> Resolution:
@@ -101,7 +102,7 @@ def _address(known: Namespace, found: str) -> str:
     """A file of a git checkout is named by the repository, so that it stays the same on every machine."""
     parsed = parse_uri(known.uri)
     if not parsed.is_git or known.root is None:
-        return f"file://{found}"
+        return file_uri(found)
     inside = posixpath.relpath(found, known.root)
     above = parsed.subpath.strip("/")
     if above.endswith(_SUFFIXES):

@@ -12,7 +12,7 @@ from amplihack.bundles.graph import BUNDLE_FILES
 from amplihack.bundles.mention_syntax import find_mentions
 from amplihack.bundles.model import SECTIONS, Bundle
 from amplihack.bundles.reading import place_of
-from amplihack.bundles.render import estimate_tokens
+from amplihack.bundles.tokens import estimate_tokens
 from amplihack.bundles.tree import Leaf, Table, Tree, leaves, to_plain
 from amplihack.bundles.uris import parse_uri, split_namespace
 from amplihack.errors import Location, Problem, Severity

@@ -45,11 +45,11 @@ def bundle_of(plain: Plain, *, tolerant: bool = False) -> Bundle:
     tables: dict[str, Any] = {name: _mapping(plain, name, origin) for name in _MAPPINGS}
     for name in SECTIONS:
         listed = plain.sections[name]
-        same = listed == known.plain(name)
-        tables[name] = known.modules(name) if same else module_table(listed, origin, tolerant=tolerant)
+        kept = is_same(listed, known.plain(name))
+        tables[name] = known.modules(name) if kept else module_table(listed, origin, tolerant=tolerant)
     return Bundle(
         name=plain.name,
-        version=known.version if plain.version == known.shown_version else plain.version,
+        version=plain.version,
         description=plain.description,
         includes=_includes(plain.includes, known),
         namespace_root=plain.namespace_root,
@@ -60,6 +60,11 @@ def bundle_of(plain: Plain, *, tolerant: bool = False) -> Bundle:
         lineage=_lineage(plain),
         **tables,
     )
+
+
+def is_same(one: object, other: object) -> bool:
+    """Whether two values are equal and of the same types all the way down: 1 is neither True nor 1.0."""
+    return one == other and repr(one) == repr(other)
 
 
 def module_table(listed: Sequence[Any], origin: Origin, *, tolerant: bool = False) -> Table:
@@ -83,7 +88,7 @@ def _mapping(plain: Plain, name: str, origin: Origin) -> Table:
     value, known = plain.sections[name], getattr(plain.known, name)
     if not isinstance(value, dict):
         return Table()
-    if value == to_plain(known):
+    if is_same(value, to_plain(known)):
         return known if isinstance(known, Table) else Table()
     if name != "agents":
         return table_of(value, origin)
@@ -95,7 +100,7 @@ def _agents(value: Mapping[str, Any], known: Table, origin: Origin) -> Table:
     entries: dict[str, Tree] = {}
     for name, agent in value.items():
         before = known.get(name)
-        if before is not None and to_plain(before) == agent:
+        if before is not None and is_same(agent, to_plain(before)):
             entries[name] = before
             continue
         tree = from_value(agent, origin)

@@ -7,30 +7,11 @@ from dataclasses import dataclass
 from html import escape
 
 from amplihack.bundles.model import SECTIONS, Bundle, Lineage
+from amplihack.bundles.tokens import color_tier, estimate_tokens
 from amplihack.bundles.tree import Leaf, Table, Tree
 from amplihack.bundles.uris import shown
 
-COLORS = ("#c8e6c9", "#fff9c4", "#ffe0b2", "#ffcdd2")
-THRESHOLDS: Mapping[str, tuple[int, int, int]] = {
-    "agent_description": (500, 1000, 2000),
-    "all_agent_descriptions": (5_000, 10_000, 20_000),
-    "tool_schema": (300, 600, 1000),
-    "all_tool_schemas": (3_000, 6_000, 12_000),
-    "context_file": (1_000, 2_000, 4_000),
-    "all_context": (4_000, 8_000, 16_000),
-    "bundle_body": (500, 1000, 2000),
-}
 _WIDTH, _HEIGHT, _GAP, _STEP = 190, 44, 70, 64
-
-
-def estimate_tokens(text: str) -> int:
-    """About how many tokens a text costs."""
-    return len(text) // 4
-
-
-def color_tier(tokens: int, category: str) -> str:
-    """From green to red: how heavy something is for its kind. KeyError for a kind that is not known."""
-    return COLORS[sum(tokens > limit for limit in THRESHOLDS[category])]
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,18 +105,20 @@ def note(states: dict[str, BundleState], seen: Seen, now: datetime) -> Renamed |
     return Renamed(seen.name, before, seen.uri) if moved and before != seen.uri else None
 
 
-def relate(states: Mapping[str, BundleState], parent: str, children: Iterable[str]) -> None:
-    """The parent includes exactly these now; each side of every relation is kept up."""
+def relate(states: Mapping[str, BundleState], parent: str, children: Iterable[str]) -> set[str]:
+    """The parent includes exactly these now; the names of all whose relations have changed."""
     if parent not in states:
-        return
+        return set()
+    former = states[parent].includes or []
     wanted = list(dict.fromkeys(name for name in children if name in states and name != parent))
-    for name in states[parent].includes or ():
+    for name in former:
         if name not in wanted and name in states:
             states[name].included_by = _without(states[name].included_by, parent)
     states[parent].includes = wanted
     for name in wanted:
         known = states[name].included_by or []
         states[name].included_by = known if parent in known else [*known, parent]
+    return {name for name in (parent, *former, *wanted) if name in states}
 
 
 def forget(states: dict[str, BundleState], name: str) -> bool:

@@ -137,6 +137,11 @@ def print_uri(uri: ParsedURI) -> str:
     return f"{head}{ref}{query}{'#' + fragment if fragment else ''}"
 
 
+def file_uri(path: str, subpath: str = "") -> str:
+    """The address of an absolute path; one with a # in it is its own address."""
+    return print_uri(ParsedURI("file", "", path, subpath=subpath))
+
+
 def canonical(uri: str, *, base: str | None = None) -> str:
     """One spelling for one place, to compare by: tidy paths, the default ref written out, no `.git`."""
     parsed = parse_uri(uri)

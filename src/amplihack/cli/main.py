@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "recipe": ("amplihack.cli.recipe", "run, check, explain and list recipes"),
+    "bundle": ("amplihack.cli.bundle", "load, compose, explain and lock bundles"),
+    "agents": ("amplihack.cli.agents", "list the agents of a bundle"),
     "version": ("", "print the version"),
 }
 

@@ -143,3 +143,7 @@ def test_a_behavior_with_the_name_of_its_root_counts_as_the_root() -> None:
 
 def test_a_namespace_may_lie_elsewhere_than_its_file() -> None:
     assert standing("a", "/r/x", "../data", None).source_base_paths == {"a": "/r/data"}
+
+
+def test_a_path_below_the_home_directory_is_left_for_the_machine_to_expand() -> None:
+    assert resolve_include("~/bundles/mine", "/w", NAMES, WORLD) == Target("~/bundles/mine")

@@ -7,9 +7,7 @@ from amplihack.bundles.compose import compose_includes
 from amplihack.bundles.errors import BundleDependencyError, BundleError, Subject, error_from
 from amplihack.bundles.lint import Surroundings, heavy_context, lint, role_of
 from amplihack.bundles.render import (
-    color_tier,
     dot,
-    estimate_tokens,
     graph_of,
     mermaid,
     rows,
@@ -155,14 +153,6 @@ def test_rows_say_who_brought_what() -> None:
         ("instruction", "instruction", "", "inner", 8, 5),
     ]
     assert tokens_by_bundle(table) == {"inner": 12}
-
-
-def test_tokens_have_a_price_tag() -> None:
-    assert estimate_tokens("x" * 41) == 10
-    assert color_tier(500, "bundle_body") == "#c8e6c9"
-    assert color_tier(2001, "bundle_body") == "#ffcdd2"
-    with pytest.raises(KeyError):
-        color_tier(1, "nonsense")
 
 
 def test_a_bundle_error_knows_its_place_its_chain_and_a_hint() -> None:

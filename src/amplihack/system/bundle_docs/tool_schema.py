@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TypedDict
 
-from amplihack.system.bundle_docs.token_cost import estimate_tokens
+from amplihack.bundles.tokens import estimate_tokens
 
 
 class ToolCost(TypedDict):

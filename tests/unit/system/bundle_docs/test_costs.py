@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from amplihack.system.bundle_docs.token_cost import (
+from amplihack.bundles.tokens import (
     COLOR_GREEN,
     COLOR_ORANGE,
     COLOR_RED,

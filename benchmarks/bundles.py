@@ -1,0 +1,200 @@
+"""Loading and composing trees of bundles, against libyaml parsing the same files, as ratios within one run.
+
+Run with `python benchmarks/bundles.py`. Each bundle has 10 tools, 2 hooks, 2 agents and 20 context files; the
+tree is five levels deep.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from amplihack.app.bundles.completing import complete
+from amplihack.app.bundles.loading import Loader
+from amplihack.app.bundles.model import Loaded
+from amplihack.app.bundles.names import NameTable
+from amplihack.app.workspace import Workspace
+from amplihack.bundles.assemble import is_current
+from amplihack.bundles.compose import compose
+from amplihack.bundles.mount_plan import mount_plan
+from amplihack.bundles.settings import Settings
+from amplihack.system.bundle_files import BundleFiles
+from amplihack.system.home import Home
+from amplihack.system.library import Library
+from amplihack.system.sources import Sources
+
+if TYPE_CHECKING:
+    from benchmarks.measure import Row
+
+SIZES = (50, 200, 1000)
+DEPTH = 5
+BAR = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Seconds, and bytes held after a load."""
+
+    size: int
+    parse: float
+    load: float
+    again: float
+    compose: float
+    plan: float
+    prompt: float
+    prompt_again: float
+    memory: int
+
+
+def write_tree(folder: Path, size: int) -> Path:
+    """A root in `folder` that reaches `size` bundles in five levels; its file."""
+    width = max(2, round(size ** (1 / (DEPTH - 1))))
+    for number in range(size):
+        children = range(number * width + 1, min(number * width + width + 1, size))
+        _write_bundle(folder / f"b{number}", number, [f"../b{child}" for child in children])
+    return folder / "b0" / "bundle.yaml"
+
+
+def _write_bundle(folder: Path, number: int, includes: list[str]) -> None:
+    (folder / "context").mkdir(parents=True)
+    (folder / "agents").mkdir()
+    data = {
+        "bundle": {"name": f"b{number}", "version": "1.0.0", "description": f"Bundle number {number}"},
+        "includes": [{"bundle": include} for include in includes],
+        "tools": [_module("tool", number, each) for each in range(10)],
+        "hooks": [_module("hooks", number, each) for each in range(2)],
+        "agents": {"include": [f"b{number}:agent-{each}" for each in range(2)]},
+        "context": {"include": [f"b{number}:context/c{each}.md" for each in range(20)]},
+    }
+    (folder / "bundle.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+    for each in range(20):
+        (folder / "context" / f"c{each}.md").write_text(f"# Context {number} {each}\n\nSome words.\n" * 5)
+    for each in range(2):
+        meta = (
+            f"---\nmeta:\n  name: agent-{each}\n  description: Agent {each} of bundle {number}\n---\nWork.\n"
+        )
+        (folder / "agents" / f"agent-{each}.md").write_text(meta)
+
+
+def _module(kind: str, number: int, each: int) -> dict[str, Any]:
+    return {
+        "module": f"{kind}-{number}-{each}",
+        "source": f"git+https://example.com/o/{kind}-{number}@main#subdirectory=modules/{kind}-{each}",
+        "config": {"timeout": each, "paths": ["a", "b"], "nested": {"on": True, "name": "x"}},
+    }
+
+
+def parse(folder: Path) -> None:
+    """What any loader has to do at least: libyaml over every bundle file."""
+    for file in folder.glob("b*/bundle.yaml"):
+        yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)
+
+
+def load(folder: Path, root: Path) -> tuple[Loaded, BundleFiles]:
+    return asyncio.run(_load(folder, root))
+
+
+async def _load(folder: Path, root: Path) -> tuple[Loaded, BundleFiles]:
+    async with Sources(folder / "cache", environment={}, base_path=folder) as sources:
+        loader = Loader(sources, NameTable(Settings()))
+        return await loader.load(str(root), folder), loader.files
+
+
+def timed(work: Callable[[], Any], repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        gc.collect()
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def measure(size: int) -> Figures:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        root = write_tree(folder, size)
+        repeats = 1 if size > 500 else 3
+        parsed = timed(lambda: parse(folder), repeats)
+        first = timed(lambda: load(folder, root), 1)
+        again = timed(lambda: load(folder, root), repeats)
+        loaded, files = load(folder, root)
+        alone = [node.own for node in loaded.nodes.values()]
+        workspace = _workspace(folder)
+        prompt = timed(lambda: complete(workspace, loaded.bundle, BundleFiles()), 1)
+        done = complete(workspace, loaded.bundle, files)
+        return Figures(
+            size=size,
+            parse=parsed,
+            load=first,
+            again=again,
+            compose=timed(lambda: compose(*alone), repeats),
+            plan=timed(lambda: mount_plan(loaded.bundle), repeats),
+            prompt=prompt,
+            prompt_again=timed(
+                lambda: is_current(
+                    done.prompt, done.bundle, {path: files.stamp(path) for path in done.prompt.stamps}
+                ),
+                repeats,
+            ),
+            memory=_memory(folder, root),
+        )
+
+
+def _memory(folder: Path, root: Path) -> int:
+    tracemalloc.start()
+    held = load(folder, root)
+    gc.collect()
+    used = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert held
+    return used
+
+
+def _workspace(folder: Path) -> Workspace:
+    home = Home(folder / "home", folder, folder)
+    return Workspace({}, home, Library.from_environment({}, home, recipe_dirs=(), working_dir=folder))
+
+
+def rows() -> list[Row]:
+    """The rows for the table of all benchmarks."""
+    from benchmarks.measure import Row
+
+    small, large = measure(SIZES[1]), measure(SIZES[2])
+    growth = (large.load / large.size) / (small.load / small.size)
+    return [
+        Row(
+            "1,000 bundles, loaded and composed",
+            "libyaml parsing the same files",
+            large.load / large.parse,
+            BAR,
+        ),
+        Row("one bundle of 1,000, loaded", "one of 200 (1 is linear)", growth),
+        Row("their system prompt, nothing changed", "the same, made anew", large.prompt_again / large.prompt),
+    ]
+
+
+def main() -> None:
+    heads = ("bundles", "libyaml ms", "load", "again", "compose", "plan", "prompt", "unchanged", "held MB")
+    print("".join(f"{head:>12}" for head in heads))
+    for size in SIZES:
+        each = measure(size)
+        times = (each.load, each.again, each.compose, each.plan, each.prompt, each.prompt_again)
+        ratios = "".join(f"{value / each.parse:>11.2f}×" for value in times)
+        print(f"{size:>12}{each.parse * 1000:>12.0f}{ratios}{each.memory / 1e6:>12.1f}")
+    print(f"\nratios are to libyaml parsing the same bundle files; the bar for load is {BAR:g}×")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    main()

@@ -1,0 +1,71 @@
+from amplifier_foundation.bundle._dataclass import Bundle as Bundle
+from amplifier_foundation.bundle._observability import inject_additional_events as inject_additional_events
+from amplifier_foundation.bundle._prepared import bridge_child_cost as bridge_child_cost
+from amplifier_foundation.bundle._prepared import sum_cost_usd as sum_cost_usd
+from amplifier_foundation.cache.disk import DiskCache as DiskCache
+from amplifier_foundation.cache.protocol import CacheProviderProtocol as CacheProviderProtocol
+from amplifier_foundation.cache.simple import SimpleCache as SimpleCache
+from amplifier_foundation.dicts.merge import deep_merge as deep_merge
+from amplifier_foundation.dicts.merge import merge_module_lists as merge_module_lists
+from amplifier_foundation.dicts.navigation import get_nested as get_nested
+from amplifier_foundation.dicts.navigation import set_nested as set_nested
+from amplifier_foundation.exceptions import BundleDependencyError as BundleDependencyError
+from amplifier_foundation.exceptions import BundleError as BundleError
+from amplifier_foundation.exceptions import BundleLoadError as BundleLoadError
+from amplifier_foundation.exceptions import BundleNotFoundError as BundleNotFoundError
+from amplifier_foundation.exceptions import BundleValidationError as BundleValidationError
+from amplifier_foundation.io.files import read_with_retry as read_with_retry
+from amplifier_foundation.io.files import write_with_backup as write_with_backup
+from amplifier_foundation.io.files import write_with_retry as write_with_retry
+from amplifier_foundation.io.frontmatter import parse_frontmatter as parse_frontmatter
+from amplifier_foundation.io.yaml import read_yaml as read_yaml
+from amplifier_foundation.io.yaml import write_yaml as write_yaml
+from amplifier_foundation.mentions.deduplicator import ContentDeduplicator as ContentDeduplicator
+from amplifier_foundation.mentions.loader import (
+    expand_mentions_in_instruction as expand_mentions_in_instruction,
+)
+from amplifier_foundation.mentions.loader import load_mentions as load_mentions
+from amplifier_foundation.mentions.models import ContextFile as ContextFile
+from amplifier_foundation.mentions.models import MentionResult as MentionResult
+from amplifier_foundation.mentions.parser import parse_mentions as parse_mentions
+from amplifier_foundation.mentions.protocol import MentionResolverProtocol as MentionResolverProtocol
+from amplifier_foundation.mentions.resolver import BaseMentionResolver as BaseMentionResolver
+from amplifier_foundation.paths.construction import construct_agent_path as construct_agent_path
+from amplifier_foundation.paths.construction import construct_context_path as construct_context_path
+from amplifier_foundation.paths.discovery import find_bundle_root as find_bundle_root
+from amplifier_foundation.paths.discovery import find_files as find_files
+from amplifier_foundation.paths.resolution import ParsedURI as ParsedURI
+from amplifier_foundation.paths.resolution import normalize_path as normalize_path
+from amplifier_foundation.paths.resolution import parse_uri as parse_uri
+from amplifier_foundation.registry import BundleRegistry as BundleRegistry
+from amplifier_foundation.registry import BundleState as BundleState
+from amplifier_foundation.registry import UpdateInfo as UpdateInfo
+from amplifier_foundation.registry import load_bundle as load_bundle
+from amplifier_foundation.serialization import sanitize_for_json as sanitize_for_json
+from amplifier_foundation.serialization import sanitize_message as sanitize_message
+from amplifier_foundation.session.capabilities import WORKING_DIR_CAPABILITY as WORKING_DIR_CAPABILITY
+from amplifier_foundation.session.capabilities import get_working_dir as get_working_dir
+from amplifier_foundation.session.capabilities import set_working_dir as set_working_dir
+from amplifier_foundation.sources.protocol import SourceHandlerProtocol as SourceHandlerProtocol
+from amplifier_foundation.sources.protocol import (
+    SourceHandlerWithStatusProtocol as SourceHandlerWithStatusProtocol,
+)
+from amplifier_foundation.sources.protocol import SourceResolverProtocol as SourceResolverProtocol
+from amplifier_foundation.sources.protocol import SourceStatus as SourceStatus
+from amplifier_foundation.sources.resolver import SimpleSourceResolver as SimpleSourceResolver
+from amplifier_foundation.spawn_utils import ModelResolutionResult as ModelResolutionResult
+from amplifier_foundation.spawn_utils import ProviderPreference as ProviderPreference
+from amplifier_foundation.spawn_utils import apply_provider_preferences as apply_provider_preferences
+from amplifier_foundation.spawn_utils import (
+    apply_provider_preferences_with_resolution as apply_provider_preferences_with_resolution,
+)
+from amplifier_foundation.spawn_utils import is_glob_pattern as is_glob_pattern
+from amplifier_foundation.spawn_utils import resolve_model_pattern as resolve_model_pattern
+from amplifier_foundation.tracing import generate_sub_session_id as generate_sub_session_id
+from amplifier_foundation.updates import BundleStatus as BundleStatus
+from amplifier_foundation.updates import check_bundle_status as check_bundle_status
+from amplifier_foundation.updates import update_bundle as update_bundle
+from amplifier_foundation.validator import BundleValidator as BundleValidator
+from amplifier_foundation.validator import ValidationResult as ValidationResult
+from amplifier_foundation.validator import validate_bundle as validate_bundle
+from amplifier_foundation.validator import validate_bundle_or_raise as validate_bundle_or_raise

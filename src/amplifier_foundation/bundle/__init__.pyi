@@ -1,0 +1,3 @@
+from amplifier_foundation.bundle._dataclass import Bundle as Bundle
+
+__all__ = ["Bundle"]

@@ -1,0 +1,5 @@
+"""A cache that lives as long as the process."""
+
+from amplihack.system.caches import SimpleCache
+
+__all__ = ["SimpleCache"]

@@ -1,0 +1,38 @@
+"""What is told about an item of a bundle and the way on which it came in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["IncludeStep", "ItemRecord", "Origin"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The bundle that brought an item in, and through which of its includes."""
+
+    bundle: str
+    via_behavior: str | None
+
+
+@dataclass(frozen=True)
+class IncludeStep:
+    bundle: str
+    version: str
+    uri: str
+    is_root: bool = False
+
+
+@dataclass(frozen=True)
+class ItemRecord:
+    category: str
+    name: str
+    enabled: bool
+    module_id: str | None
+    source_uri: str | None
+    config_summary: dict[str, Any] | None
+    origins: list[Origin]
+    include_paths: list[list[IncludeStep]]
+    runtime_injection: bool
+    explicitly_requested: bool = False

@@ -1,0 +1,5 @@
+"""One mapping, or one list of modules, over another."""
+
+from amplihack.bundles.merge import deep_merge, merge_module_lists
+
+__all__ = ["deep_merge", "merge_module_lists"]

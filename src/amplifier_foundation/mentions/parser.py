@@ -1,0 +1,5 @@
+"""Mentions found in a text."""
+
+from amplihack.bundles.mention_syntax import parse_mentions
+
+__all__ = ["parse_mentions"]

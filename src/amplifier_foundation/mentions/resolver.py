@@ -1,0 +1,66 @@
+"""Mentions resolved in bundles and in one directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from amplihack.bundles import mentions
+from amplihack.bundles.mentions import Answer, Found, Lost, Scope
+from amplihack.bundles.uris import split_namespace
+from amplihack.system.bundle_files import BundleFiles
+from amplihack.system.home import this_process
+
+__all__ = ["BaseMentionResolver"]
+
+
+class _Mentionable(Protocol):
+    """What a bundle must have so that its files can be mentioned."""
+
+    @property
+    def base_path(self) -> Path | None: ...
+
+    @property
+    def source_base_paths(self) -> dict[str, Path]: ...
+
+    @property
+    def context(self) -> dict[str, Path]: ...
+
+
+class BaseMentionResolver:
+    """`@namespace:path` leads into that bundle and never out of it; other mentions start at `base_path`."""
+
+    def __init__(self, bundles: dict[str, _Mentionable] | None = None, base_path: Path | None = None) -> None:
+        self.bundles = bundles if bundles is not None else {}
+        self.base_path = base_path
+
+    def register_bundle(self, name: str, bundle: _Mentionable) -> None:
+        self.bundles[name] = bundle
+
+    def resolve(self, mention: str) -> Path | None:
+        """The file or directory that a mention names, or None."""
+        found = self.explain(mention)
+        return Path(found.path) if isinstance(found, Found) else None
+
+    def explain(self, mention: str) -> Answer:
+        """The file or directory that a mention names, or why it names none."""
+        name = mention.removeprefix("@")
+        if name == mention or not name:
+            return Lost("not_found", "relative_path")
+        if name.startswith("~"):
+            try:
+                name = str(Path(name).expanduser())
+            except RuntimeError:  # there is no such user
+                return Lost("not_found", "home_shortcut")
+        return mentions.resolve(f"@{name}", self._scope(name), BundleFiles())
+
+    def _scope(self, name: str) -> Scope:
+        base = str(self.base_path or this_process()[1])
+        namespace = (split_namespace(name) or ("",))[0]
+        bundle = self.bundles.get(namespace)
+        if bundle is None:
+            return Scope(bases=(base,))
+        root = bundle.source_base_paths.get(namespace) or bundle.base_path
+        context = {f"{namespace}:{key}": str(path) for key, path in bundle.context.items()}
+        context |= {key: str(path) for key, path in bundle.context.items() if ":" in key}
+        return Scope({namespace: str(root)} if root is not None else {}, (base,), context=context)

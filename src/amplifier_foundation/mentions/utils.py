@@ -1,0 +1,15 @@
+"""Directories as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from amplihack.bundles import mentions
+from amplihack.system.bundle_files import BundleFiles
+
+__all__ = ["format_directory_listing"]
+
+
+def format_directory_listing(path: Path) -> str:
+    """Directories first, each by name whatever its case."""
+    return mentions.format_directory_listing(str(path), BundleFiles().list(str(path)))

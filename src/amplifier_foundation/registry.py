@@ -1,0 +1,273 @@
+"""Bundles by name: registered, loaded, and remembered in `registry.json` of Amplifier's home."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Literal, overload
+
+from amplifier_foundation.bundle._dataclass import Bundle
+from amplifier_foundation.bundle._translation import to_origins
+from amplifier_foundation.paths.resolution import get_amplifier_home
+from amplifier_foundation.sources._handler import open_sources
+from amplihack.app.bundles.register import Lasting, open_register
+from amplihack.app.bundles.registering import (
+    Found,
+    Wanted,
+    address,
+    cache_key,
+    load_wanted,
+)
+from amplihack.bundles.errors import BundleError
+from amplihack.bundles.provenance import origins
+from amplihack.bundles.states import BundleState
+from amplihack.bundles.uris import shown
+from amplihack.errors import Problem
+from amplihack.system.home import this_process
+from amplihack.system.paths import normalize_path
+from amplihack.system.sources.sharing import Shared
+
+__all__ = ["BundleRegistry", "BundleState", "UpdateInfo", "load_bundle"]
+
+_logger = logging.getLogger(__name__)
+_AT_ONCE = 8
+
+
+@dataclass
+class UpdateInfo:
+    """A version that is newer than the one we have; versions are commits where there are any."""
+
+    name: str
+    current_version: str | None
+    available_version: str
+    uri: str
+
+
+class BundleRegistry:
+    """Loads bundles and remembers them.
+
+    `strict` makes an include that fails the failure of the load, and `"all"` a circular one too. `persist`
+    says what later processes learn: everything with a name (True), only what does not lie on this machine
+    or was registered before ("named"), or nothing at all (False).
+    """
+
+    def __init__(
+        self,
+        home: Path | str | None = None,
+        *,
+        strict: bool | Literal["all"] = False,
+        include_source_resolver: Callable[[str], str | None] | None = None,
+        persist: Lasting = True,
+    ) -> None:
+        self.home = normalize_path(home) if home is not None else get_amplifier_home()
+        self._strict, self._include_source_resolver = strict, include_source_resolver
+        self._register = open_register(self.home, lasting=persist, warn=_logger.warning)
+        self._loaded: dict[tuple[str, bool], Bundle] = {}
+        self._loads: Shared[Bundle] = Shared(_AT_ONCE)
+
+    @property
+    def _registry(self) -> dict[str, BundleState]:
+        return self._register.states
+
+    def register(self, bundles: Mapping[str, str]) -> None:
+        """Names for addresses; an entry that exists keeps all but its address. `save` keeps them."""
+        self._register.add(bundles)
+
+    def find(self, name: str) -> str | None:
+        return self._register.addresses.get(name)
+
+    def list_registered(self) -> list[str]:
+        return sorted(self._registry)
+
+    def unregister(self, name: str) -> bool:
+        """Forgets a name, and that others include it or are included by it. `save` makes it last."""
+        return self._register.drop(name)
+
+    @overload
+    async def load(self, name_or_uri: str | Path, *, auto_register: bool = True) -> Bundle: ...
+
+    @overload
+    async def load(self, name_or_uri: None = None, *, auto_register: bool = True) -> dict[str, Bundle]: ...
+
+    async def load(
+        self, name_or_uri: str | Path | None = None, *, auto_register: bool = True
+    ) -> Bundle | dict[str, Bundle]:
+        """A bundle by name, address or path; without any, all that are registered and can be loaded."""
+        if name_or_uri is None:
+            return await self._load_every(auto_register=auto_register)
+        bundle = await self._load_single(name_or_uri, auto_register=auto_register)
+        asked = str(name_or_uri)
+        self._register.request(asked if asked in self._registry else bundle.name)
+        await self._keep()
+        return bundle
+
+    async def check_update(self, name: str | None = None) -> UpdateInfo | list[UpdateInfo] | None:
+        """What is newer where a bundle comes from, or all of them; None when nothing is known to be."""
+        if name is not None and name not in self._registry:
+            return None
+        names = [name] if name is not None else self.list_registered()
+        async with open_sources(self.home / "cache") as sources:
+            statuses = await sources.status([self._registry[each].uri for each in names])
+        found: list[UpdateInfo] = []
+        for each, status in zip(names, statuses, strict=True):
+            state = self._registry[each]
+            self._register.checked(each, _now())
+            if status.has_update:
+                current = status.cached_commit or state.version
+                available = status.remote_commit or "unknown"
+                found.append(UpdateInfo(each, current, available, state.uri))
+        await self._keep()
+        return found if name is None else next(iter(found), None)
+
+    @overload
+    async def update(self, name: str) -> Bundle: ...
+
+    @overload
+    async def update(self, name: None = None) -> dict[str, Bundle]: ...
+
+    async def update(self, name: str | None = None) -> Bundle | dict[str, Bundle]:
+        """Fetches what is new and loads again. Raises KeyError for a name that is not registered."""
+        if name is not None and name not in self._registry:
+            raise KeyError(f"Bundle '{name}' not registered")
+        names = [name] if name is not None else self.list_registered()
+        async with open_sources(self.home / "cache") as sources:
+            for each in names:
+                report = await sources.update(self._registry[each].uri)
+                if report.error is not None:
+                    _logger.warning("%s was not updated: %s", each, report.error.what)
+        if name is None:
+            return await self._load_every(refresh=True)
+        bundle = await self._load_single(name, refresh=True)
+        await self._keep()
+        return bundle
+
+    @overload
+    def get_state(self, name: str) -> BundleState | None: ...
+
+    @overload
+    def get_state(self, name: None = None) -> dict[str, BundleState]: ...
+
+    def get_state(self, name: str | None = None) -> BundleState | dict[str, BundleState] | None:
+        return dict(self._registry) if name is None else self._registry.get(name)
+
+    def save(self) -> None:
+        """Writes everything to `registry.json`; what other processes have added to it stays."""
+        self._register.save()
+
+    def set_include_source_resolver(self, resolver: Callable[[str], str | None] | None) -> None:
+        """Who may give another address for an include; None asks nobody."""
+        self._include_source_resolver = resolver
+
+    # loading ----------------------------------------------------------------------------------------------
+
+    async def _load_every(self, *, auto_register: bool = True, refresh: bool = False) -> dict[str, Bundle]:
+        names = self.list_registered()
+        answers = await asyncio.gather(
+            *(self._load_single(name, auto_register=auto_register, refresh=refresh) for name in names),
+            return_exceptions=True,
+        )
+        found: dict[str, Bundle] = {}
+        for name, answer in zip(names, answers, strict=True):
+            if isinstance(answer, Bundle):
+                found[name] = answer
+            elif isinstance(answer, BundleError):
+                _logger.warning("Failed to load bundle '%s': %s", name, answer.what)
+            else:
+                raise answer
+        await self._keep()
+        return found
+
+    async def _load_single(
+        self,
+        name_or_uri: str | Path,
+        *,
+        auto_register: bool = True,
+        auto_include: bool = True,
+        refresh: bool = False,
+    ) -> Bundle:
+        """One bundle; however often and at once it is asked for, it is loaded once."""
+        registered = self._register.addresses
+        environment, cwd = this_process()
+        wanted = Wanted(
+            source=address(name_or_uri, registered, cwd),
+            base=cwd,
+            cache_dir=self.home / "cache",
+            environment=environment,
+            registered=registered,
+            redirector=self._include_source_resolver,
+            strict=bool(self._strict),
+            no_circles=self._strict == "all",
+            follow=auto_include,
+        )
+        key = (cache_key(wanted.source), auto_include)
+        if key in self._loaded and not refresh:
+            return self._loaded[key]
+        work = partial(self._load_now, wanted, key, auto_register=auto_register, refresh=refresh)
+        return await self._loads.get(f"{key} {refresh}", work)
+
+    async def _load_now(
+        self, wanted: Wanted, key: tuple[str, bool], *, auto_register: bool, refresh: bool
+    ) -> Bundle:
+        found = await load_wanted(wanted)
+        place = (found.loaded.root.key, wanted.follow)
+        if place not in self._loaded or refresh:
+            _log(found.problems)
+            if auto_register:
+                self._register.take(found.loaded, _now())
+            self._loaded[place] = _bundle(found)
+        self._loaded[key] = self._loaded[place]
+        return self._loaded[key]
+
+    async def _keep(self) -> None:
+        await asyncio.to_thread(self._register.keep)
+
+
+async def load_bundle(
+    source: str | Path,
+    *,
+    auto_include: bool = True,
+    registry: BundleRegistry | None = None,
+    strict: bool | Literal["all"] = False,
+) -> Bundle:
+    """The bundle at a name, an address or a path, with all that it includes. Raises BundleError."""
+    if registry is not None and strict:
+        raise ValueError("Cannot pass strict=True together with a registry: make the registry strict")
+    chosen = registry or BundleRegistry(strict=strict, persist="named")
+    bundle = await chosen._load_single(source, auto_include=auto_include)
+    await chosen._keep()
+    return bundle
+
+
+def _bundle(found: Found) -> Bundle:
+    loaded = found.loaded
+    bundle = Bundle._from_core(found.bundle, to_origins(origins(found.bundle)))
+    bundle._source_uri = loaded.root.uri
+    bundle._commits = {
+        shown(node.uri): node.source.commit for node in loaded.nodes.values() if node.source.commit
+    }
+    bundle.load_report = [
+        {"source": each.source, "chain": list(each.chain), "reason": each.reason, "exception": each.error}
+        for each in loaded.skipped
+    ]
+    for circle in loaded.order.circles:
+        chain = [loaded.nodes[key].label for key in circle.chain]
+        reason = f"Circular Include Skipped: {' -> '.join(chain)}"
+        entry = {"source": chain[-1], "chain": chain, "reason": reason, "exception": None}
+        bundle.load_report.append(entry)
+    return bundle
+
+
+def _now() -> datetime:
+    return datetime.now()  # without a zone, as `registry.json` has always held it
+
+
+def _log(problems: Iterable[Problem]) -> None:
+    for problem in problems:
+        if problem.severity != "note":
+            where = f"{problem.where}: " if problem.where else ""
+            _logger.warning("%s%s", where, problem.what)

@@ -1,0 +1,17 @@
+"""Event logs."""
+
+from amplihack.system.transcripts.events import (
+    count_events,
+    get_event_summary,
+    get_last_timestamp_for_turn,
+    slice_events_for_fork,
+    slice_events_to_timestamp,
+)
+
+__all__ = [
+    "count_events",
+    "get_event_summary",
+    "get_last_timestamp_for_turn",
+    "slice_events_for_fork",
+    "slice_events_to_timestamp",
+]

@@ -1,0 +1,29 @@
+"""The old home of `session.messages`."""
+
+import warnings
+
+from amplifier_foundation.session.messages import (
+    add_synthetic_tool_results,
+    count_turns,
+    find_orphaned_tool_calls,
+    get_turn_boundaries,
+    get_turn_summary,
+    is_real_user_message,
+    slice_to_turn,
+)
+
+__all__ = [
+    "add_synthetic_tool_results",
+    "count_turns",
+    "find_orphaned_tool_calls",
+    "get_turn_boundaries",
+    "get_turn_summary",
+    "is_real_user_message",
+    "slice_to_turn",
+]
+
+warnings.warn(
+    "amplifier_foundation.session.slice has moved: import from amplifier_foundation.session.messages",
+    DeprecationWarning,
+    stacklevel=2,
+)

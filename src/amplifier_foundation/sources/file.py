@@ -1,0 +1,13 @@
+"""Paths and file:// addresses."""
+
+from __future__ import annotations
+
+from amplifier_foundation.sources._handler import Handler
+from amplihack.bundles.uris import ParsedURI
+
+__all__ = ["FileSourceHandler"]
+
+
+class FileSourceHandler(Handler):
+    def can_handle(self, parsed: ParsedURI) -> bool:
+        return parsed.is_file

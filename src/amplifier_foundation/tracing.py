@@ -1,0 +1,5 @@
+"""Ids of sub-sessions."""
+
+from amplihack.sessions.ids import generate_sub_session_id
+
+__all__ = ["generate_sub_session_id"]

@@ -1,0 +1,1 @@
+"""Bundles on this machine: found, loaded, composed and explained."""

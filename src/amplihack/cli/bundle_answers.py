@@ -1,0 +1,188 @@
+"""The answers of `amplihack bundle`, as text for people or JSON for programs."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from amplihack.app.bundles import asking
+from amplihack.app.bundles.checking import check
+from amplihack.app.bundles.contents import Contents
+from amplihack.app.bundles.opening import Asked
+from amplihack.app.bundles.secrets import masked
+from amplihack.app.workspace import Workspace
+from amplihack.bundles.errors import BundleError
+from amplihack.bundles.provenance import Entry
+from amplihack.bundles.render import dot, mermaid, svg
+from amplihack.cli.near import Near, near, near_problems
+from amplihack.cli.show import draw_problem, err, out, out_json, printable, problem_json, show_problems
+from amplihack.errors import Problem
+
+
+def asked_for(options: argparse.Namespace) -> Asked:
+    return Asked(
+        source=options.source,
+        offline=options.offline,
+        frozen=options.frozen,
+        strict=not options.allow_partial,
+    )
+
+
+def tell(workspace: Workspace, problems: Iterable[Problem]) -> None:
+    """What is not as it should be, on stderr; matters of taste are for `validate`."""
+    worth = (problem for problem in problems if problem.severity != "note")
+    show_problems(near_problems(worth, near(workspace.home.cwd)))
+
+
+def answer_show(workspace: Workspace, options: argparse.Namespace) -> int:
+    contents = asyncio.run(asking.show(workspace, asked_for(options)))
+    ready = contents.ready
+    tell(workspace, ready.problems)
+    if options.plan:
+        out_json(masked(ready.plan))
+    elif options.prompt:
+        out_json({"prompt": ready.prompt.text}) if options.json else out(ready.prompt.text)
+    elif options.json:
+        out_json(_contents_json(contents, near(workspace.home.cwd)))
+    else:
+        _show_contents(contents, near(workspace.home.cwd))
+    return 0
+
+
+def _contents_json(contents: Contents, shorten: Near) -> dict[str, Any]:
+    ready = contents.ready
+    return {
+        "name": ready.bundle.name,
+        "version": ready.bundle.shown_version,
+        "description": ready.bundle.description,
+        "fingerprint": ready.fingerprint,
+        "tokens": contents.total_tokens,
+        "parts": [asdict(replace(row, file=shorten(row.file))) for row in contents.rows],
+        "skipped": [
+            {"source": each.source, "chain": list(each.chain), "reason": each.reason}
+            for each in ready.loaded.skipped
+        ],
+        "mount_plan": masked(ready.plan),
+    }
+
+
+def _show_contents(contents: Contents, shorten: Near) -> None:
+    bundle = contents.ready.bundle
+    out(printable(f"{bundle.name or '(no name)'} {bundle.shown_version}"))
+    if bundle.description:
+        out(printable(bundle.description.strip()))
+    width = max((len(row.name) for row in contents.rows), default=0)
+    section = ""
+    for row in contents.rows:
+        if row.section != section:
+            section = row.section
+            out(f"\n{section}:")
+        cost = f"{row.tokens:>6} token{'s' if row.tokens != 1 else ' '}" if row.tokens else " " * 13
+        place = f"{row.bundle or '-'} ({shorten(row.file)}:{row.line})"
+        out(printable(f"  {row.name:<{width}} {cost}  {place}").rstrip())
+    mark = contents.ready.fingerprint[:12]
+    out(f"\nabout {contents.total_tokens} tokens in every prompt; fingerprint {mark}")
+
+
+def answer_validate(workspace: Workspace, options: argparse.Namespace) -> int:
+    name, found = _checked(workspace, options)
+    found = near_problems(found, near(workspace.home.cwd))
+    if options.json:
+        out_json({"name": name, "problems": [problem_json(problem) for problem in found]})
+    else:
+        for problem in found:
+            out(draw_problem(problem, sys.stdout))
+        err(printable(_verdict(name, found)))
+    severities = {problem.severity for problem in found}
+    return 2 if "error" in severities or (options.strict and "warning" in severities) else 0
+
+
+def _checked(workspace: Workspace, options: argparse.Namespace) -> tuple[str, Sequence[Problem]]:
+    """The bundle's name and all findings; a file that is no bundle at all is a finding too."""
+    try:
+        ready, found = asyncio.run(check(workspace, asked_for(options), complete=options.complete))
+    except BundleError as error:
+        if error.exit_code != 2:
+            raise
+        return "", error.problems
+    return ready.bundle.name, found
+
+
+def _verdict(name: str, found: Sequence[Problem]) -> str:
+    counts = {kind: sum(each.severity == kind for each in found) for kind in ("error", "warning", "note")}
+    said = ", ".join(f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in counts.items() if count)
+    return f"{name or 'the bundle'}: {said}" if said else f"✓ {name or 'the bundle'} is valid"
+
+
+def answer_why(workspace: Workspace, options: argparse.Namespace) -> int:
+    shorten = near(workspace.home.cwd)
+    entries = [
+        replace(entry, file=shorten(entry.file))
+        for entry in asyncio.run(asking.explain(workspace, asked_for(options), options.subject))
+    ]
+    if options.json:
+        out_json([entry.as_json() for entry in entries])
+    else:
+        for entry in entries:
+            _show_entry(entry)
+    return 0
+
+
+def _show_entry(entry: Entry) -> None:
+    sign = {"used": "=", "replaced": "✗", "removed": "-"}[entry.status]
+    place = f"{entry.file}:{entry.line}" if entry.line else entry.file
+    out(printable(f"{sign} {entry.path}: {_value(entry.value)}"))
+    out(printable(f"    {entry.status} — {entry.bundle or '(no name)'} ({place})"))
+    if len(entry.via) > 1:
+        out(printable(f"    via {' -> '.join(entry.via)}"))
+
+
+def _value(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= 100 else text[:99] + "…"
+
+
+def answer_graph(workspace: Workspace, options: argparse.Namespace) -> int:
+    found = asyncio.run(asking.graph(workspace, asked_for(options)))
+    if options.json:
+        shorten = near(workspace.home.cwd)
+        boxes = [asdict(replace(box, file=shorten(box.file))) for box in found.boxes]
+        out_json({"boxes": boxes, "edges": [list(edge) for edge in found.edges]})
+    else:
+        out(printable({"dot": dot, "mermaid": mermaid, "svg": svg}[options.format](found).rstrip()))
+    return 0
+
+
+def answer_list(workspace: Workspace, options: argparse.Namespace) -> int:
+    known = asking.known_bundles(workspace)
+    if options.json:
+        out_json([asdict(each) for each in known])
+        return 0
+    shorten = near(workspace.home.cwd)
+    width = max((len(each.name) for each in known), default=0)
+    for each in known:
+        out(printable(f"{each.name:<{width}}  {shorten(each.source)}  {each.uri}"))
+    if not known:
+        out("No bundle has a name here.")
+    return 0
+
+
+def answer_agents(workspace: Workspace, options: argparse.Namespace) -> int:
+    found, problems = asyncio.run(asking.agents(workspace, asked_for(options)))
+    tell(workspace, problems)
+    shorten = near(workspace.home.cwd)
+    listed = [replace(each, file=shorten(each.file)) for each in found]
+    if options.json:
+        out_json([asdict(each) for each in listed])
+        return 0
+    width = max((len(each.name) for each in listed), default=0)
+    for each in listed:
+        out(printable(f"{each.name:<{width}}  {_value(each.description)}".rstrip()))
+        out(printable(f"{'':<{width}}  {each.bundle} ({each.file}:{each.line})"))
+    if not listed:
+        out("This bundle has no agents.")
+    return 0

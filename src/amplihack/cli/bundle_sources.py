@@ -1,0 +1,93 @@
+"""The answers of `amplihack bundle lock|status|update|clean`: about sources, and what became of them."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from dataclasses import asdict
+
+from amplihack.app.bundles import keeping
+from amplihack.app.workspace import Workspace
+from amplihack.cli.bundle_answers import asked_for, tell
+from amplihack.cli.near import near
+from amplihack.cli.show import draw_problem, err, out, out_json, printable
+from amplihack.system.sources import UpdateReport
+
+
+def answer_lock(workspace: Workspace, options: argparse.Namespace) -> int:
+    locked = asyncio.run(keeping.lock(workspace, asked_for(options)))
+    tell(workspace, locked.problems)
+    if options.json:
+        out_json({"lock": str(locked.path), "entries": locked.sources})
+    else:
+        out(near(workspace.home.cwd)(str(locked.path)))
+        err(f"{locked.sources} source{'s' if locked.sources != 1 else ''} and files locked")
+    return 0
+
+
+def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
+    """Exit code 1 when something is not as it was locked."""
+    found = asyncio.run(keeping.status(workspace, asked_for(options)))
+    tell(workspace, found.problems)
+    if options.json:
+        out_json(
+            {
+                "locked": found.locked,
+                "drift": [asdict(each) for each in found.drift],
+                "sources": [asdict(each) for each in found.sources],
+            }
+        )
+        return 1 if found.drift else 0
+    for drift in found.drift:
+        out(draw_problem(drift.problem, sys.stdout))
+    for source in found.sources:
+        out(printable(f"{source.source_uri}: {source.summary}"))
+    if not found.locked:
+        err("there is no bundle.lock here: `amplihack bundle lock` writes it")
+    elif not found.drift:
+        err("✓ as locked")
+    return 1 if found.drift else 0
+
+
+def answer_update(workspace: Workspace, options: argparse.Namespace) -> int:
+    """Exit code 1 when a source could not be updated; it is as it was."""
+    done = asyncio.run(keeping.update(workspace, asked_for(options)))
+    tell(workspace, done.problems)
+    if options.json:
+        out_json(
+            [
+                {
+                    "uri": each.uri,
+                    "outcome": each.outcome,
+                    "before": each.before,
+                    "after": each.after,
+                    "error": each.error.what if each.error else None,
+                }
+                for each in done.reports
+            ]
+        )
+    else:
+        for each in done.reports:
+            _show_report(each)
+        if not done.reports:
+            err("nothing to update: every source is local")
+    return 1 if any(each.outcome == "failed" for each in done.reports) else 0
+
+
+def _show_report(report: UpdateReport) -> None:
+    change = f" {(report.before or '')[:8]} -> {(report.after or '')[:8]}"
+    out(printable(f"{report.outcome:<10} {report.uri}{change if report.outcome == 'updated' else ''}"))
+    if report.error:
+        err(printable(f"  {report.error.what}"))
+
+
+def answer_clean(workspace: Workspace, options: argparse.Namespace) -> int:
+    report = asyncio.run(keeping.clean(workspace, dry_run=options.dry_run))
+    if options.json:
+        out_json({"removed": [str(entry.path) for entry in report.removed], "bytes": report.freed})
+        return 0
+    for entry in report.removed:
+        out(printable(f"{entry.size:>12} {entry.source or entry.name}"))
+    err(f"{'would free' if options.dry_run else 'freed'} {report.freed} bytes")
+    return 0

@@ -1,0 +1,35 @@
+"""Paths as people write them: relative to the current directory when they lie below it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from amplihack.errors import Location, Problem
+
+Near: TypeAlias = Callable[[str], str]
+
+
+def near(cwd: Path) -> Near:
+    """A function that shortens every path below the directory that a text holds; addresses stay whole."""
+    below = re.compile(rf"(?<![\w./:~-]){re.escape(str(cwd))}/(?=[^\s'\"])")
+    return lambda text: below.sub("", text)
+
+
+def near_problems(problems: Iterable[Problem], shorten: Near) -> list[Problem]:
+    return [
+        replace(
+            each,
+            what=shorten(each.what),
+            fix=shorten(each.fix),
+            where=_near_place(each.where, shorten) if each.where else None,
+        )
+        for each in problems
+    ]
+
+
+def _near_place(where: Location, shorten: Near) -> Location:
+    return replace(where, file=shorten(where.file))

@@ -1,0 +1,79 @@
+"""Answers about files for the bundle room; asked once, an answer about a place holds for the whole load."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from amplihack.bundles.ports import Listing, Text, Unreadable
+from amplihack.errors import AmplihackError
+from amplihack.system.files import read_bytes
+
+_LARGEST = 1024 * 1024  # a larger file is no context for anybody
+
+
+@dataclass(frozen=True, slots=True)
+class BundleFiles:
+    """Remembers what it was asked; make a new one to see the disk as it is now."""
+
+    _kinds: dict[str, str] = field(default_factory=dict)
+    _texts: dict[str, Text | Unreadable] = field(default_factory=dict)
+
+    def real(self, path: str) -> str | None:
+        try:
+            return os.path.realpath(path, strict=True)
+        except (OSError, ValueError):
+            return None  # nothing is there, or it leads in circles
+
+    def is_dir(self, path: str) -> bool:
+        return self._kind(path) == "directory"
+
+    def is_file(self, path: str) -> bool:
+        return self._kind(path) == "file"
+
+    def _kind(self, path: str) -> str:
+        if path not in self._kinds:
+            place = Path(path)
+            self._kinds[path] = "file" if place.is_file() else "directory" if place.is_dir() else ""
+        return self._kinds[path]
+
+    def read(self, path: str) -> Text | Unreadable:
+        if path not in self._texts:
+            self._texts[path] = _read(Path(path))
+        return self._texts[path]
+
+    def list(self, path: str) -> Listing:
+        try:
+            entries = sorted(Path(path).iterdir(), key=lambda entry: entry.name.lower())
+        except PermissionError:
+            return Listing(denied=True)
+        except (OSError, ValueError):
+            return Listing()  # it went away while we looked
+        return Listing(
+            tuple(entry.name for entry in entries if entry.is_dir()),
+            tuple(entry.name for entry in entries if not entry.is_dir()),
+        )
+
+    def stamp(self, path: str) -> tuple[int, int] | None:
+        """When a file was changed and how large it is; None when nothing is there."""
+        try:
+            status = os.stat(path)  # noqa: PTH116 - asked for thousands of files, and a Path costs more
+        except (OSError, ValueError):  # nothing is there; a NUL in a path never leads anywhere
+            return None
+        return status.st_mtime_ns, status.st_size
+
+
+def _read(path: Path) -> Text | Unreadable:
+    try:
+        if not os.access(path, os.R_OK):
+            return "permission_error" if path.exists() else "not_found"
+    except ValueError:
+        return "not_found"  # a NUL in the path
+    try:
+        data = read_bytes(path, limit=_LARGEST, kind="File")
+        content = data.decode("utf-8-sig")
+    except (AmplihackError, UnicodeDecodeError):
+        return "unsupported" if path.exists() else "not_found"
+    return Text(content, hashlib.sha256(data).hexdigest())
