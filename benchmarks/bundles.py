@@ -1,13 +1,16 @@
 """Loading and composing trees of bundles, against libyaml parsing the same files, as ratios within one run.
 
-Run with `python benchmarks/bundles.py`. Each bundle has 10 tools, 2 hooks, 2 agents and 20 context files; the
-tree is five levels deep.
+Run with `python benchmarks/bundles.py [FOLDER]`. Each bundle has 10 tools, 2 hooks, 2 agents and 20 context
+files; the tree is five levels deep. FOLDER holds another `amplifier_foundation` package to load the same
+trees with, in a process of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -166,6 +169,25 @@ def _workspace(folder: Path) -> Workspace:
     return Workspace({}, home, Library.from_environment({}, home, recipe_dirs=(), working_dir=folder))
 
 
+_FOREIGN = """
+import asyncio, sys, time
+from amplifier_foundation import load_bundle
+start = time.perf_counter()
+asyncio.run(load_bundle(sys.argv[1]))
+print(time.perf_counter() - start)
+"""
+
+
+def foreign(package: str, size: int) -> float:
+    """Seconds that another `amplifier_foundation` takes to load a tree of that size."""
+    with tempfile.TemporaryDirectory() as name:
+        root = write_tree(Path(name).resolve(), size)
+        environment = {**os.environ, "PYTHONPATH": package, "AMPLIFIER_HOME": f"{name}/home"}
+        words = [sys.executable, "-c", _FOREIGN, str(root.parent)]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+        return float(done.stdout.split()[-1])
+
+
 def rows() -> list[Row]:
     """The rows for the table of all benchmarks."""
     from benchmarks.measure import Row
@@ -192,6 +214,8 @@ def main() -> None:
         times = (each.load, each.again, each.compose, each.plan, each.prompt, each.prompt_again)
         ratios = "".join(f"{value / each.parse:>11.2f}×" for value in times)
         print(f"{size:>12}{each.parse * 1000:>12.0f}{ratios}{each.memory / 1e6:>12.1f}")
+        if len(sys.argv) > 1:
+            print(f"{'':>12}{'there':>12}{foreign(sys.argv[1], size) / each.parse:>11.2f}×")
     print(f"\nratios are to libyaml parsing the same bundle files; the bar for load is {BAR:g}×")
 
 

@@ -124,7 +124,7 @@ class FakeApprover:
 
 @dataclass
 class FakePlaces:
-    directories: set[str] = field(default_factory=lambda: {"/work"})
+    directories: set[str] = field(default_factory=lambda: {"/here"})
 
     def resolve(self, base: str, path: str) -> str:
         return path if path.startswith("/") else base if path == "." else f"{base}/{path}"
@@ -201,8 +201,8 @@ class FakeWorld:
             work_tree=self.work_tree,
             places=self.places,
         )
-        located = Located(decode_text(text).required(), "/work/recipe.yaml")
-        wanted = Options(run_id="run-1", working_dir="/work", **options)
+        located = Located(decode_text(text).required(), "/here/recipe.yaml")
+        wanted = Options(run_id="run-1", working_dir="/here", **options)
         return run_recipe(located, context or {}, world, wanted)
 
     def run(self, text: str, context: Mapping[str, Value] | None = None, **options: Any) -> RunResult:

@@ -24,7 +24,7 @@ __all__ = ["Bundle"]
 _logger = logging.getLogger(__name__)
 
 
-@dataclass
+@dataclass(repr=False)  # asyncio asks for the repr of every result, and a whole composition takes seconds
 class Bundle:
     """A composable configuration, read from files or made by a program."""
 
@@ -56,6 +56,9 @@ class Bundle:
         for each in fields(self):
             if each.default_factory in (list, dict) and getattr(self, each.name) is None:
                 setattr(self, each.name, cast(Any, each.default_factory)())
+
+    def __repr__(self) -> str:
+        return f"Bundle(name={self.name!r}, version={self.version!r}, base_path={self.base_path!r})"
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base_path: Path | None = None) -> Bundle:

@@ -11,17 +11,17 @@ from amplihack.errors import Location, Problem
 @pytest.mark.parametrize(
     ("text", "short"),
     [
-        ("/work/dir/a/b.md", "a/b.md"),
-        ("no bundle at /work/dir/x, or '/work/dir/y'", "no bundle at x, or 'y'"),
-        ("/work/dir", "/work/dir"),
-        ("/work/dirt/x", "/work/dirt/x"),
-        ("/other/work/dir/x", "/other/work/dir/x"),
-        ("file:///work/dir/x", "file:///work/dir/x"),
-        ("git+file:///work/dir/x@main", "git+file:///work/dir/x@main"),
+        ("/here/dir/a/b.md", "a/b.md"),
+        ("no bundle at /here/dir/x, or '/here/dir/y'", "no bundle at x, or 'y'"),
+        ("/here/dir", "/here/dir"),
+        ("/here/dirt/x", "/here/dirt/x"),
+        ("/other/here/dir/x", "/other/here/dir/x"),
+        ("file:///here/dir/x", "file:///here/dir/x"),
+        ("git+file:///here/dir/x@main", "git+file:///here/dir/x@main"),
     ],
 )
 def test_paths_below_the_directory_are_shortened_and_nothing_else(text: str, short: str) -> None:
-    assert near(Path("/work/dir"))(text) == short
+    assert near(Path("/here/dir"))(text) == short
 
 
 def test_all_texts_of_a_problem_are_shortened() -> None:

@@ -9,7 +9,7 @@ import pytest
 from amplihack.errors import UsageError
 from amplihack.system.home import Home, this_process
 
-CWD = Path("/work/place")
+CWD = Path("/here/place")
 
 
 def test_the_root_lies_in_the_users_home_unless_said_otherwise() -> None:
@@ -24,8 +24,8 @@ def test_the_root_lies_in_the_users_home_unless_said_otherwise() -> None:
         ("/opt/ours", "/opt/ours"),
         ("~/ours", "/home/ann/ours"),
         ("~", "/home/ann"),
-        ("../ours", "/work/ours"),
-        ("~bob/ours", "/work/place/~bob/ours"),
+        ("../ours", "/here/ours"),
+        ("~bob/ours", "/here/place/~bob/ours"),
         ("", "/home/ann/.amplihack"),
     ],
 )
@@ -47,7 +47,7 @@ def test_a_user_without_an_account_is_told_to_set_home(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("typed", "path"), [("a/../b", "/work/place/b"), ("~/b", "/home/ann/b"), ("/b", "/b")]
+    ("typed", "path"), [("a/../b", "/here/place/b"), ("~/b", "/home/ann/b"), ("/b", "/b")]
 )
 def test_a_typed_path_becomes_absolute(typed: str, path: str) -> None:
     assert Home.from_environment({"HOME": "/home/ann"}, CWD).path(typed) == Path(path)

@@ -135,7 +135,7 @@ def test_without_json_a_step_is_degraded_or_failed_as_the_recipe_says() -> None:
 
 def test_an_agent_is_asked_once_more_for_json_the_same_way() -> None:
     world = FakeWorld()
-    world.places.directories.add("/work/sub")
+    world.places.directories.add("/here/sub")
     usage = Usage(input_tokens=10, output_tokens=1)
     world.agent.answers = [
         AgentReply(text="I think so", usage=usage, cost_usd=0.5),

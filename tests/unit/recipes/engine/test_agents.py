@@ -16,13 +16,13 @@ def recipe(fields: str) -> str:
 def test_prompt_persona_model_mode_and_place_reach_the_agent() -> None:
     world = FakeWorld()
     world.personas.known["team:critic"] = Persona("You are a critic.", "small")
-    world.places.directories.add("/work/sub")
+    world.places.directories.add("/here/sub")
     world.run(
         recipe("agent: 'team:critic', prompt: 'Read {{x}}', mode: REVIEW, working_dir: sub"), {"x": "it"}
     )
     request = only_request(world)
     assert (request.prompt, request.persona, request.model) == ("Read it", "You are a critic.", "small")
-    assert (request.mode, request.working_dir, request.agent) == ("REVIEW", "/work/sub", "team:critic")
+    assert (request.mode, request.working_dir, request.agent) == ("REVIEW", "/here/sub", "team:critic")
 
 
 def only_request(world: FakeWorld) -> AgentRequest:
@@ -82,10 +82,10 @@ def test_changes_are_staged_after_an_agent_unless_told_otherwise() -> None:
         world.run(recipe(fields), auto_stage=auto_stage, dry_run=dry_run)
         return world.work_tree.staged
 
-    assert staged("prompt: p") == ["/work"]
+    assert staged("prompt: p") == ["/here"]
     assert staged("prompt: p", auto_stage=False) == []
     assert staged("prompt: p, auto_stage: false") == []
-    assert staged("prompt: p, auto_stage: true", auto_stage=False) == ["/work"]
+    assert staged("prompt: p, auto_stage: true", auto_stage=False) == ["/here"]
     assert staged("command: c") == []
     assert staged("prompt: p", dry_run=True) == []
 

@@ -31,8 +31,8 @@ def test_nothing_is_called_and_every_step_is_skipped() -> None:
 def predict(
     text: str, recipes: dict[str, str] | None = None, exclude: str = "", **values: Value
 ) -> dict[str, Forecast]:
-    located = Located(decode_text(text).required(), "/work/r.yaml")
-    options = Options(run_id="x", working_dir="/work", exclude_tags=frozenset(filter(None, [exclude])))
+    located = Located(decode_text(text).required(), "/here/r.yaml")
+    options = Options(run_id="x", working_dir="/here", exclude_tags=frozenset(filter(None, [exclude])))
     found = forecast(located, values, FakeBook(recipes or {}), options)
     return {each.step_id: each for each in found}
 

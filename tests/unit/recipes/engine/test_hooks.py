@@ -24,7 +24,7 @@ steps:
 
 def run(answers: dict[str, object] | None = None, dry_run: bool = False) -> FakeWorld:
     world = FakeWorld({"two": 3, **(answers or {})})
-    world.places.directories.add("/work/sub")
+    world.places.directories.add("/here/sub")
     world.run(HOOKED, dry_run=dry_run)
     return world
 
@@ -64,7 +64,7 @@ def test_a_hook_knows_the_step_by_variable_and_by_placeholder() -> None:
 
 def test_hooks_run_in_the_runs_directory_within_their_time() -> None:
     request = hooked(run(), "before")[0]
-    assert (request.working_dir, request.timeout) == ("/work", hooks.HOOK_TIMEOUT)
+    assert (request.working_dir, request.timeout) == ("/here", hooks.HOOK_TIMEOUT)
 
 
 def test_the_duration_that_a_hook_hears_is_the_steps() -> None:
@@ -100,7 +100,7 @@ def test_a_dry_run_runs_no_hooks() -> None:
 
 def test_an_error_with_a_nul_still_reaches_the_hook() -> None:
     world = FakeWorld({"two": ShellOutcome(stdout="", stderr="a\0b", exit_code=1)})
-    world.places.directories.add("/work/sub")
+    world.places.directories.add("/here/sub")
     world.run(HOOKED)
     assert hooked(world, "broken")[0].env["STEP_ERROR"].endswith("a\ufffdb")
 

@@ -196,7 +196,7 @@ def test_a_missing_directory_fails_the_step_by_name() -> None:
     text = "name: r\nsteps: [{id: a, command: x, working_dir: 'sub/{{n}}'}]\n"
     result = FakeWorld().run(text, {"n": "gone"})
     assert only(result.step_results).error == (
-        "Step 'a' failed: the working directory does not exist: /work/sub/gone"
+        "Step 'a' failed: the working directory does not exist: /here/sub/gone"
     )
 
 
@@ -210,7 +210,7 @@ def test_strict_variables_fail_the_step_and_lenient_ones_warn() -> None:
 
 def test_inputs_are_checked_before_the_first_step() -> None:
     text = (
-        "name: r\ncontext: {a: '', p: /nowhere, g: /work}\n"
+        "name: r\ncontext: {a: '', p: /nowhere, g: /here}\n"
         "context_validation: {a: nonempty, p: path, g: git_repo, "
         "o: optional}\nsteps: [{id: s, command: x}]\n"
     )
@@ -220,5 +220,5 @@ def test_inputs_are_checked_before_the_first_step() -> None:
     error = only(result.step_results).error
     assert "'a' is required but empty or missing" in error
     assert "'p' path '/nowhere' does not exist" in error
-    assert "'g' path '/work' is not a git repository" in error
+    assert "'g' path '/here' is not a git repository" in error
     assert "--set a=… --set p=… --set g=…" in error

@@ -75,7 +75,7 @@ def test_the_calling_file_is_known_to_the_search() -> None:
         }
     )
     world.run(CALL % "")
-    assert world.book.callers == ["/work/recipe.yaml", "/books/child.yaml"]
+    assert world.book.callers == ["/here/recipe.yaml", "/books/child.yaml"]
 
 
 def test_children_stand_below_the_step_and_their_failures_are_summed_up() -> None:
