@@ -43,6 +43,8 @@ class Book:
 
 @dataclass(frozen=True, slots=True)
 class Personas:
+    """Agents by their files."""
+
     files: AgentFiles
 
     def persona(self, reference: str) -> Persona:

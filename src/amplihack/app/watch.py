@@ -51,6 +51,8 @@ class _Keeper(Listener):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
+    """The journal of a run, who can be asked, and what is known at its end."""
+
     journal: FanOut
     approver: Approver
     keeper: _Keeper

@@ -45,6 +45,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
+    """A system prompt, its parts, and the files that it depends on."""
+
     text: str
     parts: tuple[Part, ...]
     results: tuple[MentionResult, ...]  # mentions and declared files, found or not

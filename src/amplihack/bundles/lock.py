@@ -27,6 +27,8 @@ class LockEntry:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
+    """What every source was when it was locked."""
+
     entries: tuple[LockEntry, ...] = ()
     modules: Mapping[str, str] = field(default_factory=dict)  # module package to version
     kernel: str = ""

@@ -34,6 +34,8 @@ class Pending:
 
 @dataclass(slots=True)
 class Leaf:
+    """A single value."""
+
     value: Any
     origin: Origin = field(default=NOWHERE, compare=False)
     line: int = field(default=0, compare=False)  # from 1; 0 for a value that stands in no file
@@ -72,6 +74,8 @@ class Table:
 
 @dataclass(slots=True)
 class Items:
+    """A list; a fresh one replaces what stands before it."""
+
     items: list[Tree] = field(default_factory=list)
     origin: Origin = field(default=NOWHERE, compare=False)
     line: int = field(default=0, compare=False)

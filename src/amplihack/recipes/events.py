@@ -16,6 +16,8 @@ from amplihack.recipes.values import Value
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
+    """A run begins."""
+
     run_id: str
     recipe: str
     version: str
@@ -24,6 +26,8 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
+    """A run is over."""
+
     result: RunResult
 
 
@@ -40,6 +44,8 @@ class RecipeEntered:
 
 @dataclass(frozen=True, slots=True)
 class StepStarted:
+    """A step begins; whether it runs is decided next."""
+
     identity: str
     step_id: str
     kind: str
@@ -69,6 +75,8 @@ class OutputStored:
 
 @dataclass(frozen=True, slots=True)
 class IterationStarted:
+    """A round of a loop begins."""
+
     identity: str
     index: int
     of: int | None
@@ -83,6 +91,8 @@ class IterationFinished:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
+    """A step failed and will be tried again."""
+
     identity: str
     attempt: int  # the one that comes next
     of: int
@@ -92,12 +102,16 @@ class Retrying:
 
 @dataclass(frozen=True, slots=True)
 class GateReached:
+    """A person is asked."""
+
     stage: str
     prompt: str
 
 
 @dataclass(frozen=True, slots=True)
 class GateDecided:
+    """A person has answered."""
+
     stage: str
     approved: bool
     message: str

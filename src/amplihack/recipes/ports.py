@@ -99,6 +99,8 @@ class Journal(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
+    """What a person answered at a gate."""
+
     approved: bool
     message: str = ""
 

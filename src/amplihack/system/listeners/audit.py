@@ -28,6 +28,8 @@ _LONGEST_NAME = 128  # bytes; a file name has 255
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
+    """A step that is not finished yet."""
+
     event: StepStarted
     at: float
 
