@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import line_of
@@ -18,6 +19,8 @@ SMALL = 8 * 1024  # what is not referred to goes along only up to this size
 FILE_SUFFIX = "_FILE"
 _PATH_ROOM = 256  # a guess at the bytes of the path in NAME_FILE
 _DEEPEST = 16
+_UNASKED = 16 * 1024  # bytes of variables that a script does not mention: each one slows bash down
+_SCALARS = frozenset({type(None), bool, int, float, str})
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _FAVOURED = re.compile(
     r"(?:RECIPE_VAR_)?(?:task_description|repo_path|existing_branch|should_\w*)", re.IGNORECASE
@@ -70,6 +73,7 @@ def plan_environment(
             exports[name] = text
             room -= size
     warnings: list[str] = []
+    room = min(room, _UNASKED)
     for name, text in others.items():
         if reason := unfit(text):
             warnings.append(f"{name} is not passed on to bash: its value holds {reason}")
@@ -92,7 +96,7 @@ def _sorted_out(scope: Mapping[str, Value], script: ShellScript) -> tuple[dict[s
             wanted[name] = to_text(value)
         elif _is_scalar(value):
             others[name] = to_text(value)
-    favoured = {name: text for name, text in others.items() if _FAVOURED.fullmatch(name)}
+    favoured = {name: text for name, text in others.items() if _is_favoured(name)}
     return wanted, favoured | others
 
 
@@ -135,11 +139,27 @@ def _preamble(files: Mapping[str, str]) -> tuple[dict[str, str], str]:
 def _variables(scope: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
     """Names and values, the plain names before their aliases; a name may come twice, the first counts."""
     for key, value in scope.items():
-        yield from _flattened((key,), value)
+        if _is_scalar(value):
+            yield _names(key)[0], value
+        else:
+            yield from _flattened((key,), value)
     for key, value in scope.items():
-        alias = key.upper()
-        if _is_scalar(value) and _IDENTIFIER.fullmatch(key) and not is_reserved(alias):
+        alias = _names(key)[1]
+        if alias and _is_scalar(value):
             yield alias, value
+
+
+@lru_cache(maxsize=16_384)  # the same names come back at every step of a run
+def _names(key: str) -> tuple[str, str]:
+    """The plain name of a variable, and its upper-case alias or nothing."""
+    alias = key.upper()
+    usable = _IDENTIFIER.fullmatch(key) and not is_reserved(alias)
+    return variable_name((key,)), alias if usable else ""
+
+
+@lru_cache(maxsize=16_384)
+def _is_favoured(name: str) -> bool:
+    return _FAVOURED.fullmatch(name) is not None
 
 
 def _flattened(path: Path, value: Value) -> Iterator[tuple[str, Value]]:
@@ -155,9 +175,10 @@ def _flattened(path: Path, value: Value) -> Iterator[tuple[str, Value]]:
 
 
 def _is_scalar(value: Value) -> bool:
-    return value is None or isinstance(value, bool | int | float | str)
+    return type(value) in _SCALARS
 
 
 def _size(name: str, text: str) -> int:
     """Bytes of `NAME=value` and its end in the environment."""
-    return len(name) + len(text.encode("utf-8", "surrogateescape")) + 2
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+    return len(name) + size + 2

@@ -17,6 +17,8 @@ def unfit(text: str) -> str:
     """What keeps a text from being carried by a shell variable, or empty if nothing does."""
     if "\0" in text:
         return "a NUL byte"
+    if text.isascii():
+        return ""
     try:
         text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -181,3 +181,16 @@ def test_a_value_that_no_variable_can_carry_is_an_error_where_it_is_used(value: 
             {"bad": value}, ShellScript("true\n\necho $BAD", {}), inherited_bytes=0, budget=10_000
         )
     assert by_name.value.line == 3
+
+
+def test_variables_that_a_script_does_not_mention_take_little_room() -> None:
+    scope: dict[str, Value] = {f"name_{number}": "x" * 50 for number in range(1_000)}
+    plan = plan_environment(
+        {**scope, "task_description": "do it"},
+        render_shell("echo {{name_999}}", scope, token=lambda: "T"),
+        inherited_bytes=0,
+        budget=1_000_000,
+    )
+    assert plan.exports["RECIPE_VAR_name_999"] == "x" * 50
+    assert plan.exports["TASK_DESCRIPTION"] == "do it"
+    assert sum(len(name) + len(text) + 2 for name, text in plan.exports.items()) < 20_000
