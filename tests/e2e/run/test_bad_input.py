@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.workspace import Workspace
+from tests.support.workspace import Answer, Workspace
 
 SIMPLE = "name: r\nsteps:\n  - {id: s, command: touch ran}\n"
 
@@ -27,6 +29,68 @@ def test_a_log_that_cannot_be_written_stops_the_run_before_it_begins(workspace: 
     assert answer.exit_code == 2
     assert "in-the-way" in answer.stderr
     assert not (workspace.path / "ran").exists()
+
+
+# Python itself may live where only root can look, so a first run, with a home of its own, imports everything
+# that the second needs.
+DROPPED = """\
+import contextlib, io, os, sys, tempfile
+from amplihack.cli.main import main
+home = os.environ["HOME"]
+with tempfile.TemporaryDirectory() as first, contextlib.redirect_stdout(io.StringIO()):
+    os.environ["HOME"] = first
+    open(f"{first}/r.yaml", "w").write("{name: first, steps: [{id: s, command: echo}]}")
+    if main(["recipe", "run", f"{first}/r.yaml", "-q", "-C", first, "--audit-dir", f"{first}/audit"]):
+        sys.exit("the first run failed")
+os.environ["HOME"] = home
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def unprivileged() -> Iterator[Workspace]:
+    """A folder of a user whom permissions stop, which they do not do to root."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are closed to other users
+        workspace = Workspace(Path(folder))
+        if os.geteuid() == 0:
+            for path in (workspace.path, workspace.path / "home"):
+                os.chown(path, 65534, 65534)
+        yield workspace
+
+
+def run_unprivileged(workspace: Workspace, *words: str) -> Answer:
+    if os.geteuid() != 0:
+        return workspace.run("recipe", "run", *words)
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED, "recipe", "run", *words],
+        cwd=workspace.path,
+        env=workspace.env,
+        capture_output=True,
+        check=False,
+    )
+    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.mark.parametrize("log", ["closed", "closed/deeper"])
+def test_an_audit_folder_that_may_not_be_written_stops_the_run_before_it_begins(
+    unprivileged: Workspace, log: str
+) -> None:
+    unprivileged.write("r.yaml", SIMPLE)
+    (unprivileged.path / "closed").mkdir(mode=0o555)
+    refused = run_unprivileged(unprivileged, "r.yaml", "--audit-dir", log)
+    assert refused.exit_code == 2
+    assert f"cannot write an audit log to {unprivileged.path / log}: Permission denied" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert not (unprivileged.path / "ran").exists()
+
+
+def test_an_audit_folder_of_ones_own_is_all_that_an_ordinary_user_needs(unprivileged: Workspace) -> None:
+    unprivileged.write("r.yaml", SIMPLE)
+    allowed = run_unprivileged(unprivileged, "r.yaml", "--audit-dir", "own")
+    assert allowed.exit_code == 0, allowed.stderr
+    assert (unprivileged.path / "ran").exists()
+    assert len(list((unprivileged.path / "own").iterdir())) == 1
 
 
 def test_the_audit_log_has_a_line_for_every_step(workspace: Workspace) -> None:

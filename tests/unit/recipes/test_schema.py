@@ -13,7 +13,7 @@ from amplihack.recipes.fields import TABLES
 from amplihack.recipes.reference import reference_page
 from amplihack.recipes.schema import json_schema
 
-CORPUS = sorted((Path(__file__).parents[2] / "corpus").glob("*/*.yaml"))
+CORPUS = sorted((Path(__file__).parents[2] / "corpus").glob("**/*.yaml"))
 KEYWORDS = {
     "$schema", "$ref", "$defs", "title", "description", "type", "properties", "patternProperties",
     "additionalProperties", "required", "items", "enum", "anyOf", "minimum", "pattern",
