@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from amplihack.documents.suggest import closest
 from amplihack.errors import NotFound, UsageError
 from amplihack.recipes.decode import Decoded
 from amplihack.recipes.extends import Located, resolve_extends
-from amplihack.recipes.suggest import closest
 from amplihack.system.home import Home, this_process
 from amplihack.system.library import Library
 

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterable
 from typing import NoReturn
 
+from amplihack.documents.suggest import closest
 from amplihack.errors import UsageError
-from amplihack.recipes.suggest import closest
 
 
 class Help(argparse.HelpFormatter):

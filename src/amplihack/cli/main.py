@@ -58,8 +58,8 @@ def help_page() -> str:
 
 
 def _unknown(word: str) -> None:
+    from amplihack.documents.suggest import closest  # deferred: only a mistyped command needs them
     from amplihack.errors import UsageError
-    from amplihack.recipes.suggest import closest  # deferred: only a mistyped command needs them
 
     meant = closest(word, COMMANDS)
     raise UsageError(

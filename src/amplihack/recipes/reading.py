@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
+from amplihack.documents.suggest import closest
 from amplihack.errors import Location, Problem, Severity
 from amplihack.recipes.fields import Field, Table
 from amplihack.recipes.model import Test, Text
 from amplihack.recipes.shapes import Read, Unreadable, read_field
-from amplihack.recipes.suggest import closest
 from amplihack.recipes.values import Value
 
 

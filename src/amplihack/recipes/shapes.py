@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
+from amplihack.documents.suggest import closest
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import parse_condition
 from amplihack.recipes.fields import Field, Shape
 from amplihack.recipes.model import Test, Text
-from amplihack.recipes.suggest import closest
 from amplihack.recipes.values import Value
 
 Read: TypeAlias = "bool | int | float | str | Text | Test | tuple[str, ...] | dict[str, Value] | Node | None"

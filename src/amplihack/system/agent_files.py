@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.documents import Document, Mapping, Scalar, split_frontmatter
+from amplihack.documents.suggest import closest
 from amplihack.errors import InputError, NotFound
 from amplihack.recipes.references import (
     AgentReference,
@@ -15,7 +16,6 @@ from amplihack.recipes.references import (
     agent_reference_of,
     parse_agent_reference,
 )
-from amplihack.recipes.suggest import closest
 from amplihack.system.files import inside, read_text, real
 from amplihack.system.home import Home
 from amplihack.system.search_dirs import PACKAGED_BUNDLE, distinct

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from amplihack.documents import Mapping as MappingNode
 from amplihack.documents import Scalar, read_document
+from amplihack.documents.suggest import closest
 from amplihack.errors import NotFound
 from amplihack.recipes.decode import Decoded, decode
 from amplihack.recipes.extends import Located
@@ -21,7 +22,6 @@ from amplihack.recipes.references import (
     recipe_reference,
     unsafe_name,
 )
-from amplihack.recipes.suggest import closest
 from amplihack.system.files import read_bytes, real, short_hash
 from amplihack.system.home import Home
 from amplihack.system.search_dirs import (

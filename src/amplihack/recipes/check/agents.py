@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.model import Agent, Recipe, every_step
-from amplihack.recipes.suggest import closest
 
 
 def unknown_agents(recipe: Recipe, agents: frozenset[str]) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from amplihack.recipes.suggest import distance
+from amplihack.documents.suggest import distance
 
 BUILT_IN: Final = frozenset(
     {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from amplihack.documents.suggest import closest
 from amplihack.errors import NothingToUse, UsageError
 from amplihack.recipes.agents import AgentRunner
-from amplihack.recipes.suggest import closest
 from amplihack.system.agents.claude import Claude
 from amplihack.system.agents.codex import Codex
 from amplihack.system.agents.command import CommandTemplate

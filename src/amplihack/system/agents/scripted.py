@@ -26,9 +26,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from amplihack.documents import Mapping, Node, Sequence, read_document, to_value
+from amplihack.documents.suggest import closest
 from amplihack.errors import DocumentError, NotFound
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
-from amplihack.recipes.suggest import closest
 from amplihack.recipes.values import Value, to_text
 from amplihack.system.agents.events import shorten
 from amplihack.system.agents.rate_limits import rate_limited, transient

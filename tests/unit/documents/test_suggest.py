@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplihack.recipes.suggest import closest, distance
+from amplihack.documents.suggest import closest, distance
 
 words = st.text("abcd_", max_size=8)
 
