@@ -39,7 +39,9 @@ unit: $(STAMP)
 	"$(BIN)/pytest" -n auto -q
 
 bench: $(STAMP)
+	@$(PIP) install --prefer-binary --group bench || echo "no network: not compared with just and task"
 	"$(BIN)/python" benchmarks/run.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" "$(BIN)/python" benchmarks/engine.py
 
 docs: $(STAMP)
 	"$(BIN)/python" docs/generate.py

@@ -19,7 +19,7 @@ SMALL = 8 * 1024  # what is not referred to goes along only up to this size
 FILE_SUFFIX = "_FILE"
 _PATH_ROOM = 256  # a guess at the bytes of the path in NAME_FILE
 _DEEPEST = 16
-_UNASKED = 16 * 1024  # bytes of variables that a script does not mention: each one slows bash down
+_UNASKED = 8 * 1024  # bytes of variables that a script does not mention: each one slows bash down
 _SCALARS = frozenset({type(None), bool, int, float, str})
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _FAVOURED = re.compile(
@@ -85,17 +85,19 @@ def plan_environment(
 
 
 def _sorted_out(scope: Mapping[str, Value], script: ShellScript) -> tuple[dict[str, str], dict[str, str]]:
-    """The variables that the script mentions in any way, and the remaining scalars, favoured ones first."""
+    """The variables that the script mentions in any way, and some other scalars, favoured ones first."""
     mentioned = {found.group() for found in _IDENTIFIER.finditer(script.source)}
     wanted = dict(script.variables)
     others: dict[str, str] = {}
+    spare = _UNASKED
     for name, value in _variables(scope):
         if name in wanted or name in others:
             continue
         if name in mentioned:
             wanted[name] = to_text(value)
-        elif _is_scalar(value):
-            others[name] = to_text(value)
+        elif _is_scalar(value) and (spare > 0 or _is_favoured(name)):
+            others[name] = text = to_text(value)
+            spare -= len(name) + min(len(text), SMALL // 8)
     favoured = {name: text for name, text in others.items() if _is_favoured(name)}
     return wanted, favoured | others
 
