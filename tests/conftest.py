@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.support.golden import Golden
 from tests.support.workspace import Workspace
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background of a shell, we and every command that a test starts would be deaf to Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _OURS = ("AMPLIHACK_", "RECIPE_RUNNER_", "RECIPE_VAR_")
 
