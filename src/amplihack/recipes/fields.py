@@ -103,6 +103,8 @@ RECIPE = Table(
         Field(name="steps", shape="tables", table="step", doc="The steps, in the order in which they run."),
         Field(name="stages", shape="tables", table="stage", signal="amplifier",
               doc="Groups of steps with approval gates between them; instead of `steps`."),
+        Field(name="schema_version", shape="text", prose=True, doc="The schema that another runner expects."),
+        Field(name="dependencies", shape="any", prose=True, doc="Bundles that another runner fetches first."),
         Field(name="metadata", shape="any", prose=True, doc="Notes for other tools."),
         Field(name="validation", shape="any", prose=True, doc="Notes for other tools."),
         Field(name="config", shape="any", prose=True, doc="Notes for other tools."),
