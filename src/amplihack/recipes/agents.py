@@ -50,6 +50,12 @@ class AgentReply:
     session_id: str | None = None
     stderr_tail: str = ""
     denied: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()  # options of the request that it could do nothing with
+
+
+def beyond_tools(options: Mapping[str, Value]) -> tuple[str, ...]:
+    """The options that a command-line tool cannot follow; a process of its own it always has."""
+    return tuple(name for name in options if name != "own_process")
 
 
 class AgentFailed(AmplihackError):  # noqa: N818 - reads as what happened

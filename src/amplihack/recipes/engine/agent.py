@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from amplihack.errors import AmplihackError
@@ -17,6 +18,7 @@ from amplihack.recipes.templates import render_text
 from amplihack.recipes.values import Value, tail
 
 _JSON_FROM_THE_START = "\n\nEnd your answer with the requested data as valid JSON."
+_PATTERN = re.compile(r"[*?\[]")
 _PREVIOUS_ANSWER = 2_000
 
 
@@ -75,6 +77,8 @@ async def put_question(job: Job, request: AgentRequest) -> AgentReply:
                 run.pace.rate_limited()
             raise
     run.pace.succeeded()
+    if reply.unused:
+        job.warn(f"{run.world.agents.name} cannot use what the step says about {', '.join(reply.unused)}")
     for tool in reply.denied:
         job.warn(f"the agent was not allowed to use {tool}")
     return reply
@@ -82,13 +86,12 @@ async def put_question(job: Job, request: AgentRequest) -> AgentReply:
 
 def _request(job: Job, action: Agent, prompt: str, limit: float | None) -> AgentRequest:
     persona = _persona(job, action)
-    choice = action.models[0] if action.models else None
     return AgentRequest(
         prompt=prompt,
         working_dir=working_dir(job),
         persona=persona.text or None,
         agent=action.agent,
-        model=(choice.model if choice else None) or persona.model,
+        model=_model(job, action) or persona.model,
         mode=action.mode,
         timeout=limit,
         idle_timeout=job.step.idle_timeout,
@@ -96,11 +99,20 @@ def _request(job: Job, action: Agent, prompt: str, limit: float | None) -> Agent
     )
 
 
+def _model(job: Job, action: Agent) -> str | None:
+    """The first model that is preferred by its whole name; a pattern is for hosts that know all models."""
+    named = [each.model for each in action.models if each.model]
+    whole = next((model for model in named if not _PATTERN.search(model)), None)
+    if named and whole is None:
+        job.warn(f"the model is left to the agent: '{named[0]}' is a pattern, not a name")
+    return whole
+
+
 def _options(action: Agent, frame: Frame) -> dict[str, Value]:
     """What only some runners can use."""
     options: dict[str, Value] = {}
-    if action.models:
-        options["preferences"] = [{"provider": each.provider, "model": each.model} for each in action.models]
+    if any(each.provider for each in action.models):
+        options["providers"] = [{"provider": each.provider, "model": each.model} for each in action.models]
     if action.model_role:
         options["model_role"] = action.model_role
     if config := {**frame.recipe.session_config, **action.config}:

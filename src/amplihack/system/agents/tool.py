@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from amplihack.recipes.agents import STDERR_TAIL, STDOUT_TAIL, AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.agents import (
+    STDERR_TAIL,
+    STDOUT_TAIL,
+    AgentFailed,
+    AgentReply,
+    AgentRequest,
+    beyond_tools,
+)
 from amplihack.system.agents.environment import check_depth
 from amplihack.system.agents.events import Outcome, Report, parse_event, shorten
 from amplihack.system.agents.rate_limits import rate_limited, transient
@@ -103,6 +110,7 @@ class ToolAgent:
             session_id=outcome.session_id,
             stderr_tail=done.stderr.tail(STDERR_TAIL),
             denied=outcome.denied,
+            unused=beyond_tools(request.options),
         )
 
 

@@ -108,3 +108,21 @@ def test_agents_keep_the_pace_of_the_recipe() -> None:
         f"  - {{id: c, prompt: p}}\n"
     )
     assert world.clock.slept == [0.5, 2.0, 0.5]
+
+
+def test_a_model_pattern_is_left_to_the_agent_and_a_whole_name_is_not() -> None:
+    world = FakeWorld()
+    text = "name: r\nsteps:\n  - {id: a, prompt: p, agent: 'x:y', provider_preferences: [%s]}\n"
+    result = world.run(text % "{provider: p1, model: 'big-*'}, {provider: p2, model: small}")
+    assert world.agent.requests[-1].model == "small"
+    result = world.run(text % "{provider: p1, model: 'big-*'}")
+    assert world.agent.requests[-1].model is None
+    assert any("'big-*' is a pattern" in warning for warning in result.warnings)
+
+
+def test_what_an_agent_cannot_use_is_told() -> None:
+    world = FakeWorld()
+    world.agent.answers = [AgentReply(text="ok", unused=("model_role",))]
+    result = world.run("name: r\nsteps:\n  - {id: a, prompt: p, model_role: fast}\n")
+    assert result.success
+    assert any("cannot use what the step says about model_role" in warning for warning in result.warnings)
