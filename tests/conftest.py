@@ -8,12 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests.support.golden import Golden
 from tests.support.workspace import Workspace
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell, we and every command that a test starts would be deaf to Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The suite tries the same examples each time, so that a red run is always about the change at hand; `random`
+# looks for new ones (`make fuzz`). Machines may be busy: neither deadlines nor slow generation say anything.
+_SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("random", deadline=None, suppress_health_check=_SLOW)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 _OURS = ("AMPLIHACK_", "RECIPE_RUNNER_", "RECIPE_VAR_")
 
