@@ -13,7 +13,7 @@ from amplihack.recipes.decode import decode_text
 from amplihack.recipes.engine import Options, run_recipe
 from amplihack.recipes.events import Event, RunFinished
 from amplihack.recipes.extends import Located
-from amplihack.recipes.ports import Decision, Persona, Recalled, ShellOutcome, ShellRequest, World
+from amplihack.recipes.ports import Decision, Persona, ShellOutcome, ShellRequest, World
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.values import Value
 
@@ -23,10 +23,14 @@ class FakeClock:
 
     def __init__(self) -> None:
         self.time = 0.0
+        self.epoch = 1_000_000.0
         self.slept: list[float] = []
 
     def now(self) -> float:
         return self.time
+
+    def wall(self) -> float:
+        return self.epoch + self.time
 
     async def sleep(self, seconds: float) -> None:
         if seconds > 0:
@@ -97,13 +101,13 @@ class FakeAgent:
 @dataclass
 class FakeJournal:
     events: list[Event] = field(default_factory=list)
-    remembered: dict[str, Recalled] = field(default_factory=dict)
+    past: list[Event] = field(default_factory=list)  # of earlier lives
 
     def record(self, event: Event) -> None:
         self.events.append(event)
 
-    def recall(self, identity: str) -> Recalled | None:
-        return self.remembered.get(identity)
+    def history(self) -> list[Event]:
+        return self.past
 
     def of(self, kind: type) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]

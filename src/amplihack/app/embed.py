@@ -23,7 +23,7 @@ from amplihack.recipes.engine import run_recipe as run_in_world
 from amplihack.recipes.events import Event, LinePrinted, StepFinished, StepStarted
 from amplihack.recipes.extends import Located, resolve_extends
 from amplihack.recipes.model import Recipe
-from amplihack.recipes.ports import Recalled, ShellOutcome, ShellRequest, World
+from amplihack.recipes.ports import ShellOutcome, ShellRequest, World
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.templates import shell_variables
 from amplihack.recipes.values import Value
@@ -235,8 +235,8 @@ class _Telling:
             case LinePrinted():
                 self.listener.on_output(event.identity, event.line)
 
-    def recall(self, _identity: str) -> Recalled | None:
-        return None
+    def history(self) -> Sequence[Event]:
+        return ()
 
     def close(self) -> None:
         if self.audit is not None:

@@ -7,16 +7,23 @@ run again: `build`, `deploy/upload` inside a sub-recipe, `each[2]/check` inside 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeAlias, get_args
 
-from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.results import (
+    NOTHING_SPENT,
+    RunResult,
+    Spending,
+    StepResult,
+    usage_from_json,
+    usage_json,
+)
 from amplihack.recipes.values import Value
 
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run begins."""
+    """A run begins, or goes on in another life."""
 
     run_id: str
     recipe: str
@@ -39,7 +46,8 @@ class RecipeEntered:
     recipe: str
     steps: int
     depth: int
-    secrets: Mapping[str, Value] = field(default_factory=dict, repr=False)  # given to it, and secret to it
+    # Given to it, and secret to it: for those who mask. Never written anywhere.
+    secrets: Mapping[str, Value] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +75,14 @@ class StepFinished:
 
 @dataclass(frozen=True, slots=True)
 class OutputStored:
-    """Variables that a step instance wrote, as they are from now on."""
+    """Variables that a step instance wrote, as they are from now on.
+
+    `ledger` holds what steps inside it left under `steps.<id>`, where that outlives them.
+    """
 
     identity: str
     values: Mapping[str, Value] = field(repr=False)
+    ledger: Mapping[str, Value] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +110,8 @@ class Retrying:
     of: int
     delay: float
     reason: str
+    due: float = 0.0  # when it begins, in seconds since 1970
+    spent: Spending = NOTHING_SPENT  # what the failed attempt took, its parts left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +120,8 @@ class GateReached:
 
     stage: str
     prompt: str
+    identity: str = ""
+    due: float | None = None  # when it decides itself, in seconds since 1970
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +131,7 @@ class GateDecided:
     stage: str
     approved: bool
     message: str
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +166,37 @@ Event: TypeAlias = (
     | Warned
     | LinePrinted
 )
+
+
+# as JSON --------------------------------------------------------------------------------------------------
+
+_KINDS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)}
+_NEVER_WRITTEN = "secrets"
+
+
+def to_json(event: Event) -> dict[str, Any]:
+    """Return the event as JSON data from which `from_json` makes it again; secrets alone are left out."""
+    shown = {each.name: getattr(event, each.name) for each in fields(event) if each.name != _NEVER_WRITTEN}
+    return {"event": type(event).__name__, **{name: _shown(value) for name, value in shown.items()}}
+
+
+def from_json(shown: Mapping[str, Any]) -> Event:
+    """Return the event that `to_json` showed. Unknown fields, which a newer version wrote, are left out."""
+    kind = _KINDS[shown["event"]]
+    values = {each.name: shown[each.name] for each in fields(kind) if each.name in shown}
+    if "result" in values:
+        result = RunResult if kind is RunFinished else StepResult
+        values["result"] = result.from_json(values["result"])
+    if "spent" in values:
+        spent = values["spent"]
+        values["spent"] = Spending(**{**spent, "usage": usage_from_json(spent["usage"])})
+    event: Event = kind(**values)
+    return event
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, StepResult | RunResult):
+        return value.to_json()
+    if isinstance(value, Spending):
+        return {**value.fields(), "usage": usage_json(value.usage)}
+    return dict(value) if isinstance(value, Mapping) else value

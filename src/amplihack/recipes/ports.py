@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from amplihack.recipes.agents import AgentRunner
 from amplihack.recipes.events import Event
 from amplihack.recipes.extends import Located
-from amplihack.recipes.results import StepResult
 from amplihack.recipes.templates import ShellScript
 from amplihack.recipes.values import Value
 
@@ -68,7 +67,11 @@ class RecipeBook(Protocol):
 
 class Clock(Protocol):
     def now(self) -> float:
-        """Seconds that only ever grow."""
+        """Return seconds that only ever grow."""
+        ...
+
+    def wall(self) -> float:
+        """Return seconds since 1970, which go on while no process runs."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...
@@ -78,23 +81,17 @@ class Clock(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """A step instance that an earlier life of this run has finished, and the variables it wrote."""
-
-    result: StepResult
-    values: Mapping[str, Value]
-
-
 class Journal(Protocol):
     """Hears every change of the run's state, in one order, before the next one happens.
 
-    A journal that remembers makes runs durable: what it recalls is not done again.
+    A journal that remembers makes runs durable: what its history says is done is not done again.
     """
 
     def record(self, event: Event) -> None: ...
 
-    def recall(self, identity: str) -> Recalled | None: ...
+    def history(self) -> Iterable[Event]:
+        """Return the events of this run's earlier lives, in order; none if this is its first."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from amplihack.recipes.agents import Usage
 from amplihack.recipes.values import Value
 
 Status: TypeAlias = Literal["completed", "skipped", "failed", "degraded"]
 Ending: TypeAlias = Literal["completed", "failed", "denied", "waiting", "interrupted"]
+_N = TypeVar("_N", int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +19,9 @@ class StepResult:
     """How one step ended.
 
     `identity` names the step's place in the whole run, `outer/inner[2]`, and never changes between runs of
-    the same recipe. `allowed` marks a failure that the recipe permits. `usage` and `cost_usd` include those
-    of the children.
+    the same recipe. `allowed` marks a failure that the recipe permits. `executed` counts the commands and
+    agents that were run, as the limit on steps counts them. It, `usage` and `cost_usd` include those of the
+    children and of attempts that failed.
     """
 
     step_id: str
@@ -38,9 +40,10 @@ class StepResult:
     children: tuple[StepResult, ...] = ()
     usage: Usage | None = None
     cost_usd: float | None = None
+    executed: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """The result as other programs read it; unknown usage and cost are null, never 0."""
+        """Return the result as other programs read it; unknown usage and cost are null, never 0."""
         shown: dict[str, Any] = {
             "step_id": self.step_id,
             "status": self.status,
@@ -54,9 +57,10 @@ class StepResult:
             "warnings": list(self.warnings),
             "usage": usage_json(self.usage),
             "cost_usd": self.cost_usd,
+            "executed": self.executed,
         }
         if self.duration is not None:
-            shown["duration"] = round(self.duration, 6)
+            shown["duration"] = self.duration
         if self.skip_reason:
             shown["skip_reason"] = self.skip_reason
         if self.allowed:
@@ -64,6 +68,29 @@ class StepResult:
         if self.children:
             shown["children"] = [child.to_json() for child in self.children]
         return shown
+
+    @classmethod
+    def from_json(cls, shown: Mapping[str, Any]) -> StepResult:
+        """Return the result that `to_json` showed, nothing lost."""
+        return cls(
+            step_id=shown["step_id"],
+            identity=shown["identity"],
+            kind=shown["type"],
+            status=shown["status"],
+            output=shown["output"],
+            error=shown["error"],
+            duration=shown.get("duration"),
+            stderr=shown["stderr"],
+            exit_code=shown["exit_code"],
+            attempts=shown["attempts"],
+            skip_reason=shown.get("skip_reason", ""),
+            allowed=shown.get("allowed", False),
+            warnings=tuple(shown["warnings"]),
+            children=tuple(cls.from_json(child) for child in shown.get("children", ())),
+            usage=usage_from_json(shown["usage"]),
+            cost_usd=shown["cost_usd"],
+            executed=shown.get("executed", 0),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +153,24 @@ class RunResult:
         if self.summary:
             shown["summary"] = self.summary
         if self.duration is not None:
-            shown["duration"] = round(self.duration, 6)
+            shown["duration"] = self.duration
         return shown
+
+    @classmethod
+    def from_json(cls, shown: Mapping[str, Any]) -> RunResult:
+        """Return the result that `to_json` showed, nothing lost; what can be worked out again is not read."""
+        return cls(
+            run_id=shown["run_id"],
+            recipe_name=shown["recipe_name"],
+            ending=shown["status"],
+            step_results=tuple(StepResult.from_json(step) for step in shown["step_results"]),
+            context=shown.get("context", {}),
+            duration=shown.get("duration"),
+            error=shown["error"],
+            warnings=tuple(shown["warnings"]),
+            never_reached=tuple(shown["never_reached"]),
+            summary=shown.get("summary", ""),
+        )
 
     def to_text(self) -> str:
         """The run as lines for people: the verdict, each step, and what is easily overlooked."""
@@ -171,11 +214,54 @@ def every_result(results: Iterable[StepResult]) -> Iterator[StepResult]:
             yield result
 
 
+class _Spent(TypedDict):
+    executed: int
+    usage: Usage | None
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What something took: executed steps, tokens and money. None is unknown, never the same as 0."""
+
+    executed: int = 0
+    usage: Usage | None = None
+    cost_usd: float | None = None
+
+    @classmethod
+    def of(cls, result: StepResult) -> Spending:
+        return cls(executed=result.executed, usage=result.usage, cost_usd=result.cost_usd)
+
+    def __sub__(self, part: Spending) -> Spending:
+        """Return what remains when one of its parts is left out."""
+        return Spending(
+            executed=self.executed - part.executed,
+            usage=_usage_without(self.usage, part.usage),
+            cost_usd=_without(self.cost_usd, part.cost_usd),
+        )
+
+    def fields(self) -> _Spent:
+        return {"executed": self.executed, "usage": self.usage, "cost_usd": self.cost_usd}
+
+
+NOTHING_SPENT = Spending()
+
+
+def total(parts: Iterable[Spending]) -> Spending:
+    """Return the sum of what is known."""
+    every = tuple(parts)
+    return Spending(
+        executed=sum(part.executed for part in every),
+        usage=add_usage(part.usage for part in every),
+        cost_usd=_add(part.cost_usd for part in every),
+    )
+
+
 def add_usage(usages: Iterable[Usage | None]) -> Usage | None:
-    """The sum of what is known; None if nothing is."""
+    """Return the sum of what is known; None if nothing is."""
     known = [usage for usage in usages if usage is not None]
-    if not known:
-        return None
+    if len(known) < 2:
+        return known[0] if known else None
     return Usage(
         input_tokens=_add(usage.input_tokens for usage in known),
         output_tokens=_add(usage.output_tokens for usage in known),
@@ -184,14 +270,27 @@ def add_usage(usages: Iterable[Usage | None]) -> Usage | None:
 
 
 def add_costs(costs: Iterable[float | None]) -> float | None:
-    """The sum of what is known; None if nothing is."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known else None
+    """Return the sum of what is known; None if nothing is."""
+    return _add(costs)
 
 
-def _add(numbers: Iterable[int | None]) -> int | None:
+def _add(numbers: Iterable[_N | None]) -> _N | None:
     known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
+    return sum(known[1:], known[0]) if known else None
+
+
+def _usage_without(whole: Usage | None, part: Usage | None) -> Usage | None:
+    if whole is None or part is None:
+        return whole
+    return Usage(
+        input_tokens=_without(whole.input_tokens, part.input_tokens),
+        output_tokens=_without(whole.output_tokens, part.output_tokens),
+        cached_tokens=_without(whole.cached_tokens, part.cached_tokens),
+    )
+
+
+def _without(whole: _N | None, part: _N | None) -> _N | None:
+    return whole if whole is None or part is None else whole - part
 
 
 def usage_json(usage: Usage | None) -> dict[str, int | None] | None:
@@ -202,3 +301,7 @@ def usage_json(usage: Usage | None) -> dict[str, int | None] | None:
         "output_tokens": usage.output_tokens,
         "cached_tokens": usage.cached_tokens,
     }
+
+
+def usage_from_json(shown: Mapping[str, int | None] | None) -> Usage | None:
+    return None if shown is None else Usage(**shown)

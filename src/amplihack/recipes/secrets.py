@@ -187,7 +187,8 @@ class Redactor:
     def _stored(self, event: OutputStored) -> OutputStored:
         self._seen.update(event.values)
         self._learn_seen(self._names & event.values.keys())
-        return replace(event, values=self._redact_values(event.values))
+        masked = self._redact_values(event.values)
+        return replace(event, values=masked, ledger=self._redact_values(event.ledger))
 
     def _is_hidden(self, identity: str) -> bool:
         return bool(self._hidden) and (

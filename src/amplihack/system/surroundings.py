@@ -20,6 +20,9 @@ class SystemClock:
     def now(self) -> float:
         return time.monotonic()
 
+    def wall(self) -> float:
+        return time.time()
+
     async def sleep(self, seconds: float) -> None:
         if seconds > 0:
             await asyncio.sleep(seconds)

@@ -78,6 +78,7 @@ def test_the_json_has_every_promised_key_and_leaves_out_what_is_unknown() -> Non
                 "warnings": [],
                 "usage": None,
                 "cost_usd": None,
+                "executed": 0,
             }
         ],
     }

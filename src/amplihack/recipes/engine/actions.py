@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.agents import Usage
 from amplihack.recipes.engine.agent import ask, correct_json
 from amplihack.recipes.engine.bash import run_bash
 from amplihack.recipes.engine.numbers import number_of
@@ -20,43 +19,48 @@ from amplihack.recipes.engine.sub_recipe import call_recipe
 from amplihack.recipes.events import Retrying
 from amplihack.recipes.model import Agent, Bash, Body, Retry, Step, SubRecipe
 from amplihack.recipes.outputs import find_json, stored_value
-from amplihack.recipes.results import add_costs, add_usage
 from amplihack.recipes.values import Missing, Value, to_json
 
 
 async def act(job: Job) -> Done:
-    """Does what the step says, again if it fails and may be tried again. Raises StepFailure."""
+    """Do what the step says, again if it fails and may be tried again. Raises StepFailure."""
     retry = job.step.retry or Retry(max_attempts=1)
     attempts = max(1, int(number_of(retry.max_attempts, job.frame, "retry.max_attempts")))
-    delay = retry.initial_delay
-    wasted: list[StepFailure] = []
-    for attempt in range(1, attempts + 1):
+    attempt = await _first_attempt(job)
+    while True:
         try:
-            done = await _once(job)
+            return replace(await _once(job), attempts=attempt)
         except StepFailure as failure:
             failure.attempts = attempt
-            if attempt == attempts or not _worth_retrying(retry, failure):
-                failure.usage, failure.cost_usd = _spent(failure, wasted)
+            if attempt >= attempts or not _worth_retrying(retry, failure):
                 raise
-            wasted.append(failure)
-        else:
-            usage, cost = _spent(done, wasted)
-            return replace(done, attempts=attempt, usage=usage, cost_usd=cost)
-        wait = min(delay, retry.max_delay)
-        job.run.record(Retrying(job.identity, attempt + 1, attempts, wait, wasted[-1].what))
-        await job.run.world.clock.sleep(wait)
-        delay = delay * 2 if retry.doubling else delay
-    raise AssertionError("unreachable: the last attempt returns or raises")
+            await _pause(job, retry, attempt, attempts, failure)
+        attempt += 1
+
+
+async def _first_attempt(job: Job) -> int:
+    """Return the number of the attempt to begin with: in a later life, the one that was due when it ended."""
+    known = job.run.state.instance(job.identity)
+    if known is None or known.attempt == 1:
+        return 1
+    job.frame.budget.spend(known.wasted.executed)
+    clock = job.run.world.clock
+    await clock.sleep(max(0.0, known.due - clock.wall()))
+    return known.attempt
 
 
 def _worth_retrying(retry: Retry, failure: StepFailure) -> bool:
     return not failure.hopeless and (failure.transient or not retry.transient_only)
 
 
-def _spent(last: Done | StepFailure, wasted: list[StepFailure]) -> tuple[Usage | None, float | None]:
-    """What all attempts took together, as far as it is known."""
-    every = [*wasted, last]
-    return add_usage(each.usage for each in every), add_costs(each.cost_usd for each in every)
+async def _pause(job: Job, retry: Retry, attempt: int, of: int, failure: StepFailure) -> None:
+    """Wait before the next attempt; twice as long each time, where the recipe says so."""
+    clock = job.run.world.clock
+    grown = retry.initial_delay * (2.0 ** min(attempt - 1, 60) if retry.doubling else 1)
+    wait = min(grown, retry.max_delay)
+    due = clock.wall() + wait
+    job.run.record(Retrying(job.identity, attempt + 1, of, wait, failure.what, due, failure.spent))
+    await clock.sleep(wait)
 
 
 async def _once(job: Job) -> Done:
@@ -110,15 +114,12 @@ async def _run_body(job: Job, body: Body) -> Done:
     ended = await job.run.steps(job.run, body.steps, job.frame)
     if ended.sequel == "stop":
         culprit = next((each for each in ended.results if each.status == "failed" and not each.allowed), None)
-        raise StepFailure(culprit.error if culprit else "the body was stopped", children=ended.results)
+        raise StepFailure(culprit.error if culprit else "the body was stopped")
     last = body.steps[-1].result_name if body.steps else ""
     done = next((each for each in reversed(ended.results) if each.status in ("completed", "degraded")), None)
     return Done(
         text=done.output if done else "",
         value=job.frame.scope.values.get(last),
-        children=ended.results,
-        usage=add_usage(each.usage for each in ended.results),
-        cost_usd=add_costs(each.cost_usd for each in ended.results),
     )
 
 

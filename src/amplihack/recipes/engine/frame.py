@@ -12,26 +12,41 @@ from amplihack.recipes.model import Limits, Recipe
 from amplihack.recipes.values import Value
 
 APPROVAL_MESSAGE = "_approval_message"
+_MARKS = str.maketrans({mark: f"%{ord(mark):02X}" for mark in "%/[]"})
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """What was written to a scope while somebody watched."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    ledger: dict[str, Value] = field(default_factory=dict)
 
 
 class Scope:
-    """The variables that a sequence of steps sees, and the names that it wrote itself."""
+    """The variables that a sequence of steps sees, and the names that it wrote itself.
 
-    def __init__(self, values: Mapping[str, Value]) -> None:
+    `ledger` holds what is known of finished steps: `steps.<id>.status` and the like.
+    """
+
+    def __init__(self, values: Mapping[str, Value], ledger: Mapping[str, Value] | None = None) -> None:
         self.values: dict[str, Value] = dict(values)
+        self.ledger: dict[str, Value] = dict(ledger or {})
         self.written: dict[str, None] = {}
-        self._watches: list[dict[str, Value]] = []
+        self._watches: list[Writes] = []
 
-    def write(self, values: Mapping[str, Value]) -> None:
+    def write(self, values: Mapping[str, Value], ledger: Mapping[str, Value] | None = None) -> None:
         self.values.update(values)
         self.written.update(dict.fromkeys(values))
+        self.ledger.update(ledger or {})
         for watch in self._watches:
-            watch.update(values)
+            watch.values.update(values)
+            watch.ledger.update(ledger or {})
 
     @contextmanager
-    def watching(self) -> Iterator[dict[str, Value]]:
-        """What is written meanwhile, by whichever step."""
-        watch: dict[str, Value] = {}
+    def watching(self) -> Iterator[Writes]:
+        """Collect what is written meanwhile, by whichever step."""
+        watch = Writes()
         self._watches.append(watch)
         try:
             yield watch
@@ -39,8 +54,8 @@ class Scope:
             self._watches = [each for each in self._watches if each is not watch]
 
     def fork(self) -> Scope:
-        """A private copy for a step that runs beside others."""
-        return Scope(self.values)
+        """Return a private copy for a step that runs beside others."""
+        return Scope(self.values, self.ledger)
 
     def changes(self) -> dict[str, Value]:
         return {name: self.values[name] for name in self.written if name in self.values}
@@ -61,13 +76,18 @@ class Budget:
         return self.outer.exhausted() if self.outer else None
 
     def take(self) -> int | None:
-        """Counts one more step, or says which limit leaves no room for it."""
+        """Count one more step, or say which limit leaves no room for it."""
         limit = self.exhausted()
-        budget = self if limit is None else None
-        while budget is not None:
-            budget.used += 1
-            budget = budget.outer
+        if limit is None:
+            self.spend(1)
         return limit
+
+    def spend(self, steps: int) -> None:
+        """Count steps that were executed, also those of an earlier life."""
+        budget: Budget | None = self
+        while budget is not None:
+            budget.used += steps
+            budget = budget.outer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +103,6 @@ class Frame:
     default_timeout: float | None = None
     prefix: str = ""
     facts: Mapping[str, Value] = field(default_factory=dict)  # built-in names: recipe, session, step, stage
-    ledger: dict[str, Value] = field(default_factory=dict)  # steps.<id>.status and the like
     before: int = 0  # steps of the recipe that come before these
     of: int | None = None  # steps of the whole recipe, if these are not all
 
@@ -91,15 +110,16 @@ class Frame:
     def rules(self) -> Rules:
         return AMPLIFIER if self.recipe.dialect == "amplifier" else AMPLIHACK
 
-    def identity(self, step_id: str) -> str:
-        return f"{self.prefix}{step_id}"
+    def identity(self, name: str) -> str:
+        """Return the name's place in the whole run; marks that build such places are escaped in names."""
+        return f"{self.prefix}{name.translate(_MARKS)}"
 
     def view(self, **extra: Value) -> Mapping[str, Value]:
         """Every name that a template or a condition can see; variables win over built-in names."""
         values = self.scope.values
         builtin: dict[str, Value] = {
             **self.facts,
-            "steps": self.ledger,
+            "steps": self.scope.ledger,
             "inputs": values,
             "parameters": values,
         }
@@ -118,7 +138,7 @@ class Frame:
 
     def fork(self) -> Frame:
         """The same place for a step that runs beside others: it sees none of what they do."""
-        return replace(self, scope=self.scope.fork(), ledger=dict(self.ledger))
+        return replace(self, scope=self.scope.fork())
 
     def enter(self, recipe: Recipe, path: str | None, scope: Scope, identity: str, limits: Limits) -> Frame:
         """The frame of a sub-recipe; its limits can only be tighter than those around it."""

@@ -15,7 +15,8 @@ from amplihack.recipes.engine.numbers import number_of
 from amplihack.recipes.engine.state import Done, Job, StepFailure, completed, failed
 from amplihack.recipes.events import IterationFinished, IterationStarted, OutputStored
 from amplihack.recipes.model import Foreach, Loop, Test, Text, While
-from amplihack.recipes.results import StepResult, add_costs, add_usage
+from amplihack.recipes.results import StepResult
+from amplihack.recipes.run_state import Instance
 from amplihack.recipes.templates import find_placeholders, render_value
 from amplihack.recipes.values import MISSING, Missing, Value, from_json, lookup
 
@@ -46,7 +47,6 @@ async def run_loop(job: Job, loop: Loop) -> Done:
             case While() as over:
                 await _while(job, loop, over, rounds)
     except StepFailure as failure:
-        failure.children = rounds.all_results()
         failure.writes = _collected(loop, rounds)
         raise
     return _done(loop, rounds)
@@ -64,9 +64,6 @@ def _done(loop: Loop, rounds: Rounds) -> Done:
         value=values[-1] if values else [] if loop.collect is None else None,
         degraded=degraded,
         writes=_collected(loop, rounds),
-        children=results,
-        usage=add_usage(result.usage for result in results),
-        cost_usd=add_costs(result.cost_usd for result in results),
     )
 
 
@@ -166,21 +163,17 @@ async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
 
 
 async def _round(job: Job, index: int, of: int | None, rounds: Rounds) -> None:
-    """Runs the body once and notes what came of it, good or bad."""
+    """Run the body once and note what came of it, good or bad."""
     run, one = job.run, job.round(index)
-    blank, place = replace(one.blank, step_id=f"{job.step.id}[{index}]"), f"{job.identity}["
-    if (recalled := run.world.journal.recall(one.identity)) is not None:
-        job.frame.scope.write(recalled.values)
-        rounds.values[index] = recalled.values.get(job.step.result_name)
-        rounds.results[index] = recalled.result
-        run.progress.end(place, recalled.result)
+    if (recalled := one.recall()) is not None:
+        _note_recalled(job, index, recalled, rounds)
         return
     run.record(IterationStarted(job.identity, index, of))
-    run.progress.begin(place, blank)
+    blank = replace(one.blank, step_id=f"{job.step.id}[{index}]")
     started = run.world.clock.now()
     with job.frame.scope.watching() as written:
         try:
-            one.claim()
+            blank = one.claim(blank)
             done = await act(one)
         except StepFailure as failure:
             rounds.failures[index], rounds.values[index] = failure, None
@@ -189,11 +182,20 @@ async def _round(job: Job, index: int, of: int | None, rounds: Rounds) -> None:
             rounds.values[index] = value = result_value(job.step, done)
             job.frame.scope.write({**done.writes, job.step.result_name: value})
             result = completed(blank, done)
-    if written:
-        run.record(OutputStored(one.identity, written))
-    rounds.results[index] = replace(result, duration=run.world.clock.now() - started)
-    run.progress.end(place, rounds.results[index])
+    if written.values or written.ledger:
+        run.record(OutputStored(one.identity, written.values, written.ledger))
+    result = replace(result, duration=round(run.world.clock.now() - started, 6))
+    rounds.results[index] = run.state.complete(result)
     run.record(IterationFinished(rounds.results[index]))
+
+
+def _note_recalled(job: Job, index: int, recalled: Instance, rounds: Rounds) -> None:
+    rounds.results[index] = result = recalled.result
+    rounds.values[index] = recalled.values.get(job.step.result_name)
+    if result.status == "failed":
+        # A failure that the step's own policy could not allow was final.
+        final = not result.allowed and job.step.on_error != "fail"
+        rounds.failures[index] = StepFailure(result.error, final=final)
 
 
 def _go_on_or_raise(job: Job, index: int, rounds: Rounds) -> None:

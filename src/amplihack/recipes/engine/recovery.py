@@ -7,13 +7,13 @@ from amplihack.recipes.classify import classify
 from amplihack.recipes.engine.agent import put_question
 from amplihack.recipes.engine.directories import working_dir
 from amplihack.recipes.engine.state import Done, Job, StepFailure
-from amplihack.recipes.results import StepResult, add_costs, add_usage, every_result
+from amplihack.recipes.results import Spending, StepResult, every_result
 
 
 async def recover(job: Job, name: str, summary: str, results: tuple[StepResult, ...]) -> Done:
     """The agent's answer, if it says that the work is complete. Raises StepFailure otherwise."""
     unsuccessful = StepFailure(
-        f"Sub-recipe '{name}' failed and agentic recovery was unsuccessful.\n{summary}", children=results
+        f"Sub-recipe '{name}' failed and agentic recovery was unsuccessful.\n{summary}"
     )
     if _hopeless(summary, results):
         raise unsuccessful
@@ -24,15 +24,10 @@ async def recover(job: Job, name: str, summary: str, results: tuple[StepResult, 
         raise unsuccessful from failure
     last = next((line.strip() for line in reversed(reply.text.splitlines()) if line.strip()), "")
     if last.strip("*`_ .").upper() != "STATUS: COMPLETE":
-        unsuccessful.usage, unsuccessful.cost_usd = reply.usage, reply.cost_usd
+        unsuccessful.spent = Spending(usage=reply.usage, cost_usd=reply.cost_usd)
         raise unsuccessful
     job.warn(f"sub-recipe '{name}' failed; an agent finished its work")
-    return Done(
-        text=reply.text,
-        children=results,
-        usage=add_usage((reply.usage, *(each.usage for each in results))),
-        cost_usd=add_costs((reply.cost_usd, *(each.cost_usd for each in results))),
-    )
+    return Done(text=reply.text, usage=reply.usage, cost_usd=reply.cost_usd)
 
 
 def _hopeless(summary: str, results: tuple[StepResult, ...]) -> bool:

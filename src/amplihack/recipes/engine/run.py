@@ -18,6 +18,7 @@ from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.ports import World
 from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.run_state import PREFLIGHT, RunState
 from amplihack.recipes.templates import render_text
 from amplihack.recipes.values import Value
 
@@ -31,7 +32,7 @@ async def run_recipe(
     """
     recipe = located.recipe
     pace = Pace(world.clock, recipe.rate_limit, most=options.max_agents)
-    run = Run(world, options, pace, run_steps)
+    run = Run(world, options, pace, run_steps, state=RunState(world.journal.history()))
     frame = _first_frame(run, located, overrides)
     started = world.clock.now()
     run.record(RunStarted(options.run_id, recipe.name, recipe.version, len(recipe.steps)))
@@ -45,7 +46,7 @@ async def run_recipe(
 
 
 def _so_far(run: Run, recipe: Recipe) -> Ended:
-    results = run.progress.results()
+    results = run.state.results()
     reached = {result.step_id for result in results}
     return Ended(results, False, tuple(step.id for step in recipe.steps if step.id not in reached))
 
@@ -73,7 +74,7 @@ async def _run(run: Run, recipe: Recipe, frame: Frame) -> Ended:
         failed = StepResult(
             step_id="preflight-validation",
             identity="preflight-validation",
-            kind="preflight",
+            kind=PREFLIGHT,
             status="failed",
             error=problem,
         )
@@ -91,11 +92,11 @@ def _finish(run: Run, recipe: Recipe, frame: Frame, ended: Ended, started: float
         run_id=run.options.run_id,
         recipe_name=recipe.name,
         ending=run.ending or ("completed" if ended.success else "failed"),
-        step_results=ended.results,
+        step_results=run.state.results(),
         context=dict(frame.scope.values),
-        duration=run.world.clock.now() - started,
+        duration=round(run.world.clock.now() - started, 6),
         error=run.ending_reason,
-        warnings=tuple(run.warnings),
+        warnings=run.state.warnings(),
         never_reached=ended.never_reached,
         summary=_summary(run, recipe, frame, ended),
     )

@@ -57,8 +57,8 @@ def _skipped(run: Run, stage: Stage, frame: Frame) -> Iterator[StepResult]:
             status="skipped",
             skip_reason=f"stage '{stage.name}' is skipped by its condition",
         )
-        run.progress.end(frame.prefix, result)
-        run.record(StepFinished(result, frame.recipe.name, frame.depth))
+        if run.state.finished(result.identity) is None:
+            run.record(StepFinished(result, frame.recipe.name, frame.depth))
         yield result
 
 
@@ -76,9 +76,7 @@ async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bo
     approval = stage.approval
     if approval is None or approval.before != before or run.options.dry_run:
         return True
-    prompt = render_text(approval.prompt.text, frame.view()).text
-    run.record(GateReached(stage.name, prompt))
-    decision = await _decision(run, stage, approval, prompt)
+    decision = await _decision(run, stage, approval, frame)
     if decision is None:
         run.ending = "waiting"
         run.ending_reason = (
@@ -86,7 +84,6 @@ async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bo
             "run it on a terminal, or with --yes to approve"
         )
         return False
-    run.record(GateDecided(stage.name, decision.approved, decision.message))
     if not decision.approved:
         run.ending = "denied"
         reason = f": {decision.message}" if decision.message else ""
@@ -96,12 +93,29 @@ async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bo
     return True
 
 
-async def _decision(run: Run, stage: Stage, approval: Approval, prompt: str) -> Decision | None:
+async def _decision(run: Run, stage: Stage, approval: Approval, frame: Frame) -> Decision | None:
+    """Return what was decided here in an earlier life, or ask; None when there is nobody to ask."""
+    identity = frame.identity(stage.name)
+    gate = run.state.gate(identity)
+    if gate is not None and gate.approved is not None:
+        return Decision(gate.approved, gate.message)
+    prompt = render_text(approval.prompt.text, frame.view()).text
+    due = run.world.clock.wall() + approval.timeout if approval.timeout else None
+    due = gate.due if gate is not None else due
+    run.record(GateReached(stage.name, prompt, identity, due))
+    decision = await _ask(run, stage, approval, prompt, due)
+    if decision is not None:
+        run.record(GateDecided(stage.name, decision.approved, decision.message, identity))
+    return decision
+
+
+async def _ask(run: Run, stage: Stage, approval: Approval, prompt: str, due: float | None) -> Decision | None:
     if run.options.approve_all:
         return Decision(True)
     async with run.person:
+        left = None if due is None else max(0.0, due - run.world.clock.wall())
         try:
-            async with asyncio.timeout(approval.timeout or None):
+            async with asyncio.timeout(left):
                 return await run.world.approver.decide(stage.name, prompt)
         except TimeoutError:
             return Decision(approval.approve_by_default, f"nobody answered in {approval.timeout:g} s")

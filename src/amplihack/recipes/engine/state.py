@@ -11,11 +11,11 @@ from amplihack.errors import AmplihackError
 from amplihack.recipes.agents import Usage
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.pace import Pace
-from amplihack.recipes.engine.record import Record
 from amplihack.recipes.events import Event, LinePrinted, Warned
 from amplihack.recipes.model import Agent, Bash, Step
 from amplihack.recipes.ports import World
-from amplihack.recipes.results import Ending, StepResult, add_costs, add_usage
+from amplihack.recipes.results import Ending, Spending, StepResult
+from amplihack.recipes.run_state import Instance, RunState
 from amplihack.recipes.templates import show_path
 from amplihack.recipes.values import MISSING, Missing, Path, Value
 
@@ -64,7 +64,6 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
         transient: bool = False,
         hopeless: bool = False,
         final: bool = False,
-        children: tuple[StepResult, ...] = (),
         writes: Mapping[str, Value] | None = None,
         usage: Usage | None = None,
         cost_usd: float | None = None,
@@ -72,10 +71,9 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
         super().__init__(what)
         self.output, self.stderr, self.status_code = output, stderr, exit_code
         self.transient, self.hopeless, self.final = transient, hopeless, final
-        self.children = children
         self.attempts = 1
         self.writes = writes or {}  # what is stored though the step failed
-        self.usage, self.cost_usd = usage, cost_usd
+        self.spent = Spending(usage=usage, cost_usd=cost_usd)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +86,6 @@ class Done:
     exit_code: int | None = None
     degraded: str = ""  # why it is not all that was asked for; empty if it is
     writes: Mapping[str, Value] = field(default_factory=dict)
-    children: tuple[StepResult, ...] = ()
     usage: Usage | None = None
     cost_usd: float | None = None
     attempts: int = 1
@@ -116,16 +113,17 @@ class Run:
     steps: RunSteps  # runs a sequence; a step that holds others needs it, and is itself part of one
     ending: Ending | None = None  # set when a gate ends the run, wherever in the tree it stands
     ending_reason: str = ""
-    warnings: list[str] = field(default_factory=list)
-    progress: Record = field(default_factory=Record)
+    state: RunState = field(default_factory=RunState)  # of earlier lives too
     person: asyncio.Lock = field(default_factory=asyncio.Lock)  # one question at a time
 
     def record(self, event: Event) -> None:
+        """Tell the journal first: what could not be recorded has not happened."""
         self.world.journal.record(event)
+        self.state.apply(event)
 
     def warn(self, identity: str, what: str) -> None:
-        self.warnings.append(f"{identity}: {what}" if identity else what)
-        self.record(Warned(identity, what))
+        if not self.state.warned(identity, what):
+            self.record(Warned(identity, what))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +147,24 @@ class Job:
         self.run.warn(self.identity, what)
 
     def heard(self, stream: str, line: str) -> None:
-        self.run.record(LinePrinted(self.identity, stream, line))
+        self.run.world.journal.record(LinePrinted(self.identity, stream, line))  # no part of the state
 
-    def claim(self) -> None:
-        """Counts the step, if it does something itself; raises StepFailure when the limit is reached."""
+    def claim(self, blank: StepResult) -> StepResult:
+        """Count the step, if it does something itself. Raises StepFailure when the limit is reached."""
         budget = self.frame.budget
         works = isinstance(self.step.action, Bash | Agent)
         limit = budget.take() if works else budget.exhausted()
         if limit is not None:
             raise StepFailure(f"Total step limit ({limit}) exceeded", hopeless=True, final=True)
+        return replace(blank, executed=int(works))
+
+    def recall(self) -> Instance | None:
+        """Return what an earlier life has finished here, with its effects on the variables and the budget."""
+        done = self.run.state.finished(self.identity)
+        if done is not None:
+            self.frame.scope.write(done.values, done.ledger)
+            self.frame.budget.spend(done.result.executed)
+        return done
 
     def allows(self, failure: StepFailure) -> bool:
         return self.step.on_error != "fail" and not failure.final
@@ -180,7 +187,6 @@ def completed(blank: StepResult, done: Done) -> StepResult:
         stderr=done.stderr,
         exit_code=done.exit_code,
         attempts=done.attempts,
-        children=done.children,
         usage=done.usage,
         cost_usd=done.cost_usd,
     )
@@ -195,8 +201,7 @@ def failed(blank: StepResult, failure: StepFailure, what: str, *, allowed: bool)
         stderr=failure.stderr,
         exit_code=failure.status_code,
         attempts=failure.attempts,
-        children=failure.children,
-        usage=add_usage((failure.usage, *(child.usage for child in failure.children))),
-        cost_usd=add_costs((failure.cost_usd, *(child.cost_usd for child in failure.children))),
+        usage=failure.spent.usage,
+        cost_usd=failure.spent.cost_usd,
         allowed=allowed,
     )

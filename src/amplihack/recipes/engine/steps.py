@@ -75,8 +75,6 @@ async def _run_group(run: Run, group: list[Step], frame: Frame, position: int, o
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(member(index)) for index in range(len(group))]
     merge(run, frame, [(step.id, each.scope) for step, each in zip(group, frames, strict=True)])
-    for step, each in zip(group, frames, strict=True):
-        frame.ledger[step.id] = each.ledger[step.id]
     return [task.result() for task in running]
 
 
@@ -90,27 +88,23 @@ def merge(run: Run, frame: Frame, members: Sequence[tuple[str, Scope]]) -> None:
                     frame.identity(member), f"'{name}' is written by '{writer[name]}' too; this one counts"
                 )
             writer[name] = member
-        frame.scope.write(scope.changes())
+        frame.scope.write(scope.changes(), {member: scope.ledger[member]})
 
 
 async def run_step(run: Run, step: Step, frame: Frame, number: int, of: int) -> StepResult:
     """Runs one step to its end, whatever its kind; never raises but for cancellation and our own bugs."""
     identity = frame.identity(step.id)
-    if (recalled := run.world.journal.recall(identity)) is not None:
-        frame.scope.write(recalled.values)
+    job = Job(run, step, frame.with_facts(step={"id": step.id, "index": number - 1}), identity)
+    if (recalled := job.recall()) is not None:
         _enter_ledger(frame, step, recalled.result)
-        run.progress.end(frame.prefix, recalled.result)
         return recalled.result
     run.record(
         StepStarted(
             identity, step.id, step.kind, step.title or step.id, frame.recipe.name, frame.depth, number, of
         )
     )
-    job = Job(run, step, frame.with_facts(step={"id": step.id, "index": number - 1}), identity)
-    run.progress.begin(frame.prefix, job.blank)
-    result = await _decide_and_run(job)
+    result = run.state.complete(await _decide_and_run(job))
     _enter_ledger(frame, step, result)
-    run.progress.end(frame.prefix, result)
     run.record(StepFinished(result, frame.recipe.name, frame.depth))
     return result
 
@@ -120,10 +114,11 @@ async def _decide_and_run(job: Job) -> StepResult:
         return replace(job.blank, skip_reason="tags")
     if job.run.options.dry_run:
         return _dry(job)
+    blank = job.blank
     try:
         wanted = _wanted(job)
         if wanted and job.step.loop is None:
-            job.claim()
+            blank = job.claim(blank)
     except StepFailure as failure:
         return replace(
             job.blank, status="failed", error=failure.what, allowed=job.allows(failure), duration=0.0
@@ -131,7 +126,7 @@ async def _decide_and_run(job: Job) -> StepResult:
     if not wanted:
         condition = job.step.condition.text.strip() if job.step.condition else ""
         return replace(job.blank, skip_reason=f"condition: {condition}", duration=0.0)
-    return await _run(job)
+    return await _run(job, blank)
 
 
 def _wanted(job: Job) -> bool:
@@ -149,42 +144,43 @@ def _dry(job: Job) -> StepResult:
     return replace(job.blank, output=output, skip_reason="dry run", duration=0.0)
 
 
-async def _run(job: Job) -> StepResult:
-    run, blank, warnings_before = job.run, job.blank, len(job.run.warnings)
+async def _run(job: Job, blank: StepResult) -> StepResult:
+    run = job.run
     await run_hook(run, "pre_step", job.frame, blank)
     started = run.world.clock.now()
     with job.frame.scope.watching() as written:
         try:
             done = await (act(job) if job.step.loop is None else run_loop(job, job.step.loop))
         except AmplihackError as error:
-            result = _failed(job, error if isinstance(error, StepFailure) else StepFailure(error.what))
+            failure = error if isinstance(error, StepFailure) else StepFailure(error.what)
+            result = _failed(job, blank, failure)
         else:
-            result = _completed(job, done)
-        if job.step.loop is not None and written:
-            run.record(OutputStored(job.identity, written))  # what its rounds wrote belongs to it as well
-    result = replace(result, duration=run.world.clock.now() - started)
+            result = _completed(job, blank, done)
+        if job.step.loop is not None and (written.values or written.ledger):
+            # what its rounds wrote belongs to it as well
+            run.record(OutputStored(job.identity, written.values, written.ledger))
+    result = replace(result, duration=round(run.world.clock.now() - started, 6))
     await run_hook(run, "on_error" if result.status == "failed" else "post_step", job.frame, result)
-    own = [each for each in run.warnings[warnings_before:] if each.startswith(f"{job.identity}: ")]
-    return replace(result, warnings=tuple(each.removeprefix(f"{job.identity}: ") for each in own))
+    return result
 
 
-def _completed(job: Job, done: Done) -> StepResult:
+def _completed(job: Job, blank: StepResult, done: Done) -> StepResult:
     values: dict[str, Value] = {job.step.result_name: result_value(job.step, done)}
     # Without an `output` of its own, a step leaves alone what a sub-recipe stored under the same name.
     values = {**done.writes, **values} if job.step.output else {**values, **done.writes}
     _store(job, values)
     if done.degraded:
         job.warn(done.degraded)
-    return completed(job.blank, done)
+    return completed(blank, done)
 
 
-def _failed(job: Job, failure: StepFailure) -> StepResult:
+def _failed(job: Job, blank: StepResult, failure: StepFailure) -> StepResult:
     """A failure that the recipe allows still leaves what the step printed, or null."""
     allowed = job.allows(failure)
     if allowed:
         printed = stored_value(failure.output, keep_text=job.step.keep_text) if failure.output else None
         _store(job, {job.step.result_name: printed, **failure.writes})
-    return failed(job.blank, failure, f"Step '{job.step.id}' failed: {failure.what}", allowed=allowed)
+    return failed(blank, failure, f"Step '{job.step.id}' failed: {failure.what}", allowed=allowed)
 
 
 def _store(job: Job, values: dict[str, Value]) -> None:
@@ -194,7 +190,7 @@ def _store(job: Job, values: dict[str, Value]) -> None:
 
 def _enter_ledger(frame: Frame, step: Step, result: StepResult) -> None:
     value = frame.scope.values.get(step.result_name)
-    frame.ledger[step.id] = {
+    entry: dict[str, Value] = {
         "status": result.status,
         "output": value,
         "result": value,
@@ -202,3 +198,4 @@ def _enter_ledger(frame: Frame, step: Step, result: StepResult) -> None:
         "exit_code": result.exit_code,
         "error": result.error,
     }
+    frame.scope.write({}, {step.id: entry})

@@ -14,7 +14,7 @@ from amplihack.recipes.engine.state import Done, Job, StepFailure
 from amplihack.recipes.events import RecipeEntered
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe
-from amplihack.recipes.results import RunResult, StepResult, add_costs, add_usage
+from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.templates import render_text, render_value
 from amplihack.recipes.values import Value, tail, to_json
 
@@ -82,13 +82,7 @@ def _scope_out(
     job: Job, action: SubRecipe, inner: Frame, passed: dict[str, Value], results: tuple[StepResult, ...]
 ) -> Done:
     """Inherited: what the child wrote flows back. Isolated: it comes back as one value."""
-    done = Done(
-        text="",
-        children=results,
-        degraded=_degraded(results),
-        usage=add_usage(each.usage for each in results),
-        cost_usd=add_costs(each.cost_usd for each in results),
-    )
+    done = Done(text="", degraded=_degraded(results))
     scope = inner.scope
     if action.mode == "inherit":
         summary = RunResult(
@@ -115,10 +109,10 @@ async def _after_failure(job: Job, action: SubRecipe, name: str, results: tuple[
     summary = _failure_summary(results)
     if job.run.ending is not None:
         reason = f"Sub-recipe '{name}' ended: {job.run.ending_reason}"
-        raise StepFailure(reason, children=results, hopeless=True)
+        raise StepFailure(reason, hopeless=True)
     if action.recovery:
         return await recover(job, name, summary, results)
-    raise StepFailure(f"Sub-recipe '{name}' failed.\n{summary}", children=results)
+    raise StepFailure(f"Sub-recipe '{name}' failed.\n{summary}")
 
 
 def _failure_summary(results: Sequence[StepResult]) -> str:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.events import Event
-from amplihack.recipes.ports import Journal, Recalled
+from amplihack.recipes.ports import Journal
 from amplihack.recipes.secrets import Redactor
 from amplihack.system.listeners.listener import Listener
 
@@ -45,8 +45,8 @@ class FanOut:
         for listener in tuple(self._listeners):
             self._guard(listener, lambda each: each.hear(masked))
 
-    def recall(self, identity: str) -> Recalled | None:
-        return self._memory.recall(identity) if self._memory is not None else None
+    def history(self) -> Iterable[Event]:
+        return self._memory.history() if self._memory is not None else ()
 
     def tick(self) -> None:
         for listener in tuple(self._listeners):

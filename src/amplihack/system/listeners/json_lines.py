@@ -10,9 +10,9 @@ Every object has `event`, `ts` (seconds since 1970) and `run_id`. Beyond those:
     output_stored      identity, values: name -> size
     iteration_started  identity, index, of
     iteration_finished identity, and what step_finished tells from status on
-    retrying           identity, attempt, of, delay, reason
-    gate_reached       stage, prompt
-    gate_decided       stage, approved, message
+    retrying           identity, attempt, of, delay, reason, due
+    gate_reached       stage, prompt, identity, due: when it decides itself, or null
+    gate_decided       stage, approved, message, identity
     warned             identity, message
     line_printed       identity, stream, line
     run_finished       recipe, status, success, duration, error, warnings, counts, never_reached, summary,
@@ -83,7 +83,9 @@ def describe(event: Event) -> dict[str, Any]:
         case IterationFinished(result):
             return _named("iteration_finished", identity=result.identity, **_result(result))
         case Retrying():
-            return _named("retrying", **asdict(event))
+            fields = asdict(event)
+            del fields["spent"]  # it is part of what the step took in the end
+            return _named("retrying", **fields)
         case GateReached():
             return _named("gate_reached", **asdict(event))
         case GateDecided():

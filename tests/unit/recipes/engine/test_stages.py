@@ -34,7 +34,7 @@ def test_an_approved_gate_opens_and_its_message_is_passed_on() -> None:
     assert world.approver.asked == [("build", "Ship it, Ann?")]
     assert statuses(result) == {"a": "completed", "a2": "completed", "b": "completed"}
     assert world.shell.requests[-1].script.variables == {"RECIPE_VAR__approval_message": "go ahead"}
-    assert world.journal.of(GateDecided) == [GateDecided("build", True, "go ahead")]
+    assert world.journal.of(GateDecided) == [GateDecided("build", True, "go ahead", "build")]
 
 
 def test_a_denied_gate_ends_the_run_for_good() -> None:

@@ -6,7 +6,6 @@ import pytest
 from tests.support.fake_world import FakeWorld, only, statuses
 
 from amplihack.recipes.events import OutputStored, StepFinished, StepStarted
-from amplihack.recipes.ports import Recalled
 from amplihack.recipes.results import StepResult
 
 THREE = (
@@ -178,7 +177,11 @@ def test_max_parallel_bounds_a_group(most: int, at_once: int) -> None:
 def test_a_step_that_was_done_in_an_earlier_life_is_not_done_again() -> None:
     world = FakeWorld()
     done = StepResult(step_id="a", identity="a", kind="bash", status="completed", output="old")
-    world.journal.remembered["a"] = Recalled(done, {"a": "old"})
+    world.journal.past = [
+        StepStarted("a", "a", "bash", "a", "r", 0, 1, 3),
+        OutputStored("a", {"a": "old"}),
+        StepFinished(done, "r", 0),
+    ]
     result = world.run(THREE % "")
     assert world.shell.scripts == ["two", "three"]
     assert (result.context["a"], result.step_results[0]) == ("old", done)

@@ -21,7 +21,6 @@ from amplihack.recipes.events import (
     RunStarted,
     Warned,
 )
-from amplihack.recipes.ports import Recalled
 from amplihack.recipes.results import RunResult
 from amplihack.recipes.secrets import Redactor
 from amplihack.system.listeners.audit import AuditLog
@@ -71,9 +70,8 @@ class Memory:
     def record(self, event: Event) -> None:
         self.heard.append(event)
 
-    def recall(self, identity: str) -> Recalled | None:
-        result = finished(identity).result
-        return Recalled(result, {}) if identity == "known" else None
+    def history(self) -> list[Event]:
+        return [started("a")]
 
 
 def test_listeners_hear_masked_events_and_the_memory_hears_the_truth() -> None:
@@ -82,12 +80,11 @@ def test_listeners_hear_masked_events_and_the_memory_hears_the_truth() -> None:
     journal.record(LINE)
     assert ear.heard == [LinePrinted("a", "stdout", "the key is ***")]
     assert memory.heard == [LINE]
-    assert journal.recall("known") == memory.recall("known")
-    assert journal.recall("unknown") is None
+    assert journal.history() == [started("a")]
 
 
-def test_without_a_memory_nothing_is_recalled() -> None:
-    assert FanOut([], Redactor(), report=print).recall("known") is None
+def test_without_a_memory_there_is_no_history() -> None:
+    assert list(FanOut([], Redactor(), report=print).history()) == []
 
 
 def test_a_listener_that_breaks_is_reported_once_and_the_others_go_on() -> None:

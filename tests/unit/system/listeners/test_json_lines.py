@@ -50,11 +50,12 @@ EXPECTED: dict[str, dict[str, Any]] = {
     "recipe_entered": {"identity": "deploy", "recipe": "roll/out", "steps": 2, "depth": 1},
     "retrying": {
         "identity": "ask", "attempt": 2, "of": 3, "delay": 60.0, "reason": "rate limited\nmore about it",
+        "due": 0.0,
     },
     "warned": {"identity": "ask", "message": "the answer was not JSON"},
     "iteration_started": {"identity": "each", "index": 0, "of": 2},
-    "gate_reached": {"stage": "ship", "prompt": "Ship it?\nReally?"},
-    "gate_decided": {"stage": "ship", "approved": True, "message": "go"},
+    "gate_reached": {"stage": "ship", "prompt": "Ship it?\nReally?", "identity": "", "due": None},
+    "gate_decided": {"stage": "ship", "approved": True, "message": "go", "identity": ""},
     "run_finished": {
         "recipe": "build", "status": "failed", "success": False, "duration": 3.5, "summary": "",
         "error": "it failed", "warnings": [],

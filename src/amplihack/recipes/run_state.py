@@ -1,0 +1,234 @@
+"""The state of a run: one fold over its events.
+
+The engine asks it what has happened so far, and so does everybody else: the result of a live run, of one
+that was cut short and of one that goes on after a crash are all read from here. Fold the events of earlier
+lives, and the walk through the recipe finds what is done already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from amplihack.recipes.events import (
+    Event,
+    GateDecided,
+    GateReached,
+    IterationFinished,
+    IterationStarted,
+    OutputStored,
+    Retrying,
+    RunFinished,
+    RunStarted,
+    StepFinished,
+    StepStarted,
+    Warned,
+)
+from amplihack.recipes.results import NOTHING_SPENT, RunResult, Spending, StepResult, total
+from amplihack.recipes.values import Value
+
+CUT_SHORT = "interrupted before it was done"
+PREFLIGHT = "preflight"  # the kind of the result that says why a recipe could not even begin
+
+
+@dataclass(slots=True)
+class Instance:
+    """One step, or one round of a loop, as far as it has come.
+
+    Until it is finished, `result` is what there is to tell if the run ends now. `attempt` is the one at work,
+    or the next one, which may begin at `due`; `wasted` is what earlier attempts took.
+    """
+
+    result: StepResult
+    finished: bool = False
+    values: dict[str, Value] = field(default_factory=dict)
+    ledger: dict[str, Value] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    attempt: int = 1
+    due: float = 0.0
+    wasted: Spending = NOTHING_SPENT
+
+    @property
+    def failed_for_good(self) -> bool:
+        return self.finished and self.result.status == "failed" and not self.result.allowed
+
+
+@dataclass(slots=True)
+class Gate:
+    """A gate that was reached; `approved` is None until somebody decides."""
+
+    due: float | None
+    approved: bool | None = None
+    message: str = ""
+
+
+class RunState:
+    """Everything that is known of a run. `apply` takes the next event; the rest are questions."""
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self.ended: RunResult | None = None
+        self._instances: dict[str, Instance] = {}
+        self._places: dict[str, dict[str, None]] = {}  # identities by place, in the order they began
+        self._gates: dict[str, Gate] = {}
+        self._loose: dict[str, list[str]] = {}  # warnings that are about no step
+        for event in events:
+            self.apply(event)
+
+    # one event --------------------------------------------------------------------------------------------
+
+    def apply(self, event: Event) -> None:
+        """Take the next event into account. Events that change no state, such as lines, are ignored."""
+        match event:
+            case StepStarted():
+                blank = _blank(event.step_id, event.identity, event.kind)
+                self._begin(blank)
+            case IterationStarted(identity, index):
+                step = self._instances[identity].result
+                self._begin(_blank(f"{step.step_id}[{index}]", f"{identity}[{index}]", step.kind))
+            case StepFinished(result=result) | IterationFinished(result=result):
+                self._finish(result)
+            case OutputStored():
+                instance = self._instances[event.identity]
+                instance.values.update(event.values)
+                instance.ledger.update(event.ledger)
+            case Warned(identity, what):
+                known = self._instances.get(identity)
+                (known.warnings if known else self._loose.setdefault(identity, [])).append(what)
+            case Retrying():
+                self._retry(event)
+            case GateReached():
+                self._gates.setdefault(event.identity, Gate(event.due))
+            case GateDecided():
+                gate = self._gates.setdefault(event.identity, Gate(None))
+                gate.approved, gate.message = event.approved, event.message
+            case RunStarted():
+                self._new_life()
+            case RunFinished(result):
+                self.ended = result
+
+    def _begin(self, blank: StepResult) -> None:
+        """Open the slot of an instance; one that was cut off keeps its slot and its attempts."""
+        unfinished = replace(blank, status="failed", error=CUT_SHORT)
+        self._places.setdefault(_place(blank.identity), {})[blank.identity] = None
+        known = self._instances.setdefault(blank.identity, Instance(unfinished))
+        known.result, known.finished = unfinished, False
+        known.values, known.ledger = {}, {}
+
+    def _finish(self, result: StepResult) -> None:
+        """A step that never began, such as one of a skipped stage, gets its slot here."""
+        if result.identity not in self._instances:
+            self._begin(result)
+        known = self._instances[result.identity]
+        known.result = replace(result, children=self._parts(result.identity), warnings=tuple(known.warnings))
+        known.finished = True
+
+    def _retry(self, event: Retrying) -> None:
+        """Forget what the failed attempt came to, except for what it cost."""
+        known = self._instances[event.identity]
+        parts = (Spending.of(part) for part in self._parts(event.identity))
+        known.wasted = total((known.wasted, event.spent, *parts))
+        known.attempt, known.due = event.attempt, event.due
+        known.values, known.ledger = {}, {}
+        self._forget_parts(event.identity)
+
+    def _forget_parts(self, identity: str) -> None:
+        for place in _inner_places(identity):
+            for part in self._places.pop(place, ()):
+                self._forget_parts(part)
+                del self._instances[part]
+            for gate in [each for each in self._gates if each.startswith(place)]:
+                del self._gates[gate]
+
+    def _new_life(self) -> None:
+        """Begin again. Failures are facts while a run goes on; one that had ended tries them once more."""
+        if self.ended is None:
+            return
+        self.ended = None
+        for identity, known in list(self._instances.items()):
+            if known.result.kind == PREFLIGHT:
+                del self._instances[identity], self._places[_place(identity)][identity]
+            elif known.failed_for_good:
+                self._give_another_chance(known)
+
+    def _give_another_chance(self, known: Instance) -> None:
+        parts = total(Spending.of(part) for part in known.result.children)
+        # The limit on steps counts what led to the end, not what is now done again.
+        known.wasted = replace(Spending.of(known.result) - parts, executed=0)
+        known.attempt, known.due = 1, 0.0
+        known.warnings = []
+        known.finished = False
+
+    # questions --------------------------------------------------------------------------------------------
+
+    def instance(self, identity: str) -> Instance | None:
+        """Return the step or round of that identity, if it has begun."""
+        return self._instances.get(identity)
+
+    def finished(self, identity: str) -> Instance | None:
+        """Return the step or round of that identity if it is done and need not be done again."""
+        known = self._instances.get(identity)
+        return known if known is not None and known.finished else None
+
+    def gate(self, identity: str) -> Gate | None:
+        return self._gates.get(identity)
+
+    def warned(self, identity: str, what: str) -> bool:
+        """Whether this has been said already: a walk over what is done must not say it twice."""
+        known = self._instances.get(identity)
+        return what in (known.warnings if known else self._loose.get(identity, ()))
+
+    def complete(self, own: StepResult) -> StepResult:
+        """Return the result of an instance with its parts, its warnings, and all that it took."""
+        known = self._instances.get(own.identity)
+        parts = self._parts(own.identity)
+        wasted = known.wasted if known else NOTHING_SPENT
+        spent = total((wasted, Spending.of(own), *(Spending.of(part) for part in parts)))
+        warnings = tuple(known.warnings) if known else ()
+        return replace(own, children=parts, warnings=warnings, **spent.fields())
+
+    def results(self) -> tuple[StepResult, ...]:
+        """Return everything that has begun, in that order; what is not done yet is failed, with its parts."""
+        return self._at("")
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return every warning with the identity it is about: the run's own first, then step by step."""
+        loose = [_line(identity, what) for identity, texts in self._loose.items() for what in texts]
+        return (*loose, *_warnings(self.results()))
+
+    def _at(self, place: str) -> tuple[StepResult, ...]:
+        return tuple(self._told(identity) for identity in self._places.get(place, ()))
+
+    def _told(self, identity: str) -> StepResult:
+        known = self._instances[identity]
+        if not known.finished:
+            return self.complete(known.result)
+        if len(known.warnings) != len(known.result.warnings):  # something was said after it had finished
+            known.result = replace(known.result, warnings=tuple(known.warnings))
+        return known.result
+
+    def _parts(self, identity: str) -> tuple[StepResult, ...]:
+        return tuple(part for place in _inner_places(identity) for part in self._at(place))
+
+
+def _blank(step_id: str, identity: str, kind: str) -> StepResult:
+    return StepResult(step_id=step_id, identity=identity, kind=kind, status="skipped")
+
+
+def _place(identity: str) -> str:
+    """Return where an instance belongs: `""`, `deploy/` for a sub-recipe or a body, `each[` for rounds."""
+    mark = "[" if identity.endswith("]") else "/"
+    return identity[: identity.rfind(mark) + 1]
+
+
+def _inner_places(identity: str) -> tuple[str, str]:
+    return f"{identity}/", f"{identity}["
+
+
+def _warnings(results: Iterable[StepResult]) -> Iterator[str]:
+    for result in results:
+        yield from (_line(result.identity, what) for what in result.warnings)
+        yield from _warnings(result.children)
+
+
+def _line(identity: str, what: str) -> str:
+    return f"{identity}: {what}" if identity else what
