@@ -1,0 +1,240 @@
+"""Values with named fields, defined cheaply: `class Point(Record): x: int; y: int = 0`.
+
+A record is what `@dataclass(frozen=True, slots=True)` makes, and type checkers see it so. That decorator
+writes the methods of each class as text, compiles them and makes the class a second time: 0.75 ms a class,
+and with hundreds of classes most of a command's start. Here all classes share their methods, and only a class
+of which many instances are made gets an `__init__` of its own.
+
+Options follow the bases of a class: `frozen=False` makes the fields assignable, `kw_only=True` wants their
+names, `eq=False` compares by identity, `order=True` adds `<`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, ClassVar, Final, NoReturn, TypeVar, dataclass_transform
+
+_MANY: Final = 24  # instances after which compiling an `__init__` is worth its price
+
+
+class _Absent:
+    """Marks a field that has no default."""
+
+
+_ABSENT: Final = _Absent()
+
+
+class Field:
+    """How one field is filled, compared and shown."""
+
+    __slots__ = ("compare", "default", "factory", "name", "show")
+
+    def __init__(self, name: str, default: Any, factory: Any, *, compare: bool, show: bool) -> None:
+        self.name, self.default, self.factory = name, default, factory
+        self.compare, self.show = compare, show
+
+    def value(self, owner: str) -> Any:
+        """Return the default, a new one where it is made by a factory. Raises TypeError if there is none."""
+        if self.factory is not None:
+            return self.factory()
+        if self.default is _ABSENT:
+            raise TypeError(f"{owner}() misses the field '{self.name}'")
+        return self.default
+
+
+def field(
+    *,
+    default: Any = _ABSENT,
+    default_factory: Callable[[], Any] | None = None,
+    compare: bool = True,
+    repr: bool = True,  # noqa: A002 - the word that readers know from dataclasses
+) -> Any:
+    """Describe a field that needs more than a default value."""
+    return Field("", default, default_factory, compare=compare, show=repr)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class RecordType(type):
+    """Turns annotations into slots before a class is made, which a decorator cannot do."""
+
+    _fields: tuple[Field, ...]
+    _setters: tuple[Callable[[Any, Any], None], ...]
+    _key: Callable[[Any], Any]  # what two records are compared by
+    _kw_only: bool
+    _made: int  # instances so far
+
+    def __new__(
+        cls,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        frozen: bool = True,
+        kw_only: bool = False,
+        eq: bool = True,
+        order: bool = False,
+    ) -> RecordType:
+        own = _take_fields(namespace)
+        inherited = [each for base in bases for each in getattr(base, "_fields", ())]
+        fields = tuple({each.name: each for each in (*inherited, *own)}.values())
+        namespace["__slots__"] = tuple(each.name for each in own if each not in inherited)
+        namespace["__match_args__"] = () if kw_only else tuple(each.name for each in fields)
+        namespace["_kw_only"] = kw_only
+        namespace.setdefault("__init__", _init)  # not inherited: a base may have got one of its own
+        if not frozen:
+            namespace |= {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
+            namespace.setdefault("__hash__", None)
+        if not eq:
+            namespace |= {"__eq__": object.__eq__, "__hash__": object.__hash__}
+        if order:
+            namespace["__lt__"] = _less
+        made = super().__new__(cls, name, bases, namespace)
+        compared = [each.name for each in fields if each.compare]
+        made._fields, made._made = fields, 0
+        made._setters = tuple(getattr(made, each.name).__set__ for each in fields)
+        made._key = attrgetter(*compared) if compared else _nothing
+        return made
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: bool) -> None:
+        super().__init__(name, bases, namespace)
+
+
+def _take_fields(namespace: dict[str, Any]) -> list[Field]:
+    """Return the fields that a class body declares; their defaults make room for slots."""
+    found: list[Field] = []
+    for name, annotation in namespace.get("__annotations__", {}).items():
+        if "ClassVar" in str(annotation):
+            continue
+        default = namespace.pop(name, _ABSENT)
+        if isinstance(default, Field):
+            default.name = name
+            found.append(default)
+        else:
+            found.append(Field(name, default, None, compare=True, show=True))
+    return found
+
+
+def _init(self: Any, /, *args: Any, **named: Any) -> None:
+    """Fill the fields. Shared by all classes until one has many instances."""
+    cls: Any = type(self)
+    cls._made += 1
+    if cls._made > _MANY:
+        cls.__init__ = _compiled_init(cls)
+        cls.__init__(self, *args, **named)
+        return
+    if len(args) > (0 if cls._kw_only else len(cls._fields)):
+        raise TypeError(f"{cls.__name__}() takes fewer values without a name than {len(args)}")
+    for position, (each, put) in enumerate(zip(cls._fields, cls._setters, strict=True)):
+        if position < len(args):
+            put(self, args[position])
+        else:
+            put(self, named.pop(each.name) if each.name in named else each.value(cls.__name__))
+    if named:
+        raise TypeError(f"{cls.__name__}() has no place for {', '.join(named)}")
+
+
+def _compiled_init(cls: RecordType) -> Callable[..., None]:
+    """Return an `__init__` for this class alone, several times as fast as the shared one."""
+    scope: dict[str, Any] = {"absent": _ABSENT}
+    parameters, lines = ["self", "/", *(["*"] if cls._kw_only and cls._fields else [])], []
+    for number, (each, put) in enumerate(zip(cls._fields, cls._setters, strict=True)):
+        scope |= {f"put{number}": put, f"default{number}": each.default, f"make{number}": each.factory}
+        required = each.factory is None and each.default is _ABSENT
+        parameters.append(each.name if required else f"{each.name}=default{number}")
+        value = each.name
+        if each.factory is not None:
+            value = f"make{number}() if {each.name} is absent else {each.name}"
+        lines.append(f" put{number}(self, {value})")
+    source = f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or " pass")
+    exec(source, scope)  # noqa: S102 - made of names of fields alone
+    made: Callable[..., None] = scope["__init__"]
+    return made
+
+
+def _less(self: Any, other: Any) -> Any:
+    cls = type(self)
+    return cls._key(self) < cls._key(other) if type(other) is cls else NotImplemented
+
+
+def _nothing(_record: Any) -> tuple[()]:
+    return ()
+
+
+class _DataclassFields:
+    """Lets `dataclasses.replace`, `fields` and `asdict` work on records; made when somebody asks."""
+
+    def __get__(self, _record: object, cls: RecordType) -> Any:
+        from dataclasses import make_dataclass  # deferred: it costs more than all of this file
+
+        alike: Any = make_dataclass(cls.__name__, field_names(cls))
+        return alike.__dataclass_fields__
+
+
+class Record(metaclass=RecordType):
+    """A value made of its fields: equal, hashed and shown by them."""
+
+    __dataclass_fields__: ClassVar[Any] = _DataclassFields()
+
+    def __setattr__(self, name: str, _value: object) -> NoReturn:
+        raise AttributeError(f"cannot assign to '{name}': {type(self).__name__} does not change")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"cannot delete '{name}': {type(self).__name__} does not change")
+
+    def __eq__(self, other: object) -> bool:
+        cls = type(self)
+        return bool(cls._key(self) == cls._key(other)) if type(other) is cls else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(type(self)._key(self))
+
+    def __repr__(self) -> str:
+        shown = (f"{each.name}={getattr(self, each.name)!r}" for each in type(self)._fields if each.show)
+        return f"{type(self).__qualname__}({', '.join(shown)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let records be copied and pickled, though nobody can assign to them."""
+        return _restore, (type(self), tuple(getattr(self, each.name) for each in type(self)._fields))
+
+
+_R = TypeVar("_R", bound=Record)
+
+
+def _restore(cls: type[_R], values: tuple[Any, ...]) -> _R:
+    made = cls.__new__(cls)
+    for put, value in zip(cls._setters, values, strict=True):
+        put(made, value)
+    return made
+
+
+def replace(record: _R, /, **changes: Any) -> _R:
+    """Return the same record with some fields changed. Raises TypeError for a name that is no field."""
+    cls = type(record)
+    made = cls.__new__(cls)
+    for each, put in zip(cls._fields, cls._setters, strict=True):
+        name = each.name
+        put(made, changes.pop(name) if name in changes else getattr(record, name))
+    if changes:
+        raise TypeError(f"{cls.__name__} has no field {', '.join(changes)}")
+    return made
+
+
+def field_names(cls: RecordType) -> tuple[str, ...]:
+    """Return the names of the fields, in order."""
+    return tuple(each.name for each in cls._fields)
+
+
+def as_dict(record: Record) -> dict[str, Any]:
+    """Return the fields by name, records inside them as well: what JSON wants."""
+    return {name: _plain(getattr(record, name)) for name in field_names(type(record))}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Record):
+        return as_dict(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
