@@ -7,14 +7,14 @@ STAMP := $(VENV)/.installed
 # The agent tools that `make test-agents` runs, in versions that are known to work.
 AGENT_TOOLS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102
 
-.PHONY: demo test test-agents lint types layers unit bench docs format clean
+.PHONY: demo test test-agents lint types layers unit pythons bench docs format clean
 
 demo: $(STAMP)
 	@"$(BIN)/amplihack" recipe check docs/examples/tour.yaml
 	@"$(BIN)/amplihack" recipe explain docs/examples/tour.yaml
 	@"$(BIN)/amplihack" recipe run docs/examples/tour.yaml --agent scripted:docs/examples/tour-agent.yaml
 
-test: lint types layers unit
+test: lint types layers unit pythons
 
 # Talks to a server on 127.0.0.1 only, with an environment made from nothing and a dummy key.
 test-agents: $(STAMP)
@@ -35,8 +35,14 @@ types: $(STAMP)
 layers: $(STAMP)
 	"$(BIN)/lint-imports"
 
+# Branches are counted in this process alone: what a test starts as a command is not.
 unit: $(STAMP)
-	"$(BIN)/pytest" -n auto -q
+	"$(BIN)/pytest" -n auto -q --cov --cov-report=
+	@"$(BIN)/coverage" report --format=total | sed 's/^/branch coverage: /; s/$$/ %/'
+
+# The quick suite on every other supported Python that is here.
+pythons: $(STAMP)
+	@"$(BIN)/python" tests/other_pythons.py
 
 bench: $(STAMP)
 	@$(PIP) install --prefer-binary --group bench || echo "no network: not compared with just and task"
@@ -67,4 +73,4 @@ $(STAMP): pyproject.toml src/amplihack/version.py
 	@touch "$(STAMP)"
 
 clean:
-	rm -rf "$(VENV)" .agents .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf "$(VENV)" .venv-3.* .coverage .agents .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
