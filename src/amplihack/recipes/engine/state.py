@@ -13,9 +13,10 @@ from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.pace import Pace
 from amplihack.recipes.engine.record import Record
 from amplihack.recipes.events import Event, LinePrinted, Warned
-from amplihack.recipes.model import Agent, Bash, Step
+from amplihack.recipes.model import Step
 from amplihack.recipes.ports import World
 from amplihack.recipes.results import Ending, StepResult, add_costs, add_usage
+from amplihack.recipes.semantics import counts_as_step
 from amplihack.recipes.templates import show_path
 from amplihack.recipes.values import MISSING, Missing, Path, Value
 
@@ -154,8 +155,7 @@ class Job:
     def claim(self) -> None:
         """Counts the step, if it does something itself; raises StepFailure when the limit is reached."""
         budget = self.frame.budget
-        works = isinstance(self.step.action, Bash | Agent)
-        limit = budget.take() if works else budget.exhausted()
+        limit = budget.take() if counts_as_step(self.step) else budget.exhausted()
         if limit is not None:
             raise StepFailure(f"Total step limit ({limit}) exceeded", hopeless=True, final=True)
 
