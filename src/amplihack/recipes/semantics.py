@@ -24,7 +24,7 @@ from amplihack.recipes.model import (
     every_step,
 )
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.values import Path, Value
+from amplihack.recipes.values import Missing, Path, Value, from_json
 
 # Names that the runner provides -----------------------------------------------------------------------
 
@@ -70,27 +70,40 @@ def may_have_no_round(loop: Loop | None) -> bool:
     return isinstance(loop.over, While) or not isinstance(loop.over.items, tuple) or not loop.over.items
 
 
+def least_rounds(loop: Loop | None) -> int:
+    """Return how many rounds a step makes at least; a step without a loop is one round."""
+    if loop is None:
+        return 1
+    if may_have_no_round(loop) or not isinstance(loop.over, Foreach):
+        return 0
+    return 1 if loop.break_when else len(loop.over.items if isinstance(loop.over.items, tuple) else ())
+
+
 def allows_failure(step: Step) -> bool:
     """Tell whether the run can go on, or be mended, after the step has failed."""
     recovers = isinstance(step.action, SubRecipe) and step.action.recovery
     return step.on_error != "fail" or recovers
 
 
-def unavoidable_steps(recipe: Recipe) -> frozenset[str]:
-    """Return the ids of steps that every complete run executes, and whose failure fails the run."""
-    stages = (stage for stage in recipe.stages if stage.condition is None)
-    return frozenset(step.id for stage in stages for step in unavoidable(stage.steps))
+def reached_steps(recipe: Recipe) -> Iterator[Step]:
+    """Yield the steps that every successful run comes to, whether it then skips them or not."""
+    for stage in recipe.stages:
+        if stage.condition is None:
+            yield from _reached(stage.steps)
 
 
-def unavoidable(steps: Sequence[Step]) -> Iterator[Step]:
-    """Yield the steps of a sequence that nothing can skip and that may not fail, loop bodies included."""
+def _reached(steps: Sequence[Step]) -> Iterator[Step]:
     for step in steps:
-        if not can_be_skipped(step) and not allows_failure(step) and not may_have_no_round(step.loop):
-            yield step
-            if isinstance(step.action, Body):
-                yield from unavoidable(step.action.steps)
+        yield step
+        if isinstance(step.action, Body) and unavoidable(step):
+            yield from _reached(step.action.steps)
         if step.on_error == "skip_remaining":
             return  # when it fails, the rest is not reached and the run still succeeds
+
+
+def unavoidable(step: Step) -> bool:
+    """Tell whether a step that is reached has to run and to succeed."""
+    return not can_be_skipped(step) and not allows_failure(step) and not may_have_no_round(step.loop)
 
 
 # Names that steps set ---------------------------------------------------------------------------------
@@ -165,6 +178,16 @@ def list_path(text: str) -> Path | None:
         return tuple(text.split("."))
     whole = len(found) == 1 and (found[0].start, found[0].end) == (0, len(text))
     return found[0].path if whole else None
+
+
+def as_list(value: Value | Missing) -> list[Value] | None:
+    """Return the list that a `foreach` goes over; a text that is a JSON list counts as one."""
+    if isinstance(value, str):
+        try:
+            value = from_json(value)
+        except (ValueError, RecursionError):
+            return None
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else None
 
 
 # What a recipe starts with ----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -16,9 +16,9 @@ from amplihack.recipes.engine.state import Done, Job, StepFailure, completed, fa
 from amplihack.recipes.events import IterationFinished, IterationStarted, OutputStored
 from amplihack.recipes.model import Foreach, Loop, Test, Text, While
 from amplihack.recipes.results import StepResult, add_costs, add_usage
-from amplihack.recipes.semantics import LOOP_INDEX, LOOP_ITERATION, list_path, loop_names
+from amplihack.recipes.semantics import LOOP_INDEX, LOOP_ITERATION, as_list, list_path, loop_names
 from amplihack.recipes.templates import render_value
-from amplihack.recipes.values import MISSING, Missing, Value, from_json, lookup
+from amplihack.recipes.values import MISSING, Missing, Value, lookup
 
 
 @dataclass(slots=True)
@@ -90,22 +90,17 @@ async def _foreach(job: Job, loop: Loop, over: Foreach, rounds: Rounds) -> None:
 
 
 def _items(job: Job, over: Foreach) -> list[Value]:
-    """The list to go through; text that is a JSON list counts as one."""
+    """The list to go through."""
     if not isinstance(over.items, Text):
         rendered, missing = render_value(list(over.items), job.frame.view())
         job.missing(missing, "foreach")
         return list(rendered) if isinstance(rendered, list) else []
     value = _named(over.items.text, job.frame)
-    if isinstance(value, str):
-        try:
-            value = from_json(value)
-        except ValueError:
-            value = value or MISSING
-    if isinstance(value, Missing):
-        raise StepFailure(f"foreach: {over.items.text} is not defined")
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return list(value)
-    raise StepFailure(f"foreach: {over.items.text} is not a list")
+    items = as_list(value)
+    if items is None:
+        undefined = isinstance(value, Missing) or value == ""
+        raise StepFailure(f"foreach: {over.items.text} is not {'defined' if undefined else 'a list'}")
+    return items
 
 
 def _named(text: str, frame: Frame) -> Value | Missing:

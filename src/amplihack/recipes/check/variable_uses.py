@@ -12,6 +12,7 @@ from amplihack.recipes.conditions import Call, Expression, references
 from amplihack.recipes.conditions.tree import children
 from amplihack.recipes.model import Agent, Bash, Body, Foreach, Step, SubRecipe, Test, Text, While
 from amplihack.recipes.placeholders import find_placeholders
+from amplihack.recipes.semantics import list_path
 from amplihack.recipes.values import Path, Value
 
 Manner: TypeAlias = Literal["placeholder", "bare"]  # `{{name}}`, or a name in a condition
@@ -88,11 +89,11 @@ def in_value(value: Value, place: Location, *, soft: bool = False) -> Iterator[M
 
 
 def in_items(loop: Foreach, place: Location) -> Iterator[Mention]:
-    """A list is named with or without braces."""
+    """A list is named with or without braces; without it the step fails."""
     if not isinstance(loop.items, Text):
         yield from in_value(loop.items, place)
-    elif "{{" not in loop.items.text and _BARE_PATH.fullmatch(loop.items.text.strip()):
-        yield Mention(tuple(loop.items.text.strip().split(".")), "bare", loop.items, 0)
+    elif "{{" not in loop.items.text and _BARE_PATH.fullmatch(loop.items.text):
+        yield Mention(list_path(loop.items.text) or (), "placeholder", loop.items, 0)
     else:
         yield from in_text(loop.items)
 

@@ -1,4 +1,4 @@
-"""Names: those that the runner itself provides, and those that look like a slip of the keyboard."""
+"""Names that look like a slip of the keyboard, and the name that was meant."""
 
 from __future__ import annotations
 
@@ -9,22 +9,6 @@ from typing import Final
 
 from amplihack.documents.suggest import distance
 
-BUILT_IN: Final = frozenset(
-    {
-        "recipe",
-        "session",
-        "step",
-        "stage",
-        "steps",
-        "parameters",
-        "inputs",
-        "_loop_index",
-        "_loop_iteration",
-        "_approval_message",
-    }
-)
-IN_HOOKS: Final = frozenset({"step_id", "step_type", "step_status", "step_error", "recipe_name"})
-RESERVED: Final = frozenset({"recipe", "session", "step"})
 USUAL_INPUTS: Final = frozenset({"task_description", "repo_path", "existing_branch"})
 
 _DIGITS = re.compile(r"[0-9]+")

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from amplihack.errors import ConditionError
-from amplihack.recipes.check.kinds import Look, clash, look, misspelt
 from amplihack.recipes.conditions import (
     And,
     Compare,
@@ -23,6 +22,7 @@ from amplihack.recipes.conditions import (
     known,
     show,
 )
+from amplihack.recipes.conditions.kinds import Look, clash, look, misspelt
 from amplihack.recipes.conditions.rules import equal, number_in, truthy
 from amplihack.recipes.conditions.tree import Operator
 from amplihack.recipes.values import MISSING, Missing, Value
