@@ -98,8 +98,16 @@ def _recipe(place: _Place, known: _Knowledge) -> Iterator[Forecast]:
         for step in stage.steps:
             if verdict == "would be skipped":
                 yield Forecast(step.id, step.kind, place.depth, verdict, f"stage '{stage.name}': {why}")
+            elif verdict == "depends":
+                yield from (
+                    _doubted(each, f"stage '{stage.name}': {why}") for each in _step(step, place, known)
+                )
             else:
                 yield from _step(step, place, known)
+
+
+def _doubted(each: Forecast, why: str) -> Forecast:
+    return replace(each, verdict="depends", why=why) if each.verdict == "would run" else each
 
 
 def _step(step: Step, place: _Place, known: _Knowledge) -> Iterator[Forecast]:
