@@ -122,18 +122,20 @@ class _Author:
         elif self.callable and self.often(30):
             self.call(step)
         elif self.often(12):
-            step["prompt"] = f"tell me about {self.mentions()}"
+            step["prompt"] = f"tell me about {self.mentions(before)}"
         else:
-            self.command(step)
+            self.command(step, before)
         return step
 
-    def mentions(self) -> str:
-        extra = ("item", "_loop_index", f"{self.name[0]}0", f"{self.name[0]}1", "nobody")
-        names = [self.one_of((*NAMES, *NAMES, *extra)) for _ in range(self.one_of((0, 1, 1, 2)))]
+    def mentions(self, before: list[str]) -> str:
+        others = ("item", "_loop_index", f"{self.name[0]}1", "nobody")
+        names = [
+            self.one_of((*NAMES, *NAMES, *before, *before, *others)) for _ in range(self.one_of((0, 1, 2)))
+        ]
         return " ".join(f"{{{{{name}}}}}" for name in names)
 
-    def command(self, step: dict[str, Any]) -> None:
-        step["command"] = f"{self.one_of(_ANSWERS)} {self.mentions()}"
+    def command(self, step: dict[str, Any], before: list[str]) -> None:
+        step["command"] = f"{self.one_of(_ANSWERS)} {self.mentions(before)}"
         if self.often(12):
             step["output_exit_code"] = self.one_of(NAMES)
         if self.often(8):
