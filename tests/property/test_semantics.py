@@ -17,8 +17,8 @@ from tests.support.fake_world import FakeBook, FakeWorld
 from tests.support.random_recipes import ANSWERS, World, random_world
 from tests.unit.recipes.check.shelf import Shelf
 
-from amplihack.recipes.check import check_recipe
 from amplihack.recipes.check.availability import Later, Sibling, Sure, Unknown, Use
+from amplihack.recipes.check.recipe import STAGES
 from amplihack.recipes.check.subject import Subject, study
 from amplihack.recipes.check.variable_uses import in_test
 from amplihack.recipes.engine.dry_run import forecast
@@ -53,11 +53,10 @@ class Observed:
         return last if inside and last in self.main else ""
 
 
-def observe(world: World) -> Observed:
+def observe(world: World, subject: Subject) -> Observed:
     fake = FakeWorld({**ANSWERS}, dict(world.recipes))
     result = fake.run(world.main, include_tags=world.include_tags, exclude_tags=world.exclude_tags)
-    located = Shelf({"main.yaml": world.main}).located("main.yaml")
-    seen = Observed({step.id: step for step in every_step(located.recipe.steps)}, result)
+    seen = Observed({step.id: step for step in every_step(subject.recipe.steps)}, result)
     started: dict[str, int] = {}
     for moment, event in enumerate(fake.journal.events):
         match event:
@@ -75,10 +74,6 @@ def observe(world: World) -> Observed:
                     for name in found.group(1).split(", "):
                         seen.undefined[seen.own(identity)].add((identity, name))
     return seen
-
-
-def shelf_of(world: World) -> Shelf:
-    return Shelf({f"{name}.yaml": text for name, text in world.recipes.items()})
 
 
 # variables
@@ -130,9 +125,8 @@ def hold_variables(subject: Subject, seen: Observed) -> None:
 # what is certain and what is impossible
 
 
-def hold_findings(world: World, subject: Subject, seen: Observed) -> None:
-    shelf = shelf_of(world)
-    for problem in check_recipe(shelf.located("main.yaml"), shelf, everything=True):
+def hold_findings(subject: Subject, seen: Observed) -> None:
+    for problem in (problem for stage in STAGES for problem in stage(subject)):
         if problem.severity == "error" and problem.code not in RULES_OF_THE_DIALECT:
             assert not seen.result.success, f"certain, and the run succeeds: {problem.what}"
         if found := re.match(r"(the loop of )?step '(\w+)' never runs", problem.what):
@@ -208,12 +202,12 @@ def test_what_is_said_of_a_recipe_is_what_happens(block: int) -> None:
 
 def hold(seed: int) -> None:
     world = random_world(seed)
-    seen = observe(world)
-    shelf = shelf_of(world)
+    shelf = Shelf({f"{name}.yaml": text for name, text in world.recipes.items()})
     subject = study(shelf.located("main.yaml"), shelf)
+    seen = observe(world, subject)
     try:
         hold_variables(subject, seen)
-        hold_findings(world, subject, seen)
+        hold_findings(subject, seen)
         hold_order(subject, seen)
         hold_forecast(world, subject, seen)
     except AssertionError as error:

@@ -45,7 +45,7 @@ CODES: Final[dict[str, str]] = {
 
 
 def finding(code: str, severity: Severity, what: str, where: Location, fix: str = "") -> Problem:
-    """A problem whose code is in the table."""
+    """Make a problem; its code has to be in the table."""
     if code not in CODES:
         raise KeyError(code)
     return Problem(what, where, fix, severity, code)

@@ -1,4 +1,4 @@
-"""Conditions that do not test anything, and steps that they keep from ever running."""
+"""Conditions that do not test anything, and steps that never run because of them."""
 
 from __future__ import annotations
 
@@ -136,6 +136,7 @@ def _decided_parts(tree: Expression, rules: Rules) -> Iterator[tuple[Expression,
 
 
 def inside(tree: Expression) -> Iterator[Expression]:
+    """Yield an expression and all its parts."""
     yield tree
     for child in children(tree):
         yield from inside(child)

@@ -52,7 +52,7 @@ class Incoming:
 
 
 def key(located: Located) -> str:
-    """The same for two copies of the same recipe."""
+    """Return a name that is the same for two copies of the same recipe."""
     return located.path if located.path is not None else f"<{located.recipe.name}>"
 
 
@@ -68,7 +68,7 @@ class Neighbours:
         self._open: list[str] = []  # the recipes that are being followed right now
 
     def resolve(self, call: SubRecipe, caller: str | None) -> Located | Unresolved:
-        """The recipe that a step calls; one whose name is a template is unknowable."""
+        """Return the recipe that a step calls; one whose name is a template is unknowable."""
         reference = call.recipe.text.strip()
         if not reference or find_placeholders(reference):
             return Unresolved("unknowable")
@@ -78,6 +78,7 @@ class Neighbours:
         return self._resolved[asked]
 
     def flow(self, located: Located) -> Flow:
+        """Return what following the data through a recipe tells."""
         name = key(located)
         if name not in self._flows:
             self._open.append(name)
@@ -86,7 +87,7 @@ class Neighbours:
         return self._flows[name]
 
     def callee(self, located: Located) -> Callee:
-        """What a caller sees of it."""
+        """Return what a caller sees of a recipe."""
         name = key(located)
         if name not in self._callees:
             self._callees[name] = _from_outside(located.recipe, self.flow(located))
@@ -104,7 +105,7 @@ class Neighbours:
     # upwards
 
     def incoming(self, located: Located) -> Incoming:
-        """Everything that callers, and callers of callers, may hand down."""
+        """Return everything that callers, and callers of callers, may hand down."""
         given: set[str] = set()
         made: set[str] = set()
         unknown = False
@@ -131,7 +132,7 @@ class Neighbours:
         return self._called_by[located.path]
 
     def _handed_down(self, caller: Located, target: Located, given: set[str]) -> bool:
-        """Adds what the caller's steps pass to the target; tells whether they pass on all they have."""
+        """Add what the caller's steps pass to the target; tells whether they pass on all they have."""
         inherits = False
         for step in every_step(caller.recipe.steps):
             if isinstance(step.action, SubRecipe) and self._means(step.action, caller, target):

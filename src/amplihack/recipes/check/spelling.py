@@ -18,7 +18,7 @@ _SHORT = 7
 
 
 def plain(name: str) -> str:
-    """A name as it reads in the environment of a script, in lower case."""
+    """Return a name as it reads in the environment of a script, in lower case."""
     return name.lower().replace("-", "_")
 
 
@@ -35,7 +35,7 @@ class Spelling:
         self._left = _MOST_COMPARISONS
 
     def meant(self, name: str) -> str | None:
-        """The known name that differs by a slip, and not on purpose as `round_1` and `round_2` do."""
+        """Return the known name that differs by a slip, and not on purpose as `round_1` and `round_2` do."""
         if name not in self._answers:
             self._answers[name] = self._search(name)
         return self._answers[name]

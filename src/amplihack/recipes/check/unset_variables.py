@@ -13,7 +13,7 @@ from amplihack.recipes.check.variable_uses import EVERYTHING
 
 
 def doubtful_uses(subject: Subject) -> Iterator[Problem]:
-    """One finding for each variable and step, at the first mention."""
+    """Find uses of variables that are not there, once for each variable and step."""
     seen: set[tuple[str, str | None, type]] = set()
     for use in subject.flow.uses:
         once = (use.mention.name, use.step.id if use.step else None, type(use.availability))

@@ -1,4 +1,4 @@
-"""Where a recipe mentions variables: in templates, conditions and the values that it hands on."""
+"""Where a recipe uses variables: in templates, conditions and the values that it hands on."""
 
 from __future__ import annotations
 
@@ -43,13 +43,14 @@ class Mention:
 
 
 def in_text(text: Text, *, soft: bool = False, place: Location | None = None) -> Iterator[Mention]:
+    """Yield the placeholders of a template."""
     for found in find_placeholders(text.text):
         spaced = text.text[found.start + 2].isspace()  # other tools write `{{ name }}`
         yield Mention(found.path, "placeholder", text, found.start, soft or spaced, place)
 
 
 def in_command(command: Text) -> Iterator[Mention]:
-    """As in any text; a comment may mention what it likes."""
+    """Yield the placeholders of a script; a comment may mention what it likes."""
     for mention in in_text(command):
         line = command.text[command.text.rfind("\n", 0, mention.offset) + 1 : mention.offset]
         if line.lstrip().startswith("#"):
@@ -59,6 +60,7 @@ def in_command(command: Text) -> Iterator[Mention]:
 
 
 def in_test(test: Test) -> Iterator[Mention]:
+    """Yield the variables of a condition."""
     guarded = set(_guarded(test.condition.tree))
     for found in references(test.condition.tree):
         braces = test.text[found.column : found.column + 2] == "{{"
@@ -67,7 +69,7 @@ def in_test(test: Test) -> Iterator[Mention]:
 
 
 def _guarded(tree: Expression) -> Iterator[int]:
-    """The columns of names inside `defined(...)` and `default(...)`."""
+    """Yield the columns of names inside `defined(...)` and `default(...)`."""
     if isinstance(tree, Call) and tree.function in ("defined", "default"):
         yield from (found.column for found in references(tree))
     for child in children(tree):
@@ -75,6 +77,7 @@ def _guarded(tree: Expression) -> Iterator[int]:
 
 
 def in_value(value: Value, place: Location, *, soft: bool = False) -> Iterator[Mention]:
+    """Yield the placeholders of a value, at any depth."""
     match value:
         case str():
             yield from in_text(Text(value), place=place, soft=soft)
@@ -89,7 +92,7 @@ def in_value(value: Value, place: Location, *, soft: bool = False) -> Iterator[M
 
 
 def in_items(loop: Foreach, place: Location) -> Iterator[Mention]:
-    """A list is named with or without braces; without it the step fails."""
+    """Yield what a `foreach` names, with or without braces; without it the step fails."""
     if not isinstance(loop.items, Text):
         yield from in_value(loop.items, place)
     elif "{{" not in loop.items.text and _BARE_PATH.fullmatch(loop.items.text):
@@ -99,7 +102,7 @@ def in_items(loop: Foreach, place: Location) -> Iterator[Mention]:
 
 
 def before_loop(step: Step) -> Iterator[Mention]:
-    """What a step looks at once, before the first round."""
+    """Yield what a step looks at once, before the first round."""
     if step.condition:
         yield from in_test(step.condition)
     if step.loop and isinstance(step.loop.over, Foreach):
@@ -109,7 +112,7 @@ def before_loop(step: Step) -> Iterator[Mention]:
 
 
 def in_round(step: Step) -> Iterator[Mention]:
-    """What each round looks at while it works; the steps of a body speak for themselves."""
+    """Yield what each round looks at while it works; the steps of a body speak for themselves."""
     if step.working_dir:
         yield from in_text(step.working_dir)
     if isinstance(step.timeout, str):
@@ -131,7 +134,7 @@ def in_round(step: Step) -> Iterator[Mention]:
 
 
 def between_rounds(step: Step) -> Iterator[Mention]:
-    """What a loop looks at after a round; the round's own results are there by then."""
+    """Yield what a loop looks at after a round; the round's own results are there by then."""
     if step.loop is None:
         return
     if isinstance(step.loop.over, While):
@@ -142,7 +145,7 @@ def between_rounds(step: Step) -> Iterator[Mention]:
 
 
 def environment_names(step: Step) -> Iterator[str]:
-    """Words of a script that may be variables of its environment, in lower case."""
+    """Yield the words of a script that may be variables of its environment, in lower case."""
     if not isinstance(step.action, Bash):
         return
     for found in _ENVIRONMENT.finditer(step.action.command.text):

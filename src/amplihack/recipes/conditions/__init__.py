@@ -32,7 +32,7 @@ from amplihack.recipes.conditions.tree import (
     Placeholder,
     Property,
 )
-from amplihack.recipes.conditions.variables import Reference, known, references
+from amplihack.recipes.conditions.variables import VariableReference, known, references
 
 __all__ = [
     "AMPLIFIER",
@@ -52,8 +52,8 @@ __all__ = [
     "Or",
     "Placeholder",
     "Property",
-    "Reference",
     "Rules",
+    "VariableReference",
     "evaluate",
     "holds",
     "known",
