@@ -85,9 +85,8 @@ class _Walk:
         """Return for each name the steps that set it, themselves or through a sub-recipe."""
         found: dict[str, list[str]] = {}
         for step in every_step(self.recipe.steps):
-            callee = (
-                self.look(step.action) if isinstance(step.action, SubRecipe) and handed_back(step) else None
-            )
+            call = handed_back(step)
+            callee = self.look(call) if call else None
             for name in (*writes(step), *(callee.made if callee else ())):
                 found.setdefault(name, []).append(step.id)
         return found
