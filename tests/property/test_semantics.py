@@ -29,7 +29,7 @@ from amplihack.recipes.model import Agent, Bash, Body, Step, SubRecipe, every_st
 from amplihack.recipes.results import RunResult, StepResult
 
 BLOCK = 50
-BLOCKS = int(os.environ.get("SEMANTICS_EXAMPLES", "400")) // BLOCK
+BLOCKS = int(os.environ.get("SEMANTICS_EXAMPLES", "300")) // BLOCK
 RULES_OF_THE_DIALECT = {"unknown-dependency", "reserved-name"}  # wrong by its rules, not by what happens
 UNDEFINED = re.compile(r"undefined in (?:command|prompt): (.*); it renders empty")
 

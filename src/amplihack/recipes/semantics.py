@@ -24,7 +24,7 @@ from amplihack.recipes.model import (
     every_step,
 )
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.values import Missing, Path, Value, from_json
+from amplihack.recipes.values import KeyPath, Missing, Value, from_json
 
 # Names that the runner provides -----------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ def every_loop_name(recipe: Recipe) -> frozenset[str]:
     return frozenset(name for step in every_step(recipe.steps) if step.loop for name in loop_names(step.loop))
 
 
-def list_path(text: str) -> Path | None:
+def list_path(text: str) -> KeyPath | None:
     """Return the path of the list that a `foreach` text names; None where the text is a larger template.
 
     A list is named with or without braces, so a text without any placeholder is a name too.

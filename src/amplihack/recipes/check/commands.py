@@ -11,7 +11,7 @@ from amplihack.recipes.check.codes import finding
 from amplihack.recipes.model import Bash, Recipe, Step, Text, every_step
 from amplihack.recipes.placeholders import show
 from amplihack.recipes.templates.shell import Hazard, hazards
-from amplihack.recipes.values import MISSING, Missing, Path, Value, lookup, to_text
+from amplihack.recipes.values import MISSING, KeyPath, Missing, Value, lookup, to_text
 
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
 
@@ -41,7 +41,7 @@ def command_hazards(
 
 def _first_of_each(script: str) -> Iterator[Hazard]:
     """One hazard of each kind for each variable: whoever mends the first place sees the others."""
-    seen: set[tuple[str, str, Path]] = set()
+    seen: set[tuple[str, str, KeyPath]] = set()
     for hazard in hazards(script) if "{{" in script else ():
         kind = (hazard.kind, hazard.detail, hazard.path)
         if kind not in seen:
@@ -49,7 +49,7 @@ def _first_of_each(script: str) -> Iterator[Hazard]:
             yield hazard
 
 
-def _default(defaults: Mapping[str, Value], path: Path) -> str | None:
+def _default(defaults: Mapping[str, Value], path: KeyPath) -> str | None:
     """The text of a value that only a caller can change; None where there is none to speak of."""
     value = lookup(defaults, path) if path else MISSING
     return None if isinstance(value, Missing) or value in (None, "") else to_text(value)

@@ -13,7 +13,7 @@ from amplihack.recipes.conditions.tree import children
 from amplihack.recipes.model import Agent, Bash, Body, Foreach, Step, SubRecipe, Test, Text, While
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.semantics import list_path
-from amplihack.recipes.values import Path, Value
+from amplihack.recipes.values import KeyPath, Value
 
 Manner: TypeAlias = Literal["placeholder", "bare"]  # `{{name}}`, or a name in a condition
 
@@ -26,7 +26,7 @@ EVERYTHING = "amplihack_context_file"  # a script that reads this file may use a
 class Mention:
     """One mention; `soft` where a missing variable does no harm or was perhaps not meant as one."""
 
-    path: Path
+    path: KeyPath
     manner: Manner
     source: Text = field(repr=False)
     offset: int

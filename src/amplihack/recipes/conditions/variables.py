@@ -17,14 +17,14 @@ from amplihack.recipes.conditions.tree import (
     Property,
     children,
 )
-from amplihack.recipes.values import MISSING, Missing, Path, Value
+from amplihack.recipes.values import MISSING, KeyPath, Missing, Value
 
 
 @dataclass(frozen=True, slots=True)
 class VariableReference:
     """A variable that a condition mentions; `quoted` when it is a placeholder inside a quoted text."""
 
-    path: Path
+    path: KeyPath
     column: int
     quoted: bool
 
@@ -54,7 +54,7 @@ def _references(node: Expression) -> Iterator[VariableReference]:
             yield from _references(child)
 
 
-def _constant_path(node: Expression) -> Path:
+def _constant_path(node: Expression) -> KeyPath:
     """`a.b['c'][0]` as a path; empty where the expression is no such chain."""
     steps: list[str] = []
     while isinstance(node, Property | Index):

@@ -18,7 +18,7 @@ from amplihack.recipes.ports import World
 from amplihack.recipes.results import Ending, StepResult, add_costs, add_usage
 from amplihack.recipes.semantics import counts_as_step
 from amplihack.recipes.templates import show_path
-from amplihack.recipes.values import MISSING, Missing, Path, Value
+from amplihack.recipes.values import MISSING, KeyPath, Missing, Value
 
 Sequel: TypeAlias = Literal["next", "leave", "stop"]  # what a finished step means for those after it
 
@@ -162,7 +162,7 @@ class Job:
     def allows(self, failure: StepFailure) -> bool:
         return self.step.on_error != "fail" and not failure.final
 
-    def missing(self, names: tuple[Path, ...], where: str) -> None:
+    def missing(self, names: tuple[KeyPath, ...], where: str) -> None:
         """Warns about names that lead nowhere; under strict_vars they fail the step."""
         if not names:
             return

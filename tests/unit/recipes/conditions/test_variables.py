@@ -4,7 +4,7 @@ import pytest
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import AMPLIFIER, VariableReference, known, parse_condition, references
-from amplihack.recipes.values import MISSING, Path, Value
+from amplihack.recipes.values import MISSING, KeyPath, Value
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from amplihack.recipes.values import MISSING, Path, Value
         ("'{{a}}'.lower()", [("a",)]),
     ],
 )
-def test_every_variable_is_mentioned_with_its_constant_path(text: str, paths: list[Path]) -> None:
+def test_every_variable_is_mentioned_with_its_constant_path(text: str, paths: list[KeyPath]) -> None:
     assert [reference.path for reference in references(parse_condition(text).tree)] == paths
 
 
