@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError, ConditionError
@@ -17,6 +18,7 @@ from amplihack.recipes.semantics import (
     depth_limit,
     first_values,
     handed_back,
+    kept_body,
     levels_for_call,
     levels_inside,
     loop_names,
@@ -28,6 +30,7 @@ from amplihack.recipes.templates import find_placeholders, render_text, render_v
 from amplihack.recipes.values import Value
 
 Verdict: TypeAlias = Literal["would run", "would be skipped", "depends"]
+_MOST = 2_000  # forecasts: a recipe that calls itself twice has more than anybody reads
 _ANYTHING = "*"  # stands among the unknown names after a sub-recipe that only the run can name
 
 
@@ -70,11 +73,25 @@ class _Knowledge:
 
 
 @dataclass(frozen=True, slots=True)
+class _Shelf:
+    """Sub-recipes that were asked for, so that each is read once."""
+
+    book: RecipeBook
+    read: dict[tuple[str, str | None], Located] = field(default_factory=dict)
+
+    def sub_recipe(self, reference: str, caller: str | None) -> Located:
+        asked = (reference, caller)
+        if asked not in self.read:
+            self.read[asked] = self.book.sub_recipe(reference, caller)
+        return self.read[asked]
+
+
+@dataclass(frozen=True, slots=True)
 class _Place:
     """Where the forecast is: the recipe, how deep it is shown, and how many levels may follow."""
 
     located: Located
-    book: RecipeBook
+    book: _Shelf
     options: Options
     levels: int
     depth: int = 0
@@ -89,7 +106,8 @@ def forecast(
 ) -> tuple[Forecast, ...]:
     """Return a forecast for every step of the recipe and of those it calls, in order."""
     known = _Knowledge({**located.recipe.context, **overrides}, set())
-    return tuple(_recipe(_Place(located, book, options, depth_limit(located.recipe)), known))
+    steps = _recipe(_Place(located, _Shelf(book), options, depth_limit(located.recipe)), known)
+    return tuple(islice(steps, _MOST))
 
 
 def _recipe(place: _Place, known: _Knowledge) -> Iterator[Forecast]:
@@ -118,8 +136,7 @@ def _step(step: Step, place: _Place, known: _Knowledge) -> Iterator[Forecast]:
     inner = known.copy()
     if step.loop is not None:
         inner.unknown.update(loop_names(step.loop))
-        inner.write(writes(step))
-        inner.write(_written_inside(step, place, inner))  # a later round sees what an earlier one set
+        inner.unknown.update(_may_set((step,), place, set()))  # a later round sees what an earlier one set
     yield Forecast(step.id, step.kind, place.depth, verdict, why, _text(step, inner))
     yield from _inside(step, place, inner)
     if not rounds_are_apart(step):
@@ -138,12 +155,26 @@ def _inside(step: Step, place: _Place, known: _Knowledge) -> Iterator[Forecast]:
             return
 
 
-def _written_inside(step: Step, place: _Place, known: _Knowledge) -> set[str]:
-    """Return the names that one round sets, found by a forecast that nobody sees."""
-    trial = known.copy()
-    for _ in _inside(step, place, trial):
-        pass
-    return trial.written
+def _may_set(steps: Iterable[Step], place: _Place, seen: set[str]) -> set[str]:
+    """Return every name that the steps can set, through sub-recipes too; each recipe is looked at once."""
+    names: set[str] = set()
+    for step in steps:
+        names.update(writes(step), _may_set(kept_body(step), place, seen))
+        call = handed_back(step)
+        if call and find_placeholders(call.recipe.text):
+            names.add(_ANYTHING)
+        elif call and (name := call.recipe.text.strip()) not in seen:
+            seen.add(name)
+            names |= _set_by(name, place, seen)
+    return names
+
+
+def _set_by(name: str, place: _Place, seen: set[str]) -> set[str]:
+    try:
+        child = place.book.sub_recipe(name, place.located.path)
+    except AmplihackError:
+        return set()  # the call fails, so nothing comes back
+    return _may_set(child.recipe.steps, replace(place, located=child), seen)
 
 
 def _verdict(step: Step, place: _Place, known: _Knowledge) -> tuple[Verdict, str]:

@@ -135,3 +135,12 @@ def test_a_recipe_that_only_the_run_can_name_may_set_anything() -> None:
 def test_the_limit_of_the_recipe_ends_the_forecast() -> None:
     child = "name: self\nrecursion: {max_depth: 2}\nsteps: [{id: again, recipe: self}]\n"
     assert predict(child, {"self": child})["again"].depth == 2
+
+
+def test_a_recipe_that_calls_itself_many_times_has_an_end() -> None:
+    calls = "".join(f"  - {{id: s{i}, foreach: [1, 2], recipe: self}}\n" for i in range(20))
+    located = Located(decode_text(f"name: self\nsteps:\n{calls}").required(), "/here/r.yaml")
+    options = Options(run_id="x", working_dir="/here")
+    book = FakeBook({"self": f"name: self\nsteps:\n{calls}"})
+    assert len(forecast(located, {}, book, options)) == 2_000
+    assert len(book.callers) <= 2  # each file is read once for each caller
