@@ -7,7 +7,7 @@ from pathlib import Path
 
 from amplihack.cli import agents, bundle, main, recipe, runner
 from amplihack.recipes.check import CODES
-from amplihack.recipes.reference import reference_page
+from amplihack.recipes.reference_page import reference_page
 
 DOCS = Path(__file__).parent
 
@@ -49,11 +49,13 @@ FILE_CODES = {
     "duplicate-stage": "Two stages have the same name.",
     "empty-condition": "A condition without text; the step always runs.",
     "no-command": "A bash step without a command.",
+    "no-effect": "A field that does nothing on this kind of step, or without a loop.",
     "no-id": "A step without an id.",
     "no-name": "A recipe or a stage without a name.",
     "no-prompt": "An agent step, or an approval gate, that asks nothing.",
     "no-recipe": "A recipe step that names no recipe.",
     "no-steps": "A recipe or a stage without steps.",
+    "parallel-loop": "A field that decides between rounds, in a loop whose rounds run at the same time.",
     "steps-and-stages": "A recipe with `steps` and `stages`; it may have one of them.",
     "two-loops": "A step with `foreach` and `while_condition`; it may have one of them.",
     "unknown-field": "A field that nothing reads: probably a typo. Yours may begin with `x-`.",

@@ -26,6 +26,12 @@ from amplihack.recipes.reading import Fields, Report, mappings, read_table
 from amplihack.recipes.values import Value, to_json
 
 _MISSING = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
+_KINDS: dict[type[Action], tuple[str, str]] = {
+    Bash: ("bash", "a bash step"),
+    Agent: ("agent", "an agent step"),
+    SubRecipe: ("recipe", "a recipe step"),
+    Body: ("group", "a step that holds others"),
+}
 
 
 class StepReader:
@@ -48,9 +54,11 @@ class StepReader:
             self.report.add(
                 "no-id", "Every step must have a non-empty 'id' field", node.where, "add `id: what-it-does`"
             )
+        action = self._action(fields, owner)
+        self._no_effect(fields, action, owner)
         return Step(
             id=name,
-            action=self._action(fields, owner),
+            action=action,
             where=id_node.where if id_node is not None and name else node.where,
             title=fields.word("name"),
             description=fields.word("description") or "",
@@ -69,6 +77,20 @@ class StepReader:
             retry=self._retry(fields, owner),
             on_error=_on_error(fields),
         )
+
+    def _no_effect(self, fields: Fields, action: Action, owner: str) -> None:
+        """Report fields that belong to another kind of step, or to a loop where there is none."""
+        kind, of_kind = _KINDS[type(action)]
+        for name in fields.nodes:
+            field = STEP.known[name]
+            if field.kinds and kind not in field.kinds:
+                why, owners = f"on {of_kind}", " and ".join(field.kinds)
+            elif field.loops and not any(loop in fields.nodes for loop in field.loops):
+                why, owners = f"without {' or '.join(field.loops)}", "loop"
+            else:
+                continue
+            what, fix = f"{owner}'{name}' has no effect {why}", f"remove it: it belongs to {owners} steps"
+            self.report.add("no-effect", what, fields.where(name), fix, "warning")
 
     # what it does
 

@@ -1,19 +1,17 @@
-"""What a recipe would do, step by step, in words."""
+"""The plan of a recipe, step by step: as words for people and as data for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from amplihack.recipes.model import Body, Foreach, Recipe, Stage, Step, SubRecipe, Text, While
+from amplihack.recipes.semantics import batches, depth_limit, step_limit
 from amplihack.recipes.values import to_json
-
-DEFAULT_DEPTH = 6
-DEFAULT_STEPS = 200
 
 
 def explain(recipe: Recipe) -> str:
-    """The plan of a recipe as text for people."""
+    """Return the plan of a recipe as text for people."""
     return "\n".join([*_head(recipe), "", *_context(recipe), *_plan(recipe)])
 
 
@@ -25,9 +23,7 @@ def _head(recipe: Recipe) -> Iterator[str]:
         yield f"Author: {recipe.author}"
     if recipe.tags:
         yield f"Tags: {', '.join(recipe.tags)}"
-    depth = DEFAULT_DEPTH if recipe.limits.max_depth is None else recipe.limits.max_depth
-    total = DEFAULT_STEPS if recipe.limits.max_total_steps is None else recipe.limits.max_total_steps
-    yield f"Recursion: max_depth={depth}, max_total_steps={total}"
+    yield f"Recursion: max_depth={depth_limit(recipe)}, max_total_steps={step_limit(recipe)}"
     for name in ("pre_step", "post_step", "on_error"):
         if hook := getattr(recipe.hooks, name):
             yield f"Hook {name}: {_one_line(hook.text)}"
@@ -52,22 +48,34 @@ def _plan(recipe: Recipe) -> Iterator[str]:
             yield f"  stage {stage.name}{_if(stage)}"
         if stage.approval and stage.approval.before:
             yield f"       ⏸ a person decides: {_one_line(stage.approval.prompt.text)}"
-        for step in stage.steps:
+        for step, at_once in _with_groups(stage.steps):
             number += 1
-            yield f"  {number:>3}. {_line(step)}"
+            yield f"  {number:>3}. {_line(step, at_once)}"
             yield from _body(step, "       ")
         if stage.approval and not stage.approval.before:
             yield f"       ⏸ a person decides: {_one_line(stage.approval.prompt.text)}"
 
 
 def _body(step: Step, indent: str) -> Iterator[str]:
-    for inner in step.action.steps if isinstance(step.action, Body) else ():
-        yield f"{indent}- {_line(inner)}"
+    for inner, at_once in _with_groups(step.action.steps if isinstance(step.action, Body) else ()):
+        yield f"{indent}- {_line(inner, at_once)}"
         yield from _body(inner, indent + "  ")
 
 
-def _line(step: Step) -> str:
-    parts = [f"[{step.kind:<6}] {step.id}{_if(step)}", *_notes(step)]
+def _with_groups(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
+    """Yield each step with the group that it runs in; the batches of a group that is split are numbered."""
+    split: dict[str | None, list[tuple[Step, ...]]] = {}
+    for batch in batches(steps):
+        split.setdefault(batch[0].parallel_group, []).append(batch)
+    for batch in batches(steps):
+        group, parts = batch[0].parallel_group, split[batch[0].parallel_group]
+        number = f" (batch {parts.index(batch) + 1} of {len(parts)})" if len(parts) > 1 else ""
+        for step in batch:
+            yield step, "" if group is None else f"∥ {group}{number}"
+
+
+def _line(step: Step, at_once: str) -> str:
+    parts = [f"[{step.kind:<6}] {step.id}{_if(step)}", *_notes(step, at_once)]
     return " ".join(part for part in parts if part)
 
 
@@ -75,12 +83,11 @@ def _if(thing: Step | Stage) -> str:
     return f" [if {_one_line(thing.condition.text)}]" if thing.condition else ""
 
 
-def _notes(step: Step) -> Iterator[str]:
+def _notes(step: Step, at_once: str) -> Iterator[str]:
     if isinstance(step.action, SubRecipe):
         yield f"runs {step.action.recipe.text}"
     yield _loop(step)
-    if step.parallel_group is not None:
-        yield f"∥ {step.parallel_group}"
+    yield at_once
     if step.output:
         yield f"→ {step.output}"
     if step.json:
@@ -119,7 +126,7 @@ def _one_line(text: str, width: int = 100) -> str:
 
 
 def describe(recipe: Recipe) -> dict[str, Any]:
-    """The plan of a recipe as data."""
+    """Return the plan of a recipe as data."""
     return {
         "name": recipe.name,
         "version": recipe.version,
@@ -134,14 +141,18 @@ def describe(recipe: Recipe) -> dict[str, Any]:
                 "name": stage.name or None,
                 "condition": stage.condition.text if stage.condition else None,
                 "approval": stage.approval.prompt.text if stage.approval else None,
-                "steps": [_describe_step(step) for step in stage.steps],
+                "steps": _describe_steps(stage.steps),
             }
             for stage in recipe.stages
         ],
     }
 
 
-def _describe_step(step: Step) -> dict[str, Any]:
+def _describe_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    return [_describe_step(step, batch) for batch in batches(steps) for step in batch]
+
+
+def _describe_step(step: Step, batch: Sequence[Step]) -> dict[str, Any]:
     return {
         "id": step.id,
         "type": step.kind,
@@ -150,10 +161,9 @@ def _describe_step(step: Step) -> dict[str, Any]:
         "output": step.result_name,
         "loop": _loop(step) or None,
         "parallel_group": step.parallel_group,
+        "runs_with": [other.id for other in batch if other is not step],
         "on_error": step.on_error,
         "timeout": step.timeout,
         "recipe": step.action.recipe.text if isinstance(step.action, SubRecipe) else None,
-        "steps": [_describe_step(inner) for inner in step.action.steps]
-        if isinstance(step.action, Body)
-        else [],
+        "steps": _describe_steps(step.action.steps) if isinstance(step.action, Body) else [],
     }

@@ -90,7 +90,7 @@ def _stages(parent: Recipe, child: Recipe) -> tuple[Stage, ...]:
                 fix="rename it, or add `override: true` to replace the inherited step",
             )
         if step.id in inherited:
-            replacements[step.id] = step
+            replacements[step.id] = replace(step, override=False)  # done: the mark left over means nothing
     kept = [_replaced(stage, replacements) for stage in parent.stages]
     own = [
         replace(stage, steps=tuple(step for step in stage.steps if step.id not in replacements))

@@ -31,6 +31,7 @@ Shape: TypeAlias = Literal[
 ]
 Dialect: TypeAlias = Literal["amplihack", "amplifier"]
 Kind: TypeAlias = Literal["bash", "agent", "recipe"]
+LoopField: TypeAlias = Literal["foreach", "while_condition"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,7 @@ class Field:
     required: bool = False
     aliases: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()  # the kinds of step it belongs to; none named means all
+    loops: tuple[LoopField, ...] = ()  # the loops it belongs to; without one of them it has no effect
     choices: tuple[str, ...] = ()
     table: str = ""  # the table of a nested mapping
     signal: Dialect | None = None  # its presence tells the dialect of a file
@@ -209,6 +211,9 @@ ORCHESTRATOR = Table(
 _BASH: tuple[Kind, ...] = ("bash",)
 _AGENT: tuple[Kind, ...] = ("agent",)
 _RECIPE: tuple[Kind, ...] = ("recipe",)
+_FOREACH: tuple[LoopField, ...] = ("foreach",)
+_WHILE: tuple[LoopField, ...] = ("while_condition",)
+_LOOP: tuple[LoopField, ...] = (*_FOREACH, *_WHILE)
 
 STEP = Table(
     "step",
@@ -264,28 +269,31 @@ STEP = Table(
         Field(name="condition", shape="condition", doc="The step is skipped unless this holds."),
         Field(name="when_tags", shape="words", signal="amplihack",
               doc="The step runs only if one of these is asked for, or nothing is."),
-        Field(name="depends_on", shape="words", doc="Steps that must come earlier."),
+        Field(name="depends_on", shape="words",
+              doc="Steps that must come earlier; in a parallel group the step waits for them."),
         Field(name="parallel_group", shape="text", signal="amplihack",
               doc="Adjacent steps with the same group run at the same time."),
         Field(name="override", shape="flag", default="false",
               doc="Replaces the step of the same id in the recipe that this one extends."),
         # loops
         Field(name="foreach", shape="items", signal="amplifier", doc="Runs the step once for each item."),
-        Field(name="as", shape="text", default="item", signal="amplifier", doc="The name of the item."),
-        Field(name="collect", shape="text", signal="amplifier",
+        Field(name="as", shape="text", loops=_FOREACH, default="item", signal="amplifier",
+              doc="The name of the item."),
+        Field(name="collect", shape="text", loops=_LOOP, signal="amplifier",
               doc="The variable that receives the list of all results."),
-        Field(name="parallel", shape="width", default="false", signal="amplifier",
+        Field(name="parallel", shape="width", loops=_FOREACH, default="false", signal="amplifier",
               doc="Runs the items at the same time: `true` for all at once, or how many."),
-        Field(name="max_iterations", shape="count", default="100",
+        Field(name="max_iterations", shape="count", loops=_FOREACH, default="100",
               doc="A longer list is refused before the first item."),
-        Field(name="checkpoint_iterations", shape="flag", default="false", signal="amplifier",
+        Field(name="checkpoint_iterations", shape="flag", loops=_LOOP, default="false", signal="amplifier",
               doc="Every iteration is kept as it finishes; always so here."),
         Field(name="while_condition", shape="condition", signal="amplifier",
               doc="Repeats the step as long as this holds."),
-        Field(name="max_while_iterations", shape="count", default="100", signal="amplifier",
+        Field(name="max_while_iterations", shape="count", loops=_WHILE, default="100", signal="amplifier",
               doc="The loop ends after this many rounds, and the step is degraded."),
-        Field(name="break_when", shape="condition", signal="amplifier", doc="Ends the loop early."),
-        Field(name="update_context", shape="map", signal="amplifier",
+        Field(name="break_when", shape="condition", loops=_LOOP, signal="amplifier",
+              doc="Ends the loop early."),
+        Field(name="update_context", shape="map", loops=_LOOP, signal="amplifier",
               doc="Variables that change after each round; values are rendered."),
         Field(name="steps", shape="tables", table="step", aliases=("while_steps",),
               doc="The body of a loop, when it is more than one step."),

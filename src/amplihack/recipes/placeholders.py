@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from amplihack.recipes.values import Path
+from amplihack.recipes.values import KeyPath
 
 # Possessive quantifiers (`*+`) keep every search linear: no input makes the engine try again.
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_-]*+"
@@ -38,7 +38,7 @@ What: TypeAlias = Literal["block", "filter", "empty"]
 class Placeholder:
     """One `{{path}}`: `text[start:end]` is the whole of it, braces included."""
 
-    path: Path
+    path: KeyPath
     start: int
     end: int
 
@@ -70,12 +70,12 @@ def line_of(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
-def show(path: Path) -> str:
+def show(path: KeyPath) -> str:
     """A path the way an author writes it, for messages."""
     return path[0] + "".join(f".{part}" if re.fullmatch(_NAME, part) else f'["{part}"]' for part in path[1:])
 
 
-def _path(text: str) -> Path:
+def _path(text: str) -> KeyPath:
     return tuple(next(filter(_given, match.groups()), "") for match in _SEGMENT.finditer(text))
 
 

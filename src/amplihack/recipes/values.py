@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Value] | None"
-Path: TypeAlias = tuple[str, ...]  # ("obj", "key", "0"): a name, then keys and indexes
+KeyPath: TypeAlias = tuple[str, ...]  # ("obj", "key", "0"): a name, then keys and indexes
 
 
 class Missing:
@@ -26,7 +26,7 @@ DEEPEST = 100  # levels of lists and maps in a value that comes from outside
 _INDEX = re.compile(r"-?[0-9]{1,9}")
 
 
-def lookup(scope: Mapping[str, Value], path: Path) -> Value | Missing:
+def lookup(scope: Mapping[str, Value], path: KeyPath) -> Value | Missing:
     """The value that a path names, or MISSING."""
     value: Value | Missing = scope.get(path[0], MISSING)
     for part in path[1:]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from amplihack.documents import Document, Mapping, Scalar, split_frontmatter
 from amplihack.documents.suggest import closest
 from amplihack.errors import InputError, NotFound
-from amplihack.recipes.references import (
+from amplihack.recipes.naming import (
     AgentReference,
     agent_candidates,
     agent_reference_of,

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from amplihack.errors import UsageError
-from amplihack.recipes.references import unsafe_name
+from amplihack.recipes.naming import unsafe_name
 from amplihack.system.home import Home, this_process
 from amplihack.system.library import Library
 from amplihack.system.listing import RecipeInfo, list_library

@@ -14,7 +14,7 @@ from amplihack.errors import NotFound
 from amplihack.recipes.decode import Decoded, decode
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Text
-from amplihack.recipes.references import (
+from amplihack.recipes.naming import (
     ByName,
     ByPath,
     InBundle,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.errors import AmplihackError, Location, Problem
-from amplihack.recipes.references import unsafe_name
+from amplihack.recipes.naming import unsafe_name
 from amplihack.system.files import real
 from amplihack.system.library import Library, Read
 from amplihack.system.shelves import recipe_files, require_inside

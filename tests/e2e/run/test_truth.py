@@ -185,6 +185,14 @@ def test_undefined_variables_warn_and_under_strictness_stop_before_anything_runs
     assert workspace.run("recipe", "run", "r.yaml", "--strict-vars", "--set", "nope=1").exit_code == 0
 
 
+def test_strictness_knows_that_a_loop_that_collects_leaves_its_last_result(workspace: Workspace) -> None:
+    loop = "  - {id: each, foreach: [x, y], command: 'echo {{item}}', collect: all}\n"
+    workspace.write("r.yaml", f"name: r\nsteps:\n{loop}  - {{id: last, command: 'echo {{{{each}}}}'}}\n")
+    answer = workspace.run("recipe", "run", "r.yaml", "--strict-vars", "--output-format", "json")
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.json["context"]["last"] == "y"
+
+
 def test_a_dry_run_does_nothing_and_a_deep_one_tells_what_would_be(workspace: Workspace) -> None:
     workspace.write(
         "child.yaml", "name: child\nsteps: [{id: deep, command: 'echo {{x}}', condition: 'x == 2'}]\n"

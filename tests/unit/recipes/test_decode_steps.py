@@ -256,3 +256,28 @@ def test_an_empty_condition_always_holds_and_says_so(blank: str) -> None:
     decoded = decode_text(f"name: n\nsteps:\n- {{id: a, command: ls, condition: {blank}}}\n", "r.yaml")
     assert decoded.required().steps[0].condition is None
     assert [problem.code for problem in decoded.warnings] == ["empty-condition"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ("prompt: p, env: {A: b}", "'env' has no effect on an agent step"),
+        ("prompt: p, output_exit_code: c", "'output_exit_code' has no effect on an agent step"),
+        ("command: ls, prompt: p", "'prompt' has no effect on a bash step"),
+        ("command: ls, model: m", "'model' has no effect on a bash step"),
+        ("recipe: r, command: ls", "'command' has no effect on a recipe step"),
+        (
+            "foreach: [1], steps: [{id: b, command: ls}], command: ls",
+            "'command' has no effect on a step that holds others",
+        ),
+        ("command: ls, collect: all", "'collect' has no effect without foreach or while_condition"),
+        ("command: ls, as: x", "'as' has no effect without foreach"),
+        ("command: ls, parallel: true", "'parallel' has no effect without foreach"),
+        ("command: ls, break_when: x", "'break_when' has no effect without foreach or while_condition"),
+        ("command: ls, while_condition: x, as: y", "'as' has no effect without foreach"),
+    ],
+)
+def test_a_field_that_does_nothing_here_is_told(fields: str, message: str) -> None:
+    (problem,) = decode_text(f"name: n\nsteps: [{{id: a, {fields}}}]").problems
+    assert (problem.code, problem.severity, problem.what) == ("no-effect", "warning", f"Step 'a': {message}")
+    assert problem.fix

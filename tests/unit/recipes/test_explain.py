@@ -142,3 +142,22 @@ def test_the_plan_as_data_is_json_with_the_same_steps() -> None:
     )
     assert [inner["id"] for inner in second["steps"]] == ["b"]
     assert data["dialect"] in ("amplihack", "amplifier")
+
+
+def test_the_batches_of_a_group_are_told_apart() -> None:
+    steps = (
+        "- {id: a, parallel_group: g, command: ls}\n- {id: b, parallel_group: g, command: ls}\n"
+        "- {id: c, parallel_group: g, depends_on: [b], command: ls}\n- {id: d, command: ls}\n"
+        "- {id: e, parallel_group: h, command: ls}\n- {id: f, parallel_group: h, command: ls}\n"
+    )
+    text = f"name: n\nsteps:\n{steps}"
+    assert [line[16:] for line in lines(text)[-6:]] == [
+        "a ∥ g (batch 1 of 2)",
+        "b ∥ g (batch 1 of 2)",
+        "c ∥ g (batch 2 of 2)",
+        "d",
+        "e ∥ h",
+        "f ∥ h",
+    ]
+    (stage,) = describe(decode_text(text).required())["stages"]
+    assert [step["runs_with"] for step in stage["steps"]] == [["b"], ["a"], [], [], ["f"], ["e"]]

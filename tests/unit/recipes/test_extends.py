@@ -4,7 +4,7 @@ import pytest
 
 from amplihack.errors import RecipeError
 from amplihack.recipes.decode import decode_text
-from amplihack.recipes.extends import Located, resolve_extends
+from amplihack.recipes.extends import Located, merge, resolve_extends
 from amplihack.recipes.model import Bash, Body, Recipe, Text
 
 
@@ -166,3 +166,11 @@ def test_the_same_relative_name_in_two_folders_is_not_a_circle() -> None:
     }
     child = Located(decode_text(file("leaf", "l", top="extends: a/base")).required(), None)
     assert ids(resolve_extends(child, lambda wanted, path: files.get((wanted.text, path)))) == ["o", "i", "l"]
+
+
+def test_an_override_that_replaced_something_is_done() -> None:
+    parent = "name: p\nsteps:\n- {id: a, command: ls}\n"
+    child = "name: c\nextends: p\nsteps:\n- {id: a, override: true, command: new}\n"
+    typo = child + "- {id: aa, override: true, command: new}\n"
+    merged = merge(decode_text(parent).required(), decode_text(typo).required())
+    assert [(step.id, step.override) for step in merged.steps] == [("a", False), ("aa", True)]

@@ -88,6 +88,8 @@ def _rest_of_step(given: Field) -> list[str]:
     if given.name == "steps":
         action = "foreach: [1]"
     rest = {"id": "id: a", action.split(":")[0]: action}
+    if given.loops:
+        rest["loop"] = {"foreach": "foreach: [1]", "while_condition": "while_condition: x"}[given.loops[0]]
     return [row for name, row in rest.items() if name != given.name]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from amplihack.documents import read_document, to_value
 from amplihack.recipes.fields import TABLES
-from amplihack.recipes.reference import reference_page
+from amplihack.recipes.reference_page import reference_page
 from amplihack.recipes.schema import json_schema
 
 CORPUS = sorted((Path(__file__).parents[2] / "corpus").glob("**/*.yaml"))

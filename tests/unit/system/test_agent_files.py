@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from amplihack.errors import DocumentError, InputError, NotFound
-from amplihack.recipes.references import InvalidReference
+from amplihack.recipes.naming import InvalidReference
 from amplihack.system.agent_files import AgentFiles
 from amplihack.system.home import Home
 from amplihack.system.shelves import Refused

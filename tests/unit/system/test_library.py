@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from amplihack.errors import InputError, NotFound, RecipeError, UsageError
 from amplihack.recipes.extends import Located, resolve_extends
 from amplihack.recipes.model import Text
-from amplihack.recipes.references import InvalidReference
+from amplihack.recipes.naming import InvalidReference
 from amplihack.system import discovery, search_dirs
 from amplihack.system.home import Home
 from amplihack.system.library import BundleNotResolved, Library

@@ -4,8 +4,8 @@ Errors and warnings are certain or almost certain mistakes; notes are matters of
 """
 
 from amplihack.recipes.check.codes import CODES
+from amplihack.recipes.check.neighbours import Surroundings, Unresolved
 from amplihack.recipes.check.recipe import check_recipe
 from amplihack.recipes.check.sarif import to_sarif
-from amplihack.recipes.check.world import Unresolved, World
 
-__all__ = ["CODES", "Unresolved", "World", "check_recipe", "to_sarif"]
+__all__ = ["CODES", "Surroundings", "Unresolved", "check_recipe", "to_sarif"]

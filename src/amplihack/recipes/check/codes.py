@@ -15,21 +15,28 @@ CODES: Final[dict[str, str]] = {
     "condition-constant": "A condition, or a part of one, has the same answer whatever the variables hold.",
     "condition-fails": "A condition can only fail: the expression has no value.",
     "endless-recursion": "A recipe calls itself again and again, and no condition can stop it.",
+    "foreach-no-list": "A loop goes over a text or another value that is no list.",
     "json-as-text": "A result that is read as JSON is compared with a text.",
     "may-be-empty": "A variable is empty when the step that sets it is skipped or fails.",
     "missing-input": "A sub-recipe needs a variable that the caller does not give.",
     "never-equal": "Two sides of a comparison can never match, by their kinds or their spelling.",
     "never-runs": "A step, a stage or a loop that nothing can start.",
+    "override-nothing": "A step overrides an inherited step that does not exist.",
     "parallel-conflict": "Steps that run at the same time write the same variable, or read each other's.",
+    "pointless-retry": "A command is tried again on failure, and no exit code counts as a failure.",
     "reserved-name": "A result is stored under a name that belongs to the runner.",
+    "split-group": "Members of a parallel group do not stand together, so they do not run together.",
     "text-as-flag": 'A text such as "false" is tested as it is, and every text that is not empty holds.',
     "too-deep": "Sub-recipes are nested deeper than the limit allows.",
+    "too-many-steps": "A recipe needs more steps than `max_total_steps` allows.",
     "undefined-variable": "A variable that nothing declares and no step sets.",
     "unknown-agent": "An agent that is not known here.",
     "unknown-dependency": "A step depends on one that does not exist or comes later.",
     "unknown-input": "A caller gives a sub-recipe a variable that it does not use.",
     "unknown-key": "A part of a value that the value does not have.",
     "unknown-recipe": "A sub-recipe that cannot be found.",
+    "unknown-rule": "A rule of `context_validation` that nobody knows, so that it checks nothing.",
+    "unknown-secret": "A name in `secrets` that nothing sets.",
     "unknown-step": "A mention of a step that the recipe does not have.",
     "unsupported-template": "Template syntax of another tool, which stays in the text as it is.",
     "unused-output": "A result that nothing uses.",
@@ -38,7 +45,7 @@ CODES: Final[dict[str, str]] = {
 
 
 def finding(code: str, severity: Severity, what: str, where: Location, fix: str = "") -> Problem:
-    """A problem whose code is in the table."""
+    """Make a problem; its code has to be in the table."""
     if code not in CODES:
         raise KeyError(code)
     return Problem(what, where, fix, severity, code)

@@ -3,34 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
-from amplihack.errors import Problem
+from amplihack.errors import Problem, Severity
 from amplihack.recipes.check.codes import finding
-from amplihack.recipes.model import Bash, Recipe, Text, every_step
+from amplihack.recipes.model import Bash, Recipe, Step, Text, every_step
 from amplihack.recipes.placeholders import show
 from amplihack.recipes.templates.shell import Hazard, hazards
-from amplihack.recipes.values import MISSING, Missing, Path, Value, lookup, to_text
+from amplihack.recipes.values import MISSING, KeyPath, Missing, Value, lookup, to_text
 
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
 
 
-def command_hazards(recipe: Recipe, changed: frozenset[str]) -> Iterator[Problem]:
-    """`changed` are the names that steps set, so that their defaults tell nothing."""
+def command_hazards(
+    recipe: Recipe, changed: frozenset[str], blame: Callable[[Step], Severity]
+) -> Iterator[Problem]:
+    """Find placeholders that are more than a value in their place.
+
+    `changed` are the names that steps set, so that their defaults tell nothing. `blame` tells how bad it is
+    that a step can only fail; a hook that fails is only warned about.
+    """
     hooks = recipe.hooks
-    scripts = [step.action.command for step in every_step(recipe.steps) if isinstance(step.action, Bash)]
-    scripts += filter(None, (hooks.pre_step, hooks.post_step, hooks.on_error))
+    scripts: list[tuple[Text, Severity]] = [
+        (step.action.command, blame(step))
+        for step in every_step(recipe.steps)
+        if isinstance(step.action, Bash)
+    ]
+    scripts += [(hook, "warning") for hook in (hooks.pre_step, hooks.post_step, hooks.on_error) if hook]
     defaults = {name: value for name, value in recipe.context.items() if name not in changed}
-    for script in scripts:
+    for script, worst in scripts:
         for hazard in _first_of_each(script.text):
             problem = _problem(hazard, script, _default(defaults, hazard.path))
             if problem:
-                yield problem
+                yield replace(problem, severity=worst) if problem.severity == "error" else problem
 
 
 def _first_of_each(script: str) -> Iterator[Hazard]:
     """One hazard of each kind for each variable: whoever mends the first place sees the others."""
-    seen: set[tuple[str, str, Path]] = set()
+    seen: set[tuple[str, str, KeyPath]] = set()
     for hazard in hazards(script) if "{{" in script else ():
         kind = (hazard.kind, hazard.detail, hazard.path)
         if kind not in seen:
@@ -38,7 +49,7 @@ def _first_of_each(script: str) -> Iterator[Hazard]:
             yield hazard
 
 
-def _default(defaults: Mapping[str, Value], path: Path) -> str | None:
+def _default(defaults: Mapping[str, Value], path: KeyPath) -> str | None:
     """The text of a value that only a caller can change; None where there is none to speak of."""
     value = lookup(defaults, path) if path else MISSING
     return None if isinstance(value, Missing) or value in (None, "") else to_text(value)

@@ -1,16 +1,14 @@
-"""Conditions that do not test anything, and steps that they keep from ever running."""
+"""Conditions that do not test anything, and steps that never run because of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from amplihack.errors import ConditionError, Problem, Severity
 from amplihack.recipes.check.codes import finding
-from amplihack.recipes.check.verdicts import compared, constant_value, contradiction, lost_items, verdict
+from amplihack.recipes.check.subject import Subject
 from amplihack.recipes.conditions import (
-    AMPLIFIER,
-    AMPLIHACK,
     And,
     Compare,
     Constant,
@@ -21,8 +19,10 @@ from amplihack.recipes.conditions import (
     references,
     show,
 )
+from amplihack.recipes.conditions.certain import compared, constant_value, contradiction, lost_items, verdict
 from amplihack.recipes.conditions.tree import children
-from amplihack.recipes.model import Recipe, Step, Test, Text, While, every_step
+from amplihack.recipes.model import Step, Test, Text, While, every_step
+from amplihack.recipes.semantics import rules_of
 from amplihack.recipes.values import Missing
 
 _COMPARE_FIX = "compare it with something that it can be"
@@ -35,41 +35,42 @@ class Site:
     test: Test
     about: str
     repeats: bool = False  # the condition of a loop: that it always holds is then no mistake
+    blame: Severity = "warning"  # how bad it is if the condition can only fail
 
 
-def rules_of(recipe: Recipe) -> Rules:
-    return AMPLIFIER if recipe.dialect == "amplifier" else AMPLIHACK
-
-
-def sites(recipe: Recipe) -> Iterator[Site]:
-    for stage in recipe.stages:
+def sites(subject: Subject) -> Iterator[Site]:
+    """Yield the conditions of stages, steps and loops."""
+    for stage in subject.recipe.stages:
         if stage.condition:
-            yield Site(stage.condition, f"stage '{stage.name}'")
+            yield Site(stage.condition, f"stage '{stage.name}'", blame="error")
         for step in every_step(stage.steps):
-            yield from _step_sites(step)
+            yield from _step_sites(step, subject)
 
 
-def _step_sites(step: Step) -> Iterator[Site]:
+def _step_sites(step: Step, subject: Subject) -> Iterator[Site]:
     if step.condition:
-        yield Site(step.condition, f"step '{step.id}'")
+        # the step is there to be run, as far as its condition is concerned
+        blame = subject.blame(replace(step, condition=None, loop=None))
+        yield Site(step.condition, f"step '{step.id}'", blame=blame)
     if step.loop and isinstance(step.loop.over, While):
-        yield Site(step.loop.over.condition, f"the loop of step '{step.id}'", repeats=True)
+        blame = subject.blame(replace(step, loop=None))
+        yield Site(step.loop.over.condition, f"the loop of step '{step.id}'", repeats=True, blame=blame)
 
 
-def pointless_conditions(recipe: Recipe) -> Iterator[Problem]:
-    rules = rules_of(recipe)
-    for site in sites(recipe):
+def pointless_conditions(subject: Subject) -> Iterator[Problem]:
+    """Find conditions with one answer only, and loops that never run."""
+    rules = rules_of(subject.recipe)
+    for site in sites(subject):
         yield from _findings(site, rules)
-    for step in every_step(recipe.steps):
+    for step in every_step(subject.recipe.steps):
         yield from _empty_loop(step)
 
 
 def _findings(site: Site, rules: Rules) -> Iterator[Problem]:
     tree = site.test.condition.tree
     if failure := _failure(tree, rules):
-        yield finding(
-            "condition-fails", "error", f"the condition can only fail: {failure}", site.test.source.where
-        )
+        what = f"the condition can only fail: {failure}"
+        yield finding("condition-fails", site.blame, what, site.test.source.where)
         return
     if not isinstance(constant_value(tree, rules), Missing):
         yield from _constant(site, rules)
@@ -135,6 +136,7 @@ def _decided_parts(tree: Expression, rules: Rules) -> Iterator[tuple[Expression,
 
 
 def inside(tree: Expression) -> Iterator[Expression]:
+    """Yield an expression and all its parts."""
     yield tree
     for child in children(tree):
         yield from inside(child)

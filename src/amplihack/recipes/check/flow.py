@@ -1,78 +1,104 @@
 """Which variables are there at each mention, on every path through one recipe.
 
 A recipe runs forward: steps may be skipped, repeated or run side by side, but never jump back. So one pass is
-enough. It remembers for each name under which guards it was set; a guard is a condition, a tag or anything
-else that can keep a step from leaving its result.
+enough.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import groupby
 
-from amplihack.recipes.check import mentions
-from amplihack.recipes.check.mentions import Mention
-from amplihack.recipes.check.names import BUILT_IN, IN_HOOKS
-from amplihack.recipes.check.results import (
-    conjuncts,
-    declared,
-    makers,
-    may_be_empty,
-    names_in_body,
+from amplihack.recipes.check import variable_uses
+from amplihack.recipes.check.assignments import (
+    UNGUARDED,
+    Assignments,
+    Guards,
+    Ways,
     own_guards,
-    own_results,
+    rounds,
+    success,
     tags,
 )
-from amplihack.recipes.check.standing import (
+from amplihack.recipes.check.availability import (
     SURE,
-    UNGUARDED,
     UNKNOWN,
-    Call,
+    Availability,
+    CallNeeds,
     Flow,
-    Guards,
     Later,
-    Look,
+    LookInto,
     Maybe,
     Sibling,
-    Standing,
     Use,
 )
-from amplihack.recipes.model import Body, Foreach, Recipe, Stage, Step, SubRecipe, Test, While
+from amplihack.recipes.check.variable_uses import Mention
+from amplihack.recipes.model import Body, Recipe, Stage, Step, SubRecipe, Test, every_step
+from amplihack.recipes.semantics import (
+    BUILT_IN,
+    HOOK_NAMES,
+    batches,
+    declared_names,
+    handed_back,
+    kept_body,
+    loop_names,
+    rounds_are_apart,
+    writes,
+)
 
 
-def follow(recipe: Recipe, look: Look) -> Flow:
-    """Follows the data through a recipe; `look` tells what a sub-recipe does."""
+def follow(recipe: Recipe, look: LookInto) -> Flow:
+    """Follow the data through a recipe; `look` tells what a sub-recipe does."""
     walk = _Walk(recipe, look)
     walk.run()
     return walk.flow()
 
 
+def names_set(step: Step, look: LookInto) -> dict[str, bool]:
+    """Return every name that a step leaves behind, and whether no sub-recipe is needed for it."""
+    call = handed_back(step)
+    callee = look(call) if call else None
+    names = dict.fromkeys(sorted(callee.made), False) if callee else {}
+    for inner in kept_body(step):
+        names |= names_set(inner, look)
+    return {**names, **dict.fromkeys(writes(step), True)}
+
+
 class _Walk:
-    def __init__(self, recipe: Recipe, look: Look) -> None:
+    def __init__(self, recipe: Recipe, look: LookInto) -> None:
         self.recipe, self.look = recipe, look
-        self.declared = declared(recipe)
-        self.makers = makers(recipe.steps)
-        self.set: dict[str, list[tuple[str, Guards]]] = {}
+        self.declared = declared_names(recipe)
+        self.makers = self._makers()
+        self.set = Assignments()
         self.loop_names: list[str] = []
         self.guards: Guards = UNGUARDED
         self.tested: frozenset[str] = frozenset()
-        self.siblings: dict[str, str] = {}
+        self.siblings: dict[str, list[str]] = {}
         self.running: list[str] = []
         self.open = False
         self.uses: list[Use] = []
-        self.calls: list[Call] = []
+        self.calls: list[CallNeeds] = []
         self.made: set[str] = set(self.makers)
         self.used: set[str] = set()
 
+    def _makers(self) -> dict[str, list[str]]:
+        """Return for each name the steps that set it, themselves or through a sub-recipe."""
+        found: dict[str, list[str]] = {}
+        for step in every_step(self.recipe.steps):
+            call = handed_back(step)
+            callee = self.look(call) if call else None
+            for name in (*writes(step), *(callee.made if callee else ())):
+                found.setdefault(name, []).append(step.id)
+        return found
+
     def flow(self) -> Flow:
-        sure = {name for name, ways in self.set.items() if any(not guards for _, guards in ways)}
         return Flow(
             tuple(self.uses),
             tuple(self.calls),
-            frozenset(sure) | self.declared,
-            self.makers,
+            self.set.sure(),
+            {name: tuple(ids) for name, ids in self.makers.items()},
             frozenset(self.made),
+            self.set.names(),
             frozenset(self.used),
             self.open,
         )
@@ -80,74 +106,90 @@ class _Walk:
     def run(self) -> None:
         for name, value in self.recipe.context.items():
             place = self.recipe.context_places.get(name, self.recipe.where)
-            self._use(None, mentions.in_value(value, place, soft=True))
+            self._use(None, variable_uses.in_value(value, place, soft=True))
         for stage in self.recipe.stages:
             self._stage(stage)
         self._hooks()
         if self.recipe.summary:
-            self._use_anywhere(mentions.in_text(self.recipe.summary, soft=True))
+            self._use_anywhere(variable_uses.in_text(self.recipe.summary, soft=True))
 
     # the parts of a recipe
 
     def _stage(self, stage: Stage) -> None:
         if stage.condition:
-            self._use(None, mentions.in_test(stage.condition))
+            self._use(None, variable_uses.in_test(stage.condition))
         if stage.approval and stage.approval.before:
-            self._use(None, mentions.in_text(stage.approval.prompt))
+            self._use(None, variable_uses.in_text(stage.approval.prompt))
         with self._guarded(stage.condition):
             self._steps(stage.steps)
             if stage.approval and not stage.approval.before:
-                self._use(None, mentions.in_text(stage.approval.prompt))
+                self._use(None, variable_uses.in_text(stage.approval.prompt))
 
     def _hooks(self) -> None:
         hooks = self.recipe.hooks
         for text in filter(None, (hooks.pre_step, hooks.post_step, hooks.on_error)):
-            found = mentions.in_command(text)
-            self._use_anywhere(each for each in found if each.name not in IN_HOOKS)
+            found = variable_uses.in_command(text)
+            self._use_anywhere(each for each in found if each.name not in HOOK_NAMES)
 
     def _use_anywhere(self, found: Iterable[Mention]) -> None:
-        """Texts that are rendered at many times, so that any result may be there."""
+        """Note uses in texts that are rendered at many times, so that any result may be there."""
         for mention in found:
             self.used.add(mention.name)
             there = mention.name in self.made or mention.name in self.declared or mention.name in BUILT_IN
             self.uses.append(Use(mention, None, SURE if there else UNKNOWN, self.open))
 
     def _steps(self, steps: tuple[Step, ...]) -> None:
-        for group, members in groupby(steps, key=lambda step: step.parallel_group):
-            if group is None:
-                for step in members:
-                    self._step(step)
-                    self._store(step)
-            else:
-                self._side_by_side(tuple(members))
+        guards = self.guards
+        for batch in batches(steps):
+            self._batch(batch)
+            for step in batch:
+                if step.on_error == "skip_remaining":
+                    self.guards |= success(step)  # otherwise the steps after it are not reached
+        self.guards = guards
 
-    def _side_by_side(self, members: tuple[Step, ...]) -> None:
-        """No member sees what another one sets until all are done."""
+    def _batch(self, batch: tuple[Step, ...]) -> None:
+        """Follow steps that run at the same time: none sees what another one sets until all are done."""
         outside = self.siblings
-        self.siblings = {**outside, **{name: step.id for step in members for name in own_results(step)}}
-        for step in members:
-            self.running.append(step.id)
-            self._step(step)
-            self.running.pop()
+        if len(batch) > 1:
+            self.siblings = dict(outside)
+            for step in batch:
+                for name in self._names_set(step):
+                    self.siblings[name] = [*self.siblings.get(name, ()), step.id]
+        ended = [(step, *self._member(step, alone=len(batch) == 1)) for step in batch]
         self.siblings = outside
-        for step in members:
-            self._store(step)
+        for step, guards, since in ended:
+            self.set.merge(since)
+            self._store(step, guards)
 
-    def _step(self, step: Step) -> None:
-        self.used.update(mentions.environment_names(step))
+    def _member(self, step: Step, *, alone: bool) -> tuple[Guards, dict[str, Ways]]:
+        """Follow a member of a batch; returns its guards, and what its rounds set beside other members."""
+        before = None if alone or step.loop is None else self.set.fork()
+        self.running.append(step.id)
+        guards = self._step(step)
+        self.running.pop()
+        return guards, {} if before is None else self.set.back_to(before)
+
+    def _names_set(self, step: Step) -> dict[str, bool]:
+        return names_set(step, self.look)
+
+    def _step(self, step: Step) -> Guards:
+        """Follow one step; returns the guards of its condition as they were before it ran."""
+        self.used.update(variable_uses.environment_names(step))
         with self._guarded(step.condition):
-            self._use(step, mentions.before_loop(step))
+            guards = self.guards
+            self._use(step, variable_uses.before_loop(step))
             with self._loop(step):
-                self._use(step, mentions.in_round(step))
+                self._use(step, variable_uses.in_round(step))
                 if isinstance(step.action, Body):
                     self._steps(step.action.steps)
                 elif isinstance(step.action, SubRecipe):
                     self._call(step, step.action)
                 self._between_rounds(step)
+        return guards
 
     def _between_rounds(self, step: Step) -> None:
-        results = {*own_results(step), *names_in_body(step)}
-        for mention in mentions.between_rounds(step):
+        results = self._names_set(step) if step.loop else {}
+        for mention in variable_uses.between_rounds(step):
             if mention.name in results:
                 self.used.add(mention.name)
             else:
@@ -163,7 +205,7 @@ class _Walk:
         missing = tuple(sorted(name for name in callee.required - given if self._lacks(name, inherits)))
         unmet = callee.needs - given - callee.required
         used = tuple(sorted(name for name in unmet if self._lacks(name, inherits)))
-        self.calls.append(Call(step, missing, used, self.open))
+        self.calls.append(CallNeeds(step, missing, used, self.open))
         if inherits:
             self.used |= callee.used
             self.open = self.open or callee.open
@@ -171,77 +213,65 @@ class _Walk:
     def _lacks(self, name: str, inherits: bool) -> bool:
         if not inherits:
             return True
-        return not (name in self.declared or name in self.set or name in self.loop_names)
+        return not (name in self.declared or self.set.ways(name) or name in self.loop_names)
 
     # what is set
 
-    def _store(self, step: Step) -> None:
-        guards = self.guards | conjuncts(step.condition)
-        for name in own_results(step):
-            self._set(name, step.id, guards | own_guards(step, name))
-        if isinstance(step.action, SubRecipe) and step.action.mode == "inherit":
-            self._store_from(step, step.action, guards)
-
-    def _store_from(self, step: Step, call: SubRecipe, guards: Guards) -> None:
-        callee = self.look(call)
+    def _store(self, step: Step, guards: Guards) -> None:
+        for name in writes(step):
+            self.set.add(name, step.id, guards | own_guards(step, name))
+        call = handed_back(step)
+        callee = self.look(call) if call else None
         if callee is None:
             return
         self.made |= callee.made
-        for name in (callee.made | callee.declared) - set(call.context):
-            certain = name in callee.made and name in callee.sure
-            inside = UNGUARDED if certain else frozenset({f"inside {step.id}"})
-            self._set(name, step.id, guards | inside | own_guards(step, name))
-
-    def _set(self, name: str, step: str, guards: Guards) -> None:
-        ways = self.set.setdefault(name, [])
-        if not guards:
-            ways[:] = [(step, guards)]
-        elif len(ways) < 8 and not any(not known for _, known in ways):
-            ways.append((step, guards))
+        for name in callee.made:
+            inside = UNGUARDED if name in callee.sure else frozenset({f"inside {step.id}"})
+            self.set.add(name, step.id, guards | inside | own_guards(step, name))
 
     @contextmanager
     def _guarded(self, test: Test | None) -> Iterator[None]:
         guards, tested = self.guards, self.tested
         if test:
-            self.guards = guards | conjuncts(test)
-            self.tested = tested | {each.name for each in mentions.in_test(test)}
+            self.guards = guards | self.set.conjuncts(test)
+            self.tested = tested | {each.name for each in variable_uses.in_test(test)}
         yield
         self.guards, self.tested = guards, tested
 
     @contextmanager
     def _loop(self, step: Step) -> Iterator[None]:
-        """Inside a loop its variable is there, and perhaps what an earlier round has set."""
+        """Inside a loop its own names are there, and perhaps what an earlier round has set."""
         if step.loop is None:
             yield
             return
-        over, guards = step.loop.over, self.guards
-        if isinstance(over, Foreach):
-            self.loop_names.append(over.name)
-        if isinstance(over, While) or over.parallel is None:
+        guards, names, apart = self.guards, loop_names(step.loop), rounds_are_apart(step)
+        before = self.set.fork() if apart else {}
+        self.loop_names += names
+        if not apart:
             again = frozenset({f"an earlier round of {step.id}"})
-            for name in (*names_in_body(step), *own_results(step)):
-                self._set(name, step.id, guards | again)
-        if may_be_empty(step):
-            self.guards = guards | {f"rounds of {step.id}"}
+            for name in self._names_set(step):
+                self.set.add(name, step.id, guards | again)
+        self.guards = guards | rounds(step) | success(step)
         yield
         self.guards = guards
-        if isinstance(over, Foreach):
-            self.loop_names.pop()
+        del self.loop_names[-len(names) :]
+        if apart:
+            self.set.back_to(before)
 
     # what is used
 
     def _use(self, step: Step | None, found: Iterable[Mention]) -> None:
         for mention in found:
             self.used.add(mention.name)
-            self.uses.append(Use(mention, step, self._standing(step, mention.name), self.open))
+            self.uses.append(Use(mention, step, self._availability(step, mention.name), self.open))
 
-    def _standing(self, step: Step | None, name: str) -> Standing:
+    def _availability(self, step: Step | None, name: str) -> Availability:
         if name in self.loop_names:
             return SURE
-        ways = self.set.get(name)
-        sibling = self.siblings.get(name)
-        if sibling is not None and sibling not in self.running:
-            return Sibling(sibling, earlier=ways is not None or name in self.declared)
+        ways = self.set.ways(name)
+        for sibling in self.siblings.get(name, ()):
+            if sibling not in self.running:
+                return Sibling(sibling, earlier=bool(ways) or name in self.declared)
         if name in self.declared or name in BUILT_IN:
             return SURE
         if ways:
@@ -249,6 +279,6 @@ class _Walk:
         later = self.makers.get(name)
         return Later(later[0]) if later else UNKNOWN
 
-    def _certain(self, step: Step | None, name: str, ways: list[tuple[str, Guards]]) -> bool:
+    def _certain(self, step: Step | None, name: str, ways: Ways) -> bool:
         here = self.guards | (tags(step) if step else UNGUARDED)
         return name in self.tested or any(guards <= here for _, guards in ways)

@@ -1,59 +1,75 @@
-"""All checks of one recipe, in one pass over its flow."""
+"""The check of one recipe as a walk: study it once, then judge it stage by stage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from amplihack.errors import Problem
-from amplihack.recipes.check.agents import unknown_agents
-from amplihack.recipes.check.calls import empty_inputs, missing_inputs, unknown_inputs, unknown_recipes
 from amplihack.recipes.check.commands import command_hazards
+from amplihack.recipes.check.condition_values import compared_json, text_flags
 from amplihack.recipes.check.conditions import pointless_conditions
-from amplihack.recipes.check.flags import compared_json, text_flags
-from amplihack.recipes.check.foreign import foreign_templates
-from amplihack.recipes.check.library import Library
-from amplihack.recipes.check.mentions import EVERYTHING
-from amplihack.recipes.check.names import Spelling
-from amplihack.recipes.check.parallel import parallel_writes
-from amplihack.recipes.check.recursion import bottomless_calls
-from amplihack.recipes.check.results import declared, loop_names
-from amplihack.recipes.check.structure import dependencies, reserved_names, unknown_parts
-from amplihack.recipes.check.undefined import Around, doubtful_uses, unused_outputs
-from amplihack.recipes.check.world import World
+from amplihack.recipes.check.neighbours import Surroundings
+from amplihack.recipes.check.nesting import bottomless_calls, too_many_steps
+from amplihack.recipes.check.order import dependencies, parallel_writes, split_groups
+from amplihack.recipes.check.other_templates import other_templates
+from amplihack.recipes.check.pointless import (
+    constant_loops,
+    pointless_overrides,
+    pointless_retries,
+    unknown_rules,
+    unknown_secrets,
+)
+from amplihack.recipes.check.sub_recipes import empty_inputs, missing_inputs, unknown_inputs, unknown_recipes
+from amplihack.recipes.check.subject import Subject, study
+from amplihack.recipes.check.unknown import reserved_names, unknown_agents, unknown_parts
+from amplihack.recipes.check.unset_variables import doubtful_uses, unused_outputs
 from amplihack.recipes.extends import Located
 
 
-def check_recipe(located: Located, world: World, *, everything: bool = False) -> tuple[Problem, ...]:
-    """The findings of one recipe in the order of its lines; notes only if `everything` is wanted."""
-    found = {problem for problem in _findings(located, world) if everything or problem.severity != "note"}
-    return tuple(sorted(found, key=_place))
+def _scripts(subject: Subject) -> Iterator[Problem]:
+    return command_hazards(subject.recipe, subject.flow.made, subject.blame)
 
 
-def _findings(located: Located, world: World) -> Iterator[Problem]:
-    recipe, library = located.recipe, Library(world)
-    flow, incoming = library.flow(located), library.incoming(located)
-    names = declared(recipe) | flow.made | incoming.given | incoming.made | loop_names(recipe)
-    around = Around(recipe, incoming, Spelling(names))
-    changed = flow.made | incoming.given | incoming.made
+STAGES: Final[tuple[Callable[[Subject], Iterator[Problem]], ...]] = (
+    # variables
+    doubtful_uses,
+    unknown_parts,
+    unused_outputs,
+    # other recipes
+    unknown_recipes,
+    missing_inputs,
+    empty_inputs,
+    unknown_inputs,
+    bottomless_calls,
+    too_many_steps,
+    # conditions
+    pointless_conditions,
+    text_flags,
+    compared_json,
+    # order
+    dependencies,
+    split_groups,
+    parallel_writes,
+    # texts
+    _scripts,
+    other_templates,
+    # fields that do not mean anything here
+    reserved_names,
+    unknown_agents,
+    unknown_rules,
+    unknown_secrets,
+    pointless_overrides,
+    pointless_retries,
+    constant_loops,
+)
 
-    yield from doubtful_uses(flow, around)
-    yield from unknown_parts(recipe, flow, changed)
-    yield from missing_inputs(flow, around)
-    yield from empty_inputs(located, library)
-    yield from unknown_inputs(located, library)
-    yield from unknown_recipes(located, library)
-    yield from bottomless_calls(located, library)
-    yield from pointless_conditions(recipe)
-    yield from text_flags(recipe, changed)
-    yield from compared_json(recipe)
-    yield from parallel_writes(located, library)
-    yield from command_hazards(recipe, flow.made)
-    yield from foreign_templates(recipe, names)
-    yield from dependencies(recipe)
-    yield from reserved_names(recipe)
-    yield from unknown_agents(recipe, world.agents())
-    if not incoming.called and EVERYTHING not in flow.used:
-        yield from unused_outputs(recipe, flow.used)
+
+def check_recipe(located: Located, world: Surroundings, *, everything: bool = False) -> tuple[Problem, ...]:
+    """Return the findings of one recipe in the order of its lines; notes only if `everything` is wanted."""
+    subject = study(located, world)
+    found = {problem for stage in STAGES for problem in stage(subject)}
+    return tuple(sorted((each for each in found if everything or each.severity != "note"), key=_place))
 
 
 def _place(problem: Problem) -> tuple[str, int, int, str, str]:

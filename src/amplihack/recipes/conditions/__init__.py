@@ -13,7 +13,6 @@ A placeholder is a value wherever it stands: what it holds is never read as part
 
 from amplihack.recipes.conditions.evaluate import evaluate, holds
 from amplihack.recipes.conditions.parse import parse_condition
-from amplihack.recipes.conditions.references import Reference, known, references
 from amplihack.recipes.conditions.rules import AMPLIFIER, AMPLIHACK, Rules
 from amplihack.recipes.conditions.show import show
 from amplihack.recipes.conditions.tree import (
@@ -33,6 +32,7 @@ from amplihack.recipes.conditions.tree import (
     Placeholder,
     Property,
 )
+from amplihack.recipes.conditions.variables import VariableReference, known, references
 
 __all__ = [
     "AMPLIFIER",
@@ -52,8 +52,8 @@ __all__ = [
     "Or",
     "Placeholder",
     "Property",
-    "Reference",
     "Rules",
+    "VariableReference",
     "evaluate",
     "holds",
     "known",

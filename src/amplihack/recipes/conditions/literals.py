@@ -10,7 +10,7 @@ from amplihack.errors import ConditionError
 from amplihack.recipes.conditions.tokens import Token
 from amplihack.recipes.conditions.tree import Constant, Interpolated, Placeholder
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.values import Path
+from amplihack.recipes.values import KeyPath
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _MEANING = {"n": "\n", "t": "\t"}  # any other character stands for itself
@@ -64,7 +64,7 @@ def _unescape(raw: str) -> str:
     return _ESCAPE.sub(lambda match: _MEANING.get(match.group(1), match.group(1)), raw)
 
 
-def safe_path(path: Path, column: int) -> Path:
+def safe_path(path: KeyPath, column: int) -> KeyPath:
     return tuple(safe_name(part, column) for part in path)
 
 

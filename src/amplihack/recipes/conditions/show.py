@@ -21,7 +21,7 @@ from amplihack.recipes.conditions.tree import (
     Placeholder,
     Property,
 )
-from amplihack.recipes.values import Path
+from amplihack.recipes.values import KeyPath
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 _WORDS = {True: "true", False: "false", None: "null"}
@@ -112,7 +112,7 @@ def _interpolated(parts: tuple[str | Placeholder, ...]) -> str:
     return f"{quote}{''.join(shown)}{quote}"
 
 
-def _placeholder(path: Path, around: str = "") -> str:
+def _placeholder(path: KeyPath, around: str = "") -> str:
     return f"{{{{{path[0]}{''.join(_step(part, around) for part in path[1:])}}}}}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from amplihack.recipes.values import Path
+from amplihack.recipes.values import KeyPath
 
 Operator: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
 
@@ -30,7 +30,7 @@ class Name:
 class Placeholder:
     """`{{path}}`, outside of quotes or as a part of a quoted text."""
 
-    path: Path
+    path: KeyPath
     column: int = field(default=0, compare=False)
 
 

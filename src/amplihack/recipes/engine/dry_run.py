@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError, ConditionError
-from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, holds, references
+from amplihack.recipes.conditions import holds, references
 from amplihack.recipes.engine.state import Options
-from amplihack.recipes.explain import DEFAULT_DEPTH
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import Agent, Bash, Body, Foreach, Loop, Recipe, Step, SubRecipe, Test
+from amplihack.recipes.model import Agent, Bash, Body, Recipe, Step, SubRecipe, Test
 from amplihack.recipes.ports import RecipeBook
-from amplihack.recipes.templates import find_placeholders, render_text
+from amplihack.recipes.semantics import (
+    BUILT_IN,
+    depth_limit,
+    first_values,
+    handed_back,
+    kept_body,
+    levels_for_call,
+    levels_inside,
+    loop_names,
+    rounds_are_apart,
+    rules_of,
+    writes,
+)
+from amplihack.recipes.templates import find_placeholders, render_text, render_value
 from amplihack.recipes.values import Value
 
 Verdict: TypeAlias = Literal["would run", "would be skipped", "depends"]
+_MOST = 2_000  # forecasts: a recipe that calls itself twice has more than anybody reads
+_ANYTHING = "*"  # stands among the unknown names after a sub-recipe that only the run can name
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,67 +48,139 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class _Knowledge:
-    """Values that are known before the run, and names that steps would set."""
+    """The values that are known before the run, and the names that steps would set."""
 
-    values: dict[str, Value]
+    values: Mapping[str, Value]
     unknown: set[str]
+    written: set[str] = field(default_factory=set)
+
+    def write(self, names: Iterable[str]) -> None:
+        self.written.update(names)
+        self.unknown.update(self.written)
+
+    def certain(self) -> dict[str, Value]:
+        return {name: value for name, value in self.values.items() if not self.open_names({name})}
+
+    def copy(self) -> _Knowledge:
+        return replace(self, unknown=set(self.unknown), written=set(self.written))
+
+    def open_names(self, mentioned: Collection[str]) -> list[str]:
+        """Return those of the mentioned names whose values only the run can tell, in order."""
+        if _ANYTHING in self.unknown:
+            return sorted(mentioned)
+        told_by_the_run = BUILT_IN - self.values.keys()
+        return sorted(name for name in mentioned if name in self.unknown or name in told_by_the_run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """Sub-recipes that were asked for, so that each is read once."""
+
+    book: RecipeBook
+    read: dict[tuple[str, str | None], Located] = field(default_factory=dict)
+
+    def sub_recipe(self, reference: str, caller: str | None) -> Located:
+        asked = (reference, caller)
+        if asked not in self.read:
+            self.read[asked] = self.book.sub_recipe(reference, caller)
+        return self.read[asked]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the forecast is: the recipe, how deep it is shown, and how many levels may follow."""
+
+    located: Located
+    book: _Shelf
+    options: Options
+    levels: int
+    depth: int = 0
+
+    @property
+    def recipe(self) -> Recipe:
+        return self.located.recipe
 
 
 def forecast(
     located: Located, overrides: Mapping[str, Value], book: RecipeBook, options: Options
 ) -> tuple[Forecast, ...]:
-    """Every step of the recipe and of those it calls, in order."""
+    """Return a forecast for every step of the recipe and of those it calls, in order."""
     known = _Knowledge({**located.recipe.context, **overrides}, set())
-    return tuple(_recipe(located, known, book, options, 0))
+    steps = _recipe(_Place(located, _Shelf(book), options, depth_limit(located.recipe)), known)
+    return tuple(islice(steps, _MOST))
 
 
-def _recipe(
-    located: Located, known: _Knowledge, book: RecipeBook, options: Options, depth: int
-) -> Iterator[Forecast]:
-    for stage in located.recipe.stages:
-        verdict, why = _holds(stage.condition, located.recipe, known)
+def _recipe(place: _Place, known: _Knowledge) -> Iterator[Forecast]:
+    for stage in place.recipe.stages:
+        verdict, why = _holds(stage.condition, place.recipe, known)
         for step in stage.steps:
             if verdict == "would be skipped":
-                yield Forecast(step.id, step.kind, depth, verdict, f"stage '{stage.name}': {why}")
+                yield Forecast(step.id, step.kind, place.depth, verdict, f"stage '{stage.name}': {why}")
+            elif verdict == "depends":
+                yield from (
+                    _doubted(each, f"stage '{stage.name}': {why}") for each in _step(step, place, known)
+                )
             else:
-                yield from _step(step, located, known, book, options, depth)
+                yield from _step(step, place, known)
 
 
-def _step(
-    step: Step, located: Located, known: _Knowledge, book: RecipeBook, options: Options, depth: int
-) -> Iterator[Forecast]:
-    verdict, why = _verdict(step, located.recipe, known, options)
+def _doubted(each: Forecast, why: str) -> Forecast:
+    return replace(each, verdict="depends", why=why) if each.verdict == "would run" else each
+
+
+def _step(step: Step, place: _Place, known: _Knowledge) -> Iterator[Forecast]:
+    verdict, why = _verdict(step, place, known)
+    if verdict == "would be skipped":
+        yield Forecast(step.id, step.kind, place.depth, verdict, why, _text(step, known))
+        return
+    inner = known.copy()
     if step.loop is not None:
-        known.unknown.update(_loop_names(step.loop))
-    yield Forecast(step.id, step.kind, depth, verdict, why, _text(step, known))
-    if verdict != "would be skipped":
-        if isinstance(step.action, Body):
-            for inner in step.action.steps:
-                yield from _step(inner, located, known, book, options, depth + 1)
-        elif isinstance(step.action, SubRecipe):
-            yield from _sub_recipe(step.action, located, known, book, options, depth)
-        known.unknown.update(_written(step))
+        inner.unknown.update(loop_names(step.loop))
+        inner.unknown.update(_may_set((step,), place, set()))  # a later round sees what an earlier one set
+    yield Forecast(step.id, step.kind, place.depth, verdict, why, _text(step, inner))
+    yield from _inside(step, place, inner)
+    if not rounds_are_apart(step):
+        known.write(inner.written)
+    known.write(writes(step))
 
 
-def _loop_names(loop: Loop) -> set[str]:
-    """What a loop sets before or between its rounds."""
-    own = {loop.over.name} if isinstance(loop.over, Foreach) else {"_loop_index", "_loop_iteration"}
-    return own | loop.update.keys()
+def _inside(step: Step, place: _Place, known: _Knowledge) -> Iterator[Forecast]:
+    match step.action:
+        case Body(steps):
+            for inner in steps:
+                yield from _step(inner, replace(place, depth=place.depth + 1), known)
+        case SubRecipe() as call:
+            yield from _sub_recipe(step, call, place, known)
+        case _:
+            return
 
 
-def _written(step: Step) -> set[str]:
-    names = {step.result_name}
-    if step.loop is not None and step.loop.collect:
-        names.add(step.loop.collect)
-    if isinstance(step.action, Bash):
-        names.update(name for name in (step.action.exit_code_to, step.action.stderr_to) if name)
+def _may_set(steps: Iterable[Step], place: _Place, seen: set[str]) -> set[str]:
+    """Return every name that the steps can set, through sub-recipes too; each recipe is looked at once."""
+    names: set[str] = set()
+    for step in steps:
+        names.update(writes(step), _may_set(kept_body(step), place, seen))
+        call = handed_back(step)
+        if call and find_placeholders(call.recipe.text):
+            names.add(_ANYTHING)
+        elif call and (name := call.recipe.text.strip()) not in seen:
+            seen.add(name)
+            names |= _set_by(name, place, seen)
     return names
 
 
-def _verdict(step: Step, recipe: Recipe, known: _Knowledge, options: Options) -> tuple[Verdict, str]:
-    if options.excludes(step.when_tags):
+def _set_by(name: str, place: _Place, seen: set[str]) -> set[str]:
+    try:
+        child = place.book.sub_recipe(name, place.located.path)
+    except AmplihackError:
+        return set()  # the call fails, so nothing comes back
+    return _may_set(child.recipe.steps, replace(place, located=child), seen)
+
+
+def _verdict(step: Step, place: _Place, known: _Knowledge) -> tuple[Verdict, str]:
+    if place.options.excludes(step.when_tags):
         return "would be skipped", f"tags: {', '.join(step.when_tags)}"
-    return _holds(step.condition, recipe, known)
+    return _holds(step.condition, place.recipe, known)
 
 
 def _holds(test: Test | None, recipe: Recipe, known: _Knowledge) -> tuple[Verdict, str]:
@@ -101,18 +188,18 @@ def _holds(test: Test | None, recipe: Recipe, known: _Knowledge) -> tuple[Verdic
         return "would run", ""
     condition = test.condition
     text = " ".join(condition.text.split())
-    open_names = sorted({each.path[0] for each in references(condition.tree)} & known.unknown)
+    open_names = known.open_names({each.path[0] for each in references(condition.tree)})
     if open_names:
         return "depends", f"{text} (on {', '.join(open_names)})"
-    rules = AMPLIFIER if recipe.dialect == "amplifier" else AMPLIHACK
     try:
-        return ("would run" if holds(condition, known.values, rules) else "would be skipped"), text
+        holding = holds(condition, known.values, rules_of(recipe))
     except ConditionError as error:
         return "depends", f"{text}: {error.what}"
+    return ("would run" if holding else "would be skipped"), text
 
 
 def _text(step: Step, known: _Knowledge) -> str:
-    """The command or prompt with known values in it and outputs still as placeholders."""
+    """Return the command or prompt with known values in it and outputs still as placeholders."""
     match step.action:
         case Body():
             return ""
@@ -125,25 +212,40 @@ def _text(step: Step, known: _Knowledge) -> str:
     pieces, position = [], 0
     for found in find_placeholders(template):
         raw = template[found.start : found.end]
-        shown = raw if found.path[0] in known.unknown else render_text(raw, known.values).text
+        shown = raw if known.open_names({found.path[0]}) else render_text(raw, known.values).text
         pieces += [template[position : found.start], shown]
         position = found.end
     return "".join([*pieces, template[position:]]).strip()
 
 
-def _sub_recipe(
-    action: SubRecipe, located: Located, known: _Knowledge, book: RecipeBook, options: Options, depth: int
-) -> Iterator[Forecast]:
-    if depth >= DEFAULT_DEPTH:
+def _sub_recipe(step: Step, call: SubRecipe, place: _Place, known: _Knowledge) -> Iterator[Forecast]:
+    if levels_for_call(place.levels, call.limits) <= 0:
         return
-    name = render_text(action.recipe.text, known.values).text
+    if open_names := known.open_names({each.path[0] for each in find_placeholders(call.recipe.text)}):
+        why = f"the recipe is known only in the run (on {', '.join(open_names)})"
+        yield Forecast(call.recipe.text, "recipe", place.depth + 1, "depends", why)
+        known.write({_ANYTHING} if handed_back(step) else ())
+        return
+    name = render_text(call.recipe.text, known.values).text.strip()
     try:
-        child = book.sub_recipe(name, located.path)
+        child = place.book.sub_recipe(name, place.located.path)
     except AmplihackError as error:
-        yield Forecast(name, "recipe", depth + 1, "depends", error.what.splitlines()[0])
+        yield Forecast(name, "recipe", place.depth + 1, "depends", error.what.splitlines()[0])
         return
-    inherited = known.values if action.mode == "inherit" else {}
-    inner = _Knowledge({**child.recipe.context, **inherited, **dict(action.context)}, set(known.unknown))
-    yield from _recipe(child, inner, book, options, depth + 1)
-    if action.mode == "inherit":
-        known.unknown.update(inner.unknown)
+    inner = _first_knowledge(call, child.recipe, known)
+    levels = levels_inside(place.levels, call.limits, child.recipe)
+    below = replace(place, located=child, levels=levels, depth=place.depth + 1)
+    yield from _recipe(below, inner)
+    if handed_back(step) is not None:
+        known.write(inner.written)
+
+
+def _first_knowledge(call: SubRecipe, recipe: Recipe, known: _Knowledge) -> _Knowledge:
+    """Return what is known at the start of a sub-recipe; what is made of unknown values is unknown too."""
+    passed: dict[str, Value] = {}
+    open_ = set(known.unknown - call.context.keys()) if call.mode == "inherit" else set()
+    for name, value in call.context.items():
+        passed[name], missing = render_value(value, known.certain())
+        if known.open_names({path[0] for path in missing}):
+            open_.add(name)
+    return _Knowledge(first_values(call, recipe, known.values, passed), open_)

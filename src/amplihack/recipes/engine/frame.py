@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, Rules
+from amplihack.recipes.conditions import Rules
 from amplihack.recipes.model import Limits, Recipe
+from amplihack.recipes.semantics import APPROVAL_MESSAGE, levels_inside, rules_of, tighter_step_limit
 from amplihack.recipes.values import Value
 
-APPROVAL_MESSAGE = "_approval_message"
 _MARKS = str.maketrans({mark: f"%{ord(mark):02X}" for mark in "%/[]"})
 
 
@@ -108,7 +108,12 @@ class Frame:
 
     @property
     def rules(self) -> Rules:
-        return AMPLIFIER if self.recipe.dialect == "amplifier" else AMPLIHACK
+        return rules_of(self.recipe)
+
+    @property
+    def levels(self) -> int:
+        """How many levels of sub-recipes may still follow below this frame."""
+        return self.max_depth - self.depth
 
     def identity(self, name: str) -> str:
         """Return the name's place in the whole run; marks that build such places are escaped in names."""
@@ -142,25 +147,18 @@ class Frame:
 
     def enter(self, recipe: Recipe, path: str | None, scope: Scope, identity: str, limits: Limits) -> Frame:
         """The frame of a sub-recipe; its limits can only be tighter than those around it."""
-        depths = [self.max_depth]
-        depths += [self.depth + 1 + each for each in (recipe.limits.max_depth,) if each is not None]
-        depths += [self.depth + each for each in (limits.max_depth,) if each is not None]
+        depth, total = self.depth + 1, tighter_step_limit(limits, recipe)
         return Frame(
             recipe=recipe,
             path=path,
-            depth=self.depth + 1,
-            max_depth=min(depths),
-            budget=_tighter(self.budget, (limits.max_total_steps, recipe.limits.max_total_steps)),
+            depth=depth,
+            max_depth=depth + levels_inside(self.levels, limits, recipe),
+            budget=self.budget if total is None else Budget(total, self.budget),
             scope=scope,
             default_timeout=recipe.default_step_timeout or self.default_timeout,
             prefix=f"{identity}/",
             facts={**self.facts, **recipe_facts(recipe)},
         )
-
-
-def _tighter(budget: Budget, limits: Iterable[int | None]) -> Budget:
-    known = [limit for limit in limits if limit is not None]
-    return Budget(min(known), budget) if known else budget
 
 
 def recipe_facts(recipe: Recipe) -> dict[str, Value]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -17,8 +17,9 @@ from amplihack.recipes.events import IterationFinished, IterationStarted, Output
 from amplihack.recipes.model import Foreach, Loop, Test, Text, While
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.run_state import Instance
-from amplihack.recipes.templates import find_placeholders, render_value
-from amplihack.recipes.values import MISSING, Missing, Value, from_json, lookup
+from amplihack.recipes.semantics import LOOP_INDEX, LOOP_ITERATION, as_list, list_path, loop_names
+from amplihack.recipes.templates import render_value
+from amplihack.recipes.values import MISSING, Missing, Value, lookup
 
 
 @dataclass(slots=True)
@@ -86,36 +87,28 @@ async def _foreach(job: Job, loop: Loop, over: Foreach, rounds: Rounds) -> None:
 
 
 def _items(job: Job, over: Foreach) -> list[Value]:
-    """The list to go through; text that is a JSON list counts as one."""
+    """The list to go through."""
     if not isinstance(over.items, Text):
         rendered, missing = render_value(list(over.items), job.frame.view())
         job.missing(missing, "foreach")
         return list(rendered) if isinstance(rendered, list) else []
     value = _named(over.items.text, job.frame)
-    if isinstance(value, str):
-        try:
-            value = from_json(value)
-        except ValueError:
-            value = value or MISSING
-    if isinstance(value, Missing):
-        raise StepFailure(f"foreach: {over.items.text} is not defined")
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return list(value)
-    raise StepFailure(f"foreach: {over.items.text} is not a list")
+    items = as_list(value)
+    if items is None:
+        undefined = isinstance(value, Missing) or value == ""
+        raise StepFailure(f"foreach: {over.items.text} is not {'defined' if undefined else 'a list'}")
+    return items
 
 
 def _named(text: str, frame: Frame) -> Value | Missing:
-    found = find_placeholders(text)
-    if len(found) == 1 and (found[0].start, found[0].end) == (0, len(text)):
-        return lookup(frame.view(), found[0].path)
-    if not found:
-        return lookup(frame.view(), tuple(text.split("."))) if text else MISSING
+    if (path := list_path(text)) is not None:
+        return lookup(frame.view(), path)
     value, missing = render_value(text, frame.view())
     return MISSING if missing else value
 
 
 async def _one_by_one(job: Job, loop: Loop, name: str, items: list[Value], rounds: Rounds) -> None:
-    with _own_variables(job.frame, name):
+    with _own_variables(job.frame, *loop_names(loop)):
         for index, item in enumerate(items):
             job.frame.scope.values[name] = item
             await _round(job, index, len(items), rounds)
@@ -146,12 +139,12 @@ async def _at_once(job: Job, name: str, items: list[Value], width: int, rounds: 
 
 async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
     index = 0
-    with _own_variables(job.frame, "_loop_index", "_loop_iteration"):
+    with _own_variables(job.frame, *loop_names(loop)):
         while _holds(over.condition, job.frame):
             if index >= loop.max_iterations:
                 rounds.limit_reached = True
                 return
-            job.frame.scope.values.update({"_loop_index": index, "_loop_iteration": index + 1})
+            job.frame.scope.values.update({LOOP_INDEX: index, LOOP_ITERATION: index + 1})
             await _round(job, index, None, rounds)
             _go_on_or_raise(job, index, rounds)
             if _ends(job, loop):

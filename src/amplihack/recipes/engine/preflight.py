@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from amplihack.recipes.engine.state import Run
 from amplihack.recipes.model import Recipe
+from amplihack.recipes.semantics import CONTEXT_RULES, is_blank
 from amplihack.recipes.values import Value
 
 _NEEDED = {"git_repo": " (must be a git repo path)", "path": " (must be a valid path)"}
@@ -34,14 +35,14 @@ def preflight(run: Run, recipe: Recipe, values: Mapping[str, Value]) -> str:
 
 def _problems(run: Run, name: str, rule: str, value: Value) -> Iterator[str]:
     if rule == "nonempty":
-        if value is None or (isinstance(value, str) and not value.strip()):
+        if is_blank(value):
             yield f"'{name}' is required but empty or missing"
     elif rule in _NEEDED:
         if not isinstance(value, str) or not value.strip():
             yield f"'{name}' is required{_NEEDED[rule]}"
         else:
             yield from _path_problems(run, name, rule, value)
-    elif rule not in ("", "optional"):
+    elif rule and rule not in CONTEXT_RULES:
         run.warn("", f"context_validation: '{name}' has the unknown rule '{rule}', which checks nothing")
 
 

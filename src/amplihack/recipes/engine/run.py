@@ -13,12 +13,12 @@ from amplihack.recipes.engine.stages import Ended, run_stages
 from amplihack.recipes.engine.state import Options, Run
 from amplihack.recipes.engine.steps import run_steps
 from amplihack.recipes.events import RunFinished, RunStarted, StepFinished
-from amplihack.recipes.explain import DEFAULT_DEPTH, DEFAULT_STEPS
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.ports import World
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.run_state import PREFLIGHT, RunState
+from amplihack.recipes.semantics import depth_limit, step_limit
 from amplihack.recipes.templates import render_text
 from amplihack.recipes.values import Value
 
@@ -53,13 +53,12 @@ def _so_far(run: Run, recipe: Recipe) -> Ended:
 
 def _first_frame(run: Run, located: Located, overrides: Mapping[str, Value]) -> Frame:
     recipe = located.recipe
-    depth, total = recipe.limits.max_depth, recipe.limits.max_total_steps
     return Frame(
         recipe=recipe,
         path=located.path,
         depth=0,
-        max_depth=DEFAULT_DEPTH if depth is None else depth,
-        budget=Budget(DEFAULT_STEPS if total is None else total),
+        max_depth=depth_limit(recipe),
+        budget=Budget(step_limit(recipe)),
         scope=Scope({**recipe.context, **overrides}),
         default_timeout=recipe.default_step_timeout,
         facts={

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds
-from amplihack.recipes.engine.frame import APPROVAL_MESSAGE, Frame
+from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.state import Run
 from amplihack.recipes.events import GateDecided, GateReached, StepFinished
 from amplihack.recipes.model import Approval, Recipe, Stage
 from amplihack.recipes.ports import Decision
 from amplihack.recipes.results import StepResult
+from amplihack.recipes.semantics import APPROVAL_MESSAGE
 from amplihack.recipes.templates import render_text
 
 

@@ -12,12 +12,13 @@ from amplihack.recipes.agents import Usage
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.pace import Pace
 from amplihack.recipes.events import Event, LinePrinted, Warned
-from amplihack.recipes.model import Agent, Bash, Step
+from amplihack.recipes.model import Step
 from amplihack.recipes.ports import World
 from amplihack.recipes.results import Ending, Spending, StepResult
 from amplihack.recipes.run_state import Instance, RunState
+from amplihack.recipes.semantics import counts_as_step
 from amplihack.recipes.templates import show_path
-from amplihack.recipes.values import MISSING, Missing, Path, Value
+from amplihack.recipes.values import MISSING, KeyPath, Missing, Value
 
 Sequel: TypeAlias = Literal["next", "leave", "stop"]  # what a finished step means for those after it
 
@@ -151,8 +152,7 @@ class Job:
 
     def claim(self, blank: StepResult) -> StepResult:
         """Count the step, if it does something itself. Raises StepFailure when the limit is reached."""
-        budget = self.frame.budget
-        works = isinstance(self.step.action, Bash | Agent)
+        budget, works = self.frame.budget, counts_as_step(self.step)
         limit = budget.take() if works else budget.exhausted()
         if limit is not None:
             raise StepFailure(f"Total step limit ({limit}) exceeded", hopeless=True, final=True)
@@ -169,7 +169,7 @@ class Job:
     def allows(self, failure: StepFailure) -> bool:
         return self.step.on_error != "fail" and not failure.final
 
-    def missing(self, names: tuple[Path, ...], where: str) -> None:
+    def missing(self, names: tuple[KeyPath, ...], where: str) -> None:
         """Warns about names that lead nowhere; under strict_vars they fail the step."""
         if not names:
             return

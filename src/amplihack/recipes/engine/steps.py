@@ -17,6 +17,7 @@ from amplihack.recipes.events import OutputStored, StepFinished, StepStarted
 from amplihack.recipes.model import Step
 from amplihack.recipes.outputs import stored_value
 from amplihack.recipes.results import StepResult
+from amplihack.recipes.semantics import batches
 from amplihack.recipes.values import Value, to_json
 
 DRY_RUN_VALUE = "(dry-run)"
@@ -26,7 +27,7 @@ async def run_steps(run: Run, steps: Sequence[Step], frame: Frame) -> Outcome:
     """Runs the steps in order until one of them ends the sequence."""
     results: list[StepResult] = []
     position, of = 0, frame.of or len(steps)
-    for group in groups(steps):
+    for group in batches(steps):
         finished = await _run_group(run, group, frame, frame.before + position, of)
         results += finished
         position += len(group)
@@ -34,22 +35,6 @@ async def run_steps(run: Run, steps: Sequence[Step], frame: Frame) -> Outcome:
         if sequel != "next":
             return Outcome(tuple(results), sequel, tuple(step.id for step in steps[position:]))
     return Outcome(tuple(results), "next")
-
-
-def groups(steps: Sequence[Step]) -> list[list[Step]]:
-    """Adjacent steps of one parallel group, together; every other step alone.
-
-    A member that depends on an earlier member of its group waits for it: a new group begins there.
-    """
-    found: list[list[Step]] = []
-    for step in steps:
-        last = found[-1] if found else []
-        together = step.parallel_group is not None and last and last[0].parallel_group == step.parallel_group
-        if together and not any(member.id in step.depends_on for member in last):
-            last.append(step)
-        else:
-            found.append([step])
-    return found
 
 
 def _sequel(run: Run, group: Sequence[Step], results: Sequence[StepResult]) -> Sequel:
@@ -61,7 +46,9 @@ def _sequel(run: Run, group: Sequence[Step], results: Sequence[StepResult]) -> S
     return "leave" if any(step.on_error == "skip_remaining" for step, _ in failures) else "next"
 
 
-async def _run_group(run: Run, group: list[Step], frame: Frame, position: int, of: int) -> list[StepResult]:
+async def _run_group(
+    run: Run, group: Sequence[Step], frame: Frame, position: int, of: int
+) -> list[StepResult]:
     """One step with the frame's own variables, or several at once, each with a copy of them."""
     if len(group) == 1:
         return [await run_step(run, group[0], frame, position + 1, of)]

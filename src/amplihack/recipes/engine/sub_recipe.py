@@ -6,15 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.engine.frame import APPROVAL_MESSAGE, Frame, Scope
+from amplihack.recipes.engine.frame import Frame, Scope
 from amplihack.recipes.engine.preflight import preflight
 from amplihack.recipes.engine.recovery import recover
 from amplihack.recipes.engine.stages import run_stages
 from amplihack.recipes.engine.state import Done, Job, StepFailure
 from amplihack.recipes.events import RecipeEntered
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import Recipe, SubRecipe
+from amplihack.recipes.model import SubRecipe
 from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.semantics import APPROVAL_MESSAGE, first_values, levels_for_call
 from amplihack.recipes.templates import render_text, render_value
 from amplihack.recipes.values import Value, tail, to_json
 
@@ -26,7 +27,7 @@ async def call_recipe(job: Job, action: SubRecipe) -> Done:
     run = job.run
     name, located = _find(job, action)
     passed = _passed(job, action)
-    scope = _scope_in(action, located.recipe, job.frame, passed)
+    scope = Scope(first_values(action, located.recipe, job.frame.scope.values, passed))
     inner = job.frame.enter(located.recipe, located.path, scope, job.identity, action.limits)
     if problem := preflight(run, located.recipe, scope.values):
         raise StepFailure(problem, hopeless=True)
@@ -41,9 +42,10 @@ async def call_recipe(job: Job, action: SubRecipe) -> Done:
 
 def _find(job: Job, action: SubRecipe) -> tuple[str, Located]:
     frame = job.frame
-    if frame.depth >= frame.max_depth:
+    levels = levels_for_call(frame.levels, action.limits)
+    if levels <= 0:
         raise StepFailure(
-            f"Maximum recipe recursion depth ({frame.max_depth}) exceeded. "
+            f"Maximum recipe recursion depth ({frame.depth + levels}) exceeded. "
             "Check for circular recipe references.",
             hopeless=True,
         )
@@ -71,11 +73,6 @@ def _passed(job: Job, action: SubRecipe) -> dict[str, Value]:
     passed, missing = render_value(dict(action.context), job.frame.view())
     job.missing(missing, "context")
     return dict(passed) if isinstance(passed, dict) else {}
-
-
-def _scope_in(action: SubRecipe, recipe: Recipe, frame: Frame, passed: dict[str, Value]) -> Scope:
-    inherited = frame.scope.values if action.mode == "inherit" else {}
-    return Scope({**recipe.context, **inherited, **passed})
 
 
 def _scope_out(

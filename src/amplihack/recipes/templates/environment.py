@@ -12,7 +12,7 @@ from amplihack.recipes.placeholders import line_of
 from amplihack.recipes.templates.names import REFERENCE, unfit, variable_name
 from amplihack.recipes.templates.reserved import is_reserved
 from amplihack.recipes.templates.shell import ShellScript
-from amplihack.recipes.values import Path, Value, to_text
+from amplihack.recipes.values import KeyPath, Value, to_text
 
 LARGEST = 96 * 1024  # Linux refuses a single NAME=value of 128 KiB
 SMALL = 8 * 1024  # what is not referred to goes along only up to this size
@@ -164,7 +164,7 @@ def _is_favoured(name: str) -> bool:
     return _FAVOURED.fullmatch(name) is not None
 
 
-def _flattened(path: Path, value: Value) -> Iterator[tuple[str, Value]]:
+def _flattened(path: KeyPath, value: Value) -> Iterator[tuple[str, Value]]:
     yield variable_name(path), value
     if len(path) >= _DEEPEST:
         return

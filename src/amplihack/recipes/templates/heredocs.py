@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import line_of
 from amplihack.recipes.templates.bash import Heredoc, Place, Quoting
-from amplihack.recipes.values import Path
+from amplihack.recipes.values import KeyPath
 
 _TOKEN = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
 _ATTEMPTS = 16
@@ -43,8 +43,8 @@ def apply_edits(template: str, edits: Sequence[Edit]) -> str:
 class Values:
     """The texts and the variable names of all paths, and where fresh words come from."""
 
-    texts: Mapping[Path, str]
-    names: Mapping[Path, str]
+    texts: Mapping[KeyPath, str]
+    names: Mapping[KeyPath, str]
     token: Callable[[], str]
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import count
 
-from amplihack.recipes.values import Path
+from amplihack.recipes.values import KeyPath
 
 PREFIX = "RECIPE_VAR_"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
@@ -26,14 +26,14 @@ def unfit(text: str) -> str:
     return ""
 
 
-def variable_name(path: Path) -> str:
+def variable_name(path: KeyPath) -> str:
     """`("obj", "my-key")` -> `RECIPE_VAR_obj__my_key`."""
     return PREFIX + "__".join(_NOT_IN_NAMES.sub("_", part) for part in path)
 
 
-def variable_names(template: str, paths: Sequence[Path]) -> dict[Path, str]:
+def variable_names(template: str, paths: Sequence[KeyPath]) -> dict[KeyPath, str]:
     """A name of its own for each path; where two would share one, the first keeps it."""
-    names: dict[Path, str] = {}
+    names: dict[KeyPath, str] = {}
     written = set(REFERENCE.findall(template))
     plain = {variable_name(path) for path in paths}
     used: set[str] = set()

@@ -16,7 +16,7 @@ from amplihack.recipes.placeholders import line_of, show
 from amplihack.recipes.templates.bash import Place, Quoting, find_places
 from amplihack.recipes.templates.heredocs import Edit, Values, apply_edits, heredoc_edits
 from amplihack.recipes.templates.names import unfit, variable_names
-from amplihack.recipes.values import MISSING, Path, Value, lookup, to_text
+from amplihack.recipes.values import MISSING, KeyPath, Value, lookup, to_text
 
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
 _NAME_CHARACTER = re.compile(r"[A-Za-z0-9_]")
@@ -31,7 +31,7 @@ class ShellScript:
 
     source: str
     variables: Mapping[str, str]
-    missing: tuple[Path, ...] = ()
+    missing: tuple[KeyPath, ...] = ()
 
 
 Kind: TypeAlias = Literal["command", "arithmetic", "source", "refused", "unclosed"]
@@ -42,7 +42,7 @@ class Hazard:
     """A placeholder that deserves a second look; `detail` is the language or the reason."""
 
     kind: Kind
-    path: Path
+    path: KeyPath
     line: int
     start: int
     detail: str = ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.values import MISSING, Path, Value, lookup, to_text
+from amplihack.recipes.values import MISSING, KeyPath, Value, lookup, to_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,13 +15,13 @@ class Rendered:
     """The text with its values in it, and the paths that led nowhere (each once, in order)."""
 
     text: str
-    missing: tuple[Path, ...] = ()
+    missing: tuple[KeyPath, ...] = ()
 
 
 def render_text(template: str, scope: Mapping[str, Value]) -> Rendered:
     """One pass: a value that itself looks like a placeholder stays as it is."""
     pieces: list[str] = []
-    missing: dict[Path, None] = {}
+    missing: dict[KeyPath, None] = {}
     position = 0
     for found in find_placeholders(template):
         value = lookup(scope, found.path)
@@ -33,13 +33,13 @@ def render_text(template: str, scope: Mapping[str, Value]) -> Rendered:
     return Rendered("".join(pieces), tuple(missing))
 
 
-def render_value(value: Value, scope: Mapping[str, Value]) -> tuple[Value, tuple[Path, ...]]:
+def render_value(value: Value, scope: Mapping[str, Value]) -> tuple[Value, tuple[KeyPath, ...]]:
     """Renders every string inside a value; one that is exactly a placeholder becomes the value it names."""
-    missing: dict[Path, None] = {}
+    missing: dict[KeyPath, None] = {}
     return _render(value, scope, missing), tuple(missing)
 
 
-def _render(value: Value, scope: Mapping[str, Value], missing: dict[Path, None]) -> Value:
+def _render(value: Value, scope: Mapping[str, Value], missing: dict[KeyPath, None]) -> Value:
     if isinstance(value, str):
         return _render_string(value, scope, missing)
     if isinstance(value, Mapping):
@@ -49,7 +49,7 @@ def _render(value: Value, scope: Mapping[str, Value], missing: dict[Path, None])
     return value
 
 
-def _render_string(text: str, scope: Mapping[str, Value], missing: dict[Path, None]) -> Value:
+def _render_string(text: str, scope: Mapping[str, Value], missing: dict[KeyPath, None]) -> Value:
     found = find_placeholders(text)
     if len(found) == 1 and (found[0].start, found[0].end) == (0, len(text)):
         value = lookup(scope, found[0].path)

@@ -316,6 +316,72 @@ PAIRS = [
         FLAT + "  - {id: a, agent: 'elsewhere:builder', prompt: build}\n",
         FLAT + "  - {id: a, agent: self, prompt: build}\n",
     ),
+    (
+        "split-group",
+        "warning",
+        FLAT
+        + "  - {id: a, parallel_group: g, command: ls}\n  - {id: b, command: ls}\n"
+        + "  - {id: c, parallel_group: g, command: ls}\n",
+        FLAT
+        + "  - {id: a, parallel_group: g, command: ls}\n"
+        + "  - {id: c, parallel_group: g, depends_on: [a], command: ls}\n  - {id: b, command: ls}\n",
+    ),
+    (
+        "too-many-steps",
+        "error",
+        "name: main\nrecursion: {max_total_steps: 2}\nsteps:\n"
+        + "  - {id: a, foreach: [x, y], command: ls}\n  - {id: b, command: ls}\n",
+        "name: main\nrecursion: {max_total_steps: 2}\nsteps:\n"
+        + "  - {id: a, foreach: [x, y], command: ls}\n  - {id: b, condition: a, command: ls}\n",
+    ),
+    (
+        "too-many-steps",
+        "error",
+        FLAT + "  - {id: a, recipe: plain, recursion: {max_total_steps: 0}}\n",
+        FLAT + "  - {id: a, recipe: plain, recursion: {max_total_steps: 1}}\n",
+    ),
+    (
+        "foreach-no-list",
+        "error",
+        FLAT + "  - {id: a, foreach: 'x, y', command: 'echo {{item}}'}\n",
+        FLAT + "  - {id: a, foreach: [x, y], command: 'echo {{item}}'}\n",
+    ),
+    (
+        "foreach-no-list",
+        "warning",
+        FLAT + "  - {id: a, foreach: '{{mode}}', command: 'echo {{item}}'}\n",
+        FLAT + "  - {id: m, command: ls, output: mode}\n  - {id: a, foreach: mode, command: ls}\n",
+    ),
+    (
+        "override-nothing",
+        "warning",
+        FLAT + "  - {id: a, override: true, command: ls}\n",
+        FLAT + "  - {id: a, override: false, command: ls}\n",
+    ),
+    (
+        "pointless-retry",
+        "warning",
+        FLAT + "  - {id: a, output_exit_code: code, retry: {max_attempts: 2}, command: ls}\n",
+        FLAT + "  - {id: a, output_exit_code: code, on_error: fail, retry: {max_attempts: 2}, command: ls}\n",
+    ),
+    (
+        "unknown-rule",
+        "warning",
+        FLAT.replace("steps:", "context_validation: {task: nonemty}\nsteps:") + "  - {id: a, command: ls}\n",
+        FLAT.replace("steps:", "context_validation: {task: nonempty}\nsteps:") + "  - {id: a, command: ls}\n",
+    ),
+    (
+        "unknown-secret",
+        "warning",
+        FLAT.replace("steps:", "secrets: [tasks]\nsteps:") + "  - {id: a, command: ls}\n",
+        FLAT.replace("steps:", "secrets: [task]\nsteps:") + "  - {id: a, command: ls}\n",
+    ),
+    (
+        "unknown-secret",
+        "note",
+        FLAT.replace("steps:", "secrets: [api_key]\nsteps:") + "  - {id: a, command: 'echo $API_KEY'}\n",
+        FLAT.replace("steps:", "secrets: [mode]\nsteps:") + "  - {id: a, command: 'echo $API_KEY'}\n",
+    ),
 ]
 AGENTS = frozenset({"house:builder", "house:tester"})
 

@@ -169,6 +169,71 @@ def test_the_usual_inputs_need_no_declaration(name: str) -> None:
     assert codes(ROOT + f"  - {{id: a, prompt: '{{{{{name}}}}}'}}\n") == []
 
 
+# batches, rounds and failures
+
+
+def test_a_member_of_a_group_that_waits_for_another_sees_its_result() -> None:
+    group = "  - {id: a, parallel_group: g, command: ls, output: out}\n"
+    waits = "  - {id: b, parallel_group: g, depends_on: [a], command: 'echo {{out}}', output: out}\n"
+    assert codes(ROOT + group + waits, all_=True) == []
+    assert codes(ROOT + group + waits.replace("depends_on: [a], ", "")) == ["parallel-conflict"] * 2
+
+
+def test_a_loop_that_collects_leaves_its_last_result_too() -> None:
+    loop = "  - {id: a, foreach: [x], type: bash, command: ls, collect: all_files}\n"
+    assert codes(STRICT + loop + "  - {id: b, type: bash, command: 'echo {{a}}'}\n") == []
+
+
+def test_what_parallel_rounds_set_is_gone_when_they_end() -> None:
+    loop = (
+        "  - id: loop\n    foreach: [x, y]\n    parallel: true\n"
+        "    steps: [{id: set, type: bash, command: ls, output: inner}]\n"
+    )
+    use = "  - {id: b, type: bash, command: 'echo {{inner}}'}\n"
+    assert about(check(STRICT + loop + use), "inner") == [("used-before-set", "warning")]
+    assert codes(STRICT + loop.replace("    parallel: true\n", "") + use, all_=True) == []
+
+
+@pytest.mark.parametrize("name", ["_loop_index", "_loop_iteration"])
+def test_the_counters_of_a_while_loop_are_there_in_its_rounds_only(name: str) -> None:
+    loop = f"  - {{id: a, while_condition: task, type: bash, command: 'echo {{{{{name}}}}}'}}\n"
+    assert codes(STRICT + loop) == []
+    for other in (loop.replace("while_condition: task", "foreach: [x]"), loop.replace("while_", "")):
+        assert about(check(STRICT + other), name) == [("undefined-variable", "warning")]
+
+
+def test_a_condition_is_no_guard_once_its_variables_have_changed() -> None:
+    recipe = (
+        "  - {id: a, condition: task, command: ls, output: files}\n"
+        "  - {id: b, command: ls, output: task}\n"
+        "  - {id: c, condition: task, command: 'echo {{files}}'}\n"
+    )
+    assert about(check(ROOT + recipe, all_=True), "files") == [("may-be-empty", "note")]
+
+
+def test_steps_behind_one_that_may_skip_the_rest_may_leave_nothing() -> None:
+    stages = (
+        "name: main\nstages:\n  - name: one\n    steps:\n"
+        "      - {id: a, on_error: skip_remaining, command: ls}\n"
+        "      - {id: b, command: ls, output: files}\n      - {id: c, command: 'echo {{files}}'}\n"
+        "  - {name: two, steps: [{id: d, command: 'echo {{files}}'}]}\n"
+    )
+    (found,) = check(stages, all_=True)
+    assert (found.code, found.where and found.where.line) == ("may-be-empty", 8)
+
+
+def test_the_body_of_a_loop_that_may_fail_may_leave_nothing() -> None:
+    loop = "  - {id: l, foreach: [x], on_error: continue, steps: [{id: a, command: ls, output: files}]}\n"
+    use = "  - {id: b, command: 'echo {{files}}'}\n"
+    assert about(check(ROOT + loop + use, all_=True), "files") == [("may-be-empty", "note")]
+    assert about(check(ROOT + loop.replace("on_error: continue, ", "") + use, all_=True), "files") == []
+
+
+def test_what_a_later_sub_recipe_sets_is_not_there_yet() -> None:
+    recipe = ROOT + "  - {id: b, command: 'echo {{made_below}}'}\n  - {id: a, recipe: maker}\n"
+    assert codes(recipe, others={"maker.yaml": MAKER}) == ["used-before-set"]
+
+
 # sub-recipes
 
 
@@ -197,11 +262,17 @@ def test_results_that_a_sub_recipe_may_skip_may_be_empty() -> None:
     assert codes(recipe, others={"maker.yaml": maker}, all_=True) == ["may-be-empty"]
 
 
-def test_a_default_of_a_sub_recipe_may_flow_back() -> None:
+def test_a_default_of_a_sub_recipe_does_not_flow_back() -> None:
     quiet = "name: quiet\ncontext: {tone: calm}\nsteps:\n  - {id: q, prompt: '{{tone}}'}\n"
     recipe = ROOT + "  - {id: a, recipe: quiet}\n  - {id: b, prompt: '{{tone}}'}\n"
-    assert codes(recipe, others={"quiet.yaml": quiet}) == []
-    assert codes(recipe, others={"quiet.yaml": quiet}, all_=True) == ["may-be-empty"]
+    assert codes(recipe, others={"quiet.yaml": quiet}) == ["undefined-variable"]
+
+
+def test_a_variable_that_is_passed_in_and_set_there_flows_back() -> None:
+    recipe = (
+        ROOT + "  - {id: a, recipe: maker, context: {made_below: x}}\n  - {id: b, prompt: '{{made_below}}'}\n"
+    )
+    assert codes(recipe, others={"maker.yaml": MAKER}, all_=True) == ["unknown-input"]
 
 
 @pytest.mark.parametrize("reference", ["'@somewhere:x.yaml'", "'{{task}}-review'"])
@@ -282,16 +353,48 @@ def test_a_circle_below_is_found_from_above() -> None:
     assert codes(main, others=loop) == ["endless-recursion"]
 
 
-@pytest.mark.parametrize(("dialect", "limit"), [("amplihack", 2), ("amplifier", 3)])
-def test_one_dialect_counts_the_recipe_itself(dialect: str, limit: int) -> None:
+@pytest.mark.parametrize("dialect", ["amplihack", "amplifier"])
+def test_both_dialects_count_the_levels_below(dialect: str) -> None:
     others = {
         "one.yaml": "name: one\nsteps:\n  - {id: o, recipe: two}\n",
         "two.yaml": "name: two\nsteps:\n  - {id: t, command: ls}\n",
     }
     head = f"name: main\ndialect: {dialect}\nrecursion: {{max_depth: LIMIT}}\n"
     head += "steps:\n  - {id: a, recipe: one}\n"
-    assert codes(head.replace("LIMIT", str(limit)), others=others) == []
-    assert codes(head.replace("LIMIT", str(limit - 1)), others=others) == ["too-deep"]
+    assert codes(head.replace("LIMIT", "2"), others=others) == []
+    assert codes(head.replace("LIMIT", "1"), others=others) == ["too-deep"]
+    (found,) = check(head.replace("LIMIT", "0"), others=others)
+    assert found.what == "'one' leads 2 recipes deep, and none are allowed"
+
+
+@pytest.mark.parametrize("dialect", ["amplihack", "amplifier"])
+@pytest.mark.parametrize(("levels", "found"), [(6, []), (7, ["too-deep"])])
+def test_six_levels_are_allowed_where_nothing_is_said(dialect: str, levels: int, found: list[str]) -> None:
+    others = {
+        f"r{i}.yaml": f"name: r\ndialect: {dialect}\nsteps:\n  - {{id: s, recipe: r{i + 1}}}\n"
+        for i in range(1, levels)
+    }
+    others[f"r{levels}.yaml"] = MAKER
+    main = f"name: main\ndialect: {dialect}\nsteps:\n  - {{id: a, recipe: r1}}\n"
+    assert codes(main, others=others) == found
+
+
+def test_a_limit_further_down_counts_as_well() -> None:
+    others = {
+        "one.yaml": "name: one\nrecursion: {max_depth: 0}\nsteps:\n  - {id: o, recipe: two}\n",
+        "two.yaml": "name: two\nsteps:\n  - {id: t, command: ls}\n",
+    }
+    main = "name: main\nsteps:\n  - {id: a, recipe: one}\n"
+    (found,) = check(main, others=others)
+    assert (found.code, found.what) == ("too-deep", "'one' leads deeper than a limit further down allows")
+
+
+@pytest.mark.parametrize(
+    ("call", "severity"), [("recipe: main", "error"), ("recipe: main, on_error: continue", "warning")]
+)
+def test_a_circle_is_certain_to_fail_only_where_no_failure_is_allowed(call: str, severity: str) -> None:
+    (found,) = check(f"name: main\nsteps:\n  - {{id: a, {call}}}\n")
+    assert (found.code, found.severity) == ("endless-recursion", severity)
 
 
 # many

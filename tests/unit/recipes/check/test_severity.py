@@ -125,3 +125,36 @@ def test_a_finding_points_at_the_exact_character_of_a_block() -> None:
     recipe = ROOT + "  - id: a\n" + command + "    condition: |\n      mode == 'a' and\n      len(mode) < 0\n"
     places = {each.code: str(each.where) for each in check(recipe)}
     assert places == {"undefined-variable": "main.yaml:7:12", "never-equal": "main.yaml:10:7"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "severity"),
+    [
+        ("", "error"),
+        ("condition: task, ", "warning"),
+        ("when_tags: [slow], ", "warning"),
+        ("on_error: continue, ", "warning"),
+        ("foreach: '{{task}}', ", "warning"),
+        ("foreach: [x], ", "error"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("code", "action"), [("unknown-recipe", "recipe: gone"), ("bash-refused", "command: 'read {{mode}}'")]
+)
+def test_what_can_only_fail_is_an_error_only_where_every_run_comes_to_it(
+    code: str, action: str, fields: str, severity: str
+) -> None:
+    assert severities(ROOT + f"  - {{id: a, {fields}{action}}}\n", code) == [severity]
+
+
+def test_a_step_that_may_not_be_reached_is_not_certain_to_fail() -> None:
+    first = "  - {id: a, on_error: skip_remaining, command: ls}\n"
+    assert severities(ROOT + first + "  - {id: b, recipe: gone}\n", "unknown-recipe") == ["warning"]
+    body = "  - {id: a, foreach: [x], on_error: continue, steps: [{id: b, recipe: gone}]}\n"
+    assert severities(ROOT + body, "unknown-recipe") == ["warning"]
+
+
+@pytest.mark.parametrize(("fields", "severity"), [("", "error"), ("on_error: continue, ", "warning")])
+def test_a_condition_that_can_only_fail_is_certain_unless_the_step_may(fields: str, severity: str) -> None:
+    recipe = ROOT + f"  - {{id: a, {fields}condition: \"int('many') > 1\", command: ls}}\n"
+    assert severities(recipe, "condition-fails") == [severity]

@@ -87,3 +87,60 @@ def test_a_stage_that_would_be_skipped_skips_its_steps() -> None:
 def test_a_recipe_that_calls_itself_is_followed_only_so_far() -> None:
     child = "name: self\nsteps: [{id: again, recipe: self}]\n"
     assert predict(child, {"self": child})["again"].depth == 6
+
+
+def test_a_round_may_change_what_a_later_round_does() -> None:
+    body = "[{id: first, command: x, condition: ready}, {id: second, command: y, output: ready}]"
+    text = (
+        f"name: r\ncontext: {{ready: false}}\nsteps:\n  - {{id: loop, foreach: [1, 2], steps: {body}}}\n"
+        "  - {id: after, command: 'echo {{item}}', condition: not defined(item)}\n"
+    )
+    found = predict(text)
+    assert (found["first"].verdict, found["after"].verdict) == ("depends", "would run")
+
+
+def test_what_parallel_rounds_set_changes_nothing_after_them() -> None:
+    text = (
+        "name: r\ncontext: {ready: false}\nsteps:\n"
+        "  - {id: loop, foreach: [1], parallel: true, steps: [{id: set, command: y, output: ready}]}\n"
+        "  - {id: after, command: x, condition: ready}\n"
+    )
+    assert predict(text)["after"].verdict == "would be skipped"
+    assert predict(text.replace("parallel: true, ", ""))["after"].verdict == "depends"
+
+
+def test_values_made_of_unknown_values_are_unknown_in_a_sub_recipe() -> None:
+    child = {"child": "name: child\nsteps: [{id: c, command: x, condition: \"mode == 'fast'\"}]\n"}
+    call = "  - {id: call, recipe: child, context_mode: isolated, context: {mode: MODE}}\n"
+    text = "name: r\ncontext: {way: fast}\nsteps:\n  - {id: a, command: ls}\n" + call
+    assert predict(text.replace("MODE", "'{{a}}'"), child)["c"].verdict == "depends"
+    assert predict(text.replace("MODE", "'{{way}}'"), child)["c"].verdict == "would run"
+
+
+def test_what_only_the_run_tells_is_not_guessed() -> None:
+    text = "name: r\nsteps:\n  - {id: a, command: ls}\n"
+    text += "  - {id: b, command: ls, condition: \"steps.a.status == 'completed'\"}\n"
+    assert predict(text)["b"].verdict == "depends"
+
+
+def test_a_recipe_that_only_the_run_can_name_may_set_anything() -> None:
+    text = (
+        "name: r\ncontext: {go: false}\nsteps:\n  - {id: kind, command: ls}\n"
+        "  - {id: call, recipe: '{{kind}}-review'}\n  - {id: b, command: ls, condition: go}\n"
+    )
+    found = predict(text)
+    assert (found["{{kind}}-review"].verdict, found["b"].verdict) == ("depends", "depends")
+
+
+def test_the_limit_of_the_recipe_ends_the_forecast() -> None:
+    child = "name: self\nrecursion: {max_depth: 2}\nsteps: [{id: again, recipe: self}]\n"
+    assert predict(child, {"self": child})["again"].depth == 2
+
+
+def test_a_recipe_that_calls_itself_many_times_has_an_end() -> None:
+    calls = "".join(f"  - {{id: s{i}, foreach: [1, 2], recipe: self}}\n" for i in range(20))
+    located = Located(decode_text(f"name: self\nsteps:\n{calls}").required(), "/here/r.yaml")
+    options = Options(run_id="x", working_dir="/here")
+    book = FakeBook({"self": f"name: self\nsteps:\n{calls}"})
+    assert len(forecast(located, {}, book, options)) == 2_000
+    assert len(book.callers) <= 2  # each file is read once for each caller

@@ -182,3 +182,23 @@ def test_a_lookup_that_fails_is_not_recovered() -> None:
     world = FakeWorld()
     world.run(CALL % ", recovery_on_failure: true")
     assert world.agent.requests == []
+
+
+CHAIN = {f"r{i}": f"name: r{i}\nsteps: [{{id: s{i}, recipe: r{i + 1}}}]\n" for i in range(1, 9)}
+
+
+@pytest.mark.parametrize("dialect", ["amplihack", "amplifier"])
+@pytest.mark.parametrize(("levels", "success"), [(6, True), (7, False)])
+def test_six_levels_are_allowed_in_either_dialect(dialect: str, levels: int, success: bool) -> None:
+    recipes = {**CHAIN, f"r{levels}": "name: last\nsteps: [{id: last, command: ls}]\n"}
+    text = f"name: r\ndialect: {dialect}\nsteps: [{{id: call, recipe: r1}}]\n"
+    assert FakeWorld(recipes=recipes).run(text).success is success
+
+
+@pytest.mark.parametrize(("limit", "success"), [(0, False), (1, True)])
+def test_a_call_with_no_levels_is_refused(limit: int, success: bool) -> None:
+    recipes = {"child": "name: child\nsteps: [{id: c, command: ls}]\n"}
+    call = f"{{id: call, recipe: child, recursion: {{max_depth: {limit}}}}}"
+    result = FakeWorld(recipes=recipes).run(f"name: r\nsteps: [{call}]\n")
+    assert result.success is success
+    assert ("recursion depth (0)" in only(result.step_results).error) is not success

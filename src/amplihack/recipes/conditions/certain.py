@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from amplihack.errors import ConditionError
-from amplihack.recipes.check.kinds import Look, clash, look, misspelt
 from amplihack.recipes.conditions import (
     And,
     Compare,
@@ -23,6 +22,7 @@ from amplihack.recipes.conditions import (
     known,
     show,
 )
+from amplihack.recipes.conditions.kinds import Bounds, bounds, clash, misspelt
 from amplihack.recipes.conditions.rules import equal, number_in, truthy
 from amplihack.recipes.conditions.tree import Operator
 from amplihack.recipes.values import MISSING, Missing, Value
@@ -32,7 +32,7 @@ _OPPOSITE: dict[Operator, Operator] = {"==": "!=", "!=": "==", "in": "not in", "
 
 
 def verdict(tree: Expression, rules: Rules) -> bool | None:
-    """The answer that holds for all values of the variables, or None."""
+    """Return the answer that holds for all values of the variables, or None."""
     constant = constant_value(tree, rules)
     if not isinstance(constant, Missing):
         return truthy(constant, rules)
@@ -52,7 +52,7 @@ def verdict(tree: Expression, rules: Rules) -> bool | None:
 
 
 def constant_value(tree: Expression, rules: Rules) -> Value | Missing:
-    """As `known`; an expression that can only fail has no value either."""
+    """Return the value of an expression without variables; one that can only fail has none either."""
     try:
         return known(tree, rules)
     except ConditionError:
@@ -81,8 +81,8 @@ def _denied(tree: Expression) -> Expression:
 
 
 def compared(node: Compare, rules: Rules) -> tuple[bool | None, str]:
-    """The answer that a comparison always gives, and why."""
-    left, right = look(node.left), look(node.right)
+    """Return the answer that a comparison always gives, and why."""
+    left, right = bounds(node.left), bounds(node.right)
     match node.operator:
         case "==" | "!=":
             why = clash(left, right, rules)
@@ -94,9 +94,9 @@ def compared(node: Compare, rules: Rules) -> tuple[bool | None, str]:
             return _ordered(symbol, left, right)
 
 
-def _not_inside(node: Compare, left: Look, right: Look, rules: Rules) -> str:
+def _not_inside(node: Compare, left: Bounds, right: Bounds, rules: Rules) -> str:
     if isinstance(node.right, ListLiteral) and node.right.items:
-        reasons = [clash(left, look(item), rules) for item in node.right.items]
+        reasons = [clash(left, bounds(item), rules) for item in node.right.items]
         return reasons[0] if all(reasons) else ""
     if isinstance(left.value, str) and misspelt(right, left.value):
         return f"a text in {right.case} case never holds '{left.value}'"
@@ -106,14 +106,14 @@ def _not_inside(node: Compare, left: Look, right: Look, rules: Rules) -> str:
 
 
 def lost_items(node: Compare, rules: Rules) -> Iterator[tuple[Expression, str]]:
-    """The items of a list that can never be the one that is looked for."""
+    """Yield the items of a list that can never be the one that is looked for."""
     if node.operator in ("in", "not in") and isinstance(node.right, ListLiteral):
         for item in node.right.items:
-            if why := clash(look(node.left), look(item), rules):
+            if why := clash(bounds(node.left), bounds(item), rules):
                 yield item, why
 
 
-def _ordered(symbol: str, left: Look, right: Look) -> tuple[bool | None, str]:
+def _ordered(symbol: str, left: Bounds, right: Bounds) -> tuple[bool | None, str]:
     if isinstance(left.value, int | float):
         symbol, left, right = _MIRRORED[symbol], right, left
     if left.kinds != {"number"}:
@@ -135,7 +135,7 @@ def _ordered(symbol: str, left: Look, right: Look) -> tuple[bool | None, str]:
 
 
 def contradiction(operands: tuple[Expression, ...], rules: Rules) -> str:
-    """Why operands of an `and` cannot hold together, when two of them are about the same variable."""
+    """Tell why operands of an `and` cannot hold together, when two are about the same variable."""
     plain = {show(each) for each in operands}
     for each in operands:
         if isinstance(each, Not) and show(each.operand) in plain:

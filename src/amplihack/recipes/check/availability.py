@@ -1,4 +1,4 @@
-"""How a variable stands where it is mentioned, and what following the data through a recipe tells."""
+"""Whether a variable is there where it is used, and what following the data through a recipe tells."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from amplihack.recipes.check.mentions import Mention
+from amplihack.recipes.check.variable_uses import Mention
 from amplihack.recipes.model import Step, SubRecipe
-
-Guards: TypeAlias = frozenset[str]
-UNGUARDED: Guards = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +42,17 @@ class Unknown:
     """Set by nothing in this recipe."""
 
 
-Standing: TypeAlias = Sure | Maybe | Later | Sibling | Unknown
+Availability: TypeAlias = Sure | Maybe | Later | Sibling | Unknown
 SURE, UNKNOWN = Sure(), Unknown()
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
+    """A mention of a variable, and whether it is there."""
+
     mention: Mention
     step: Step | None
-    standing: Standing
+    availability: Availability
     open: bool  # a sub-recipe that nobody can look into may have set more names
 
 
@@ -61,8 +60,8 @@ class Use:
 class Callee:
     """What a caller sees of a sub-recipe."""
 
-    sure: frozenset[str]
-    made: frozenset[str]
+    sure: frozenset[str]  # of the names that it hands back, those that are always set
+    made: frozenset[str]  # the names that it hands back
     needs: frozenset[str]
     used: frozenset[str]
     required: frozenset[str]
@@ -71,7 +70,7 @@ class Callee:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallNeeds:
     """A call and what it lacks: `required` of what the callee insists on, `used` of the rest."""
 
     step: Step
@@ -82,13 +81,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
+    """All that following the data through one recipe has told."""
+
     uses: tuple[Use, ...]
-    calls: tuple[Call, ...]
-    sure: frozenset[str]
+    calls: tuple[CallNeeds, ...]
+    sure: frozenset[str]  # of the names that are left, those that every run sets
     makers: Mapping[str, tuple[str, ...]]  # for each name the steps that set it
-    made: frozenset[str]  # with the names that sub-recipes set
+    made: frozenset[str]  # every name that a step or a sub-recipe sets at some time
+    left: frozenset[str]  # the names that are set, perhaps, when the recipe ends
     used: frozenset[str]  # by mention here or in a sub-recipe, or as a word of a script
     open: bool
 
 
-Look: TypeAlias = Callable[[SubRecipe], Callee | None]
+LookInto: TypeAlias = Callable[[SubRecipe], Callee | None]

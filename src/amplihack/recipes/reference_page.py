@@ -35,6 +35,7 @@ yours.
 
 
 def reference_page() -> str:
+    """Return the page as Markdown."""
     return "\n".join([_HEAD, *(_section(table) for table in TABLES.values())])
 
 

@@ -1,59 +1,35 @@
-"""Mentions of steps, keys and names that belong to somebody else."""
+"""Parts of values, steps and agents that are not there, and results under names of the runner."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from amplihack.documents.suggest import closest
 from amplihack.errors import Problem, Severity
+from amplihack.recipes.check.availability import Flow, Use
 from amplihack.recipes.check.codes import finding
-from amplihack.recipes.check.names import RESERVED, Spelling
-from amplihack.recipes.check.results import own_results
-from amplihack.recipes.check.standing import Flow, Use
-from amplihack.recipes.model import Body, Recipe, Step, every_step
+from amplihack.recipes.check.spelling import Spelling
+from amplihack.recipes.check.subject import Subject
+from amplihack.recipes.model import Agent, Recipe, Step, every_step
 from amplihack.recipes.placeholders import show
+from amplihack.recipes.semantics import RESERVED, writes
 from amplihack.recipes.values import Missing, Value, lookup, member
 
 
-def dependencies(recipe: Recipe) -> Iterator[Problem]:
-    """`depends_on` must name a step that comes before."""
-    severity: Severity = "error" if recipe.dialect == "amplifier" else "warning"
-    all_ids = {step.id for step in every_step(recipe.steps)}
-    spelling = Spelling(all_ids)
-    before: set[str] = set()
-    for step in _in_order(recipe.steps):
-        for wanted in step.depends_on:
-            if wanted not in before and "{{" not in wanted:
-                what = f"step '{step.id}' depends on '{wanted}', which "
-                meant = spelling.meant(wanted)
-                if wanted in all_ids:
-                    what += "is the step itself" if wanted == step.id else "comes later"
-                    fix = "let it depend on earlier steps only"
-                else:
-                    what += "does not exist"
-                    fix = f"did you mean '{meant}'?" if meant else "remove it"
-                yield finding("unknown-dependency", severity, what, step.where, fix)
-        before.add(step.id)
-
-
-def _in_order(steps: tuple[Step, ...]) -> Iterator[Step]:
-    for step in steps:
-        if isinstance(step.action, Body):
-            yield from _in_order(step.action.steps)
-        yield step
-
-
-def reserved_names(recipe: Recipe) -> Iterator[Problem]:
-    if recipe.dialect != "amplifier":
+def reserved_names(subject: Subject) -> Iterator[Problem]:
+    """Find results under names that belong to the runner, which the other dialect does not allow."""
+    if not subject.strict:
         return
-    for step in every_step(recipe.steps):
-        named = {step.output, *own_results(step)} - {step.id if step.output is None else None}
+    for step in every_step(subject.recipe.steps):
+        named = {step.output, *writes(step)} - {step.id if step.output is None else None}
         for name in sorted(RESERVED & named):
             what = f"step '{step.id}' stores a result as {name}, which belongs to the runner"
             yield finding("reserved-name", "error", what, step.where, "choose another name")
 
 
-def unknown_parts(recipe: Recipe, flow: Flow, changed: frozenset[str]) -> Iterator[Problem]:
-    """Parts of values that cannot be there: of defaults, of texts, of steps that do not exist."""
+def unknown_parts(subject: Subject) -> Iterator[Problem]:
+    """Find parts of values that cannot be there: of defaults, of texts, of steps that do not exist."""
+    recipe, flow = subject.recipe, subject.flow
     steps = {step.id: step for step in every_step(recipe.steps)}
     texts = _texts(steps, flow)
     seen: set[tuple[str, ...]] = set()
@@ -62,7 +38,9 @@ def unknown_parts(recipe: Recipe, flow: Flow, changed: frozenset[str]) -> Iterat
         if len(path) < 2 or path in seen:
             continue
         seen.add(path)
-        problem = _unknown_part(use, recipe, changed, texts) or _unknown_step(use, steps, recipe, flow)
+        problem = _unknown_part(use, recipe, subject.changed, texts) or _unknown_step(
+            use, steps, recipe, flow
+        )
         if problem:
             yield problem
 
@@ -110,3 +88,36 @@ def _unknown_step(use: Use, steps: Mapping[str, Step], recipe: Recipe, flow: Flo
     fix = f"did you mean '{meant}'?" if meant else "check its id"
     severity: Severity = "note" if use.mention.soft else "warning"
     return finding("unknown-step", severity, f"there is no step '{path[1]}'", use.mention.where, fix)
+
+
+def unknown_agents(subject: Subject) -> Iterator[Problem]:
+    """Find agents that nobody here knows; one finding for each name, where it is first used."""
+    agents = subject.agents
+    short = {_short(agent) for agent in agents}
+    spaces = {_space(agent) for agent in agents if ":" in agent}
+    seen = {"self", ""}
+    for step in every_step(subject.recipe.steps):
+        name = step.action.agent if isinstance(step.action, Agent) else None
+        if name is None or name in seen or "{{" in name:
+            continue
+        seen.add(name)
+        if name in agents or _short(name) in short:
+            continue
+        meant = closest(name, agents)
+        expected = _space(name) in spaces if ":" in name else meant is not None
+        yield finding(
+            "unknown-agent",
+            "warning" if expected else "note",
+            f"step '{step.id}': there is no agent '{name}' here",
+            step.where,
+            f"did you mean '{meant}'?" if meant else "install it, or check its name",
+        )
+
+
+def _space(agent: str) -> str:
+    return agent.partition(":")[0]
+
+
+def _short(agent: str) -> tuple[str, str]:
+    """Return its namespace and last name: folders in between are optional."""
+    return _space(agent) if ":" in agent else "", agent.rpartition(":")[2]

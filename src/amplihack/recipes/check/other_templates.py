@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from amplihack.errors import Problem
 from amplihack.recipes.check.codes import finding
+from amplihack.recipes.check.subject import Subject
 from amplihack.recipes.model import Agent, Bash, Recipe, Text, every_step
 from amplihack.recipes.placeholders import Unsupported, unsupported
 
@@ -15,11 +16,12 @@ _FIRST_NAME = re.compile(r"[A-Za-z_][\w-]*")
 _KEYWORD = re.compile(r"\{\{[ \t]*[#^][ \t]*(?:if|unless|each|with)?\b")
 
 
-def foreign_templates(recipe: Recipe, known: Collection[str]) -> Iterator[Problem]:
-    for text in _texts(recipe):
+def other_templates(subject: Subject) -> Iterator[Problem]:
+    """Find blocks and filters of other template languages, which stay in the text as they are."""
+    for text in _texts(subject.recipe):
         for found in unsupported(text.text) if "{{" in text.text else ():
             if found.what != "empty" and not _CLOSING.match(found.text):
-                yield _problem(found, text, known)
+                yield _problem(found, text, subject.names)
 
 
 def _texts(recipe: Recipe) -> Iterator[Text]:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from amplihack.errors import ConditionError
-from amplihack.recipes.conditions import AMPLIFIER, Reference, known, parse_condition, references
-from amplihack.recipes.values import MISSING, Path, Value
+from amplihack.recipes.conditions import AMPLIFIER, VariableReference, known, parse_condition, references
+from amplihack.recipes.values import MISSING, KeyPath, Value
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,15 @@ from amplihack.recipes.values import MISSING, Path, Value
         ("'{{a}}'.lower()", [("a",)]),
     ],
 )
-def test_every_variable_is_mentioned_with_its_constant_path(text: str, paths: list[Path]) -> None:
+def test_every_variable_is_mentioned_with_its_constant_path(text: str, paths: list[KeyPath]) -> None:
     assert [reference.path for reference in references(parse_condition(text).tree)] == paths
 
 
 def test_a_reference_knows_its_column_and_its_quotes() -> None:
     assert references(parse_condition("a.b == 'x {{c}}' or {{d}}").tree) == (
-        Reference(("a", "b"), 0, quoted=False),
-        Reference(("c",), 10, quoted=True),
-        Reference(("d",), 20, quoted=False),
+        VariableReference(("a", "b"), 0, quoted=False),
+        VariableReference(("c",), 10, quoted=True),
+        VariableReference(("d",), 20, quoted=False),
     )
 
 

@@ -17,44 +17,44 @@ from amplihack.recipes.conditions.tree import (
     Property,
     children,
 )
-from amplihack.recipes.values import MISSING, Missing, Path, Value
+from amplihack.recipes.values import MISSING, KeyPath, Missing, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class VariableReference:
     """A variable that a condition mentions; `quoted` when it is a placeholder inside a quoted text."""
 
-    path: Path
+    path: KeyPath
     column: int
     quoted: bool
 
 
-def references(tree: Expression) -> tuple[Reference, ...]:
-    """Every mention in the order of the text, with as much of its path as is constant."""
+def references(tree: Expression) -> tuple[VariableReference, ...]:
+    """Return every mention in the order of the text, with as much of its path as is constant."""
     return tuple(_references(tree))
 
 
 def known(tree: Expression, rules: Rules = AMPLIHACK) -> Value | Missing:
-    """The value of an expression that mentions no variable, else MISSING.
+    """Return the value of an expression that mentions no variable, else MISSING.
 
     Raises ConditionError where such an expression can only fail.
     """
     return MISSING if references(tree) else evaluate(tree, {}, rules)
 
 
-def _references(node: Expression) -> Iterator[Reference]:
+def _references(node: Expression) -> Iterator[VariableReference]:
     if path := _constant_path(node):
-        yield Reference(path, node.column, quoted=False)
+        yield VariableReference(path, node.column, quoted=False)
     elif isinstance(node, Interpolated):
         for part in node.parts:
             if isinstance(part, Placeholder):
-                yield Reference(part.path, part.column, quoted=True)
+                yield VariableReference(part.path, part.column, quoted=True)
     else:
         for child in children(node):
             yield from _references(child)
 
 
-def _constant_path(node: Expression) -> Path:
+def _constant_path(node: Expression) -> KeyPath:
     """`a.b['c'][0]` as a path; empty where the expression is no such chain."""
     steps: list[str] = []
     while isinstance(node, Property | Index):

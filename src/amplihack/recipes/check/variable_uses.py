@@ -1,4 +1,4 @@
-"""Where a recipe mentions variables: in templates, conditions and the values that it hands on."""
+"""Where a recipe uses variables: in templates, conditions and the values that it hands on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from amplihack.recipes.conditions import Call, Expression, references
 from amplihack.recipes.conditions.tree import children
 from amplihack.recipes.model import Agent, Bash, Body, Foreach, Step, SubRecipe, Test, Text, While
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.values import Path, Value
+from amplihack.recipes.semantics import list_path
+from amplihack.recipes.values import KeyPath, Value
 
 Manner: TypeAlias = Literal["placeholder", "bare"]  # `{{name}}`, or a name in a condition
 
@@ -25,7 +26,7 @@ EVERYTHING = "amplihack_context_file"  # a script that reads this file may use a
 class Mention:
     """One mention; `soft` where a missing variable does no harm or was perhaps not meant as one."""
 
-    path: Path
+    path: KeyPath
     manner: Manner
     source: Text = field(repr=False)
     offset: int
@@ -42,13 +43,14 @@ class Mention:
 
 
 def in_text(text: Text, *, soft: bool = False, place: Location | None = None) -> Iterator[Mention]:
+    """Yield the placeholders of a template."""
     for found in find_placeholders(text.text):
         spaced = text.text[found.start + 2].isspace()  # other tools write `{{ name }}`
         yield Mention(found.path, "placeholder", text, found.start, soft or spaced, place)
 
 
 def in_command(command: Text) -> Iterator[Mention]:
-    """As in any text; a comment may mention what it likes."""
+    """Yield the placeholders of a script; a comment may mention what it likes."""
     for mention in in_text(command):
         line = command.text[command.text.rfind("\n", 0, mention.offset) + 1 : mention.offset]
         if line.lstrip().startswith("#"):
@@ -58,6 +60,7 @@ def in_command(command: Text) -> Iterator[Mention]:
 
 
 def in_test(test: Test) -> Iterator[Mention]:
+    """Yield the variables of a condition."""
     guarded = set(_guarded(test.condition.tree))
     for found in references(test.condition.tree):
         braces = test.text[found.column : found.column + 2] == "{{"
@@ -66,7 +69,7 @@ def in_test(test: Test) -> Iterator[Mention]:
 
 
 def _guarded(tree: Expression) -> Iterator[int]:
-    """The columns of names inside `defined(...)` and `default(...)`."""
+    """Yield the columns of names inside `defined(...)` and `default(...)`."""
     if isinstance(tree, Call) and tree.function in ("defined", "default"):
         yield from (found.column for found in references(tree))
     for child in children(tree):
@@ -74,6 +77,7 @@ def _guarded(tree: Expression) -> Iterator[int]:
 
 
 def in_value(value: Value, place: Location, *, soft: bool = False) -> Iterator[Mention]:
+    """Yield the placeholders of a value, at any depth."""
     match value:
         case str():
             yield from in_text(Text(value), place=place, soft=soft)
@@ -88,17 +92,17 @@ def in_value(value: Value, place: Location, *, soft: bool = False) -> Iterator[M
 
 
 def in_items(loop: Foreach, place: Location) -> Iterator[Mention]:
-    """A list is named with or without braces."""
+    """Yield what a `foreach` names, with or without braces; without it the step fails."""
     if not isinstance(loop.items, Text):
         yield from in_value(loop.items, place)
-    elif "{{" not in loop.items.text and _BARE_PATH.fullmatch(loop.items.text.strip()):
-        yield Mention(tuple(loop.items.text.strip().split(".")), "bare", loop.items, 0)
+    elif "{{" not in loop.items.text and _BARE_PATH.fullmatch(loop.items.text):
+        yield Mention(list_path(loop.items.text) or (), "placeholder", loop.items, 0)
     else:
         yield from in_text(loop.items)
 
 
 def before_loop(step: Step) -> Iterator[Mention]:
-    """What a step looks at once, before the first round."""
+    """Yield what a step looks at once, before the first round."""
     if step.condition:
         yield from in_test(step.condition)
     if step.loop and isinstance(step.loop.over, Foreach):
@@ -108,7 +112,7 @@ def before_loop(step: Step) -> Iterator[Mention]:
 
 
 def in_round(step: Step) -> Iterator[Mention]:
-    """What each round looks at while it works; the steps of a body speak for themselves."""
+    """Yield what each round looks at while it works; the steps of a body speak for themselves."""
     if step.working_dir:
         yield from in_text(step.working_dir)
     if isinstance(step.timeout, str):
@@ -130,7 +134,7 @@ def in_round(step: Step) -> Iterator[Mention]:
 
 
 def between_rounds(step: Step) -> Iterator[Mention]:
-    """What a loop looks at after a round; the round's own results are there by then."""
+    """Yield what a loop looks at after a round; the round's own results are there by then."""
     if step.loop is None:
         return
     if isinstance(step.loop.over, While):
@@ -141,7 +145,7 @@ def between_rounds(step: Step) -> Iterator[Mention]:
 
 
 def environment_names(step: Step) -> Iterator[str]:
-    """Words of a script that may be variables of its environment, in lower case."""
+    """Yield the words of a script that may be variables of its environment, in lower case."""
     if not isinstance(step.action, Bash):
         return
     for found in _ENVIRONMENT.finditer(step.action.command.text):

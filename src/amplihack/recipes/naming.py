@@ -47,7 +47,7 @@ Reference: TypeAlias = ByName | ByPath | InBundle
 
 
 def unsafe_name(name: str) -> str | None:
-    """Why a recipe cannot be looked up by this name, or None if it can."""
+    """Tell why a recipe cannot be looked up by this name; None if it can."""
     if not name:
         return "the name is empty"
     if name.startswith("."):
@@ -60,7 +60,7 @@ def unsafe_name(name: str) -> str | None:
 
 
 def recipe_reference(text: str) -> Reference:
-    """What the `recipe` of a step means: a name, a path or a bundle's file. Raises InvalidReference."""
+    """Read the `recipe` of a step: a name, a path or a bundle's file. Raises InvalidReference."""
     if text.startswith("@"):
         bundle, _, path = text[1:].partition(":")
         return InBundle(bundle, path)
@@ -80,7 +80,7 @@ def recipe_reference(text: str) -> Reference:
 
 
 def file_names(stem: str) -> tuple[str, ...]:
-    """The files that a name or path without its suffix may mean, the first choice first."""
+    """Return the files that a name or path without its suffix may mean, the first choice first."""
     return (stem,) if stem.endswith(_SUFFIXES) else tuple(stem + suffix for suffix in _SUFFIXES)
 
 
@@ -105,7 +105,7 @@ class AgentReference:
 
 
 def parse_agent_reference(text: str) -> AgentReference:
-    """`namespace:name` or `namespace:category:name`. Raises InvalidReference."""
+    """Read `namespace:name` or `namespace:category:name`. Raises InvalidReference."""
     if ":" not in text:
         raise _invalid(f"{_FORM} or 'namespace:category:name', got '{_shown(text)}'")
     segments = text.split(":")
@@ -126,7 +126,7 @@ def parse_agent_reference(text: str) -> AgentReference:
 
 
 def agent_candidates(reference: AgentReference) -> tuple[str, ...]:
-    """The files of a search directory that may hold the agent, in order."""
+    """Return the files of a search directory that may hold the agent, in order."""
     namespace, name, category = reference.namespace, reference.name, reference.category
     by_category = (f"{namespace}/{category}/{name}.md", f"{category}/{name}.md") if category else ()
     return (
@@ -141,7 +141,7 @@ def agent_candidates(reference: AgentReference) -> tuple[str, ...]:
 
 
 def agent_reference_of(path: str, namespace: str = "amplihack") -> AgentReference | None:
-    """A reference that leads to a file of a search directory, or None if no reference does."""
+    """Return a reference that leads to a file of a search directory; None if no reference does."""
     segments = path.removesuffix(".md").split("/")
     if not path.endswith(".md") or not all(_SEGMENT.fullmatch(segment) for segment in segments):
         return None

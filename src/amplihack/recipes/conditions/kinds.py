@@ -22,17 +22,17 @@ from amplihack.recipes.conditions import (
 from amplihack.recipes.conditions.rules import number_in
 from amplihack.recipes.values import MISSING, Missing, Value
 
-Kind: TypeAlias = Literal["null", "yes or no", "number", "text", "list", "map"]
+ValueKind: TypeAlias = Literal["null", "yes or no", "number", "text", "list", "map"]
 
-_ANYTHING: Final = frozenset[Kind](("null", "yes or no", "number", "text", "list", "map"))
+_ANYTHING: Final = frozenset[ValueKind](("null", "yes or no", "number", "text", "list", "map"))
 _FLAG_WORDS: Final = frozenset({"true", "True", "false", "False"})
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Bounds:
     """The most that is known without running anything."""
 
-    kinds: frozenset[Kind] = _ANYTHING
+    kinds: frozenset[ValueKind] = _ANYTHING
     value: Value | Missing = MISSING
     case: Literal["", "lower", "upper"] = ""
     bare_left: bool = False  # no blanks at its beginning
@@ -41,30 +41,31 @@ class Look:
     whole: bool = False
 
 
-FLAG: Final = Look(frozenset({"yes or no"}))
-TEXT: Final = Look(frozenset({"text"}))
-LIST: Final = Look(frozenset({"list"}))
-COUNT: Final = Look(frozenset({"number"}), least=0, whole=True)
-_FUNCTIONS: Final[dict[str, Look]] = {
+FLAG: Final = Bounds(frozenset({"yes or no"}))
+TEXT: Final = Bounds(frozenset({"text"}))
+LIST: Final = Bounds(frozenset({"list"}))
+COUNT: Final = Bounds(frozenset({"number"}), least=0, whole=True)
+_FUNCTIONS: Final[dict[str, Bounds]] = {
     **dict.fromkeys(("bool", "any", "all", "defined"), FLAG),
-    "int": Look(frozenset({"number"}), whole=True),
-    "float": Look(frozenset({"number", "null"})),
+    "int": Bounds(frozenset({"number"}), whole=True),
+    "float": Bounds(frozenset({"number", "null"})),
     "len": COUNT,
     "str": TEXT,
 }
-_METHODS: Final[dict[str, Look]] = {
+_METHODS: Final[dict[str, Bounds]] = {
     **dict.fromkeys(("startswith", "endswith", "contains"), FLAG),
     **dict.fromkeys(("replace", "join", "title"), TEXT),
     "split": LIST,
     "count": COUNT,
-    "find": Look(frozenset({"number"}), least=-1, whole=True),
+    "find": Bounds(frozenset({"number"}), least=-1, whole=True),
 }
 
 
-def look(node: Expression) -> Look:
+def bounds(node: Expression) -> Bounds:
+    """Return the most that is known of the value of an expression."""
     match node:
         case Constant(value):
-            return Look(frozenset({_kind(value)}), value)
+            return Bounds(frozenset({_kind(value)}), value)
         case ListLiteral():
             return LIST
         case Interpolated():
@@ -72,14 +73,14 @@ def look(node: Expression) -> Look:
         case Compare() | Not() | And() | Or():
             return FLAG
         case Call(function):
-            return _FUNCTIONS.get(function, Look())
+            return _FUNCTIONS.get(function, Bounds())
         case Method(base, method, arguments):
-            return _METHODS.get(method) or _changed(method, look(base), arguments)
+            return _METHODS.get(method) or _changed(method, bounds(base), arguments)
         case _:
-            return Look()
+            return Bounds()
 
 
-def _changed(method: str, base: Look, arguments: Sequence[Expression]) -> Look:
+def _changed(method: str, base: Bounds, arguments: Sequence[Expression]) -> Bounds:
     """A text after `lower` or `strip`, which keeps what an earlier method has made of it."""
     known = base if base.kinds == TEXT.kinds and base.value is MISSING else TEXT
     match method:
@@ -94,10 +95,10 @@ def _changed(method: str, base: Look, arguments: Sequence[Expression]) -> Look:
         case "strip" | "lstrip" | "rstrip":
             return replace(known, bare_left=False, bare_right=False)
         case _:
-            return Look()
+            return Bounds()
 
 
-def _kind(value: Value) -> Kind:
+def _kind(value: Value) -> ValueKind:
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -105,12 +106,12 @@ def _kind(value: Value) -> Kind:
     return "number" if isinstance(value, int | float) else "text"
 
 
-def clash(left: Look, right: Look, rules: Rules) -> str:
-    """Why two expressions can never be equal; empty where they can."""
+def clash(left: Bounds, right: Bounds, rules: Rules) -> str:
+    """Tell why two expressions can never be equal; empty where they can."""
     return _beside(left, right, rules) or _beside(right, left, rules) or _kinds_clash(left, right, rules)
 
 
-def _beside(one: Look, other: Look, rules: Rules) -> str:
+def _beside(one: Bounds, other: Bounds, rules: Rules) -> str:
     """Why the first can never be equal to the constant that the second is."""
     if isinstance(other.value, Missing):
         return ""
@@ -124,7 +125,7 @@ def _beside(one: Look, other: Look, rules: Rules) -> str:
     return ""
 
 
-def _beside_text(one: Look, text: str, rules: Rules) -> str:
+def _beside_text(one: Bounds, text: str, rules: Rules) -> str:
     if one.kinds == FLAG.kinds and text not in _FLAG_WORDS:
         return f"it is true or false, and never the text '{text}'"
     if one.kinds <= {"number", "null"} and number_in(text) is None:
@@ -138,12 +139,12 @@ def _beside_text(one: Look, text: str, rules: Rules) -> str:
     return ""
 
 
-def misspelt(one: Look, text: str) -> bool:
-    """Whether a text is in the wrong case to be, or to be in, what this expression gives."""
+def misspelt(one: Bounds, text: str) -> bool:
+    """Tell whether a text is in the wrong case to be, or to be in, what this expression gives."""
     return (one.case == "lower" and text != text.lower()) or (one.case == "upper" and text != text.upper())
 
 
-def _beside_number(one: Look, number: float) -> str:
+def _beside_number(one: Bounds, number: float) -> str:
     if one.kinds != COUNT.kinds:
         return ""
     if one.least is not None and number < one.least:
@@ -153,13 +154,13 @@ def _beside_number(one: Look, number: float) -> str:
     return ""
 
 
-def _kinds_clash(left: Look, right: Look, rules: Rules) -> str:
+def _kinds_clash(left: Bounds, right: Bounds, rules: Rules) -> str:
     if any(_can_be_equal(a, b, rules) for a in left.kinds for b in right.kinds):
         return ""
     return f"{_named(left)} is never equal to {_named(right)}"
 
 
-def _can_be_equal(one: Kind, other: Kind, rules: Rules) -> bool:
+def _can_be_equal(one: ValueKind, other: ValueKind, rules: Rules) -> bool:
     if one == other:
         return True
     pair = {one, other}
@@ -168,6 +169,6 @@ def _can_be_equal(one: Kind, other: Kind, rules: Rules) -> bool:
     return rules.containers_as_json or not pair & {"list", "map"}
 
 
-def _named(one: Look) -> str:
+def _named(one: Bounds) -> str:
     article = {"null": "null", "yes or no": "true or false"}
     return " or ".join(article.get(kind, f"a {kind}") for kind in sorted(one.kinds))

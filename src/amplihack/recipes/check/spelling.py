@@ -1,4 +1,4 @@
-"""Names: those that the runner itself provides, and those that look like a slip of the keyboard."""
+"""Names that look like a slip of the keyboard, and the name that was meant."""
 
 from __future__ import annotations
 
@@ -9,22 +9,6 @@ from typing import Final
 
 from amplihack.documents.suggest import distance
 
-BUILT_IN: Final = frozenset(
-    {
-        "recipe",
-        "session",
-        "step",
-        "stage",
-        "steps",
-        "parameters",
-        "inputs",
-        "_loop_index",
-        "_loop_iteration",
-        "_approval_message",
-    }
-)
-IN_HOOKS: Final = frozenset({"step_id", "step_type", "step_status", "step_error", "recipe_name"})
-RESERVED: Final = frozenset({"recipe", "session", "step"})
 USUAL_INPUTS: Final = frozenset({"task_description", "repo_path", "existing_branch"})
 
 _DIGITS = re.compile(r"[0-9]+")
@@ -34,7 +18,7 @@ _SHORT = 7
 
 
 def plain(name: str) -> str:
-    """A name as it reads in the environment of a script, in lower case."""
+    """Return a name as it reads in the environment of a script, in lower case."""
     return name.lower().replace("-", "_")
 
 
@@ -51,7 +35,7 @@ class Spelling:
         self._left = _MOST_COMPARISONS
 
     def meant(self, name: str) -> str | None:
-        """The known name that differs by a slip, and not on purpose as `round_1` and `round_2` do."""
+        """Return the known name that differs by a slip, and not on purpose as `round_1` and `round_2` do."""
         if name not in self._answers:
             self._answers[name] = self._search(name)
         return self._answers[name]

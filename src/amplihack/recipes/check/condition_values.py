@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from amplihack.errors import Problem
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.conditions import inside, sites
+from amplihack.recipes.check.subject import Subject
 from amplihack.recipes.conditions import (
     And,
     Call,
@@ -20,18 +21,19 @@ from amplihack.recipes.conditions import (
     Placeholder,
 )
 from amplihack.recipes.model import Recipe, every_step
+from amplihack.recipes.semantics import rules_of
 
 
-def text_flags(recipe: Recipe, changed: frozenset[str]) -> Iterator[Problem]:
-    """Variables that hold the text "false" and are tested as they are; `changed` ones may hold anything."""
-    if recipe.dialect == "amplifier":
+def text_flags(subject: Subject) -> Iterator[Problem]:
+    """Find variables that hold the text "false" and are tested as they are."""
+    if "false" in rules_of(subject.recipe).false_words:
         return  # there the word is false
-    for site in sites(recipe):
+    for site in sites(subject):
         for name, column in _flags(site.test.condition.tree):
-            default = recipe.context.get(name)
+            default = subject.recipe.context.get(name)
             if not isinstance(default, str) or default.lower() not in ("true", "false"):
                 continue
-            certain = default.lower() == "false" and name not in changed
+            certain = default.lower() == "false" and name not in subject.changed
             yield finding(
                 "text-as-flag",
                 "warning" if certain else "note",
@@ -54,10 +56,10 @@ def _flags(tree: Expression) -> Iterator[tuple[str, int]]:
             return
 
 
-def compared_json(recipe: Recipe) -> Iterator[Problem]:
-    """Results that are read as JSON and compared with a word, as if they were text."""
-    parsed = _parsed(recipe)
-    for site in sites(recipe) if parsed else ():
+def compared_json(subject: Subject) -> Iterator[Problem]:
+    """Find results that are read as JSON and compared with a word, as if they were text."""
+    parsed = _parsed(subject.recipe)
+    for site in sites(subject) if parsed else ():
         for node in inside(site.test.condition.tree):
             name, text = _word_test(node)
             if name in parsed:

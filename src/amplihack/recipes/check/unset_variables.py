@@ -3,64 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from amplihack.errors import Problem
+from amplihack.recipes.check.availability import Later, Maybe, Sibling, Unknown, Use
 from amplihack.recipes.check.codes import finding
-from amplihack.recipes.check.library import Incoming
-from amplihack.recipes.check.names import USUAL_INPUTS, Spelling, plain
-from amplihack.recipes.check.standing import Flow, Later, Maybe, Sibling, Unknown, Use
-from amplihack.recipes.model import Recipe
+from amplihack.recipes.check.spelling import USUAL_INPUTS, plain
+from amplihack.recipes.check.subject import Subject
+from amplihack.recipes.check.variable_uses import EVERYTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What is known about a recipe besides its own flow."""
-
-    recipe: Recipe
-    incoming: Incoming
-    spelling: Spelling
-
-    @property
-    def root(self) -> bool:
-        """Nothing calls it, and it lists its variables: whatever it leaves out, it forgot."""
-        return not self.incoming.called and bool(self.recipe.context)
-
-    @property
-    def strict(self) -> bool:
-        return self.recipe.dialect == "amplifier"
-
-
-def doubtful_uses(flow: Flow, around: Around) -> Iterator[Problem]:
-    """One finding for each variable and step, at the first mention."""
+def doubtful_uses(subject: Subject) -> Iterator[Problem]:
+    """Find uses of variables that are not there, once for each variable and step."""
     seen: set[tuple[str, str | None, type]] = set()
-    for use in flow.uses:
-        once = (use.mention.name, use.step.id if use.step else None, type(use.standing))
+    for use in subject.flow.uses:
+        once = (use.mention.name, use.step.id if use.step else None, type(use.availability))
         if once in seen:
             continue
-        problem = _judge(use, around)
+        problem = _judge(use, subject)
         if problem:
             seen.add(once)
             yield problem
 
 
-def _judge(use: Use, around: Around) -> Problem | None:
-    match use.standing:
+def _judge(use: Use, subject: Subject) -> Problem | None:
+    match use.availability:
         case Maybe(step):
-            return _maybe(use, step, around)
+            return _maybe(use, step, subject)
         case Sibling(step, earlier):
             return _sibling(use, step, earlier)
         case Later(step):
-            return _later(use, step, around)
+            return _later(use, step, subject)
         case Unknown():
-            return _unknown(use, around)
+            return _unknown(use, subject)
         case _:
             return None
 
 
-def _maybe(use: Use, step: str, around: Around) -> Problem | None:
+def _maybe(use: Use, step: str, subject: Subject) -> Problem | None:
     name = use.mention.name
-    if name in around.incoming.given:
+    if name in subject.incoming.given:
         return None
     return finding(
         "may-be-empty",
@@ -82,12 +63,12 @@ def _sibling(use: Use, step: str, earlier: bool) -> Problem:
     )
 
 
-def _later(use: Use, step: str, around: Around) -> Problem | None:
+def _later(use: Use, step: str, subject: Subject) -> Problem | None:
     name = use.mention.name
-    if name in around.incoming.given:
+    if name in subject.incoming.given:
         return None
     own = use.step is not None and use.step.id == step
-    mild = use.mention.soft or use.open or around.incoming.called or (own and not around.strict)
+    mild = use.mention.soft or use.open or subject.incoming.called or (own and not subject.strict)
     what = "the step itself sets it" if own else f"step '{step}' sets it, and runs later"
     return finding(
         "used-before-set",
@@ -100,40 +81,47 @@ def _later(use: Use, step: str, around: Around) -> Problem | None:
     )
 
 
-def _unknown(use: Use, around: Around) -> Problem | None:
+def _unknown(use: Use, subject: Subject) -> Problem | None:
     name = use.mention.name
-    if name in around.incoming.given or name in around.incoming.made:
+    if name in subject.incoming.given or name in subject.incoming.made:
         return None
-    meant = around.spelling.meant(name)
+    meant = subject.spelling.meant(name)
     declare = f"add `{name}:` to `context:`, or set it with `output: {name}` in an earlier step"
     return finding(
         "undefined-variable",
-        "warning" if _forgotten(use, around, meant) else "note",
-        f"nothing sets {name}" if around.strict else f"nothing here sets {name}; a caller would have to",
+        "warning" if _forgotten(use, subject, meant) else "note",
+        f"nothing sets {name}" if subject.strict else f"nothing here sets {name}; a caller would have to",
         use.mention.where,
         f"did you mean {meant}?" if meant else declare,
     )
 
 
-def _forgotten(use: Use, around: Around, meant: str | None) -> bool:
+def _forgotten(use: Use, subject: Subject, meant: str | None) -> bool:
     """Whether it is almost certainly a mistake that nothing sets the variable."""
     mention = use.mention
-    if mention.soft or use.open or around.incoming.open or mention.name.isdigit():
+    if mention.soft or use.open or subject.incoming.open or mention.name.isdigit():
         return False
     if meant is not None:
         return True
     if mention.manner == "bare":
         return False  # a condition may ask for what is not there: it is null
-    if around.strict:
+    if subject.strict:
         return True
-    return around.root and mention.name not in USUAL_INPUTS and not mention.name.isupper()
+    return subject.root and mention.name not in USUAL_INPUTS and not mention.name.isupper()
 
 
-def unused_outputs(recipe: Recipe, used: frozenset[str]) -> Iterator[Problem]:
-    """Results that the recipe names and nothing reads; the last step's is the result of the recipe."""
-    last = recipe.steps[-1].id if recipe.steps else None
-    for step in recipe.steps:
-        if step.output and step.id != last and step.output not in used and plain(step.output) not in used:
+def unused_outputs(subject: Subject) -> Iterator[Problem]:
+    """Find results that the recipe names and nothing reads; the last step's is the result of the recipe."""
+    used, steps = subject.flow.used, subject.recipe.steps
+    if subject.incoming.called or EVERYTHING in used:
+        return
+    for step in steps:
+        if (
+            step.output
+            and step is not steps[-1]
+            and step.output not in used
+            and plain(step.output) not in used
+        ):
             yield finding(
                 "unused-output",
                 "note",

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.check.conditions import inside
-from amplihack.recipes.check.verdicts import compared, verdict
 from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, Compare, Rules, evaluate, parse_condition
+from amplihack.recipes.conditions.certain import compared, verdict
 from amplihack.recipes.conditions.rules import truthy
 from amplihack.recipes.values import Value
 

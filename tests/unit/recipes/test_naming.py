@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplihack.recipes.references import (
+from amplihack.recipes.naming import (
     AgentReference,
     ByName,
     ByPath,

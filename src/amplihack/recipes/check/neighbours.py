@@ -1,21 +1,44 @@
-"""The recipes around the one that is checked, each looked at once."""
+"""The recipes around the one that is checked: those it calls and those that call it, each looked at once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal, Protocol
 
+from amplihack.recipes.check.availability import Callee, Flow, Later, Unknown
 from amplihack.recipes.check.flow import follow
-from amplihack.recipes.check.results import declared
-from amplihack.recipes.check.standing import Callee, Flow, Later, Unknown
-from amplihack.recipes.check.world import Unresolved, World
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.recipes.placeholders import find_placeholders
+from amplihack.recipes.semantics import declared_names, every_loop_name, required_names, writes
 
 _DEEPEST = 24  # a chain of sub-recipes longer than any limit allows
 _MOST_CALLERS = 200
-_INSISTING = frozenset({"nonempty", "path", "git_repo"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A sub-recipe that was looked for in vain, or one that nobody can tell before the run."""
+
+    why: Literal["missing", "unknowable"]
+    searched: tuple[str, ...] = ()
+
+
+class Surroundings(Protocol):
+    """What the check asks of the world. Every recipe that it gives has what it `extends` merged in."""
+
+    def sub_recipe(self, reference: str, caller: str | None) -> Located | Unresolved:
+        """Return the recipe that a step of the file `caller` means by `reference`."""
+        ...
+
+    def callers(self, path: str) -> tuple[Located, ...]:
+        """Return the recipes nearby that call the one in this file."""
+        ...
+
+    def agents(self) -> frozenset[str]:
+        """Return the agents known here; none at all means that none are installed."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +52,14 @@ class Incoming:
 
 
 def key(located: Located) -> str:
-    """The same for two copies of the same recipe."""
+    """Return a name that is the same for two copies of the same recipe."""
     return located.path if located.path is not None else f"<{located.recipe.name}>"
 
 
-class Library:
-    def __init__(self, world: World) -> None:
+class Neighbours:
+    """Follows each recipe around the checked one at most once, and keeps what it learned."""
+
+    def __init__(self, world: Surroundings) -> None:
         self._world = world
         self._resolved: dict[tuple[str, str | None], Located | Unresolved] = {}
         self._flows: dict[str, Flow] = {}
@@ -43,7 +68,7 @@ class Library:
         self._open: list[str] = []  # the recipes that are being followed right now
 
     def resolve(self, call: SubRecipe, caller: str | None) -> Located | Unresolved:
-        """The recipe that a step calls; one whose name is a template is unknowable."""
+        """Return the recipe that a step calls; one whose name is a template is unknowable."""
         reference = call.recipe.text.strip()
         if not reference or find_placeholders(reference):
             return Unresolved("unknowable")
@@ -53,21 +78,23 @@ class Library:
         return self._resolved[asked]
 
     def flow(self, located: Located) -> Flow:
+        """Return what following the data through a recipe tells."""
         name = key(located)
         if name not in self._flows:
             self._open.append(name)
-            self._flows[name] = follow(located.recipe, partial(self._look, located.path))
+            self._flows[name] = follow(located.recipe, partial(self.look, located.path))
             self._open.pop()
         return self._flows[name]
 
     def callee(self, located: Located) -> Callee:
-        """What a caller sees of it."""
+        """Return what a caller sees of a recipe."""
         name = key(located)
         if name not in self._callees:
             self._callees[name] = _from_outside(located.recipe, self.flow(located))
         return self._callees[name]
 
-    def _look(self, caller: str | None, call: SubRecipe) -> Callee | None:
+    def look(self, caller: str | None, call: SubRecipe) -> Callee | None:
+        """Return what the caller sees of the recipe that it calls; None where nobody can tell."""
         found = self.resolve(call, caller)
         if isinstance(found, Unresolved):
             return None
@@ -78,7 +105,7 @@ class Library:
     # upwards
 
     def incoming(self, located: Located) -> Incoming:
-        """Everything that callers, and callers of callers, may hand down."""
+        """Return everything that callers, and callers of callers, may hand down."""
         given: set[str] = set()
         made: set[str] = set()
         unknown = False
@@ -91,7 +118,7 @@ class Library:
                     seen.add(key(caller))
                     waiting.append(caller)
                     flow = self.flow(caller)
-                    given |= declared(caller.recipe)
+                    given |= declared_names(caller.recipe) | every_loop_name(caller.recipe)
                     made |= flow.made
                     unknown = unknown or flow.open
         called = bool(self._callers(located))
@@ -105,7 +132,7 @@ class Library:
         return self._called_by[located.path]
 
     def _handed_down(self, caller: Located, target: Located, given: set[str]) -> bool:
-        """Adds what the caller's steps pass to the target; tells whether they pass on all they have."""
+        """Add what the caller's steps pass to the target; tells whether they pass on all they have."""
         inherits = False
         for step in every_step(caller.recipe.steps):
             if isinstance(step.action, SubRecipe) and self._means(step.action, caller, target):
@@ -118,23 +145,32 @@ class Library:
         return isinstance(found, Located) and key(found) == key(target)
 
 
-def required(recipe: Recipe) -> frozenset[str]:
-    """The names that a recipe insists on and has no value for."""
-    insisted = {name for name, rule in recipe.context_validation.items() if rule.strip() in _INSISTING}
-    return frozenset(name for name in insisted | recipe.inputs if recipe.context.get(name) in (None, ""))
-
-
 def _by_its_word(recipe: Recipe) -> Callee:
+    """Return what a recipe says of itself, where looking into it would lead back to it."""
     nothing: frozenset[str] = frozenset()
-    return Callee(nothing, nothing, nothing, nothing, required(recipe), declared(recipe), open=False)
+    made = frozenset(name for step in every_step(recipe.steps) for name in writes(step))
+    return Callee(
+        sure=nothing,
+        made=made,
+        needs=nothing,
+        used=nothing,
+        required=required_names(recipe),
+        declared=declared_names(recipe),
+        open=False,
+    )
 
 
 def _from_outside(recipe: Recipe, flow: Flow) -> Callee:
-    needs = {
-        use.mention.name
-        for use in flow.uses
-        if isinstance(use.standing, Unknown | Later) and not use.mention.soft
-    }
     return Callee(
-        flow.sure, flow.made, frozenset(needs), flow.used, required(recipe), declared(recipe), flow.open
+        sure=flow.sure,
+        made=flow.left,
+        needs=frozenset(
+            use.mention.name
+            for use in flow.uses
+            if isinstance(use.availability, Unknown | Later) and not use.mention.soft
+        ),
+        used=flow.used,
+        required=required_names(recipe),
+        declared=declared_names(recipe),
+        open=flow.open,
     )

@@ -1,0 +1,98 @@
+"""Which names have been set so far, and under which guards.
+
+A guard is a condition, a tag or anything else that can keep a step from leaving its result. A name is sure
+where every guard of one of the ways in which it was set holds too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from amplihack.recipes.conditions import And, Expression, references, show
+from amplihack.recipes.model import Step, Test
+from amplihack.recipes.semantics import may_have_no_round, written_on_failure
+
+Guards: TypeAlias = frozenset[str]
+Ways: TypeAlias = list[tuple[str, Guards]]  # the step that sets a name, and what can keep it from that
+UNGUARDED: Guards = frozenset()
+_MOST_WAYS = 8  # more ways to set one name are not told apart
+
+
+class Assignments:
+    """The names that the steps up to here have set."""
+
+    def __init__(self) -> None:
+        self._ways: dict[str, Ways] = {}
+        self._changes: dict[str, int] = {}
+
+    def ways(self, name: str) -> Ways:
+        return self._ways.get(name, [])
+
+    def names(self) -> frozenset[str]:
+        return frozenset(self._ways)
+
+    def sure(self) -> frozenset[str]:
+        return frozenset(name for name, ways in self._ways.items() if not all(guards for _, guards in ways))
+
+    def add(self, name: str, step: str, guards: Guards) -> None:
+        self._changes[name] = self._changes.get(name, 0) + 1
+        ways = self._ways.setdefault(name, [])
+        if not guards:
+            ways[:] = [(step, guards)]
+        elif len(ways) < _MOST_WAYS and all(known for _, known in ways):
+            ways.append((step, guards))
+
+    def fork(self) -> dict[str, Ways]:
+        """Return a copy to come back to, for steps whose names others do not see."""
+        return {name: list(ways) for name, ways in self._ways.items()}
+
+    def back_to(self, before: dict[str, Ways]) -> dict[str, Ways]:
+        """Forget what was set since; returns it."""
+        since = {name: ways for name, ways in self._ways.items() if ways != before.get(name)}
+        self._ways = before
+        return since
+
+    def merge(self, since: dict[str, Ways]) -> None:
+        for name, ways in since.items():
+            for step, guards in ways:
+                self.add(name, step, guards)
+
+    def conjuncts(self, test: Test) -> Guards:
+        """Return the parts of a condition, each marked with how often its variables were set by now.
+
+        A name that was set under a condition is there under the same condition only while that still holds.
+        """
+        found = set()
+        for part in _conjuncts(test.condition.tree):
+            marks = [self._changes.get(each.path[0], 0) for each in references(part)]
+            found.add(f"{show(part)} {marks}" if any(marks) else show(part))
+        return frozenset(found)
+
+
+def _conjuncts(tree: Expression) -> Iterator[Expression]:
+    """Yield the parts that must all hold for a condition to hold."""
+    if isinstance(tree, And):
+        for operand in tree.operands:
+            yield from _conjuncts(operand)
+    else:
+        yield tree
+
+
+def tags(step: Step) -> Guards:
+    return frozenset({f"tags {' '.join(step.when_tags)}"}) if step.when_tags else UNGUARDED
+
+
+def success(step: Step) -> Guards:
+    return UNGUARDED if step.on_error == "fail" else frozenset({f"success of {step.id}"})
+
+
+def rounds(step: Step) -> Guards:
+    return frozenset({f"rounds of {step.id}"}) if may_have_no_round(step.loop) else UNGUARDED
+
+
+def own_guards(step: Step, name: str) -> Guards:
+    """Return what can keep a step from setting this name, besides its condition."""
+    guards = tags(step) | (UNGUARDED if written_on_failure(step, name) else success(step))
+    collected = step.loop is not None and name == step.loop.collect
+    return guards if collected else guards | rounds(step)

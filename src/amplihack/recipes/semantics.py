@@ -1,0 +1,262 @@
+"""What a recipe means, said once.
+
+The engine, the static check, the dry run and `explain` ask here instead of working it out for themselves, so
+that they cannot disagree. Everything is a pure function of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, Rules
+from amplihack.recipes.model import (
+    Agent,
+    Bash,
+    Body,
+    Foreach,
+    Limits,
+    Loop,
+    Recipe,
+    Step,
+    SubRecipe,
+    While,
+    every_step,
+)
+from amplihack.recipes.placeholders import find_placeholders
+from amplihack.recipes.values import KeyPath, Missing, Value, from_json
+
+# Names that the runner provides -----------------------------------------------------------------------
+
+APPROVAL_MESSAGE: Final = "_approval_message"
+LOOP_INDEX: Final = "_loop_index"
+LOOP_ITERATION: Final = "_loop_iteration"
+BUILT_IN: Final = frozenset(
+    {"recipe", "session", "step", "stage", "steps", "parameters", "inputs", APPROVAL_MESSAGE}
+)
+RESERVED: Final = frozenset({"recipe", "session", "step"})  # in the other dialect no result may be called so
+HOOK_NAMES: Final = frozenset({"step_id", "step_type", "step_status", "step_error", "recipe_name"})
+
+
+# Order and skipping -----------------------------------------------------------------------------------
+
+
+def batches(steps: Sequence[Step]) -> list[tuple[Step, ...]]:
+    """Split steps into the batches that run one after another; the members of a batch run at the same time.
+
+    Adjacent steps of one parallel group form a batch; every other step is alone. A member that depends on an
+    earlier member waits for it, so a new batch begins there.
+    """
+    found: list[list[Step]] = []
+    for step in steps:
+        last = found[-1] if found else []
+        together = step.parallel_group is not None and last and last[0].parallel_group == step.parallel_group
+        if together and not any(member.id in step.depends_on for member in last):
+            last.append(step)
+        else:
+            found.append([step])
+    return [tuple(batch) for batch in found]
+
+
+def can_be_skipped(step: Step) -> bool:
+    """Tell whether a condition or tags can keep the step from running."""
+    return step.condition is not None or bool(step.when_tags)
+
+
+def may_have_no_round(loop: Loop | None) -> bool:
+    """Tell whether a loop can end without a single round."""
+    if loop is None:
+        return False
+    return isinstance(loop.over, While) or not isinstance(loop.over.items, tuple) or not loop.over.items
+
+
+def least_rounds(loop: Loop | None) -> int:
+    """Return how many rounds a step makes at least; a step without a loop is one round."""
+    if loop is None:
+        return 1
+    if may_have_no_round(loop) or not isinstance(loop.over, Foreach):
+        return 0
+    return 1 if loop.break_when else len(loop.over.items if isinstance(loop.over.items, tuple) else ())
+
+
+def allows_failure(step: Step) -> bool:
+    """Tell whether the run can go on, or be mended, after the step has failed."""
+    recovers = isinstance(step.action, SubRecipe) and step.action.recovery
+    return step.on_error != "fail" or recovers
+
+
+def reached_steps(recipe: Recipe) -> Iterator[Step]:
+    """Yield the steps that every successful run comes to, whether it then skips them or not."""
+    for stage in recipe.stages:
+        if stage.condition is None:
+            yield from _reached(stage.steps)
+
+
+def _reached(steps: Sequence[Step]) -> Iterator[Step]:
+    for step in steps:
+        yield step
+        if isinstance(step.action, Body) and unavoidable(step):
+            yield from _reached(step.action.steps)
+        if step.on_error == "skip_remaining":
+            return  # when it fails, the rest is not reached and the run still succeeds
+
+
+def unavoidable(step: Step) -> bool:
+    """Tell whether a step that is reached has to run and to succeed."""
+    return not can_be_skipped(step) and not allows_failure(step) and not may_have_no_round(step.loop)
+
+
+# Names that steps set ---------------------------------------------------------------------------------
+
+
+def rounds_are_apart(step: Step) -> bool:
+    """Tell whether the rounds of a step run at the same time, each on its own copy of the variables.
+
+    What such a round sets is gone when it ends; only its result is kept.
+    """
+    over = step.loop.over if step.loop else None
+    return isinstance(over, Foreach) and over.parallel is not None
+
+
+def writes(step: Step) -> tuple[str, ...]:
+    """Return the names that a step sets by its own fields; its body or sub-recipe may set more."""
+    names = [step.result_name]
+    if step.loop and step.loop.collect:
+        names.append(step.loop.collect)
+    if not rounds_are_apart(step):
+        if isinstance(step.action, Bash):
+            names += filter(None, (step.action.exit_code_to, step.action.stderr_to))
+        if step.loop:
+            names += step.loop.update
+    return tuple(dict.fromkeys(names))
+
+
+def kept_body(step: Step) -> tuple[Step, ...]:
+    """Return the steps of a loop body whose results are still there after the loop."""
+    return step.action.steps if isinstance(step.action, Body) and not rounds_are_apart(step) else ()
+
+
+def handed_back(step: Step) -> SubRecipe | None:
+    """Return the call whose sub-recipe hands the names that it wrote back to the caller, if it is one.
+
+    An isolated sub-recipe comes back as one value, the result of the step.
+    """
+    match step.action:
+        case SubRecipe(mode="inherit") as call if not rounds_are_apart(step):
+            return call
+        case _:
+            return None
+
+
+def written_on_failure(step: Step, name: str) -> bool:
+    """Tell whether a step that fails, and may fail, still gives this name a value of its own."""
+    if step.loop and name == step.loop.collect:
+        return True  # the list of results has a gap for each failed round
+    if not isinstance(step.action, Bash):
+        return False
+    kept = (step.action.exit_code_to, step.action.stderr_to) if step.loop is None else ()
+    return step.action.any_exit or name in kept
+
+
+def loop_names(loop: Loop) -> tuple[str, ...]:
+    """Return the names that a loop gives its rounds and takes away at its end."""
+    return (loop.over.name,) if isinstance(loop.over, Foreach) else (LOOP_INDEX, LOOP_ITERATION)
+
+
+def every_loop_name(recipe: Recipe) -> frozenset[str]:
+    """Return the names that any loop of the recipe gives its rounds."""
+    return frozenset(name for step in every_step(recipe.steps) if step.loop for name in loop_names(step.loop))
+
+
+def list_path(text: str) -> KeyPath | None:
+    """Return the path of the list that a `foreach` text names; None where the text is a larger template.
+
+    A list is named with or without braces, so a text without any placeholder is a name too.
+    """
+    found = find_placeholders(text)
+    if not found:
+        return tuple(text.split("."))
+    whole = len(found) == 1 and (found[0].start, found[0].end) == (0, len(text))
+    return found[0].path if whole else None
+
+
+def as_list(value: Value | Missing) -> list[Value] | None:
+    """Return the list that a `foreach` goes over; a text that is a JSON list counts as one."""
+    if isinstance(value, str):
+        try:
+            value = from_json(value)
+        except (ValueError, RecursionError):
+            return None
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else None
+
+
+# What a recipe starts with ----------------------------------------------------------------------------
+
+INSISTING_RULES: Final = frozenset({"nonempty", "path", "git_repo"})
+CONTEXT_RULES: Final = (*sorted(INSISTING_RULES), "optional")  # what `context_validation` can ask for
+
+
+def is_blank(value: Value) -> bool:
+    """Tell whether an input counts as not given."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def required_names(recipe: Recipe) -> frozenset[str]:
+    """Return the names that a recipe insists on and has no value for."""
+    insisted = {name for name, rule in recipe.context_validation.items() if rule.strip() in INSISTING_RULES}
+    return frozenset(name for name in insisted | recipe.inputs if is_blank(recipe.context.get(name)))
+
+
+def declared_names(recipe: Recipe) -> frozenset[str]:
+    """Return the names that a recipe has from the start, or expects of its caller."""
+    return frozenset({*recipe.context, *recipe.inputs, *recipe.context_validation})
+
+
+def first_values(
+    call: SubRecipe, recipe: Recipe, outer: Mapping[str, Value], passed: Mapping[str, Value]
+) -> dict[str, Value]:
+    """Return the variables that a sub-recipe starts with; what the call passes counts most."""
+    return {**recipe.context, **(outer if call.mode == "inherit" else {}), **passed}
+
+
+def rules_of(recipe: Recipe) -> Rules:
+    """Return the rules by which the conditions of a recipe are evaluated."""
+    return AMPLIFIER if recipe.dialect == "amplifier" else AMPLIHACK
+
+
+# Limits -----------------------------------------------------------------------------------------------
+
+DEFAULT_DEPTH: Final = 6
+DEFAULT_STEPS: Final = 200
+
+
+def depth_limit(recipe: Recipe) -> int:
+    """Return how many levels of sub-recipes may stand below a recipe that is run by itself."""
+    return DEFAULT_DEPTH if recipe.limits.max_depth is None else recipe.limits.max_depth
+
+
+def step_limit(recipe: Recipe) -> int:
+    """Return how many steps a recipe that is run by itself may execute, sub-recipes included."""
+    return DEFAULT_STEPS if recipe.limits.max_total_steps is None else recipe.limits.max_total_steps
+
+
+def levels_for_call(levels: int, call: Limits) -> int:
+    """Return how many levels a call may use of those that are left to its caller; 0 forbids the call."""
+    return levels if call.max_depth is None else min(levels, call.max_depth)
+
+
+def levels_inside(levels: int, call: Limits, recipe: Recipe) -> int:
+    """Return how many levels are left inside a called recipe, which can only tighten the limit."""
+    left = levels_for_call(levels, call) - 1
+    return left if recipe.limits.max_depth is None else min(left, recipe.limits.max_depth)
+
+
+def tighter_step_limit(call: Limits, recipe: Recipe) -> int | None:
+    """Return the limit that a call and the called recipe add to those around them, if they add one."""
+    stated = [each for each in (call.max_total_steps, recipe.limits.max_total_steps) if each is not None]
+    return min(stated, default=None)
+
+
+def counts_as_step(step: Step) -> bool:
+    """Tell whether a step counts against the limit; one that only holds others does not."""
+    return isinstance(step.action, Bash | Agent)
