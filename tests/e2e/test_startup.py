@@ -61,7 +61,7 @@ def test_reading_a_recipe_loads_neither_the_engine_nor_the_check(workspace: Work
         "amplihack.recipes.check",
         "amplihack.app.run",
         "amplihack.cli.run",
-        "amplihack.system.agents",
+        "amplihack.system.agent_tools",
         "amplihack.system.git",
         "amplihack.system.listing",
         "amplihack.system.processes",

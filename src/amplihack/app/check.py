@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from amplihack.app.language import validate
+from amplihack.app.validate import validate
 from amplihack.app.workspace import Opened, Workspace, open_file
 from amplihack.errors import AmplihackError, NotFound, Problem
 from amplihack.recipes.check import Unresolved, check_recipe
@@ -15,7 +15,7 @@ from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.system.files import read_bytes
 from amplihack.system.library import BundleNotResolved
-from amplihack.system.shelves import recipe_files
+from amplihack.system.recipe_files import recipe_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class DiskWorld:
         library = self.workspace.library
         try:
             path = library.sub_recipe(reference, Path(caller) if caller else None)
-            return open_file(self.workspace, path).located
+            return open_file(library, path).located
         except BundleNotResolved:
             return Unresolved("unknowable")
         except NotFound as error:
@@ -87,7 +87,7 @@ class DiskWorld:
         try:
             if os.fsencode(own.stem) not in read_bytes(sibling):
                 return None  # most files need no parsing
-            located = open_file(self.workspace, sibling).located
+            located = open_file(self.workspace.library, sibling).located
         except AmplihackError:
             return None  # a broken neighbour calls nobody; checking that file says how it is broken
         return located if _calls(located.recipe, own.stem) else None

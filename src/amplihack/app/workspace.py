@@ -1,4 +1,4 @@
-"""Where a command works: the environment, our home, the recipes and the agents that it can see."""
+"""Where a command works, and the recipes that it opens there."""
 
 from __future__ import annotations
 
@@ -42,13 +42,12 @@ class Workspace:
 class Opened:
     """A recipe file: what it says, and the recipe with everything that it extends."""
 
-    path: Path
     decoded: Decoded
     located: Located
 
 
 def open_workspace(recipe_dirs: Iterable[str] = (), directory: str | None = None) -> Workspace:
-    """The workspace of this process; raises UsageError when its directory is not there."""
+    """Return the workspace of this process. Raises UsageError when its directory is not there."""
     environment, cwd = this_process()
     home = Home.from_environment(environment, cwd)
     working_dir = home.path(directory or ".")
@@ -59,7 +58,7 @@ def open_workspace(recipe_dirs: Iterable[str] = (), directory: str | None = None
 
 
 def find_recipe_file(workspace: Workspace, reference: str) -> Path:
-    """The file that a path or a name means. Raises NotFound."""
+    """Return the file that a path or a name means. Raises NotFound."""
     path = workspace.home.path(reference)
     if os.path.lexists(path):
         return path
@@ -84,14 +83,20 @@ def _not_found_fix(workspace: Workspace, reference: str) -> str:
 
 
 def open_recipe(workspace: Workspace, reference: str) -> Opened:
-    """Reads a recipe by path or name and merges what it extends.
+    """Read a recipe by path or name and merge what it extends.
 
     Raises NotFound, DocumentError, or RecipeError with every error of the file.
     """
-    return open_file(workspace, find_recipe_file(workspace, reference))
+    return open_file(workspace.library, find_recipe_file(workspace, reference))
 
 
-def open_file(workspace: Workspace, path: Path) -> Opened:
-    decoded = workspace.library.load(path)
-    child = Located(decoded.required(), str(path))
-    return Opened(path, decoded, Located(resolve_extends(child, workspace.library.parent), str(path)))
+def open_file(library: Library, path: Path) -> Opened:
+    """Read a recipe file and merge what it extends. Raises like `open_recipe`."""
+    return open_decoded(library, library.load(path), path)
+
+
+def open_decoded(library: Library, decoded: Decoded, path: Path | None) -> Opened:
+    """Merge what a recipe extends; `path` is None for one that was read from a text."""
+    place = str(path) if path else None
+    merged = resolve_extends(Located(decoded.required(), place), library.parent)
+    return Opened(decoded, Located(merged, place))

@@ -18,8 +18,8 @@ from amplihack.recipes.references import (
 )
 from amplihack.system.files import inside, read_text, real
 from amplihack.system.home import Home
+from amplihack.system.recipe_files import Refused
 from amplihack.system.search_dirs import PACKAGED_BUNDLE, distinct
-from amplihack.system.shelves import Refused
 
 _DEEPEST = 3  # namespace, category, name
 

@@ -24,6 +24,7 @@ from amplihack.recipes.references import (
 )
 from amplihack.system.files import read_bytes, real, short_hash
 from amplihack.system.home import Home
+from amplihack.system.recipe_files import by_field, by_stem, recipe_files, require_inside
 from amplihack.system.search_dirs import (
     anchored_dirs,
     distinct,
@@ -31,7 +32,6 @@ from amplihack.system.search_dirs import (
     project_of,
     standard_dirs,
 )
-from amplihack.system.shelves import by_field, by_stem, recipe_files, require_inside
 
 
 class BundleNotResolved(NotFound):

@@ -10,7 +10,7 @@ from amplihack.errors import AmplihackError, Location, Problem
 from amplihack.recipes.references import unsafe_name
 from amplihack.system.files import real
 from amplihack.system.library import Library, Read
-from amplihack.system.shelves import recipe_files, require_inside
+from amplihack.system.recipe_files import recipe_files, require_inside
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from amplihack.errors import DocumentError, Location, NotFound
 from amplihack.system.files import read_bytes, short_hash, write_atomic
-from amplihack.system.shelves import recipe_files
+from amplihack.system.recipe_files import recipe_files
 
 MANIFEST = "_recipe_manifest.json"
 Status: TypeAlias = Literal["new", "modified", "deleted"]

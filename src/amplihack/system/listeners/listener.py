@@ -25,6 +25,12 @@ class Listener(ABC):
     def tick(self) -> None:  # noqa: B027 - most listeners have nothing to do between events
         """Called every few seconds, whether something happens or not."""
 
+    def pause(self) -> None:  # noqa: B027 - most listeners do not draw
+        """Give the terminal back, for a question to a person."""
+
+    def resume(self) -> None:  # noqa: B027 - as above
+        """Take the terminal again."""
+
     def close(self) -> None:  # noqa: B027 - most listeners hold nothing
         """Called once, at the end, also after a failure or Ctrl-C."""
 
