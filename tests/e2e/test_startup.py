@@ -32,9 +32,18 @@ def _loaded(workspace: Workspace, *words: str, module: str = "main") -> set[str]
     return set(done.stderr.decode().splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("word", ["--version", "version", "--help"])
-def test_version_and_help_load_next_to_nothing(workspace: Workspace, word: str) -> None:
-    loaded = _loaded(workspace, word)
+@pytest.mark.parametrize(
+    ("module", "word"),
+    [
+        ("main", "--version"),
+        ("main", "version"),
+        ("main", "--help"),
+        ("runner", "--version"),
+        ("runner", "-V"),
+    ],
+)
+def test_version_and_help_load_next_to_nothing(workspace: Workspace, module: str, word: str) -> None:
+    loaded = _loaded(workspace, word, module=module)
     slow = {"argparse", "dataclasses", "yaml", "typing", "json", "enum", "inspect", "pathlib", *ALWAYS_SLOW}
     assert not loaded & slow
     ours = {name for name in loaded if name.startswith("amplihack")}
@@ -42,7 +51,7 @@ def test_version_and_help_load_next_to_nothing(workspace: Workspace, word: str) 
         "amplihack",
         "amplihack.version",
         "amplihack.cli",
-        "amplihack.cli.main",
+        f"amplihack.cli.{module}",
         "amplihack.cli.guard",
     }
 

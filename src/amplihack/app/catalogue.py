@@ -9,12 +9,12 @@ from amplihack.app.workspace import Workspace
 from amplihack.errors import NotFound
 
 if TYPE_CHECKING:
-    from amplihack.system.listing import Listing
-    from amplihack.system.manifest import Change
+    from amplihack.system.listing import RecipeListing
+    from amplihack.system.manifest import ManifestChange
     from amplihack.system.upstream import UpstreamReport
 
 
-def list_recipes(workspace: Workspace) -> Listing:
+def list_recipes(workspace: Workspace) -> RecipeListing:
     """Return every recipe that can be run by name, what shadows what, and the files that are broken."""
     from amplihack.system.listing import list_library  # deferred, as below: each command needs one of them
 
@@ -28,7 +28,7 @@ def refresh_manifest(workspace: Workspace, directory: str | None) -> Path:
     return update_manifest(_recipe_directory(workspace, directory))
 
 
-def manifest_changes(workspace: Workspace, directory: str | None) -> tuple[Change, ...]:
+def manifest_changes(workspace: Workspace, directory: str | None) -> tuple[ManifestChange, ...]:
     """Return how the recipes of a directory differ from its manifest."""
     from amplihack.system.manifest import check_upstream_changes
 

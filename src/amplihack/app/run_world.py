@@ -49,7 +49,7 @@ async def open_world(
             yield World(
                 shell=shell,
                 agents=Isolated(agent, scratch) if agent and request.isolate_agents else agent,
-                personas=Personas(workspace.agents),
+                personas=PersonaFiles(workspace.agents),
                 recipes=Book(
                     workspace,
                     on_recipe=journal.know,
@@ -134,7 +134,7 @@ def _in_words(problem: Problem) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Personas:
+class PersonaFiles:
     """Finds agents by their files."""
 
     files: AgentFiles

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from amplihack.cli.arguments import Parser
 
 
-class Command:
+class CommandRow:
     """One row of the table. `flags` and `answer` are `module:function` of this package."""
 
     def __init__(self, summary: str, arguments: str, flags: str, answer: str) -> None:
@@ -28,101 +28,101 @@ GROUPS = {
     "bundle": "load, compose, explain and lock bundles",
 }
 COMMANDS = {
-    "recipe run": Command("run a recipe", "RECIPE", "recipe_run:run_flags", "recipe_run:answer_run"),
-    "recipe list": Command(
+    "recipe run": CommandRow("run a recipe", "RECIPE", "recipe_run:run_flags", "recipe_run:answer_run"),
+    "recipe list": CommandRow(
         "show the recipes that can be run by name",
         "",
         "recipe_catalogue:list_flags",
         "recipe_catalogue:answer_list",
     ),
-    "recipe validate": Command(
+    "recipe validate": CommandRow(
         "read recipes and report everything that is wrong",
         "RECIPE …",
         "recipe_reading:validate_flags",
         "recipe_reading:answer_validate",
     ),
-    "recipe check": Command(
+    "recipe check": CommandRow(
         "follow the data through recipes without running anything",
         "RECIPE …",
         "recipe_reading:check_flags",
         "recipe_reading:answer_check",
     ),
-    "recipe explain": Command(
+    "recipe explain": CommandRow(
         "show what a recipe would do, step by step",
         "RECIPE",
         "recipe_reading:explain_flags",
         "recipe_reading:answer_explain",
     ),
-    "recipe schema": Command(
+    "recipe schema": CommandRow(
         "print the JSON Schema of recipe files, for editors",
         "",
         "recipe_reading:schema_flags",
         "recipe_reading:answer_schema",
     ),
-    "recipe manifest": Command(
+    "recipe manifest": CommandRow(
         "compare a directory's recipes with its manifest",
         "[DIRECTORY]",
         "recipe_catalogue:manifest_flags",
         "recipe_catalogue:answer_manifest",
     ),
-    "recipe sync": Command(
+    "recipe sync": CommandRow(
         "compare this project's recipes with those upstream",
         "",
         "recipe_catalogue:sync_flags",
         "recipe_catalogue:answer_sync",
     ),
-    "bundle show": Command(
+    "bundle show": CommandRow(
         "print the composed bundle: every part, who brought it, what it costs",
         "[BUNDLE]",
         "bundle_flags:show_flags",
         "bundle_answers:answer_show",
     ),
-    "bundle validate": Command(
+    "bundle validate": CommandRow(
         "report everything that is wrong with a bundle, and habits that hurt",
         "[BUNDLE]",
         "bundle_flags:validate_flags",
         "bundle_answers:answer_validate",
     ),
-    "bundle why": Command(
+    "bundle why": CommandRow(
         "tell where a value, a context file, an agent or a sentence comes from",
         "SUBJECT",
         "bundle_flags:why_flags",
         "bundle_answers:answer_why",
     ),
-    "bundle graph": Command(
+    "bundle graph": CommandRow(
         "print who includes whom", "[BUNDLE]", "bundle_flags:graph_flags", "bundle_answers:answer_graph"
     ),
-    "bundle list": Command(
+    "bundle list": CommandRow(
         "show the bundles that have a name here",
         "",
         "bundle_flags:common_flags",
         "bundle_answers:answer_list",
     ),
-    "bundle lock": Command(
+    "bundle lock": CommandRow(
         "write bundle.lock: commits and hashes of everything the bundle is made of",
         "[BUNDLE]",
         "bundle_flags:unfrozen_flags",
         "bundle_sources:answer_lock",
     ),
-    "bundle status": Command(
+    "bundle status": CommandRow(
         "compare with bundle.lock, and with where the sources came from",
         "[BUNDLE]",
         "bundle_flags:bundle_flags",
         "bundle_sources:answer_status",
     ),
-    "bundle update": Command(
+    "bundle update": CommandRow(
         "fetch what is new for every source of the bundle",
         "[BUNDLE]",
         "bundle_flags:unfrozen_flags",
         "bundle_sources:answer_update",
     ),
-    "bundle clean": Command(
+    "bundle clean": CommandRow(
         "remove cached sources that no bundle with a name uses",
         "",
         "bundle_flags:clean_flags",
         "bundle_sources:answer_clean",
     ),
-    "agents": Command(
+    "agents": CommandRow(
         "list the agents of a bundle", "[BUNDLE]", "bundle_flags:bundle_flags", "bundle_answers:answer_agents"
     ),
 }
@@ -208,7 +208,7 @@ def _first_words() -> dict[str, str]:
     return {**GROUPS, **alone, "version": "print the version"}
 
 
-def _verbs(group: str) -> dict[str, Command]:
+def _verbs(group: str) -> dict[str, CommandRow]:
     return {
         name.removeprefix(f"{group} "): command
         for name, command in COMMANDS.items()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from amplihack.cli.guard import guarded
 from amplihack.version import __version__
 
+TYPE_CHECKING = False  # `typing` itself costs more than all the rest of `--version`
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from amplihack.cli.arguments import Parser
+
+_VERSION = f"recipe-runner {__version__}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,6 +23,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run(words: list[str]) -> int:
     """Answer what the flags ask for; only what answers it is loaded."""
+    if words in (["-V"], ["--version"]):  # the usual way to ask for it, without the cost of a parser
+        sys.stdout.write(f"{_VERSION}\n")
+        return 0
     options = parser().parse_args(words)
     options.json = options.output_format == "json"
     if options.recipe is None:
@@ -55,7 +61,7 @@ def parser() -> Parser:
         description="Run a recipe. `recipe-runner list` shows what there is.",
     )
     root.add_argument("recipe", metavar="RECIPE", nargs="?", help="a file, the name of a recipe, or `list`")
-    root.add_argument("-V", "--version", action="version", version=f"recipe-runner {__version__}")
+    root.add_argument("-V", "--version", action="version", version=_VERSION)
     root.add_argument("--validate-only", action="store_true", help="read it, report what is wrong, and exit")
     root.add_argument("--explain", action="store_true", help="show the steps and exit")
     add_places(root)

@@ -25,7 +25,7 @@ _DEEPEST = 3  # namespace, category, name
 
 
 @dataclass(frozen=True, slots=True)
-class Persona:
+class AgentPage:
     """Who an agent is: the text of its file below the frontmatter, and the model it asks for."""
 
     text: str
@@ -55,7 +55,7 @@ class AgentFiles:
             )
         )
 
-    def resolve(self, reference: str) -> Persona:
+    def resolve(self, reference: str) -> AgentPage:
         """The agent that a reference names.
 
         Raises InvalidReference, NotFound, Refused for a link that leaves its directory, or InputError for a
@@ -101,11 +101,11 @@ def _contained(path: Path, directory: Path) -> Path:
     return real(path)
 
 
-def _persona(path: Path) -> Persona:
+def _persona(path: Path) -> AgentPage:
     page = split_frontmatter(read_text(path, kind="Agent file"), str(path))
     if page.body_line == 1:
-        return Persona(page.body, None, path)
-    return Persona(page.body.lstrip("\r\n"), _model(page.frontmatter), path)
+        return AgentPage(page.body, None, path)
+    return AgentPage(page.body.lstrip("\r\n"), _model(page.frontmatter), path)
 
 
 def _model(frontmatter: Document | None) -> str | None:

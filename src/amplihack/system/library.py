@@ -39,7 +39,7 @@ class BundleNotResolved(NotFound):
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadRecipe:
     """A recipe file that could be read: its bytes, what they say, and the version it states, if any."""
 
     decoded: Decoded
@@ -59,7 +59,7 @@ class Library:
     working_dir: Path
     first: tuple[Path, ...] = ()
     rest: tuple[Path, ...] = ()
-    _known: dict[Path, tuple[tuple[int, int, int], Read]] = field(
+    _known: dict[Path, tuple[tuple[int, int, int], ReadRecipe]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
@@ -98,7 +98,7 @@ class Library:
         """What a recipe file says; read again only when the file has changed. Raises AmplihackError."""
         return self.read(path).decoded
 
-    def read(self, path: Path) -> Read:
+    def read(self, path: Path) -> ReadRecipe:
         """Like `load`, with the hash of the file and the version that it states."""
         stamp = _stamp(path)
         known = self._known.get(path)
@@ -109,7 +109,7 @@ class Library:
         root = document.root
         version = root.entries.get("version") if isinstance(root, MappingNode) else None
         stated = version.text if isinstance(version, Scalar) and not version.absent else ""
-        found = Read(decode(document), data, stated)
+        found = ReadRecipe(decode(document), data, stated)
         if stamp:
             self._known[path] = (stamp, found)
         return found

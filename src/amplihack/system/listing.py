@@ -9,7 +9,7 @@ from pathlib import Path
 from amplihack.errors import AmplihackError, Location, Problem
 from amplihack.recipes.references import unsafe_name
 from amplihack.system.files import real
-from amplihack.system.library import Library, Read
+from amplihack.system.library import Library, ReadRecipe
 from amplihack.system.recipe_files import recipe_files, require_inside
 
 
@@ -26,7 +26,7 @@ class RecipeInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class RecipeListing:
     """The recipes by name, those that a name leads to before those in their shadow; and what is broken."""
 
     recipes: tuple[RecipeInfo, ...]
@@ -39,7 +39,7 @@ class _Entry:
 
     path: Path  # as found, links not followed
     target: Path  # what running it opens; the path itself for a link that is refused
-    read: Read | None
+    read: ReadRecipe | None
     problem: Problem | None
 
     @property
@@ -49,7 +49,7 @@ class _Entry:
         return recipe.name if recipe and not unsafe_name(recipe.name) else None
 
 
-def list_library(library: Library) -> Listing:
+def list_library(library: Library) -> RecipeListing:
     """What the library holds, in the same order of search as `Library.find`."""
     problems: list[Problem] = [_missing(path) for path in library.first if not path.is_dir()]
     shelves: list[list[_Entry]] = []
@@ -60,7 +60,7 @@ def list_library(library: Library) -> Listing:
             problems.append(_problem(error, str(directory)))
     entries = [entry for shelf in shelves for entry in shelf]
     problems.extend(entry.problem for entry in entries if entry.problem)
-    return Listing(tuple(sorted(_infos(entries, _winners(shelves)), key=_order)), tuple(problems))
+    return RecipeListing(tuple(sorted(_infos(entries, _winners(shelves)), key=_order)), tuple(problems))
 
 
 def _entry(library: Library, path: Path) -> _Entry:

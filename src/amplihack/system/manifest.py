@@ -12,15 +12,15 @@ from amplihack.system.files import read_bytes, short_hash, write_atomic
 from amplihack.system.recipe_files import recipe_files
 
 MANIFEST = "_recipe_manifest.json"
-Status: TypeAlias = Literal["new", "modified", "deleted"]
+ChangeStatus: TypeAlias = Literal["new", "modified", "deleted"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ManifestChange:
     """How a recipe file differs from the manifest; a hash that does not exist is an empty text."""
 
     name: str
-    status: Status
+    status: ChangeStatus
     local_hash: str
     stored_hash: str
 
@@ -33,19 +33,19 @@ def update_manifest(directory: Path) -> Path:
     return path
 
 
-def check_upstream_changes(directory: Path | None) -> tuple[Change, ...]:
+def check_upstream_changes(directory: Path | None) -> tuple[ManifestChange, ...]:
     """What changed since the manifest was written, by name; without a manifest every file is new."""
     if directory is None:
         return ()
     local, stored = _hashes(directory), _stored(directory / MANIFEST)
     return tuple(
-        Change(name, _status(name, local, stored), local.get(name, ""), stored.get(name, ""))
+        ManifestChange(name, _status(name, local, stored), local.get(name, ""), stored.get(name, ""))
         for name in sorted(local.keys() | stored.keys())
         if local.get(name) != stored.get(name)
     )
 
 
-def _status(name: str, local: dict[str, str], stored: dict[str, str]) -> Status:
+def _status(name: str, local: dict[str, str], stored: dict[str, str]) -> ChangeStatus:
     if name not in stored:
         return "new"
     return "modified" if name in local else "deleted"

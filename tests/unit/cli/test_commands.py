@@ -45,7 +45,9 @@ def test_a_new_row_is_a_command_with_help_and_suggestions(
     monkeypatch.setitem(
         main.COMMANDS,
         "recipe ponder",
-        main.Command("think about a recipe", "RECIPE", "recipe_reading:explain_flags", "recipe_run:ponder"),
+        main.CommandRow(
+            "think about a recipe", "RECIPE", "recipe_reading:explain_flags", "recipe_run:ponder"
+        ),
     )
     monkeypatch.setattr(recipe_run, "ponder", ponder, raising=False)
     assert main.dispatch(["recipe", "ponder", "a.yaml"]) == 0

@@ -22,7 +22,7 @@ from amplihack.recipes.values import Value
 from amplihack.system.event_loop import run_to_end
 
 Context: TypeAlias = Mapping[str, Value] | None
-Source: TypeAlias = Recipe | Located | Decoded | Path  # a path is a file that has not been read
+RecipeSource: TypeAlias = Recipe | Located | Decoded | Path  # a path is a file that has not been read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,17 +34,17 @@ class RecipeRunner(RunRequest):
 
     recipe_dirs: tuple[str, ...] = ()
 
-    def execute(self, recipe: Source, context: Context = None) -> RunResult:
+    def execute(self, recipe: RecipeSource, context: Context = None) -> RunResult:
         """Run the recipe to its end. Raises AmplihackError only if it cannot even begin."""
         return run_to_end(self.execute_async(recipe, context))
 
-    async def execute_async(self, recipe: Source, context: Context = None) -> RunResult:
+    async def execute_async(self, recipe: RecipeSource, context: Context = None) -> RunResult:
         """Run it in the event loop of the caller. When cancelled, it ends its processes first."""
         workspace = open_workspace(self.recipe_dirs, self.working_dir)
         return await run(workspace, _open(workspace, recipe), dict(context or {}), self)
 
 
-def _open(workspace: Workspace, source: Source) -> Opened:
+def _open(workspace: Workspace, source: RecipeSource) -> Opened:
     library = workspace.library
     if isinstance(source, Path):
         return open_file(library, workspace.home.path(source))

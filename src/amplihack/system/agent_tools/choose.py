@@ -11,7 +11,7 @@ from amplihack.recipes.agents import AgentRunner
 from amplihack.system.agent_tools.launcher import Launcher
 from amplihack.system.agent_tools.rate_limits import Patient, patience_from
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec, another
-from amplihack.system.agent_tools.table import AGENTS, Form, Program, Start, programs
+from amplihack.system.agent_tools.table import AGENTS, DescribedAgent, InstalledAgent, Start, programs
 from amplihack.system.agent_tools.tool import Tool, ToolAgent
 
 
@@ -23,7 +23,7 @@ def choose_agent(spec: str | None, search: AgentSearch) -> AgentRunner:
 def _agent(spec: str, search: AgentSearch) -> AgentRunner:
     kind, _, rest = spec.partition(":")
     form = AGENTS.get(kind)
-    if isinstance(form, Form) and rest:
+    if isinstance(form, DescribedAgent) and rest:
         return form.open(rest, search)
     launcher = search.variable("AMPLIHACK_LAUNCHER_BINARY")
     tool = _launched(launcher, spec, search) if launcher else _direct(spec, search)
@@ -53,10 +53,12 @@ def _launched(launcher: str, name: str, search: AgentSearch) -> Tool:
         Start(
             program=program,
             extra=_extra(search),
-            allow=_allow(kind, search) if isinstance(kind, Program) else (),
+            allow=_allow(kind, search) if isinstance(kind, InstalledAgent) else (),
         ),
         name,
-        takes_system_prompt=kind is not None and not isinstance(kind, Form) and kind.takes_system_prompt,
+        takes_system_prompt=kind is not None
+        and not isinstance(kind, DescribedAgent)
+        and kind.takes_system_prompt,
     )
 
 
@@ -68,6 +70,6 @@ def _extra(search: AgentSearch) -> tuple[str, ...]:
         raise UsageError(f"AMPLIHACK_AGENT_ARGS cannot be read: {error}", fix="check its quotes") from error
 
 
-def _allow(tool: Program, search: AgentSearch) -> tuple[str, ...]:
+def _allow(tool: InstalledAgent, search: AgentSearch) -> tuple[str, ...]:
     asked = search.variable("AMPLIHACK_ALLOW_ALL_TOOLS") not in ("", "0")
     return tool.allow_all_tools if asked and not search.variable("AMPLIHACK_NO_ALLOW_ALL_TOOLS") else ()

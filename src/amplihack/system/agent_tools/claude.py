@@ -17,7 +17,7 @@ from amplihack.system.agent_tools.reports import (
     shorten,
     text,
 )
-from amplihack.system.agent_tools.tool import Call, model_flag, private_file
+from amplihack.system.agent_tools.tool import Invocation, model_flag, private_file
 
 _REPORT = ("--output-format", "stream-json", "--verbose")
 
@@ -28,15 +28,15 @@ class Claude:
     extra: tuple[str, ...] = ()
     name: str = "claude"
 
-    def call(self, request: AgentRequest, scratch: Path) -> Call:
+    def call(self, request: AgentRequest, scratch: Path) -> Invocation:
         task, system = task_text(request), system_text(request)
         tail = (*model_flag(request), *self.extra)
         if fits_inline(task, system):
             argv = (self.program, "-p", task, *_REPORT, "--append-system-prompt", system, *tail)
-            return Call(argv)
+            return Invocation(argv)
         file = private_file(scratch / "system-prompt.md", system)
         argv = (self.program, "-p", *_REPORT, "--append-system-prompt-file", str(file), *tail)
-        return Call(argv, stdin=task)
+        return Invocation(argv, stdin=task)
 
     def report(self) -> ClaudeReport:
         return ClaudeReport()

@@ -8,7 +8,7 @@ from pathlib import Path
 from amplihack.recipes.agents import AgentRequest, Usage
 from amplihack.system.agent_tools.prompts import whole_text
 from amplihack.system.agent_tools.reports import ToolEvent, ToolOutcome, count, part, shorten, text
-from amplihack.system.agent_tools.tool import Call, model_flag
+from amplihack.system.agent_tools.tool import Invocation, model_flag
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +17,10 @@ class Codex:
     extra: tuple[str, ...] = ()
     name: str = "codex"
 
-    def call(self, request: AgentRequest, scratch: Path) -> Call:
+    def call(self, request: AgentRequest, scratch: Path) -> Invocation:
         del scratch
         argv = (self.program, "exec", "--json", "--skip-git-repo-check", *model_flag(request), *self.extra)
-        return Call((*argv, "-"), stdin=whole_text(request))
+        return Invocation((*argv, "-"), stdin=whole_text(request))
 
     def report(self) -> CodexReport:
         return CodexReport()

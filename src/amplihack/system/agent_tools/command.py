@@ -16,7 +16,7 @@ from amplihack.errors import NothingToUse, UsageError
 from amplihack.recipes.agents import AgentFailed, AgentRequest
 from amplihack.system.agent_tools.prompts import whole_text
 from amplihack.system.agent_tools.spec import AgentSearch
-from amplihack.system.agent_tools.tool import Call, private_file
+from amplihack.system.agent_tools.tool import Invocation, private_file
 
 _LONGEST_ARGUMENT = 131_000  # bytes: what Linux lets a single argument have, less a little
 
@@ -30,7 +30,7 @@ class CommandTemplate:
     def name(self) -> str:
         return Path(self.program).name
 
-    def call(self, request: AgentRequest, scratch: Path) -> Call:
+    def call(self, request: AgentRequest, scratch: Path) -> Invocation:
         prompt, template = whole_text(request), "\0".join(self.arguments)
         values = {"{model}": request.model or ""}
         if "{prompt}" in template:
@@ -38,7 +38,7 @@ class CommandTemplate:
         if "{prompt_file}" in template:
             values["{prompt_file}"] = str(private_file(scratch / "prompt.md", prompt))
         argv = (self.program, *(_fill(argument, values) for argument in self.arguments))
-        return Call(argv, stdin=prompt if len(values) == 1 else None)
+        return Invocation(argv, stdin=prompt if len(values) == 1 else None)
 
     def report(self) -> None:
         return None

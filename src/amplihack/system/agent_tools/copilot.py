@@ -8,7 +8,7 @@ from pathlib import Path
 from amplihack.recipes.agents import AgentRequest
 from amplihack.system.agent_tools.prompts import fits_inline, whole_text
 from amplihack.system.agent_tools.reports import ToolEvent, ToolOutcome, count, part, parts, shorten, text
-from amplihack.system.agent_tools.tool import Call, model_flag
+from amplihack.system.agent_tools.tool import Invocation, model_flag
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +18,13 @@ class Copilot:
     allow: tuple[str, ...] = ()
     name: str = "copilot"
 
-    def call(self, request: AgentRequest, scratch: Path) -> Call:
+    def call(self, request: AgentRequest, scratch: Path) -> Invocation:
         del scratch
         prompt = whole_text(request)
         tail = ("--output-format", "json", *self.allow, *model_flag(request), *self.extra)
         if fits_inline(prompt):
-            return Call((self.program, "-p", prompt, *tail))
-        return Call((self.program, *tail), stdin=prompt)
+            return Invocation((self.program, "-p", prompt, *tail))
+        return Invocation((self.program, *tail), stdin=prompt)
 
     def report(self) -> CopilotReport:
         return CopilotReport()

@@ -9,7 +9,7 @@ from amplihack.recipes.agents import AgentRequest
 from amplihack.recipes.values import truncate
 from amplihack.system.agent_tools.prompts import fits_inline, system_text, task_text, whole_text
 from amplihack.system.agent_tools.table import Start
-from amplihack.system.agent_tools.tool import Call, model_flag, private_file
+from amplihack.system.agent_tools.tool import Invocation, model_flag, private_file
 
 _PREVIEW = 8_192
 _CONTINUED = "\n\n[The rest of this task is in {file}. Read that file first.]"
@@ -21,10 +21,10 @@ class Launcher:
     name: str
     takes_system_prompt: bool
 
-    def call(self, request: AgentRequest, scratch: Path) -> Call:
+    def call(self, request: AgentRequest, scratch: Path) -> Invocation:
         transport = self._small(request) or self._large(request, scratch)
         tail = ("--add-dir", str(Path(request.working_dir)), *model_flag(request), *self.start.extra)
-        return Call((self.start.program, self.name, "--", *self.start.allow, *transport, *tail))
+        return Invocation((self.start.program, self.name, "--", *self.start.allow, *transport, *tail))
 
     def report(self) -> None:
         return None

@@ -37,17 +37,17 @@ _UNITS = {"ms": 0.001, "mi": 60.0, "m": 60.0, "h": 3600.0, "ho": 3600.0}
 
 
 @dataclass(frozen=True, slots=True)
-class RateLimit:
+class MetLimit:
     """`retry_after` is in seconds, and None when nothing was said about it."""
 
     retry_after: float | None = None
 
 
-def rate_limited(exit_code: int | None, text: str) -> RateLimit | None:
+def rate_limited(exit_code: int | None, text: str) -> MetLimit | None:
     """What a failed tool's last words say about a limit; a success is never one, whatever it talks about."""
     if exit_code == 0 or not (_WORDS.search(text) or _STATUS.search(text)):
         return None
-    return RateLimit(_retry_after(text))
+    return MetLimit(_retry_after(text))
 
 
 def transient(text: str) -> bool:

@@ -24,7 +24,7 @@ class ToolOutcome:
     denied: tuple[str, ...] = ()
 
 
-class Report(Protocol):
+class ToolReport(Protocol):
     """Takes a tool's events in order. `outcome` is None as long as none of them was one of this tool's."""
 
     @property

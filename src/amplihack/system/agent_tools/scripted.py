@@ -37,7 +37,7 @@ _FIELDS = ("match", "agent", "reply", "error", "delay", "times")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ScriptedAnswer:
     match: re.Pattern[str] | None
     agent: str | None
     reply: str
@@ -56,7 +56,7 @@ class Answer:
 class Scripted:
     """Remembers how often it gave each answer; that is the only thing about it that changes."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[ScriptedAnswer, ...]
     given: dict[int, int] = field(default_factory=dict)
     name: str = "scripted"
 
@@ -72,7 +72,7 @@ class Scripted:
             on_line(line)
         return AgentReply(text=text)
 
-    def _choose(self, request: AgentRequest) -> tuple[Answer, re.Match[str]]:
+    def _choose(self, request: AgentRequest) -> tuple[ScriptedAnswer, re.Match[str]]:
         for index, answer in enumerate(self.answers):
             left = answer.times is None or self.given.get(index, 0) < answer.times
             if left and (match := answer.fits(request)):
@@ -108,7 +108,7 @@ def load_script(path: Path) -> Scripted:
     return Scripted(tuple(_answer(item) for item in listed.items))
 
 
-def _answer(node: Node) -> Answer:
+def _answer(node: Node) -> ScriptedAnswer:
     if not isinstance(node, Mapping):
         raise DocumentError("an answer must be a mapping", where=node.where, fix="such as `- reply: done`")
     for key in node.entries.keys() - set(_FIELDS):
@@ -118,7 +118,7 @@ def _answer(node: Node) -> Answer:
     if ("reply" in node.entries) == ("error" in node.entries):
         raise DocumentError("an answer needs either a `reply` or an `error`", where=node.where)
     values: dict[str, Value] = {key: to_value(item) for key, item in node}
-    return Answer(
+    return ScriptedAnswer(
         match=_pattern(node),
         agent=to_text(values.get("agent")) or None,
         reply=to_text(values.get("reply")),

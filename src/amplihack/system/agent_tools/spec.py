@@ -9,7 +9,7 @@ from pathlib import Path
 
 from amplihack.errors import NothingToUse
 from amplihack.system.agent_tools.environment import RunIdentity, child_environment
-from amplihack.system.agent_tools.table import AGENTS, Form, choices, program_names, programs
+from amplihack.system.agent_tools.table import AGENTS, DescribedAgent, choices, program_names, programs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,9 @@ def agent_spec(spec: str | None, search: AgentSearch) -> str:
     spec = spec or search.variable("AMPLIHACK_AGENT_BINARY") or _first_installed(search)
     kind, _, rest = spec.partition(":")
     form = AGENTS.get(kind)
-    return f"{kind}:{search.cwd / rest}" if rest and isinstance(form, Form) and form.is_path else spec
+    return (
+        f"{kind}:{search.cwd / rest}" if rest and isinstance(form, DescribedAgent) and form.is_path else spec
+    )
 
 
 def another() -> str:

@@ -26,14 +26,14 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Launched:
+class LaunchedAgent:
     """A word that only a launcher understands."""
 
     takes_system_prompt: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class InstalledAgent:
     """A command-line tool that a user installs, chosen by its name or its path."""
 
     install: str
@@ -43,7 +43,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class DescribedAgent:
     """An agent that is described rather than installed: `<name>:<argument>`."""
 
     argument: str  # as help pages show it
@@ -51,7 +51,7 @@ class Form:
     is_path: bool = False  # a nested run must find the same file from any directory
 
 
-AgentKind: TypeAlias = Program | Form | Launched
+AgentKind: TypeAlias = InstalledAgent | DescribedAgent | LaunchedAgent
 
 
 def _claude(start: Start) -> Tool:
@@ -87,28 +87,28 @@ def _scripted(file: str, _search: AgentSearch) -> AgentRunner:
 
 # Without a choice the first program that is installed is used, in this order.
 AGENTS: dict[str, AgentKind] = {
-    "claude": Program(
+    "claude": InstalledAgent(
         install="npm install -g @anthropic-ai/claude-code", start=_claude, takes_system_prompt=True
     ),
-    "copilot": Program(
+    "copilot": InstalledAgent(
         install="npm install -g @github/copilot", start=_copilot, allow_all_tools=("--allow-all-tools",)
     ),
-    "codex": Program(install="npm install -g @openai/codex", start=_codex),
-    "command": Form(argument="<template>", open=_command),
-    "scripted": Form(argument="<file>", open=_scripted, is_path=True),
-    "launch": Launched(takes_system_prompt=True),
-    "RustyClawd": Launched(takes_system_prompt=True),
+    "codex": InstalledAgent(install="npm install -g @openai/codex", start=_codex),
+    "command": DescribedAgent(argument="<template>", open=_command),
+    "scripted": DescribedAgent(argument="<file>", open=_scripted, is_path=True),
+    "launch": LaunchedAgent(takes_system_prompt=True),
+    "RustyClawd": LaunchedAgent(takes_system_prompt=True),
 }
 
 
-def programs() -> dict[str, Program]:
+def programs() -> dict[str, InstalledAgent]:
     """Return the tools that can be installed, in order of preference."""
-    return {name: kind for name, kind in AGENTS.items() if isinstance(kind, Program)}
+    return {name: kind for name, kind in AGENTS.items() if isinstance(kind, InstalledAgent)}
 
 
 def choices() -> str:
     """Return everything that `--agent` accepts, for a help page or an error message."""
-    forms = [f"{name}:{kind.argument}" for name, kind in AGENTS.items() if isinstance(kind, Form)]
+    forms = [f"{name}:{kind.argument}" for name, kind in AGENTS.items() if isinstance(kind, DescribedAgent)]
     return _listed([*programs(), *forms], "or")
 
 

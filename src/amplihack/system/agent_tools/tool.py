@@ -18,7 +18,7 @@ from amplihack.recipes.agents import (
 )
 from amplihack.system.agent_tools.environment import check_depth
 from amplihack.system.agent_tools.rate_limits import rate_limited, transient
-from amplihack.system.agent_tools.reports import Report, ToolOutcome, parse_event, shorten
+from amplihack.system.agent_tools.reports import ToolOutcome, ToolReport, parse_event, shorten
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
 from amplihack.system.spool import OUTPUT_LIMIT
 
@@ -26,7 +26,7 @@ RESULT_SINK = "AMPLIHACK_RESULT_SINK"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Invocation:
     """How a tool is started for one request; without `stdin` its input is empty."""
 
     argv: tuple[str, ...]
@@ -39,9 +39,9 @@ class Tool(Protocol):
     @property
     def name(self) -> str: ...
 
-    def call(self, request: AgentRequest, scratch: Path) -> Call: ...
+    def call(self, request: AgentRequest, scratch: Path) -> Invocation: ...
 
-    def report(self) -> Report | None:
+    def report(self) -> ToolReport | None:
         """What reads its output, or None when that is plain text."""
         ...
 
@@ -90,7 +90,9 @@ class ToolAgent:
             longest_line=OUTPUT_LIMIT,
         )
 
-    def _reply(self, request: AgentRequest, done: Finished, report: Report | None, sink: str) -> AgentReply:
+    def _reply(
+        self, request: AgentRequest, done: Finished, report: ToolReport | None, sink: str
+    ) -> AgentReply:
         reported = report.outcome if report is not None else None
         outcome = reported or ToolOutcome(text=done.stdout.text())
         if not done.ok or outcome.error:
@@ -117,7 +119,7 @@ class ToolAgent:
 class _Listener:
     """Turns what a tool prints into lines to show."""
 
-    def __init__(self, report: Report | None, on_line: Callable[[str], None]) -> None:
+    def __init__(self, report: ToolReport | None, on_line: Callable[[str], None]) -> None:
         self._report, self._on_line = report, on_line
 
     def __call__(self, stream: str, line: str) -> None:

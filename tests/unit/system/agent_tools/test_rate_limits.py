@@ -8,9 +8,9 @@ import pytest
 
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
 from amplihack.system.agent_tools.rate_limits import (
+    MetLimit,
     Patience,
     Patient,
-    RateLimit,
     patience_from,
     rate_limited,
     transient,
@@ -105,7 +105,7 @@ def test_a_success_is_never_a_limit() -> None:
     ],
 )
 def test_the_wait_that_is_asked_of_us_is_understood(text: str, seconds: float | None) -> None:
-    assert rate_limited(1, text) == RateLimit(seconds)
+    assert rate_limited(1, text) == MetLimit(seconds)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from tests.unit.system.agent_tools.test_choose import Machine
 from amplihack.errors import NothingToUse, UsageError
 from amplihack.recipes.agents import AgentRequest
 from amplihack.system.agent_tools.choose import choose_agent
-from amplihack.system.agent_tools.table import AGENTS, Form, Program, Start, choices
-from amplihack.system.agent_tools.tool import Call
+from amplihack.system.agent_tools.table import AGENTS, DescribedAgent, InstalledAgent, Start, choices
+from amplihack.system.agent_tools.tool import Invocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,11 @@ class Thinker:
     start: Start
     name: str = "thinker"
 
-    def call(self, request: AgentRequest, scratch: Path) -> Call:
+    def call(self, request: AgentRequest, scratch: Path) -> Invocation:
         assert scratch.is_dir()
-        return Call((self.start.program, "--ponder", request.prompt, *self.start.allow, *self.start.extra))
+        return Invocation(
+            (self.start.program, "--ponder", request.prompt, *self.start.allow, *self.start.extra)
+        )
 
     def report(self) -> None:
         return None
@@ -32,7 +34,7 @@ class Thinker:
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    row = Program(install="get-thinker", start=Thinker, allow_all_tools=("--fearless",))
+    row = InstalledAgent(install="get-thinker", start=Thinker, allow_all_tools=("--fearless",))
     monkeypatch.setitem(AGENTS, "thinker", row)
     return Machine(tmp_path)
 
@@ -93,6 +95,6 @@ async def test_a_launcher_gives_a_tool_no_flags_of_another(machine: Machine) -> 
 
 def test_rows_that_take_an_argument_need_one(machine: Machine) -> None:
     for name, kind in AGENTS.items():
-        if isinstance(kind, Form):
+        if isinstance(kind, DescribedAgent):
             with pytest.raises(UsageError, match=f'unknown agent "{name}:"'):
                 choose_agent(f"{name}:", machine.around())
