@@ -27,7 +27,7 @@ class Checked:
 
 
 def check(workspace: Workspace, reference: str, *, everything: bool = False) -> Checked:
-    """All findings of one recipe; a file that is no recipe gives its errors."""
+    """Return all findings of one recipe; a file that is no recipe gives its errors."""
     validation = validate(workspace, reference)
     if validation.exit_code == NotFound.exit_code:
         return Checked(not_found=validation.problems)
@@ -41,7 +41,7 @@ def check_opened(workspace: Workspace, opened: Opened, *, everything: bool = Fal
 
 
 def recipe_references(workspace: Workspace, given: Iterable[str]) -> list[str]:
-    """What was given, with directories replaced by their recipe files. Raises NotFound for an empty one."""
+    """Return what was given, with directories replaced by their files. Raises NotFound for an empty one."""
     found: list[str] = []
     for reference in given:
         path = workspace.home.path(reference)
@@ -75,7 +75,7 @@ class DiskWorld:
             return Unresolved("unknowable")  # it is there but broken: checking that file says how
 
     def callers(self, path: str) -> tuple[Located, ...]:
-        """Recipes in the same directory that have a step for this one."""
+        """Return the recipes in the same directory that have a step for this one."""
         own = Path(path)
         return tuple(
             caller

@@ -28,7 +28,7 @@ class Given:
 
 
 def overrides(given: Given, home: Home, defaults: Mapping[str, Value]) -> dict[str, Value]:
-    """All variables, later kinds over earlier ones. Raises UsageError for what cannot be read.
+    """Return all variables, later kinds over earlier ones. Raises UsageError for what cannot be read.
 
     `defaults` are the recipe's own values, for keys that change a part of one.
     """
@@ -74,7 +74,7 @@ def _json(key: str, text: str) -> Value:
 
 
 def _assign(found: dict[str, Value], key: str, value: Value, defaults: Mapping[str, Value]) -> None:
-    """`a.b=1` sets the key `b` of the map `a`, and leaves the rest of that map as it is."""
+    """Set a variable; `a.b=1` sets the key `b` of the map `a`, and leaves the rest of the map as it is."""
     first, *rest = key.split(".")
     if not rest or not all((first, *rest)):
         found[key] = value

@@ -57,7 +57,7 @@ class Progress:
 
 
 def safe_name(recipe: str) -> str:
-    """The recipe's name as it stands in a file name: `my-recipe/v2!` -> `v2_`."""
+    """Return the recipe's name as it stands in a file name: `my-recipe/v2!` -> `v2_`."""
     stem = PurePosixPath(recipe).stem
     return re.sub(r"[^A-Za-z0-9_]", "_", stem)[:LONGEST_SAFE_NAME] or "_"
 
@@ -67,7 +67,7 @@ def file_name(recipe: str, pid: int) -> str:
 
 
 def split_file_name(name: str) -> tuple[str, int] | None:
-    """The safe name and the process id that a file name holds; None if it is not one of ours."""
+    """Return the safe name and the process id that a file name holds; None if it is not one of ours."""
     found = _FILE_NAME.fullmatch(name)
     return (found[1], int(found[2])) if found else None
 
@@ -76,7 +76,7 @@ def split_file_name(name: str) -> tuple[str, int] | None:
 
 
 def decode_progress(text: str) -> Progress:
-    """What the file says, with every field checked. Raises ProgressError."""
+    """Read what the file says and check every field. Raises ProgressError."""
     try:
         fields = from_json(text)
     except (ValueError, RecursionError) as error:
@@ -103,7 +103,7 @@ def validate_progress(
     alive: Callable[[int], bool],
     previous: ProgressStatus | None = None,
 ) -> Progress:
-    """The progress that a file of this name and text reports, if all of it can be believed.
+    """Return the progress that a file of this name and text reports, if all of it can be believed.
 
     `previous` is the status last read from it. Raises ProgressError on the first doubt.
     """
@@ -125,7 +125,7 @@ def validate_progress(
 
 
 def check_age(timestamp: float, now: float) -> None:
-    """Raises ProgressError for a time that lies ahead, or too far back to say anything about now."""
+    """Raise ProgressError for a time that lies ahead, or too far back to say anything about now."""
     if timestamp > now + FUTURE_ALLOWED:
         raise ProgressError(f"the progress is from the future, by {timestamp - now:.0f}s")
     if now - timestamp > STALE_AFTER:
@@ -133,13 +133,13 @@ def check_age(timestamp: float, now: float) -> None:
 
 
 def check_transition(before: ProgressStatus, after: ProgressStatus) -> None:
-    """Raises ProgressError for a change that cannot happen: what has ended stays ended."""
+    """Raise ProgressError for a change that cannot happen: what has ended stays ended."""
     if before != after and after not in _AFTER.get(before, frozenset()):
         raise ProgressError(f"the status cannot change from {before} to {after}")
 
 
 def read_progress(text: str) -> Progress | None:
-    """What a watcher can use: None unless the text is sound and says whose progress it is."""
+    """Return what a watcher can use: None unless the text is sound and says whose progress it is."""
     try:
         progress = decode_progress(text)
     except ProgressError:
@@ -216,7 +216,7 @@ class Workstream:
 
 
 def workstream_id(environment: Mapping[str, str], fallback: str) -> str:
-    """Which workstream this process is: named outright, or by its state file `ws-<id>.json`."""
+    """Return which workstream this process is: named outright, or by its state file `ws-<id>.json`."""
     if named := environment.get("AMPLIHACK_WORKSTREAM_ID"):
         return named
     state = PurePosixPath(environment.get("AMPLIHACK_WORKSTREAM_STATE_FILE", "")).stem
@@ -224,14 +224,14 @@ def workstream_id(environment: Mapping[str, str], fallback: str) -> str:
 
 
 def merge_workstreams(entries: list[dict[str, Any]], states: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The entries with each state in the place of the one with its id, new ones at the end."""
+    """Return the entries with each state in the place of the one with its id, new ones at the end."""
     merged = {str(entry.get("workstream_id")): entry for entry in entries}
     merged |= {str(state.get("workstream_id")): state for state in states}
     return list(merged.values())
 
 
 def decode_workstreams(text: str) -> list[dict[str, Any]]:
-    """The entries of a side file; an empty file has none. Raises ProgressError."""
+    """Return the entries of a side file; an empty file has none. Raises ProgressError."""
     if not text.strip():
         return []
     try:

@@ -41,7 +41,7 @@ class AgentFiles:
 
     @classmethod
     def of(cls, home: Home, working_dir: Path) -> AgentFiles:
-        """The user's agents, the project's, then those of the staged and of the packaged framework bundle."""
+        """Look in the user's agents, the project's, then the staged and the packaged framework bundle's."""
         project = home.cwd / working_dir
         return cls(
             (
@@ -56,7 +56,7 @@ class AgentFiles:
         )
 
     def resolve(self, reference: str) -> AgentPage:
-        """The agent that a reference names.
+        """Return the agent that a reference names.
 
         Raises InvalidReference, NotFound, Refused for a link that leaves its directory, or InputError for a
         file that cannot be read.
@@ -74,7 +74,7 @@ class AgentFiles:
         )
 
     def known(self) -> tuple[str, ...]:
-        """A reference to every agent there is, in order of the alphabet."""
+        """Return a reference to every agent there is, in order of the alphabet."""
         found = {
             str(reference)
             for directory in self._searched()
@@ -121,7 +121,7 @@ def _model(frontmatter: Document | None) -> str | None:
 
 
 def _pages(directory: Path) -> Iterator[Path]:
-    """The markdown files of a directory, no deeper than a reference can reach."""
+    """Yield the markdown files of a directory, no deeper than a reference can reach."""
     for parent, children, files in os.walk(directory):
         if len(Path(parent).relative_to(directory).parts) >= _DEEPEST - 1:
             children.clear()

@@ -44,13 +44,13 @@ class _Entry:
 
     @property
     def name(self) -> str | None:
-        """What the recipe calls itself, if it can be run by that."""
+        """Return the recipe's own name, if it can be run by that."""
         recipe = self.read.decoded.recipe if self.read else None
         return recipe.name if recipe and not unsafe_name(recipe.name) else None
 
 
 def list_library(library: Library) -> RecipeListing:
-    """What the library holds, in the same order of search as `Library.find`."""
+    """List what the library holds, in the same order of search as `Library.find`."""
     problems: list[Problem] = [_missing(path) for path in library.first if not path.is_dir()]
     shelves: list[list[_Entry]] = []
     for directory in library.directories:
@@ -74,7 +74,7 @@ def _entry(library: Library, path: Path) -> _Entry:
 
 
 def _winners(shelves: list[list[_Entry]]) -> dict[str, Path]:
-    """The file that each name leads to: by directory, and in each the stems before the names."""
+    """Return the file that each name leads to: by directory, and in each the stems before the names."""
     winners: dict[str, Path] = {}
     for shelf in shelves:
         for entry in shelf:

@@ -26,7 +26,7 @@ class ManifestChange:
 
 
 def update_manifest(directory: Path) -> Path:
-    """Writes down the hash of every `.yaml` file in the directory; returns the manifest's path."""
+    """Write the hash of every `.yaml` file in the directory; return the manifest's path."""
     text = json.dumps(_hashes(directory), indent=2, sort_keys=True, ensure_ascii=False)
     path = directory / MANIFEST
     write_atomic(path, f"{text}\n".encode(), mode=0o644)
@@ -34,7 +34,7 @@ def update_manifest(directory: Path) -> Path:
 
 
 def check_upstream_changes(directory: Path | None) -> tuple[ManifestChange, ...]:
-    """What changed since the manifest was written, by name; without a manifest every file is new."""
+    """Return what changed since the manifest was written; without a manifest every file is new."""
     if directory is None:
         return ()
     local, stored = _hashes(directory), _stored(directory / MANIFEST)

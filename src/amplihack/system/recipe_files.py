@@ -20,7 +20,7 @@ class Refused(InputError):  # noqa: N818 - reads as what happened
 
 
 def recipe_files(directory: Path) -> tuple[Path, ...]:
-    """The recipe files right in a directory, by stem, `.yaml` before `.yml`. Raises InputError."""
+    """Return the recipe files of a directory, by stem, `.yaml` before `.yml`. Raises InputError."""
     try:
         with os.scandir(directory) as entries:
             names = [entry.name for entry in entries if not _is_directory(entry)]
@@ -36,7 +36,7 @@ def recipe_files(directory: Path) -> tuple[Path, ...]:
 
 
 def by_stem(directory: Path, name: str) -> Path | None:
-    """The file of that name in the directory; a link that leads nowhere counts, a directory does not."""
+    """Return the file of that name in the directory; a broken link counts, a directory does not."""
     for suffix in (".yaml", ".yml"):
         path = directory / f"{name}{suffix}"
         if os.path.lexists(path) and not path.is_dir():
@@ -45,12 +45,12 @@ def by_stem(directory: Path, name: str) -> Path | None:
 
 
 def by_field(directory: Path, name: str, load: Callable[[Path], Decoded]) -> Path | None:
-    """The first file in the directory whose recipe calls itself that."""
+    """Return the first file in the directory whose recipe has that `name`."""
     return next((path for path in recipe_files(directory) if _calls_itself(path, name, load)), None)
 
 
 def require_inside(path: Path, allowed: tuple[Path, ...]) -> Path:
-    """The path, if it lies in an allowed directory once every link is followed. Raises Refused."""
+    """Return the path, if it lies in an allowed directory once every link is followed. Raises Refused."""
     if any(inside(path, directory) for directory in allowed):
         return path
     raise Refused(
@@ -72,7 +72,7 @@ def _calls_itself(path: Path, name: str, load: Callable[[Path], Decoded]) -> boo
 
 
 def _may_hold(data: bytes, name: str) -> bool:
-    """False only when the file cannot be called that, so that most files need no parsing."""
+    """Return False only when the file cannot have that name, so that most files need no parsing."""
     words = (word.encode("utf-8", "surrogatepass") for word in name.split())
     return all(word in data for word in words) or _SPELLED_OTHERWISE.search(data) is not None
 

@@ -70,7 +70,7 @@ def read_template(text: str, search: AgentSearch) -> CommandTemplate:
 
 
 def _fill(argument: str, values: dict[str, str]) -> str:
-    """Each placeholder once, from left to right: what a value says is never looked at again."""
+    """Fill each placeholder once, from left to right: what a value says is never looked at again."""
     found = sorted((argument.find(name), name) for name in values if name in argument)
     if not found:
         return argument

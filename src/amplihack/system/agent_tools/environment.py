@@ -27,7 +27,7 @@ class RunIdentity:
 
 
 def child_environment(parent: Mapping[str, str], *, agent: str | None, run: RunIdentity) -> dict[str, str]:
-    """What bash, hooks and agents start with; `agent` is how a nested run finds the same agent."""
+    """Return what bash, hooks and agents start with; `agent` is how a nested run finds the same agent."""
     child = {name: value for name, value in parent.items() if name not in _HIDDEN}
     for name, value in _DEFAULTS.items():
         child[name] = child.get(name) or value

@@ -37,7 +37,7 @@ class Launcher:
         return ("-p", task, "--system-prompt", system) if fits_inline(task, system) else ()
 
     def _large(self, request: AgentRequest, scratch: Path) -> tuple[str, ...]:
-        """The beginning inline, and the system prompt with the rest in a private file."""
+        """Send the beginning inline, and the system prompt with the rest in a private file."""
         task, path = task_text(request), scratch / "agent-system-prompt.md"
         preview = truncate(task, _PREVIEW)
         rest = task[len(preview) :]

@@ -19,24 +19,24 @@ NO_REENTRY = (
 
 
 def task_text(request: AgentRequest) -> str:
-    """The prompt as it is sent: the mode, what the step asks, and that nobody will answer questions."""
+    """Return the prompt as it is sent: the mode, the step's prompt, and that nobody answers questions."""
     mode = f"MODE: {request.mode}\n\n" if request.mode else ""
     return mode + request.prompt + FOOTER
 
 
 def system_text(request: AgentRequest) -> str:
-    """Who the agent is, and where it finds itself."""
+    """Return who the agent is, and where it finds itself."""
     persona = (request.persona or "").strip()
     return f"{persona}\n\n{NO_REENTRY}" if persona else NO_REENTRY
 
 
 def whole_text(request: AgentRequest) -> str:
-    """Both in one, for tools that take no system prompt."""
+    """Return both in one, for tools that take no system prompt."""
     return f"{system_text(request)}\n\n{task_text(request)}"
 
 
 def fits_inline(*texts: str) -> bool:
-    """Whether these can be arguments: not too long together, and the first not to be taken for a flag."""
+    """Tell whether these can be arguments: not too long together, the first not to be taken for a flag."""
     try:
         size = sum(len(text.encode()) for text in texts)
     except UnicodeEncodeError:  # half a surrogate pair, as JSON may hold

@@ -44,14 +44,14 @@ class MetLimit:
 
 
 def rate_limited(exit_code: int | None, text: str) -> MetLimit | None:
-    """What a failed tool's last words say about a limit; a success is never one, whatever it talks about."""
+    """Read a failed tool's last words for a limit; a success met none, whatever it talks about."""
     if exit_code == 0 or not (_WORDS.search(text) or _STATUS.search(text)):
         return None
     return MetLimit(_retry_after(text))
 
 
 def transient(text: str) -> bool:
-    """Whether the same question may well succeed a little later."""
+    """Tell whether the same question may well succeed a little later."""
     return _TRANSIENT.search(text) is not None
 
 
@@ -73,7 +73,7 @@ class Patience:
     last_model: str | None = None  # what the last attempt asks for instead of the step's model
 
     def delay(self, retry: int, retry_after: float | None = None) -> float:
-        """Seconds before retry 1, 2, …: doubling, at least what was asked of us, never above the longest."""
+        """Return the seconds before retry 1, 2, …: doubling, at least what was asked, at most the longest."""
         if self.base == 0:
             return 0.0
         doubled = self.base * 2.0 ** min(retry - 1, 60)
@@ -81,7 +81,7 @@ class Patience:
 
 
 def patience_from(environment: Mapping[str, str]) -> Patience:
-    """The `AMPLIHACK_RATELIMIT_*` settings; a value that makes no sense counts as not given."""
+    """Read the `AMPLIHACK_RATELIMIT_*` settings; a value that makes no sense counts as not given."""
 
     def number(name: str, default: int) -> int:
         text = environment.get(_PREFIX + name, "")

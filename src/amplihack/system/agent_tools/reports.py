@@ -36,7 +36,7 @@ class ToolReport(Protocol):
 
 
 def parse_event(line: str) -> ToolEvent | None:
-    """The event on a line, or None for text of another kind."""
+    """Return the event on a line, or None for text of another kind."""
     if not line.startswith("{"):
         return None
     try:
@@ -47,7 +47,7 @@ def parse_event(line: str) -> ToolEvent | None:
 
 
 def part(event: ToolEvent, *path: str) -> ToolEvent:
-    """The object at a path, empty if there is none."""
+    """Return the object at a path, empty if there is none."""
     for key in path:
         found = event.get(key)
         event = found if isinstance(found, dict) else {}
@@ -55,7 +55,7 @@ def part(event: ToolEvent, *path: str) -> ToolEvent:
 
 
 def parts(event: ToolEvent, key: str) -> list[ToolEvent]:
-    """The objects in a list."""
+    """Return the objects in a list."""
     found = event.get(key)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
@@ -76,6 +76,6 @@ def amount(event: ToolEvent, key: str) -> float | None:
 
 
 def shorten(words: str, limit: int = 200) -> str:
-    """One line of it, to show."""
+    """Return one line of it, to show."""
     line = " ".join(words.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

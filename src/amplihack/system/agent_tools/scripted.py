@@ -46,7 +46,7 @@ class ScriptedAnswer:
     times: int | None
 
     def fits(self, request: AgentRequest) -> re.Match[str] | None:
-        """The match, if this is an answer to the request."""
+        """Return the match, if this is an answer to the request."""
         if self.agent is not None and self.agent != request.agent:
             return None
         return (self.match or re.compile("")).search(request.prompt)

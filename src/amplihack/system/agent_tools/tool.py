@@ -42,7 +42,7 @@ class Tool(Protocol):
     def call(self, request: AgentRequest, scratch: Path) -> Invocation: ...
 
     def report(self) -> ToolReport | None:
-        """What reads its output, or None when that is plain text."""
+        """Return what reads its output, or None when that is plain text."""
         ...
 
 
@@ -141,7 +141,7 @@ def _read(sink: Path) -> str:
 def _failure(
     name: str, request: AgentRequest, done: Finished, outcome: ToolOutcome, *, structured: bool
 ) -> AgentFailed:
-    """A structured report says what went wrong; of plain text only the end can be searched for it."""
+    """Explain a failure: by the structured report, else by the end of the plain text."""
     stdout, stderr = done.stdout.tail(STDOUT_TAIL), done.stderr.tail(STDERR_TAIL)
     words = f"{outcome.error}\n{stderr}" if structured else f"{stdout}\n{stderr}"
     timed_out = done.timed_out or done.idle_timed_out

@@ -82,7 +82,7 @@ class FanOut:
 
     @asynccontextmanager
     async def ticking(self, every: float = TICK) -> AsyncIterator[None]:
-        """Calls `tick` regularly while the body runs."""
+        """Call `tick` regularly while the body runs."""
         task = asyncio.create_task(self._tick_forever(every))
         try:
             yield
@@ -97,7 +97,7 @@ class FanOut:
             self.tick()
 
     def close(self) -> None:
-        """Lets every listener finish; calling it again does nothing."""
+        """Let every listener finish; calling it again does nothing."""
         self._each(lambda listener: listener.close())
         self._listeners.clear()
 
