@@ -41,6 +41,12 @@ def add_working_dir(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-C", "--working-dir", metavar="DIR", help="the directory to work in (default: here)")
 
 
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of every `amplihack recipe` command."""
+    add_json(parser)
+    add_places(parser)
+
+
 def add_places(parser: argparse.ArgumentParser) -> None:
     """Add the flags that say where recipes are looked for and where a command works."""
     parser.add_argument(

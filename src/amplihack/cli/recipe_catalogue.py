@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amplihack.app import catalogue
 from amplihack.app.workspace import open_workspace
-from amplihack.cli.arguments import add_json, add_places
+from amplihack.cli.arguments import add_common
 from amplihack.cli.show import err, out, out_json, printable, show_problems
 
 if TYPE_CHECKING:
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 
 def list_flags(parser: argparse.ArgumentParser) -> None:
-    add_json(parser)
-    add_places(parser)
+    add_common(parser)
     parser.add_argument("--all", action="store_true", help="also those that another recipe shadows")
 
 
@@ -61,8 +60,7 @@ def _short(text: str, width: int = 60) -> str:
 
 
 def manifest_flags(parser: argparse.ArgumentParser) -> None:
-    add_json(parser)
-    add_places(parser)
+    add_common(parser)
     parser.add_argument(
         "directory", metavar="DIRECTORY", nargs="?", help="the directory (default: the first of the search)"
     )
@@ -98,8 +96,7 @@ def answer_manifest(options: argparse.Namespace) -> int:
 
 
 def sync_flags(parser: argparse.ArgumentParser) -> None:
-    add_json(parser)
-    add_places(parser)
+    add_common(parser)
     parser.add_argument(
         "--url", help="the repository (default: RECIPE_RUNNER_UPSTREAM_URL, else the public one)"
     )

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from amplihack.app.workspace import open_recipe, open_workspace
-from amplihack.cli.arguments import add_json, add_places
+from amplihack.cli.arguments import add_common
 from amplihack.cli.show import (
     draw_problem,
     err,
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 
 def validate_flags(parser: argparse.ArgumentParser) -> None:
-    add_json(parser)
-    add_places(parser)
+    add_common(parser)
     parser.add_argument("recipe", metavar="RECIPE", nargs="+", help="a file, or the name of a recipe")
     parser.add_argument("--strict", action="store_true", help="warnings are errors")
 
@@ -74,8 +73,7 @@ def _validation_json(answer: Validation) -> dict[str, Any]:
 
 
 def check_flags(parser: argparse.ArgumentParser) -> None:
-    add_json(parser)
-    add_places(parser)
+    add_common(parser)
     parser.add_argument(
         "recipe", metavar="RECIPE", nargs="+", help="a file, a directory of files, or the name of a recipe"
     )
@@ -126,8 +124,7 @@ def _tally(found: list[Problem]) -> str:
 
 
 def explain_flags(parser: argparse.ArgumentParser) -> None:
-    add_json(parser)
-    add_places(parser)
+    add_common(parser)
     parser.add_argument("recipe", metavar="RECIPE", help="a file, or the name of a recipe")
 
 
@@ -144,8 +141,7 @@ def answer_explain(options: argparse.Namespace) -> int:
 
 
 def schema_flags(parser: argparse.ArgumentParser) -> None:
-    add_json(parser)
-    add_places(parser)
+    add_common(parser)
 
 
 def answer_schema(_options: argparse.Namespace) -> int:

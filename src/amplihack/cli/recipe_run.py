@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from amplihack.cli.arguments import add_json, add_places
+from amplihack.cli.arguments import add_common
 from amplihack.cli.guard import INTERRUPTED
 from amplihack.cli.show import out, out_json, show_problems
 from amplihack.errors import UsageError
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 
 def run_flags(parser: argparse.ArgumentParser) -> None:
-    add_json(parser)
-    add_places(parser)
+    add_common(parser)
     parser.add_argument("recipe", metavar="RECIPE", help="a file, or the name of a recipe")
     add_run_flags(parser)
 
