@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from amplihack.app.validate import validate
-from amplihack.app.workspace import Opened, Workspace, open_file
+from amplihack.app.workspace import Opened, Validation, Workspace, open_file
 from amplihack.errors import AmplihackError, NotFound, Problem
 from amplihack.recipes.check import Unresolved, check_recipe
 from amplihack.recipes.extends import Located
@@ -26,9 +24,8 @@ class Checked:
     not_found: tuple[Problem, ...] = ()
 
 
-def check(workspace: Workspace, reference: str, *, everything: bool = False) -> Checked:
+def check(workspace: Workspace, validation: Validation, *, everything: bool = False) -> Checked:
     """Return all findings of one recipe; a file that is no recipe gives its errors."""
-    validation = validate(workspace, reference)
     if validation.exit_code == NotFound.exit_code:
         return Checked(not_found=validation.problems)
     if validation.opened is None:
@@ -38,22 +35,6 @@ def check(workspace: Workspace, reference: str, *, everything: bool = False) -> 
 
 def check_opened(workspace: Workspace, opened: Opened, *, everything: bool = False) -> tuple[Problem, ...]:
     return check_recipe(opened.located, DiskWorld(workspace), everything=everything)
-
-
-def recipe_references(workspace: Workspace, given: Iterable[str]) -> list[str]:
-    """Return what was given, with directories replaced by their files. Raises NotFound for an empty one."""
-    found: list[str] = []
-    for reference in given:
-        path = workspace.home.path(reference)
-        found += _files_of(path) if path.is_dir() else [reference]
-    return found
-
-
-def _files_of(directory: Path) -> list[str]:
-    files = recipe_files(directory)
-    if not files:
-        raise NotFound(f"there are no recipes in {directory}", fix="name a directory with .yaml files")
-    return [str(file) for file in files]
 
 
 @dataclass(frozen=True, slots=True)

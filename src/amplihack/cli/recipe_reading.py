@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from amplihack.app.workspace import open_recipe, open_workspace
+from amplihack.app.workspace import (
+    Validation,
+    open_recipe,
+    open_workspace,
+    recipe_references,
+    validate,
+)
 from amplihack.cli.arguments import add_common
 from amplihack.cli.show import (
     draw_problem,
@@ -20,9 +26,6 @@ from amplihack.cli.show import (
 )
 from amplihack.errors import NotFound, Problem
 
-if TYPE_CHECKING:
-    from amplihack.app.validate import Validation
-
 
 def validate_flags(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
@@ -31,8 +34,6 @@ def validate_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def answer_validate(options: argparse.Namespace) -> int:
-    from amplihack.app.validate import validate  # deferred, as below: each command needs one of them
-
     workspace = open_workspace(options.recipe_dir, options.working_dir)
     answers = [validate(workspace, reference) for reference in options.recipe]
     if options.json:
@@ -85,11 +86,11 @@ def check_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def answer_check(options: argparse.Namespace) -> int:
-    from amplihack.app.check import check, recipe_references
+    from amplihack.app.check import check  # deferred, as below: each command needs one of them
 
     workspace = open_workspace(options.recipe_dir, options.working_dir)
-    references = recipe_references(workspace, options.recipe)
-    answers = [check(workspace, reference, everything=options.all) for reference in references]
+    read = [validate(workspace, reference) for reference in recipe_references(workspace, options.recipe)]
+    answers = [check(workspace, each, everything=options.all) for each in read]
     found = [problem for answer in answers for problem in answer.findings]
     not_found = [problem for answer in answers for problem in answer.not_found]
     show_problems(not_found)
