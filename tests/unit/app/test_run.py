@@ -23,9 +23,11 @@ steps:
 """
 INNER = """\
 name: inner
-secrets: [key]
+secrets: [key, made]
 context: {key: h1dden-k3y}
-steps: [{id: use, command: 'echo "{{key}} {{token}}"', condition: "key == 'h1dden-k3y'"}]
+steps:
+  - {id: use, command: 'echo "{{key}} {{token}}"', condition: "key == 'h1dden-k3y'"}
+  - {id: make, command: echo m4de-up, output: made}
 """
 
 
@@ -58,7 +60,7 @@ async def test_a_new_row_in_the_table_of_listeners_hears_every_run(monkeypatch: 
     workspace = open_workspace()
     result = await run(workspace, open_recipe(workspace, "deploy.yaml"), {}, RunRequest())
     assert result.success
-    assert lines.heard == ["***", "*** ***"]
+    assert lines.heard == ["***", "*** ***", "***"]
     assert lines.closed == 1
 
 
@@ -92,7 +94,7 @@ async def test_each_run_has_an_id_of_its_own_unless_it_is_given_one() -> None:
 def test_a_forecast_shows_no_secrets_of_the_recipe_or_of_those_it_calls() -> None:
     workspace = open_workspace()
     steps = forecast(workspace, open_recipe(workspace, "deploy.yaml"), {}, RunRequest(dry_run=True))
-    assert [step.step_id for step in steps] == ["show", "call", "use"]
+    assert [step.step_id for step in steps] == ["show", "call", "use", "make"]
     shown = " ".join(f"{step.text} {step.why}" for step in steps)
     assert "***" in shown
     assert "s3cr3t-t0ken" not in shown
