@@ -47,6 +47,7 @@ def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:
     from concurrent.futures import ThreadPoolExecutor  # deferred: most runs need no thread
 
     caller = asyncio.current_task()
+    earlier = caller.cancelling() if caller else 0  # code that cleans up after a cancellation may call us
     begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
 
     async def main() -> T:
@@ -59,7 +60,7 @@ def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:
         try:
             # `asyncio.run` answers Ctrl-C by cancelling its task, which cannot notice while it waits here.
             while not wait((ended,), timeout=_GLANCE).done:
-                if caller is not None and caller.cancelling():
+                if caller and caller.cancelling() > earlier:
                     raise asyncio.CancelledError
             return ended.result()
         except BaseException:

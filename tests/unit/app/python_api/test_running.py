@@ -277,6 +277,21 @@ async def test_the_synchronous_calls_work_inside_a_running_event_loop(family: Pa
 
 
 @pytest.mark.asyncio
+async def test_a_task_that_was_cancelled_can_still_clean_up_with_a_recipe(family: Path) -> None:
+    async def work() -> bool:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return run_file(family).success
+        return False
+
+    task = asyncio.create_task(work())
+    await asyncio.sleep(0)
+    task.cancel()
+    assert await task
+
+
+@pytest.mark.asyncio
 async def test_files_run_side_by_side_in_the_event_loop_of_the_caller(family: Path) -> None:
     one, two = await asyncio.gather(
         run_file_async(family, context={"n": 1}), run_file_async(family, context={"n": 2})
