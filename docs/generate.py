@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from amplihack.cli import agents, bundle, main, recipe, runner
+from amplihack.cli import main, runner
 from amplihack.recipes.check import CODES
 from amplihack.recipes.reference_page import reference_page
 
@@ -74,24 +74,16 @@ def pages() -> dict[str, str]:
 
 
 def _cli() -> str:
-    recipe_verbs = [
-        _section(f"{recipe.PROGRAM} {verb}", recipe.verb_parser(verb).format_help()) for verb in recipe.VERBS
-    ]
-    bundle_verbs = [
-        _section(f"{bundle.PROGRAM} {verb}", bundle.verb_parser(verb).format_help()) for verb in bundle.VERBS
-    ]
-    return "\n".join(
-        [
-            CLI_HEAD,
-            _section("amplihack", main.help_page()),
-            _section(recipe.PROGRAM, recipe.parser().format_help()),
-            *recipe_verbs,
-            _section(bundle.PROGRAM, bundle.root_parser().format_help()),
-            *bundle_verbs,
-            _section(agents.PROGRAM, agents.parser().format_help()),
-            _section("recipe-runner", runner.parser().format_help()),
-        ]
-    )
+    sections = [_section("amplihack", main.help_page())]
+    groups = set[str]()
+    for name in main.COMMANDS:
+        group = name.partition(" ")[0]
+        if group in main.GROUPS and group not in groups:
+            groups.add(group)
+            sections.append(_section(f"amplihack {group}", main.group_parser(group).format_help()))
+        sections.append(_section(f"amplihack {name}", main.parser(name).format_help()))
+    sections.append(_section("recipe-runner", runner.parser().format_help()))
+    return "\n".join([CLI_HEAD, *sections])
 
 
 def _section(title: str, text: str) -> str:

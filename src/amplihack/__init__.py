@@ -9,11 +9,26 @@ from __future__ import annotations
 from amplihack.version import __version__
 
 _HOMES = {
-    "amplihack.app.api": ("RecipeContext", "RecipeParser", "load_recipe", "parse_recipe", "validate_recipe"),
-    "amplihack.app.embed": (
-        "Adapter",
-        "ExecutionListener",
+    "amplihack.app.adapter": ("Adapter", "ExecutionListener"),
+    "amplihack.app.python_api.finding": (
+        "DiscoveryCache",
+        "cached_discover_recipes",
+        "discover_recipes",
+        "find_recipe",
+        "list_recipes",
+        "verify_global_installation",
+    ),
+    "amplihack.app.python_api.reading": (
+        "RecipeContext",
+        "RecipeParser",
+        "load_recipe",
+        "parse_recipe",
+        "validate_recipe",
+    ),
+    "amplihack.app.python_api.running": (
         "RecipeRunner",
+        "run_file",
+        "run_file_async",
         "run_recipe",
         "run_recipe_by_name",
     ),
@@ -38,14 +53,6 @@ _HOMES = {
     "amplihack.recipes.schema": ("json_schema",),
     "amplihack.recipes.templates": ("ShellScript", "render_shell", "render_text"),
     "amplihack.system.agent_files": ("AgentFiles",),
-    "amplihack.system.discovery": (
-        "DiscoveryCache",
-        "cached_discover_recipes",
-        "discover_recipes",
-        "find_recipe",
-        "list_recipes",
-        "verify_global_installation",
-    ),
     "amplihack.system.manifest": ("check_upstream_changes", "update_manifest"),
     "amplihack.system.upstream": ("compare_with_upstream",),
 }

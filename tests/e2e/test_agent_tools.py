@@ -16,9 +16,9 @@ import pytest
 from tests.support.model_server import Garble, ModelServer, Refuse, Say, UseTool
 
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, Usage
-from amplihack.system.agents.choose import choose_agent
-from amplihack.system.agents.environment import RunIdentity
-from amplihack.system.agents.spec import Surroundings
+from amplihack.system.agent_tools.choose import choose_agent
+from amplihack.system.agent_tools.environment import RunIdentity
+from amplihack.system.agent_tools.spec import AgentSearch
 
 TOOLS = Path(__file__).parents[2] / ".agents" / "node_modules" / ".bin"
 MISSING = [name for name in ("claude", "codex", "copilot") if not (TOOLS / name).exists()]
@@ -63,7 +63,7 @@ class Desk:
     ) -> AgentReply:
         (self.home / ".codex").mkdir(exist_ok=True)
         (self.home / ".codex" / "config.toml").write_text(CODEX.format(url=server.url))
-        around = Surroundings(
+        around = AgentSearch(
             environment={**self._environment(server), **(variables or {})},
             cwd=self.work,
             run=RunIdentity(run_id="run", tree_id=self.mark),

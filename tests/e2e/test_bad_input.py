@@ -251,9 +251,9 @@ BUGS: dict[str, str] = {
 def test_what_nobody_expected_is_our_bug_and_says_so(workspace: Workspace, name: str) -> None:
     workspace.write("good.yaml", GOOD)
     script = (
-        "import sys\nimport amplihack.app.language as language\nfrom amplihack.cli.main import main\n"
+        "import sys\nimport amplihack.cli.recipe_reading as room\nfrom amplihack.cli.main import main\n"
         f"def broken(*_):\n    {BUGS[name]}\n"
-        "language.validate = broken\nsys.exit(main(['recipe', 'validate', 'good.yaml']))\n"
+        "room.validate = broken\nsys.exit(main(['recipe', 'validate', 'good.yaml']))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],

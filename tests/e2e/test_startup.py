@@ -10,17 +10,20 @@ from tests.support.workspace import Workspace
 
 PROBE = """\
 import sys
-from amplihack.cli.main import main
-code = main(sys.argv[1:])
+from amplihack.cli.{module} import main
+try:
+    code = main(sys.argv[1:])
+except SystemExit as end:  # argparse ends a help page so
+    code = end.code
 print(*sys.modules, file=sys.stderr)
 sys.exit(code)
 """
 ALWAYS_SLOW = {"asyncio", "rich", "sqlite3", "subprocess", "ssl", "urllib.request", "logging", "unittest"}
 
 
-def _loaded(workspace: Workspace, *words: str) -> set[str]:
+def _loaded(workspace: Workspace, *words: str, module: str = "main") -> set[str]:
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, *words],
+        [sys.executable, "-c", PROBE.format(module=module), *words],
         cwd=workspace.path,
         env=workspace.env,
         capture_output=True,
@@ -29,9 +32,18 @@ def _loaded(workspace: Workspace, *words: str) -> set[str]:
     return set(done.stderr.decode().splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("word", ["--version", "version", "--help"])
-def test_version_and_help_load_next_to_nothing(workspace: Workspace, word: str) -> None:
-    loaded = _loaded(workspace, word)
+@pytest.mark.parametrize(
+    ("module", "word"),
+    [
+        ("main", "--version"),
+        ("main", "version"),
+        ("main", "--help"),
+        ("runner", "--version"),
+        ("runner", "-V"),
+    ],
+)
+def test_version_and_help_load_next_to_nothing(workspace: Workspace, module: str, word: str) -> None:
+    loaded = _loaded(workspace, word, module=module)
     slow = {"argparse", "dataclasses", "yaml", "typing", "json", "enum", "inspect", "pathlib", *ALWAYS_SLOW}
     assert not loaded & slow
     ours = {name for name in loaded if name.startswith("amplihack")}
@@ -39,9 +51,28 @@ def test_version_and_help_load_next_to_nothing(workspace: Workspace, word: str) 
         "amplihack",
         "amplihack.version",
         "amplihack.cli",
-        "amplihack.cli.main",
+        f"amplihack.cli.{module}",
         "amplihack.cli.guard",
     }
+
+
+NOT_FOR_FLAGS = ("amplihack.app", "amplihack.documents", "amplihack.recipes", "amplihack.bundles", "yaml")
+
+
+@pytest.mark.parametrize("word", ["--version", "--help"])
+def test_recipe_runner_tells_its_version_and_flags_without_looking_around(
+    workspace: Workspace, word: str
+) -> None:
+    loaded = _loaded(workspace, word, "-C", "no/such/place", module="runner")
+    assert not loaded & ALWAYS_SLOW
+    assert not [name for name in loaded if name.startswith(NOT_FOR_FLAGS)]
+
+
+@pytest.mark.parametrize("words", [("recipe", "run"), ("bundle", "show"), ("agents",)])
+def test_a_help_page_loads_nothing_that_answers(workspace: Workspace, words: tuple[str, ...]) -> None:
+    loaded = _loaded(workspace, *words, "--help")
+    assert not loaded & ALWAYS_SLOW
+    assert not [name for name in loaded if name.startswith(NOT_FOR_FLAGS)]
 
 
 def test_importing_the_package_loads_no_part_of_it() -> None:
@@ -60,14 +91,14 @@ def test_reading_a_recipe_loads_neither_the_engine_nor_the_check(workspace: Work
         "amplihack.recipes.engine",
         "amplihack.recipes.check",
         "amplihack.app.run",
-        "amplihack.cli.run",
-        "amplihack.system.agents",
+        "amplihack.cli.recipe_run",
+        "amplihack.system.agent_tools",
         "amplihack.system.git",
         "amplihack.system.listing",
         "amplihack.system.processes",
         "amplihack.system.upstream",
     )
-    assert not [name for name in loaded if name.startswith(unneeded) and name != "amplihack.cli.run_flags"]
+    assert not [name for name in loaded if name.startswith(unneeded)]
 
 
 @pytest.mark.parametrize("verb", ["check", "list", "schema", "manifest"])

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from amplihack.app.language import validate
-from amplihack.app.workspace import Opened, Workspace, open_file
+from amplihack.app.workspace import Opened, Validation, Workspace, open_file
 from amplihack.errors import AmplihackError, NotFound, Problem
 from amplihack.recipes.check import Unresolved, check_recipe
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.system.files import read_bytes
 from amplihack.system.library import BundleNotResolved
-from amplihack.system.shelves import recipe_files
+from amplihack.system.recipe_files import recipe_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +24,8 @@ class Checked:
     not_found: tuple[Problem, ...] = ()
 
 
-def check(workspace: Workspace, reference: str, *, everything: bool = False) -> Checked:
-    """All findings of one recipe; a file that is no recipe gives its errors."""
-    validation = validate(workspace, reference)
+def check(workspace: Workspace, validation: Validation, *, everything: bool = False) -> Checked:
+    """Return all findings of one recipe; a file that is no recipe gives its errors."""
     if validation.exit_code == NotFound.exit_code:
         return Checked(not_found=validation.problems)
     if validation.opened is None:
@@ -38,22 +35,6 @@ def check(workspace: Workspace, reference: str, *, everything: bool = False) -> 
 
 def check_opened(workspace: Workspace, opened: Opened, *, everything: bool = False) -> tuple[Problem, ...]:
     return check_recipe(opened.located, DiskWorld(workspace), everything=everything)
-
-
-def recipe_references(workspace: Workspace, given: Iterable[str]) -> list[str]:
-    """What was given, with directories replaced by their recipe files. Raises NotFound for an empty one."""
-    found: list[str] = []
-    for reference in given:
-        path = workspace.home.path(reference)
-        found += _files_of(path) if path.is_dir() else [reference]
-    return found
-
-
-def _files_of(directory: Path) -> list[str]:
-    files = recipe_files(directory)
-    if not files:
-        raise NotFound(f"there are no recipes in {directory}", fix="name a directory with .yaml files")
-    return [str(file) for file in files]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +47,7 @@ class DiskWorld:
         library = self.workspace.library
         try:
             path = library.sub_recipe(reference, Path(caller) if caller else None)
-            return open_file(self.workspace, path).located
+            return open_file(library, path).located
         except BundleNotResolved:
             return Unresolved("unknowable")
         except NotFound as error:
@@ -75,7 +56,7 @@ class DiskWorld:
             return Unresolved("unknowable")  # it is there but broken: checking that file says how
 
     def callers(self, path: str) -> tuple[Located, ...]:
-        """Recipes in the same directory that have a step for this one."""
+        """Return the recipes in the same directory that have a step for this one."""
         own = Path(path)
         return tuple(
             caller
@@ -87,7 +68,7 @@ class DiskWorld:
         try:
             if os.fsencode(own.stem) not in read_bytes(sibling):
                 return None  # most files need no parsing
-            located = open_file(self.workspace, sibling).located
+            located = open_file(self.workspace.library, sibling).located
         except AmplihackError:
             return None  # a broken neighbour calls nobody; checking that file says how it is broken
         return located if _calls(located.recipe, own.stem) else None

@@ -1,115 +1,99 @@
-"""Running a recipe on this machine."""
+"""One run, from an opened recipe to its masked result."""
 
 from __future__ import annotations
 
 import secrets
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
-from amplihack.app.request import RunRequest
-from amplihack.app.run_agents import Isolated, agent_for, environment_for
-from amplihack.app.run_book import Book, Personas, in_words
+from amplihack.app.adapter import ExecutionListener
+from amplihack.app.run_listeners import listening, redactor_for
+from amplihack.app.run_request import RunRequest
+from amplihack.app.run_world import Book, open_world
 from amplihack.app.workspace import Opened, Workspace
-from amplihack.errors import AmplihackError, Problem, RecipeError
+from amplihack.errors import Problem, RecipeError
 from amplihack.recipes.engine import run_recipe
 from amplihack.recipes.engine.dry_run import Forecast
 from amplihack.recipes.engine.dry_run import forecast as forecast_recipe
-from amplihack.recipes.events import Warned
-from amplihack.recipes.model import Recipe
-from amplihack.recipes.ports import Approver, Journal, World
 from amplihack.recipes.results import RunResult
-from amplihack.system.agents.environment import RunIdentity
-from amplihack.system.shell import BashShell
-from amplihack.system.surroundings import Disk, GitWorkTree, Nobody, SystemClock
-
-
-def new_run_id() -> str:
-    """Sorts by time and is never used twice."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
+from amplihack.recipes.values import Value
+from amplihack.system.event_loop import run_until_signal
 
 
 async def run(
-    workspace: Workspace,
-    opened: Opened,
-    request: RunRequest,
-    journal: Journal,
-    *,
-    run_id: str,
-    approver: Approver | None = None,
-    on_recipe: Callable[[Recipe], None] = lambda _recipe: None,
+    workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest
 ) -> RunResult:
-    """Runs an opened recipe to its end; whatever happens, nothing of it is left running or lying about.
+    """Run an opened recipe to its end and return its result, with secrets masked.
 
-    `on_recipe` hears of every sub-recipe before it runs.
+    Whatever happens, nothing of the run is left running or lying about. A cancelled run stays cancelled; the
+    listener of the request has heard its result by then. Raises AmplihackError if the run cannot begin.
     """
-    _refuse_what_strictness_forbids(workspace, opened, request)
-    identity = RunIdentity(run_id=run_id, tree_id=secrets.token_hex(4))
-    agent = agent_for(workspace, opened.located, request, identity)
-    with _scratch() as scratch:
-        shell = BashShell(environment_for(workspace, request, identity), scratch)
-        world = World(
-            shell=shell,
-            agents=Isolated(agent, scratch) if request.isolate_agents else agent,
-            personas=Personas(workspace.agents),
-            recipes=Book(
-                workspace, on_recipe, lambda each: journal.record(Warned("", in_words(each))), request.strict
-            ),
-            clock=SystemClock(),
-            journal=journal,
-            approver=approver or Nobody(),
-            work_tree=GitWorkTree(workspace.environment),
-            places=Disk(workspace.home.user),
-        )
-        try:
-            return await run_recipe(
-                opened.located, request.overrides, world, request.options(workspace.directory, run_id)
-            )
-        finally:
-            await shell.close()
+    request = replace(request, run_id=request.run_id or _new_run_id(), working_dir=str(workspace.directory))
+    _refuse(workspace, opened, values, request)
+    async with (
+        listening(workspace, opened.located.recipe, values, request) as journal,
+        open_world(workspace, opened.located, request, journal) as world,
+    ):
+        await run_recipe(opened.located, values, world, request)
+    return journal.result()
 
 
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """A private directory for files that live no longer than the run."""
+class _Ending(ExecutionListener):
+    """Keeps the result of a run that is cancelled, and so returns none."""
+
+    result: RunResult | None = None
+
+    def on_run_complete(self, result: RunResult) -> None:
+        self.result = result
+
+
+def run_until_interrupted(
+    workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest
+) -> RunResult:
+    """Run a recipe in the main thread. Ctrl-C or SIGTERM ends it early, and its result says so."""
+    ending = _Ending()
     try:
-        path = Path(tempfile.mkdtemp(prefix="amplihack-run-"))
-    except OSError as error:
-        raise AmplihackError(
-            f"cannot make a temporary directory: {error.strerror or error}",
-            fix="free some space, or set TMPDIR to a directory that you can write to",
-        ) from error
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
+        return run_until_signal(run(workspace, opened, values, replace(request, listener=ending)))
+    except KeyboardInterrupt:
+        if ending.result is None:
+            raise
+        return ending.result
 
 
-def _refuse_what_strictness_forbids(workspace: Workspace, opened: Opened, request: RunRequest) -> None:
+def forecast(
+    workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest
+) -> tuple[Forecast, ...]:
+    """Tell what a run would do, sub-recipes included, with secrets masked."""
+    redactor = redactor_for(workspace, opened.located.recipe, values)
+    steps = forecast_recipe(opened.located, values, Book(workspace, on_recipe=redactor.know), request)
+    return tuple(
+        replace(step, why=redactor.redact_text(step.why), text=redactor.redact_text(step.text))
+        for step in steps
+    )
+
+
+def _new_run_id() -> str:
+    """Return an id that sorts by time and is never used twice."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
+
+
+def _refuse(workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest) -> None:
+    """Raise RecipeError with everything that the strictness of the request forbids."""
     found = opened.decoded.warnings if request.strict else ()
     if request.strict_vars:
-        found += _undefined(workspace, opened, request)
+        found += _undefined(workspace, opened, values)
     if found:
         raise RecipeError(found[0].what, where=found[0].where, fix=found[0].fix, found=found)
 
 
-def _undefined(workspace: Workspace, opened: Opened, request: RunRequest) -> tuple[Problem, ...]:
-    """Every variable of the recipe that neither it nor the user sets."""
+def _undefined(workspace: Workspace, opened: Opened, values: Mapping[str, Value]) -> tuple[Problem, ...]:
+    """Return a problem for each variable of the recipe that neither it nor the caller sets."""
     from amplihack.app.check import check_opened  # deferred: only strict runs pay for the check
 
     recipe = opened.located.recipe
-    told = replace(recipe, context={**recipe.context, **request.overrides})
+    told = replace(recipe, context={**recipe.context, **values})
     findings = check_opened(
         workspace, replace(opened, located=replace(opened.located, recipe=told)), everything=True
     )
     return tuple(replace(each, severity="error") for each in findings if each.code == "undefined-variable")
-
-
-def forecast(workspace: Workspace, opened: Opened, request: RunRequest) -> tuple[Forecast, ...]:
-    """What a run would do, sub-recipes included, as far as it can be told without doing it."""
-    options = request.options(workspace.directory, "dry-run")
-    return forecast_recipe(opened.located, request.overrides, Book(workspace), options)

@@ -1,4 +1,4 @@
-"""Where a command works: the environment, our home, the recipes and the agents that it can see."""
+"""Where a command works, and the recipe files that it opens there."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplihack.documents.suggest import closest
-from amplihack.errors import NotFound, UsageError
+from amplihack.errors import AmplihackError, NotFound, Problem, UsageError
 from amplihack.recipes.decode import Decoded
 from amplihack.recipes.extends import Located, resolve_extends
 from amplihack.system.home import Home, this_process
 from amplihack.system.library import Library
+from amplihack.system.recipe_files import recipe_files
 
 if TYPE_CHECKING:
     from amplihack.system.agent_files import AgentFiles
@@ -42,13 +43,26 @@ class Workspace:
 class Opened:
     """A recipe file: what it says, and the recipe with everything that it extends."""
 
-    path: Path
     decoded: Decoded
     located: Located
 
 
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Everything that is wrong with a file; `opened` is None if it is no recipe."""
+
+    file: str
+    opened: Opened | None
+    problems: tuple[Problem, ...]
+    exit_code: int
+
+    @property
+    def valid(self) -> bool:
+        return self.opened is not None
+
+
 def open_workspace(recipe_dirs: Iterable[str] = (), directory: str | None = None) -> Workspace:
-    """The workspace of this process; raises UsageError when its directory is not there."""
+    """Return the workspace of this process. Raises UsageError when its directory is not there."""
     environment, cwd = this_process()
     home = Home.from_environment(environment, cwd)
     working_dir = home.path(directory or ".")
@@ -58,8 +72,24 @@ def open_workspace(recipe_dirs: Iterable[str] = (), directory: str | None = None
     return Workspace(environment, home, library)
 
 
+def recipe_references(workspace: Workspace, given: Iterable[str]) -> list[str]:
+    """Return what was given, with directories replaced by their files. Raises NotFound for an empty one."""
+    found: list[str] = []
+    for reference in given:
+        path = workspace.home.path(reference)
+        found += _files_of(path) if path.is_dir() else [reference]
+    return found
+
+
+def _files_of(directory: Path) -> list[str]:
+    files = recipe_files(directory)
+    if not files:
+        raise NotFound(f"there are no recipes in {directory}", fix="name a directory with .yaml files")
+    return [str(file) for file in files]
+
+
 def find_recipe_file(workspace: Workspace, reference: str) -> Path:
-    """The file that a path or a name means. Raises NotFound."""
+    """Return the file that a path or a name means. Raises NotFound."""
     path = workspace.home.path(reference)
     if os.path.lexists(path):
         return path
@@ -74,24 +104,52 @@ def find_recipe_file(workspace: Workspace, reference: str) -> Path:
 def _not_found_fix(workspace: Workspace, reference: str) -> str:
     from amplihack.system.listing import list_library  # deferred: only a name that is not found needs it
 
-    names = [info.name for info in list_library(workspace.library).recipes]
-    meant = closest(reference, names)
-    return (
-        f"did you mean '{meant}'?"
-        if meant
-        else "`amplihack recipe list` shows what there is; -R adds a directory"
-    )
+    meant = closest(reference, [info.name for info in list_library(workspace.library).recipes])
+    if meant:
+        return f"did you mean '{meant}'?"
+    return "`amplihack recipe list` shows what there is; -R adds a directory"
 
 
 def open_recipe(workspace: Workspace, reference: str) -> Opened:
-    """Reads a recipe by path or name and merges what it extends.
+    """Read a recipe by path or name and merge what it extends.
 
     Raises NotFound, DocumentError, or RecipeError with every error of the file.
     """
-    return open_file(workspace, find_recipe_file(workspace, reference))
+    return open_file(workspace.library, find_recipe_file(workspace, reference))
 
 
-def open_file(workspace: Workspace, path: Path) -> Opened:
-    decoded = workspace.library.load(path)
-    child = Located(decoded.required(), str(path))
-    return Opened(path, decoded, Located(resolve_extends(child, workspace.library.parent), str(path)))
+def open_file(library: Library, path: Path) -> Opened:
+    """Read a recipe file and merge what it extends. Raises like `open_recipe`."""
+    return open_decoded(library, library.load(path), path)
+
+
+def open_decoded(library: Library, decoded: Decoded, path: Path | None) -> Opened:
+    """Merge what a recipe extends; `path` is None for one that was read from a text."""
+    place = str(path) if path else None
+    merged = resolve_extends(Located(decoded.required(), place), library.parent)
+    return Opened(decoded, Located(merged, place))
+
+
+def validate(workspace: Workspace, reference: str) -> Validation:
+    """Read one recipe. What goes wrong becomes part of the answer, so that many can be asked about."""
+    try:
+        path = find_recipe_file(workspace, reference)
+        opened = open_file(workspace.library, path)
+    except AmplihackError as error:
+        return Validation(reference, None, _all_problems(workspace, reference, error), error.exit_code)
+    problems = tuple(each for each in opened.decoded.problems if each.severity != "note")
+    return Validation(workspace.library.shown(path), opened, problems, 0)
+
+
+def _all_problems(workspace: Workspace, reference: str, error: AmplihackError) -> tuple[Problem, ...]:
+    """Return the errors, and with them the warnings that the file has as well."""
+    try:
+        warnings = workspace.library.load(find_recipe_file(workspace, reference)).warnings
+    except AmplihackError:
+        warnings = ()  # the file cannot be found or read at all, which the error says
+    problems = {(each.where, each.what): each for each in (*error.problems, *warnings)}
+    return tuple(sorted(problems.values(), key=_place))
+
+
+def _place(problem: Problem) -> tuple[int, int]:
+    return (problem.where.line, problem.where.column) if problem.where else (0, 0)

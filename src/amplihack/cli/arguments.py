@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from typing import NoReturn
 
-from amplihack.documents.suggest import closest
 from amplihack.errors import UsageError
 
 
@@ -35,12 +33,28 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{self.prog}: {message}", fix=f"`{self.prog} --help` shows what it understands")
 
 
-def require_known(word: str, known: Iterable[str], command: str) -> None:
-    """Raises UsageError with the word that was probably meant."""
-    if word in known:
-        return
-    meant = closest(word, known)
-    raise UsageError(
-        f"{command}: there is no '{word}'",
-        fix=f"did you mean '{meant}'?" if meant else f"`{command} --help` shows what there is",
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+
+def add_working_dir(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-C", "--working-dir", metavar="DIR", help="the directory to work in (default: here)")
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of every `amplihack recipe` command."""
+    add_json(parser)
+    add_places(parser)
+
+
+def add_places(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say where recipes are looked for and where a command works."""
+    parser.add_argument(
+        "-R",
+        "--recipe-dir",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="search this directory first (repeatable)",
     )
+    add_working_dir(parser)

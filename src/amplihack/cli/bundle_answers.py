@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
+from functools import wraps
 from typing import Any
 
 from amplihack.app.bundles import asking
@@ -14,13 +15,30 @@ from amplihack.app.bundles.checking import check
 from amplihack.app.bundles.contents import Contents
 from amplihack.app.bundles.opening import Asked
 from amplihack.app.bundles.secrets import masked
-from amplihack.app.workspace import Workspace
+from amplihack.app.workspace import Workspace, open_workspace
 from amplihack.bundles.errors import BundleError
 from amplihack.bundles.provenance import Entry
 from amplihack.bundles.render import dot, mermaid, svg
 from amplihack.cli.near import Near, near, near_problems
 from amplihack.cli.show import draw_problem, err, out, out_json, printable, problem_json, show_problems
-from amplihack.errors import Problem
+from amplihack.errors import AmplihackError, Problem
+
+
+def in_workspace(
+    answer: Callable[[Workspace, argparse.Namespace], int],
+) -> Callable[[argparse.Namespace], int]:
+    """Open the workspace for an answer; tell paths of what goes wrong from the current directory."""
+
+    @wraps(answer)
+    def answered(options: argparse.Namespace) -> int:
+        workspace = open_workspace((), options.working_dir)
+        try:
+            return answer(workspace, options)
+        except AmplihackError as error:
+            show_problems(near_problems(error.problems, near(workspace.home.cwd)))
+            return error.exit_code
+
+    return answered
 
 
 def asked_for(options: argparse.Namespace) -> Asked:
@@ -38,6 +56,7 @@ def tell(workspace: Workspace, problems: Iterable[Problem]) -> None:
     show_problems(near_problems(worth, near(workspace.home.cwd)))
 
 
+@in_workspace
 def answer_show(workspace: Workspace, options: argparse.Namespace) -> int:
     contents = asyncio.run(asking.show(workspace, asked_for(options)))
     ready = contents.ready
@@ -88,6 +107,7 @@ def _show_contents(contents: Contents, shorten: Near) -> None:
     out(f"\nabout {contents.total_tokens} tokens in every prompt; fingerprint {mark}")
 
 
+@in_workspace
 def answer_validate(workspace: Workspace, options: argparse.Namespace) -> int:
     name, found = _checked(workspace, options)
     found = near_problems(found, near(workspace.home.cwd))
@@ -118,6 +138,7 @@ def _verdict(name: str, found: Sequence[Problem]) -> str:
     return f"{name or 'the bundle'}: {said}" if said else f"✓ {name or 'the bundle'} is valid"
 
 
+@in_workspace
 def answer_why(workspace: Workspace, options: argparse.Namespace) -> int:
     shorten = near(workspace.home.cwd)
     entries = [
@@ -146,6 +167,7 @@ def _value(value: Any) -> str:
     return text if len(text) <= 100 else text[:99] + "…"
 
 
+@in_workspace
 def answer_graph(workspace: Workspace, options: argparse.Namespace) -> int:
     found = asyncio.run(asking.graph(workspace, asked_for(options)))
     if options.json:
@@ -157,6 +179,7 @@ def answer_graph(workspace: Workspace, options: argparse.Namespace) -> int:
     return 0
 
 
+@in_workspace
 def answer_list(workspace: Workspace, options: argparse.Namespace) -> int:
     known = asking.known_bundles(workspace)
     if options.json:
@@ -171,6 +194,7 @@ def answer_list(workspace: Workspace, options: argparse.Namespace) -> int:
     return 0
 
 
+@in_workspace
 def answer_agents(workspace: Workspace, options: argparse.Namespace) -> int:
     found, problems = asyncio.run(asking.agents(workspace, asked_for(options)))
     tell(workspace, problems)

@@ -9,12 +9,13 @@ from dataclasses import asdict
 
 from amplihack.app.bundles import keeping
 from amplihack.app.workspace import Workspace
-from amplihack.cli.bundle_answers import asked_for, tell
+from amplihack.cli.bundle_answers import asked_for, in_workspace, tell
 from amplihack.cli.near import near
 from amplihack.cli.show import draw_problem, err, out, out_json, printable
 from amplihack.system.sources import UpdateReport
 
 
+@in_workspace
 def answer_lock(workspace: Workspace, options: argparse.Namespace) -> int:
     locked = asyncio.run(keeping.lock(workspace, asked_for(options)))
     tell(workspace, locked.problems)
@@ -26,6 +27,7 @@ def answer_lock(workspace: Workspace, options: argparse.Namespace) -> int:
     return 0
 
 
+@in_workspace
 def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
     """Exit code 1 when something is not as it was locked."""
     found = asyncio.run(keeping.status(workspace, asked_for(options)))
@@ -50,6 +52,7 @@ def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
     return 1 if found.drift else 0
 
 
+@in_workspace
 def answer_update(workspace: Workspace, options: argparse.Namespace) -> int:
     """Exit code 1 when a source could not be updated; it is as it was."""
     done = asyncio.run(keeping.update(workspace, asked_for(options)))
@@ -82,6 +85,7 @@ def _show_report(report: UpdateReport) -> None:
         err(printable(f"  {report.error.what}"))
 
 
+@in_workspace
 def answer_clean(workspace: Workspace, options: argparse.Namespace) -> int:
     report = asyncio.run(keeping.clean(workspace, dry_run=options.dry_run))
     if options.json:

@@ -18,7 +18,7 @@ OUR_BUG = 70
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """Runs a command; whatever goes wrong is explained on stderr and becomes an exit code."""
+    """Run a command; whatever goes wrong is explained on stderr and becomes an exit code."""
     if not _streams_are_open():
         return _cannot_write("stdout is closed")
     try:
@@ -36,7 +36,7 @@ def guarded(command: Callable[[], int]) -> int:
 
 
 def _streams_are_open() -> bool:
-    """False without stdout. A missing stdin or stderr is replaced, before a file takes its number."""
+    """Return False without stdout. A missing stdin or stderr is replaced, before a file takes its number."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: PTH123, SIM115 - stays open as long as the process runs
     if sys.stdout is None:
@@ -67,7 +67,7 @@ def _explain(error: AmplihackError) -> int:
 
 
 def _is_about_output(error: OSError) -> bool:
-    """True for a failed write to a descriptor; failures of files carry a name and are explained elsewhere."""
+    """Tell a failed write to a descriptor from failures of files, which carry a name and are explained."""
     import errno
 
     return error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -82,7 +82,7 @@ def _cannot_write(why: str | None) -> int:
 
 
 def _discard_output() -> None:
-    """Sends what is still buffered nowhere, so that the end of the process does not try again."""
+    """Send what is still buffered nowhere, so that the end of the process does not try again."""
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - only its descriptor is wanted
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 

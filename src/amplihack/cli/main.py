@@ -1,4 +1,4 @@
-"""The `amplihack` command: finds the command that is meant and loads nothing else."""
+"""The `amplihack` command: one table of commands; only the one that is meant is loaded."""
 
 from __future__ import annotations
 
@@ -10,12 +10,121 @@ from amplihack.version import __version__
 TYPE_CHECKING = False  # `typing` itself costs more than all the rest of `--version`
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "recipe": ("amplihack.cli.recipe", "run, check, explain and list recipes"),
-    "bundle": ("amplihack.cli.bundle", "load, compose, explain and lock bundles"),
-    "agents": ("amplihack.cli.agents", "list the agents of a bundle"),
-    "version": ("", "print the version"),
+    from amplihack.cli.arguments import Parser
+
+
+class CommandRow:
+    """One row of the table. `flags` and `answer` are `module:function` of this package."""
+
+    def __init__(self, summary: str, arguments: str, flags: str, answer: str) -> None:
+        self.summary, self.arguments, self.flags, self.answer = summary, arguments, flags, answer
+
+
+# The first word of a name that has two is a group.
+GROUPS = {
+    "recipe": "run, check, explain and list recipes",
+    "bundle": "load, compose, explain and lock bundles",
+}
+COMMANDS = {
+    "recipe run": CommandRow("run a recipe", "RECIPE", "recipe_run:run_flags", "recipe_run:answer_run"),
+    "recipe list": CommandRow(
+        "show the recipes that can be run by name",
+        "",
+        "recipe_catalogue:list_flags",
+        "recipe_catalogue:answer_list",
+    ),
+    "recipe validate": CommandRow(
+        "read recipes and report everything that is wrong",
+        "RECIPE …",
+        "recipe_reading:validate_flags",
+        "recipe_reading:answer_validate",
+    ),
+    "recipe check": CommandRow(
+        "follow the data through recipes without running anything",
+        "RECIPE …",
+        "recipe_reading:check_flags",
+        "recipe_reading:answer_check",
+    ),
+    "recipe explain": CommandRow(
+        "show what a recipe would do, step by step",
+        "RECIPE",
+        "recipe_reading:explain_flags",
+        "recipe_reading:answer_explain",
+    ),
+    "recipe schema": CommandRow(
+        "print the JSON Schema of recipe files, for editors",
+        "",
+        "recipe_reading:schema_flags",
+        "recipe_reading:answer_schema",
+    ),
+    "recipe manifest": CommandRow(
+        "compare a directory's recipes with its manifest",
+        "[DIRECTORY]",
+        "recipe_catalogue:manifest_flags",
+        "recipe_catalogue:answer_manifest",
+    ),
+    "recipe sync": CommandRow(
+        "compare this project's recipes with those upstream",
+        "",
+        "recipe_catalogue:sync_flags",
+        "recipe_catalogue:answer_sync",
+    ),
+    "bundle show": CommandRow(
+        "print the composed bundle: every part, who brought it, what it costs",
+        "[BUNDLE]",
+        "bundle_flags:show_flags",
+        "bundle_answers:answer_show",
+    ),
+    "bundle validate": CommandRow(
+        "report everything that is wrong with a bundle, and habits that hurt",
+        "[BUNDLE]",
+        "bundle_flags:validate_flags",
+        "bundle_answers:answer_validate",
+    ),
+    "bundle why": CommandRow(
+        "tell where a value, a context file, an agent or a sentence comes from",
+        "SUBJECT",
+        "bundle_flags:why_flags",
+        "bundle_answers:answer_why",
+    ),
+    "bundle graph": CommandRow(
+        "print who includes whom", "[BUNDLE]", "bundle_flags:graph_flags", "bundle_answers:answer_graph"
+    ),
+    "bundle list": CommandRow(
+        "show the bundles that have a name here",
+        "",
+        "bundle_flags:common_flags",
+        "bundle_answers:answer_list",
+    ),
+    "bundle lock": CommandRow(
+        "write bundle.lock: commits and hashes of everything the bundle is made of",
+        "[BUNDLE]",
+        "bundle_flags:unfrozen_flags",
+        "bundle_sources:answer_lock",
+    ),
+    "bundle status": CommandRow(
+        "compare with bundle.lock, and with where the sources came from",
+        "[BUNDLE]",
+        "bundle_flags:bundle_flags",
+        "bundle_sources:answer_status",
+    ),
+    "bundle update": CommandRow(
+        "fetch what is new for every source of the bundle",
+        "[BUNDLE]",
+        "bundle_flags:unfrozen_flags",
+        "bundle_sources:answer_update",
+    ),
+    "bundle clean": CommandRow(
+        "remove cached sources that no bundle with a name uses",
+        "",
+        "bundle_flags:clean_flags",
+        "bundle_sources:answer_clean",
+    ),
+    "agents": CommandRow(
+        "list the agents of a bundle", "[BUNDLE]", "bundle_flags:bundle_flags", "bundle_answers:answer_agents"
+    ),
 }
 
 _HEAD = """\
@@ -37,35 +146,96 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def dispatch(words: list[str]) -> int:
+    """Answer the command that the words begin with."""
     if not words or words[0] in ("-h", "--help", "help"):
         sys.stdout.write(help_page())
         return 0 if words else 2
     if words[0] in ("-V", "--version", "version"):
         sys.stdout.write(f"amplihack {__version__}\n")
         return 0
-    if words[0] not in COMMANDS:
-        _unknown(words[0])
-    from importlib import import_module
-
-    code: int = import_module(COMMANDS[words[0]][0]).run(words[1:])
+    name, rest = words[0], words[1:]
+    if name not in _first_words():
+        _refuse(name)
+    if name in GROUPS:
+        verb = next(iter(rest), "-")
+        if verb.startswith("-"):
+            group_parser(name).parse_args(rest)
+        if verb not in _verbs(name):
+            _refuse(verb, name)
+        name, rest = f"{name} {verb}", rest[1:]
+    options = parser(name).parse_args(rest)
+    code: int = _load(COMMANDS[name].answer)(options)
     return code
 
 
+def parser(name: str) -> Parser:
+    """Return the parser of what follows the name of a command."""
+    from amplihack.cli.arguments import Parser  # deferred, as below: `--version` needs none of it
+
+    command = COMMANDS[name]
+    made = Parser(
+        prog=f"amplihack {name}",
+        usage=f"{command.arguments} [options]".strip(),
+        description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+    )
+    _load(command.flags)(made)
+    return made
+
+
+def group_parser(group: str) -> Parser:
+    """Return the parser of a group's name alone; it knows the verbs, for a help page, and no flags."""
+    from amplihack.cli.arguments import Parser
+
+    summary = GROUPS[group]
+    made = Parser(
+        prog=f"amplihack {group}", usage="<verb> …", description=f"{summary[0].upper()}{summary[1:]}."
+    )
+    verbs = made.add_subparsers(metavar="<verb>", required=True)
+    for verb, command in _verbs(group).items():
+        verbs.add_parser(verb, prog=made.prog, description=command.summary, help=command.summary)
+    return made
+
+
 def help_page() -> str:
-    width = max(map(len, COMMANDS))
-    rows = (f"  {name:<{width}}  {summary}\n" for name, (_, summary) in COMMANDS.items())
-    return _HEAD + "".join(rows) + _TAIL
+    summaries = _first_words()
+    width = max(map(len, summaries))
+    return _HEAD + "".join(f"  {name:<{width}}  {what}\n" for name, what in summaries.items()) + _TAIL
 
 
-def _unknown(word: str) -> None:
-    from amplihack.documents.suggest import closest  # deferred: only a mistyped command needs them
+def _first_words() -> dict[str, str]:
+    """Return what can follow `amplihack`, with its summary."""
+    alone = {name: command.summary for name, command in COMMANDS.items() if " " not in name}
+    return {**GROUPS, **alone, "version": "print the version"}
+
+
+def _verbs(group: str) -> dict[str, CommandRow]:
+    return {
+        name.removeprefix(f"{group} "): command
+        for name, command in COMMANDS.items()
+        if name.startswith(f"{group} ")
+    }
+
+
+def _load(entry: str) -> Any:
+    from importlib import import_module
+
+    module, _, function = entry.partition(":")
+    return getattr(import_module(f"amplihack.cli.{module}"), function)
+
+
+def _refuse(word: str, group: str = "") -> None:
+    """Raise UsageError with the word that was probably meant."""
+    from amplihack.documents.suggest import closest
     from amplihack.errors import UsageError
 
-    meant = closest(word, COMMANDS)
-    raise UsageError(
-        f"there is no command '{word}'",
-        fix=f"did you mean '{meant}'?" if meant else "`amplihack --help` lists the commands",
+    meant = closest(word, _verbs(group) if group else _first_words())
+    what = f"amplihack {group}: there is no '{word}'" if group else f"there is no command '{word}'"
+    fix = (
+        f"`amplihack {group} --help` shows what there is"
+        if group
+        else "`amplihack --help` lists the commands"
     )
+    raise UsageError(what, fix=f"did you mean '{meant}'?" if meant else fix)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ Near: TypeAlias = Callable[[str], str]
 
 
 def near(cwd: Path) -> Near:
-    """A function that shortens every path below the directory that a text holds; addresses stay whole."""
+    """Return a function that shortens each path below the directory in a text; addresses stay whole."""
     below = re.compile(rf"(?<![\w./:~-]){re.escape(str(cwd))}/(?=[^\s'\"])")
     return lambda text: below.sub("", text)
 

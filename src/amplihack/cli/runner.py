@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from amplihack.cli.guard import guarded
 from amplihack.version import __version__
 
+TYPE_CHECKING = False  # `typing` itself costs more than all the rest of `--version`
 if TYPE_CHECKING:
-    from amplihack.app.workspace import Workspace
+    from collections.abc import Sequence
+
     from amplihack.cli.arguments import Parser
+
+_VERSION = f"recipe-runner {__version__}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,49 +22,50 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(words: list[str]) -> int:
-    from amplihack.app.workspace import open_workspace
-    from amplihack.errors import NothingToUse
-
+    """Answer what the flags ask for; only what answers it is loaded."""
+    if words in (["-V"], ["--version"]):  # the usual way to ask for it, without the cost of a parser
+        sys.stdout.write(f"{_VERSION}\n")
+        return 0
     options = parser().parse_args(words)
     options.json = options.output_format == "json"
-    workspace = open_workspace(options.recipe_dir, options.working_dir)
     if options.recipe is None:
+        from amplihack.errors import NothingToUse
+
         raise NothingToUse("Recipe path is required.", fix="recipe-runner path/to/recipe.yaml, or its name")
-    if options.recipe == "list" or options.explain or options.validate_only:
-        return _tell(workspace, options)
-    from amplihack.cli.run import run_command  # deferred: only a run needs the engine
-
-    return run_command(workspace, options)
-
-
-def _tell(workspace: Workspace, options: argparse.Namespace) -> int:
-    from amplihack.cli import recipe_answers as answers
-
     if options.recipe == "list":
+        from amplihack.cli.recipe_catalogue import answer_list
+
         options.all = False
-        return answers.list_recipes(workspace, options)
+        return answer_list(options)
     if options.explain:
-        return answers.explain(workspace, options)
-    options.recipe = [options.recipe]
-    return answers.validate(workspace, options)
+        from amplihack.cli.recipe_reading import answer_explain
+
+        return answer_explain(options)
+    if options.validate_only:
+        from amplihack.cli.recipe_reading import answer_validate
+
+        options.recipe = [options.recipe]
+        return answer_validate(options)
+    from amplihack.cli.recipe_run import answer_run
+
+    return answer_run(options)
 
 
 def parser() -> Parser:
-    from amplihack.cli.arguments import Parser as Root
-    from amplihack.cli.recipe import add_places
-    from amplihack.cli.run_flags import add_flags
+    from amplihack.cli.arguments import Parser, add_places
+    from amplihack.cli.recipe_run import add_run_flags
 
-    root = Root(
+    root = Parser(
         prog="recipe-runner",
         usage="[options] [RECIPE | list]",
         description="Run a recipe. `recipe-runner list` shows what there is.",
     )
     root.add_argument("recipe", metavar="RECIPE", nargs="?", help="a file, the name of a recipe, or `list`")
-    root.add_argument("-V", "--version", action="version", version=f"recipe-runner {__version__}")
+    root.add_argument("-V", "--version", action="version", version=_VERSION)
     root.add_argument("--validate-only", action="store_true", help="read it, report what is wrong, and exit")
     root.add_argument("--explain", action="store_true", help="show the steps and exit")
     add_places(root)
-    add_flags(root)
+    add_run_flags(root)
     return root
 
 

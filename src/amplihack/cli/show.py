@@ -28,7 +28,7 @@ def out_json(value: Any) -> None:
 
 
 def paint(text: str, colour: str, stream: TextIO) -> str:
-    """The text in a colour, if a person is looking at the stream."""
+    """Return the text in a colour, if a person is looking at the stream."""
     if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
     return f"\x1b[{colour}m{text}\x1b[0m"
@@ -41,7 +41,7 @@ def show_problems(problems: Iterable[Problem], stream: TextIO | None = None) -> 
 
 
 def draw_problem(problem: Problem, stream: TextIO) -> str:
-    """What, where, the source line with a caret, and how to fix it."""
+    """Return what, where, the source line with a caret, and how to fix it."""
     head = f"{place(problem.where)}: " if problem.where else ""
     word = "" if problem.severity == "error" else f"{problem.severity}: "
     code = f" [{problem.code}]" if problem.code else ""
@@ -55,7 +55,7 @@ def draw_problem(problem: Problem, stream: TextIO) -> str:
 
 
 def place(where: Location | None) -> str:
-    """`file:line:column` on one line, whatever the file is called."""
+    """Return `file:line:column` on one line, whatever the file is called."""
     return printable(str(where), keep="") if where else ""
 
 
@@ -87,7 +87,7 @@ def problem_json(problem: Problem) -> dict[str, Any]:
 
 
 def printable(text: str, keep: str = "\n\t") -> str:
-    """The text with escapes in place of characters that could drive a terminal."""
+    """Return the text with escapes in place of characters that could drive a terminal."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in keep else _escape(char) for char in text)

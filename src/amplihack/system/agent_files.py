@@ -18,14 +18,14 @@ from amplihack.recipes.naming import (
 )
 from amplihack.system.files import inside, read_text, real
 from amplihack.system.home import Home
+from amplihack.system.recipe_files import Refused
 from amplihack.system.search_dirs import PACKAGED_BUNDLE, distinct
-from amplihack.system.shelves import Refused
 
 _DEEPEST = 3  # namespace, category, name
 
 
 @dataclass(frozen=True, slots=True)
-class Persona:
+class AgentPage:
     """Who an agent is: the text of its file below the frontmatter, and the model it asks for."""
 
     text: str
@@ -41,7 +41,7 @@ class AgentFiles:
 
     @classmethod
     def of(cls, home: Home, working_dir: Path) -> AgentFiles:
-        """The user's agents, the project's, then those of the staged and of the packaged framework bundle."""
+        """Look in the user's agents, the project's, then the staged and the packaged framework bundle's."""
         project = home.cwd / working_dir
         return cls(
             (
@@ -55,8 +55,8 @@ class AgentFiles:
             )
         )
 
-    def resolve(self, reference: str) -> Persona:
-        """The agent that a reference names.
+    def resolve(self, reference: str) -> AgentPage:
+        """Return the agent that a reference names.
 
         Raises InvalidReference, NotFound, Refused for a link that leaves its directory, or InputError for a
         file that cannot be read.
@@ -74,7 +74,7 @@ class AgentFiles:
         )
 
     def known(self) -> tuple[str, ...]:
-        """A reference to every agent there is, in order of the alphabet."""
+        """Return a reference to every agent there is, in order of the alphabet."""
         found = {
             str(reference)
             for directory in self._searched()
@@ -101,11 +101,11 @@ def _contained(path: Path, directory: Path) -> Path:
     return real(path)
 
 
-def _persona(path: Path) -> Persona:
+def _persona(path: Path) -> AgentPage:
     page = split_frontmatter(read_text(path, kind="Agent file"), str(path))
     if page.body_line == 1:
-        return Persona(page.body, None, path)
-    return Persona(page.body.lstrip("\r\n"), _model(page.frontmatter), path)
+        return AgentPage(page.body, None, path)
+    return AgentPage(page.body.lstrip("\r\n"), _model(page.frontmatter), path)
 
 
 def _model(frontmatter: Document | None) -> str | None:
@@ -121,7 +121,7 @@ def _model(frontmatter: Document | None) -> str | None:
 
 
 def _pages(directory: Path) -> Iterator[Path]:
-    """The markdown files of a directory, no deeper than a reference can reach."""
+    """Yield the markdown files of a directory, no deeper than a reference can reach."""
     for parent, children, files in os.walk(directory):
         if len(Path(parent).relative_to(directory).parts) >= _DEEPEST - 1:
             children.clear()

@@ -24,6 +24,7 @@ from amplihack.recipes.naming import (
 )
 from amplihack.system.files import read_bytes, real, short_hash
 from amplihack.system.home import Home
+from amplihack.system.recipe_files import by_field, by_stem, recipe_files, require_inside
 from amplihack.system.search_dirs import (
     anchored_dirs,
     distinct,
@@ -31,7 +32,6 @@ from amplihack.system.search_dirs import (
     project_of,
     standard_dirs,
 )
-from amplihack.system.shelves import by_field, by_stem, recipe_files, require_inside
 
 
 class BundleNotResolved(NotFound):
@@ -39,7 +39,7 @@ class BundleNotResolved(NotFound):
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadRecipe:
     """A recipe file that could be read: its bytes, what they say, and the version it states, if any."""
 
     decoded: Decoded
@@ -59,7 +59,7 @@ class Library:
     working_dir: Path
     first: tuple[Path, ...] = ()
     rest: tuple[Path, ...] = ()
-    _known: dict[Path, tuple[tuple[int, int, int], Read]] = field(
+    _known: dict[Path, tuple[tuple[int, int, int], ReadRecipe]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
@@ -72,18 +72,18 @@ class Library:
         recipe_dirs: Iterable[str | Path] = (),
         working_dir: Path | None = None,
     ) -> Library:
-        """The library of a command: its `-R` directories, then the environment's, then the standard ones."""
+        """Build a command's library: its `-R` directories, then the environment's, then the standard ones."""
         run_dir = home.cwd / working_dir if working_dir else home.cwd
         rest = (*environment_dirs(environment, home.cwd), *standard_dirs(home, run_dir))
         return cls(home, run_dir, tuple(home.cwd / directory for directory in recipe_dirs), rest)
 
     @property
     def directories(self) -> tuple[Path, ...]:
-        """Every directory that `find` and the list look in, in order."""
+        """Return every directory that `find` and the list look in, in order."""
         return distinct((*self.first, *self.rest))
 
     def find(self, name: str) -> Path | None:
-        """The file that running `name` runs: the first directory wins, there the stem, then the `name` field.
+        """Return the file that `name` means: the first directory wins, there the stem, then the `name` field.
 
         Raises InvalidReference for an unsafe name, Refused for a link that leaves its directory.
         """
@@ -95,11 +95,11 @@ class Library:
         return None
 
     def load(self, path: Path) -> Decoded:
-        """What a recipe file says; read again only when the file has changed. Raises AmplihackError."""
+        """Read a recipe file, and again only when it has changed. Raises AmplihackError."""
         return self.read(path).decoded
 
-    def read(self, path: Path) -> Read:
-        """Like `load`, with the hash of the file and the version that it states."""
+    def read(self, path: Path) -> ReadRecipe:
+        """Do as `load` does, with the hash of the file and the version that it states."""
         stamp = _stamp(path)
         known = self._known.get(path)
         if stamp and known and known[0] == stamp:
@@ -109,17 +109,17 @@ class Library:
         root = document.root
         version = root.entries.get("version") if isinstance(root, MappingNode) else None
         stated = version.text if isinstance(version, Scalar) and not version.absent else ""
-        found = Read(decode(document), data, stated)
+        found = ReadRecipe(decode(document), data, stated)
         if stamp:
             self._known[path] = (stamp, found)
         return found
 
     def shown(self, path: Path) -> str:
-        """The path as messages show it: short when it lies below the current directory."""
+        """Return the path as messages show it: short when it lies below the current directory."""
         return str(path.relative_to(self.home.cwd) if path.is_relative_to(self.home.cwd) else path)
 
     def sub_recipe(self, reference: str, caller: Path | None = None, top: Path | None = None) -> Path:
-        """The file that a recipe step means, called from `caller` in a run of `top`.
+        """Return the file that a recipe step means, called from `caller` in a run of `top`.
 
         Raises NotFound with the directories searched, BundleNotResolved for `@bundle:path`, and Refused for a
         file outside the project, the run directory and the search directories.
@@ -145,7 +145,7 @@ class Library:
         return real(hit)
 
     def parent(self, wanted: Text, child: str | None) -> Located | None:
-        """The recipe that a file extends, looked for like a sub-recipe of that file. Raises RecipeError."""
+        """Return the recipe that a file extends, found like a sub-recipe of that file. Raises RecipeError."""
         caller = Path(child) if child is not None else None
         try:
             path = self.sub_recipe(wanted.text, caller)

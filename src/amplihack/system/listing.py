@@ -9,8 +9,8 @@ from pathlib import Path
 from amplihack.errors import AmplihackError, Location, Problem
 from amplihack.recipes.naming import unsafe_name
 from amplihack.system.files import real
-from amplihack.system.library import Library, Read
-from amplihack.system.shelves import recipe_files, require_inside
+from amplihack.system.library import Library, ReadRecipe
+from amplihack.system.recipe_files import recipe_files, require_inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class RecipeInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class RecipeListing:
     """The recipes by name, those that a name leads to before those in their shadow; and what is broken."""
 
     recipes: tuple[RecipeInfo, ...]
@@ -39,18 +39,18 @@ class _Entry:
 
     path: Path  # as found, links not followed
     target: Path  # what running it opens; the path itself for a link that is refused
-    read: Read | None
+    read: ReadRecipe | None
     problem: Problem | None
 
     @property
     def name(self) -> str | None:
-        """What the recipe calls itself, if it can be run by that."""
+        """Return the recipe's own name, if it can be run by that."""
         recipe = self.read.decoded.recipe if self.read else None
         return recipe.name if recipe and not unsafe_name(recipe.name) else None
 
 
-def list_library(library: Library) -> Listing:
-    """What the library holds, in the same order of search as `Library.find`."""
+def list_library(library: Library) -> RecipeListing:
+    """List what the library holds, in the same order of search as `Library.find`."""
     problems: list[Problem] = [_missing(path) for path in library.first if not path.is_dir()]
     shelves: list[list[_Entry]] = []
     for directory in library.directories:
@@ -60,7 +60,7 @@ def list_library(library: Library) -> Listing:
             problems.append(_problem(error, str(directory)))
     entries = [entry for shelf in shelves for entry in shelf]
     problems.extend(entry.problem for entry in entries if entry.problem)
-    return Listing(tuple(sorted(_infos(entries, _winners(shelves)), key=_order)), tuple(problems))
+    return RecipeListing(tuple(sorted(_infos(entries, _winners(shelves)), key=_order)), tuple(problems))
 
 
 def _entry(library: Library, path: Path) -> _Entry:
@@ -74,7 +74,7 @@ def _entry(library: Library, path: Path) -> _Entry:
 
 
 def _winners(shelves: list[list[_Entry]]) -> dict[str, Path]:
-    """The file that each name leads to: by directory, and in each the stems before the names."""
+    """Return the file that each name leads to: by directory, and in each the stems before the names."""
     winners: dict[str, Path] = {}
     for shelf in shelves:
         for entry in shelf:

@@ -9,43 +9,43 @@ from typing import Literal, TypeAlias
 
 from amplihack.errors import DocumentError, Location, NotFound
 from amplihack.system.files import read_bytes, short_hash, write_atomic
-from amplihack.system.shelves import recipe_files
+from amplihack.system.recipe_files import recipe_files
 
 MANIFEST = "_recipe_manifest.json"
-Status: TypeAlias = Literal["new", "modified", "deleted"]
+ChangeStatus: TypeAlias = Literal["new", "modified", "deleted"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ManifestChange:
     """How a recipe file differs from the manifest; a hash that does not exist is an empty text."""
 
     name: str
-    status: Status
+    status: ChangeStatus
     local_hash: str
     stored_hash: str
 
 
 def update_manifest(directory: Path) -> Path:
-    """Writes down the hash of every `.yaml` file in the directory; returns the manifest's path."""
+    """Write the hash of every `.yaml` file in the directory; return the manifest's path."""
     text = json.dumps(_hashes(directory), indent=2, sort_keys=True, ensure_ascii=False)
     path = directory / MANIFEST
     write_atomic(path, f"{text}\n".encode(), mode=0o644)
     return path
 
 
-def check_upstream_changes(directory: Path | None) -> tuple[Change, ...]:
-    """What changed since the manifest was written, by name; without a manifest every file is new."""
+def check_upstream_changes(directory: Path | None) -> tuple[ManifestChange, ...]:
+    """Return what changed since the manifest was written; without a manifest every file is new."""
     if directory is None:
         return ()
     local, stored = _hashes(directory), _stored(directory / MANIFEST)
     return tuple(
-        Change(name, _status(name, local, stored), local.get(name, ""), stored.get(name, ""))
+        ManifestChange(name, _status(name, local, stored), local.get(name, ""), stored.get(name, ""))
         for name in sorted(local.keys() | stored.keys())
         if local.get(name) != stored.get(name)
     )
 
 
-def _status(name: str, local: dict[str, str], stored: dict[str, str]) -> Status:
+def _status(name: str, local: dict[str, str], stored: dict[str, str]) -> ChangeStatus:
     if name not in stored:
         return "new"
     return "modified" if name in local else "deleted"

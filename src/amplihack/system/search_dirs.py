@@ -14,7 +14,7 @@ PACKAGED_BUNDLE = Path(__file__).parent.parent / "_bundle" / "amplifier-bundle"
 
 
 def environment_dirs(environment: Mapping[str, str], cwd: Path) -> tuple[Path, ...]:
-    """The directories that two variables name; empty entries are left out, `~` is not special."""
+    """Return the directories that two variables name; empty entries are left out, `~` is not special."""
     entries = (
         environment.get("AMPLIHACK_PACKAGE_RECIPE_DIR", ""),
         *environment.get("RECIPE_RUNNER_RECIPE_DIRS", "").split(":"),
@@ -23,7 +23,7 @@ def environment_dirs(environment: Mapping[str, str], cwd: Path) -> tuple[Path, .
 
 
 def standard_dirs(home: Home, working_dir: Path) -> tuple[Path, ...]:
-    """The user's and the project's recipes, then the staged framework bundle's, then the packaged one's."""
+    """Return the user's and the project's directories, then the staged and the packaged bundle's."""
     packaged = PACKAGED_BUNDLE / "recipes"
     return (
         home.root / ".claude" / "recipes",
@@ -36,14 +36,14 @@ def standard_dirs(home: Home, working_dir: Path) -> tuple[Path, ...]:
 
 
 def anchored_dirs(working_dir: Path, *files: Path | None) -> tuple[Path, ...]:
-    """The directories around a run: of the files given, of the project, and its parents' recipes."""
+    """Return the directories around a run: of the files given, of the project, and its parents' recipes."""
     around = (*(file.parent for file in files if file is not None), working_dir)
     candidates = (*around, *(level / _BUNDLED for level in _up_to_the_project(working_dir)))
     return distinct(directory for directory in candidates if directory.is_dir())
 
 
 def project_of(file: Path) -> Path:
-    """The git work tree that the file is part of, or else its own directory."""
+    """Return the git work tree that the file is part of, or else its own directory."""
     directory = real(file).parent
     for candidate in (directory, *directory.parents):
         if (candidate / ".git").exists():
@@ -52,7 +52,7 @@ def project_of(file: Path) -> Path:
 
 
 def distinct(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """The directories without those that were already there under this or another name."""
+    """Return the directories without those that were already there under this or another name."""
     seen: dict[Path, Path] = {}
     for directory in directories:
         seen.setdefault(real(directory), directory)

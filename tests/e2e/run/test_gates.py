@@ -53,6 +53,13 @@ def test_anything_but_yes_denies_and_that_is_final(scene: Scene, answer: str) ->
     assert not scene.has("shipped")
 
 
+def test_a_person_at_a_plain_terminal_is_asked_too(scene: Scene) -> None:
+    scene.workspace.env["TERM"] = "dumb"
+    shown, result = ask(scene, "y")
+    assert "\x1b[" not in shown
+    assert (result.exit_code, result.json["status"]) == (0, "completed")
+
+
 def test_a_gate_before_the_stage_comes_first(scene: Scene) -> None:
     ask(scene, "n", ", when: before")
     assert not scene.has("built")

@@ -8,7 +8,7 @@ from amplihack.errors import DocumentError, InputError, NotFound
 from amplihack.recipes.naming import InvalidReference
 from amplihack.system.agent_files import AgentFiles
 from amplihack.system.home import Home
-from amplihack.system.shelves import Refused
+from amplihack.system.recipe_files import Refused
 
 
 def put(path: Path, text: str = "You build things.\n") -> Path:

@@ -8,15 +8,15 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amplihack.errors import InputError, NotFound, RecipeError, UsageError
+from amplihack.errors import InputError, NotFound, RecipeError
 from amplihack.recipes.extends import Located, resolve_extends
 from amplihack.recipes.model import Text
 from amplihack.recipes.naming import InvalidReference
-from amplihack.system import discovery, search_dirs
+from amplihack.system import search_dirs
 from amplihack.system.home import Home
 from amplihack.system.library import BundleNotResolved, Library
 from amplihack.system.listing import list_library
-from amplihack.system.shelves import Refused
+from amplihack.system.recipe_files import Refused
 
 
 def put(path: Path, name: str | None = None, extra: str = "") -> Path:
@@ -391,57 +391,3 @@ def test_listing_and_finding_always_agree(
     found = Library(home, root, (root / "one", root / "two"))
     for info in list_library(found).recipes:
         assert found.find(info.name) == (info.shadowed_by or info.path)
-
-
-# The short names --------------------------------------------------------------------------------------
-
-
-def test_the_short_functions_ask_the_same_library(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(project.parent / "user"))
-    monkeypatch.chdir(project)
-    for name in ("AMPLIHACK_HOME", "AMPLIHACK_PACKAGE_RECIPE_DIR", "RECIPE_RUNNER_RECIPE_DIRS"):
-        monkeypatch.delenv(name, raising=False)
-    default = put(project / ".claude" / "recipes" / "build.yaml")
-    other = put(project / "other" / "build.yaml")
-    put(project / "other" / "later.yaml", "build")
-    assert discovery.find_recipe("build") == default
-    assert discovery.find_recipe("build", ["other"]) == other
-    assert discovery.find_recipe("../build") is None
-    assert [info.path for info in discovery.list_recipes(["other"])] == [other]
-    assert discovery.discover_recipes()["build"].path == default
-    states = {state.path: state for state in discovery.verify_global_installation()}
-    assert states[default.parent].recipe_files == 1
-    assert not states[project / "amplifier-bundle" / "recipes"].exists
-    assert discovery.cached_discover_recipes(["other"]).keys() == {"build"}
-
-
-def test_a_cache_looks_again_when_it_is_old_or_asked_for_other_directories(tmp_path: Path) -> None:
-    now = [0.0]
-    cache = discovery.DiscoveryCache(10, clock=lambda: now[0])
-    put(tmp_path / "one" / "a.yaml")
-    put(tmp_path / "two" / "z.yaml")
-    one, two = [tmp_path / "one"], [tmp_path / "two"]
-    assert cache.discover(one).keys() == {"a"}
-    put(tmp_path / "one" / "b.yaml")
-    now[0] = 9.9
-    assert cache.discover(one).keys() == {"a"}
-    now[0] = 10.0
-    assert cache.discover(one).keys() == {"a", "b"}
-    assert cache.discover(two).keys() == {"z"}
-    put(tmp_path / "two" / "y.yaml")
-    cache.invalidate()
-    assert cache.discover(two).keys() == {"y", "z"}
-
-
-def test_a_cache_without_a_lifetime_always_looks(tmp_path: Path) -> None:
-    cache = discovery.DiscoveryCache(0)
-    assert cache.discover([tmp_path]) == {}
-    put(tmp_path / "a.yaml")
-    assert cache.discover([tmp_path]).keys() == {"a"}
-
-
-def test_the_lifetime_of_the_cache_is_a_number_of_seconds() -> None:
-    assert [discovery.cache_ttl(text) for text in (None, "", "5", "0", "0.5")] == [30, 30, 5, 0, 0.5]
-    for text in ("soon", "-1", "nan", "inf"):
-        with pytest.raises(UsageError, match="RECIPE_RUNNER_CACHE_TTL"):
-            discovery.cache_ttl(text)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplihack.errors import DocumentError, NotFound
-from amplihack.system.manifest import MANIFEST, Change, check_upstream_changes, update_manifest
+from amplihack.system.manifest import MANIFEST, ManifestChange, check_upstream_changes, update_manifest
 
 
 def digest(text: str) -> str:
@@ -38,9 +38,9 @@ def test_changes_are_new_modified_or_deleted(tmp_path: Path) -> None:
     (tmp_path / "other.yaml").write_text("changed")
     (tmp_path / "fresh.yaml").write_text("fresh")
     assert check_upstream_changes(tmp_path) == (
-        Change("fresh", "new", digest("fresh"), ""),
-        Change("gone", "deleted", "", digest("gone")),
-        Change("other", "modified", digest("changed"), digest("other")),
+        ManifestChange("fresh", "new", digest("fresh"), ""),
+        ManifestChange("gone", "deleted", "", digest("gone")),
+        ManifestChange("other", "modified", digest("changed"), digest("other")),
     )
 
 

@@ -35,14 +35,14 @@ class _Begun:
 
 
 def audit_stem(recipe: str, at: float) -> str:
-    """`build` at some moment -> `build_20261115T204312Z`."""
+    """Return the start of a file name, such as `build_20261115T204312Z`."""
     safe = re.sub(r"[^\w.-]", "_", recipe).lstrip(".")
     when = datetime.fromtimestamp(at, UTC).strftime("%Y%m%dT%H%M%SZ")
     return f"{truncate(safe, _LONGEST_NAME) or 'recipe'}_{when}"
 
 
 def audit_line(result: StepResult, **more: Any) -> dict[str, Any]:
-    """The five fields that every audit line begins with, then what else is known."""
+    """Return the five fields that every audit line begins with, then what else is known."""
     return {
         "step_id": result.step_id,
         "status": result.status.capitalize(),
@@ -66,7 +66,7 @@ class AuditLog(Listener):
     name = "the audit log"
 
     def __init__(self, directory: Path, recipe: str, *, now: Callable[[], float]) -> None:
-        """Creates the directory and the run's own file at once. Raises UsageError if that cannot be."""
+        """Create the directory and the run's own file at once. Raises UsageError if that cannot be."""
         self._directory = directory
         self._now = now
         self._run_id = ""
@@ -110,7 +110,7 @@ class AuditLog(Listener):
         self._write(result, event.recipe, event.depth, begun.at if begun else self._now())
 
     def _cut_off(self, steps: list[tuple[str, _Begun]], why: str) -> None:
-        """Steps that were cancelled never finish, but they did run: they have their line too."""
+        """Write a line for each step that was cancelled: it never finishes, but it did run."""
         for identity, begun in steps:
             started = begun.event
             result = StepResult(

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.events import Event
+from amplihack.recipes.events import Event, RunFinished
+from amplihack.recipes.model import Recipe
 from amplihack.recipes.ports import Journal
+from amplihack.recipes.results import RunResult
 from amplihack.recipes.secrets import Redactor
 from amplihack.system.listeners.listener import Listener
 
@@ -19,8 +22,8 @@ _BREAKS = (AmplihackError, OSError, ValueError)  # ValueError: a stream that was
 class FanOut:
     """Masks secrets in each event once, then tells every listener, in order.
 
-    A listener that breaks is dropped, reported once and noted in `problems`, which belong into the run's
-    result as warnings; the others and the run go on. `memory` hears each event first and unmasked, since a
+    A listener that breaks is dropped, reported once and noted in `problems`, which `result` adds to the
+    warnings of the run; the others and the run go on. `memory` hears each event first and unmasked, since a
     run cannot be resumed from masks; if it breaks, so does the run.
     """
 
@@ -36,25 +39,50 @@ class FanOut:
         self._redactor = redactor
         self._report = report
         self._memory = memory
+        self._result: RunResult | None = None
         self.problems: list[str] = []
+
+    def add(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    def know(self, recipe: Recipe) -> None:
+        """Learn what a recipe calls secret, before it runs."""
+        self._redactor.know(recipe)
 
     def record(self, event: Event) -> None:
         if self._memory is not None:
             self._memory.record(event)
         masked = self._redactor.redact_event(event)
-        for listener in tuple(self._listeners):
-            self._guard(listener, lambda each: each.hear(masked))
+        if isinstance(masked, RunFinished):
+            self._result = masked.result
+        self._each(lambda listener: listener.hear(self._told(masked)))
+
+    def _told(self, event: Event) -> Event:
+        """Return the event as the next listener hears it: a result names the listeners that broke so far."""
+        return RunFinished(self.result()) if isinstance(event, RunFinished) else event
+
+    def result(self) -> RunResult:
+        """Return the result of the run, masked, with what went wrong in telling it as warnings."""
+        if self._result is None:
+            raise AmplihackError("the run ended before it began")
+        return replace(self._result, warnings=(*self._result.warnings, *self.problems))
 
     def history(self) -> Iterable[Event]:
         return self._memory.history() if self._memory is not None else ()
 
     def tick(self) -> None:
-        for listener in tuple(self._listeners):
-            self._guard(listener, lambda each: each.tick())
+        self._each(lambda listener: listener.tick())
+
+    def pause(self) -> None:
+        """Have every listener leave the terminal to a person."""
+        self._each(lambda listener: listener.pause())
+
+    def resume(self) -> None:
+        self._each(lambda listener: listener.resume())
 
     @asynccontextmanager
     async def ticking(self, every: float = TICK) -> AsyncIterator[None]:
-        """Calls `tick` regularly while the body runs."""
+        """Call `tick` regularly while the body runs."""
         task = asyncio.create_task(self._tick_forever(every))
         try:
             yield
@@ -69,10 +97,13 @@ class FanOut:
             self.tick()
 
     def close(self) -> None:
-        """Lets every listener finish; calling it again does nothing."""
-        for listener in tuple(self._listeners):
-            self._guard(listener, lambda each: each.close())
+        """Let every listener finish; calling it again does nothing."""
+        self._each(lambda listener: listener.close())
         self._listeners.clear()
+
+    def _each(self, action: Callable[[Listener], None]) -> None:
+        for listener in tuple(self._listeners):
+            self._guard(listener, action)
 
     def _guard(self, listener: Listener, action: Callable[[Listener], None]) -> None:
         try:

@@ -55,13 +55,13 @@ SHORT = 4096  # bytes of a text that is shown whole
 
 
 def json_line(value: dict[str, Any]) -> bytes:
-    """One line of UTF-8 JSON; bytes that were never text survive as escapes."""
+    """Return one line of UTF-8 JSON; bytes that were never text survive as escapes."""
     # A lone surrogate becomes \udc80, which is just how JSON writes it.
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def describe(event: Event) -> dict[str, Any]:
-    """The event as an object, without the time and the run."""
+    """Return the event as an object, without the time and the run."""
     match event:
         case RunStarted():
             return _named("run_started", recipe=event.recipe, version=event.version, steps=event.steps)
@@ -146,7 +146,7 @@ class JsonLines(Listener):
     name = "the event stream"
 
     def __init__(self, stream: BinaryIO, *, now: Callable[[], float], own: bool = False) -> None:
-        """`own` means that the stream is closed with the run."""
+        """Write to a stream; `own` means that it is closed with the run."""
         self._stream = stream
         self._now = now
         self._own = own
@@ -154,7 +154,7 @@ class JsonLines(Listener):
 
     @classmethod
     def to_file(cls, path: Path, *, now: Callable[[], float]) -> JsonLines:
-        """Writes to a new private file, or to what is there already. Raises UsageError."""
+        """Write to a new private file, or to what is there already. Raises UsageError."""
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         except OSError as error:

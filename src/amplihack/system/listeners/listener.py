@@ -23,14 +23,20 @@ class Listener(ABC):
     def hear(self, event: Event) -> None: ...
 
     def tick(self) -> None:  # noqa: B027 - most listeners have nothing to do between events
-        """Called every few seconds, whether something happens or not."""
+        """Do what is due every few seconds, whether something happens or not."""
+
+    def pause(self) -> None:  # noqa: B027 - most listeners do not draw
+        """Give the terminal back, for a question to a person."""
+
+    def resume(self) -> None:  # noqa: B027 - as above
+        """Take the terminal again."""
 
     def close(self) -> None:  # noqa: B027 - most listeners hold nothing
-        """Called once, at the end, also after a failure or Ctrl-C."""
+        """Finish; called once, at the end, also after a failure or Ctrl-C."""
 
 
 def below(identity: str, ancestor: str) -> bool:
-    """True for a step inside another: `a/b` and `a[2]/b` are below `a`."""
+    """Tell whether a step is inside another: `a/b` and `a[2]/b` are below `a`."""
     return identity.startswith((f"{ancestor}/", f"{ancestor}["))
 
 
@@ -44,17 +50,17 @@ class Running(Generic[_T]):
     notes: dict[str, _T]
 
     def end(self, identity: str) -> tuple[_T | None, list[tuple[str, _T]]]:
-        """The note on a step that is over, and those on steps inside it that it cut off, innermost first."""
+        """Return the note on a step that is over, and those on steps that it cut off, innermost first."""
         note = self.notes.pop(identity, None)
         cut_off = [each for each in reversed(self.notes) if below(each, identity)]
         return note, [(each, self.notes.pop(each)) for each in cut_off]
 
     def around(self, identity: str) -> Iterator[str]:
-        """The running steps that this one, or this round of a loop, is inside of, outermost first."""
+        """Yield the running steps that this one, or this round of a loop, is inside of, outermost first."""
         return (each for each in self.notes if below(identity, each))
 
     def owner(self, identity: str) -> str | None:
-        """The running step itself, or the innermost one around a loop's round."""
+        """Return the running step itself, or the innermost one around a loop's round."""
         if identity in self.notes:
             return identity
         return max(self.around(identity), key=len, default=None)

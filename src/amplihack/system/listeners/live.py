@@ -33,7 +33,7 @@ class _Terminal(Console):
 
 
 def terminal(stream: TextIO) -> Console:
-    """A console on which a terminal that goes away is an error like any other."""
+    """Return a console on which a terminal that goes away is an error like any other."""
     return _Terminal(file=stream, highlight=False)
 
 
@@ -69,7 +69,7 @@ class LiveProgress(Listener):
             self.pause()
 
     def pause(self) -> None:
-        """Gives the terminal back, for a question to the person; the lasting lines stay."""
+        """Give the terminal back, for a question to a person; the lasting lines stay."""
         live, self._live = self._live, None
         if live is not None:
             live.stop()
@@ -92,7 +92,7 @@ class LiveProgress(Listener):
         self.pause()
 
     def rows(self, height: int, width: int) -> list[Text]:
-        """The lines to draw now, at most `height` of them, each of at most `width` columns."""
+        """Return the lines to draw now, at most `height` of them, each of at most `width` columns."""
         with self._lock:
             now = self._clock()
             rows = [self._header(now)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from amplihack.recipes.events import Event, RunFinished, RunStarted, StepFinished, StepStarted
-from amplihack.recipes.progress import (
+from amplihack.recipes.progress_format import (
     LONGEST_STEP_NAME,
     Progress,
     Workstream,

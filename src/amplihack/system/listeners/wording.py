@@ -55,7 +55,7 @@ class Note:
 
 
 def clean(text: str) -> str:
-    """One line that cannot drive a terminal: no escapes, and of a progress bar only its last state."""
+    """Return one line that cannot drive a terminal: no escapes, and a progress bar's last state only."""
     last = strip_colours(text).rstrip("\r\n").rpartition("\r")[2]
     if last.isprintable():
         return last
@@ -79,7 +79,7 @@ class Narrator:
         self.running: Running[Note] = Running({})
 
     def tell(self, event: Event) -> list[Line]:
-        """The lines for this event; many events need none."""
+        """Return the lines for this event; many events need none."""
         match event:
             case StepStarted():
                 return [self._started(event)]
@@ -114,7 +114,7 @@ class Narrator:
                 return []
 
     def silent(self) -> list[Line]:
-        """A line for each step that has printed nothing for a while, so that nobody thinks it hangs."""
+        """Return a line for each step that has been silent for a while, so that nobody thinks it hangs."""
         now = self._clock()
         lines = []
         for note in self.running.notes.values():
@@ -164,7 +164,7 @@ class Narrator:
         return self.running.notes[owner].level if owner is not None else 0
 
     def _label(self, identity: str) -> str:
-        """The id of a step, or of a round of one: `each[2]`."""
+        """Return the id of a step, or of a round of one: `each[2]`."""
         owner = self.running.owner(identity)
         if owner is None:
             return clean(identity)

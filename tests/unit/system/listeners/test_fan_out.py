@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from tests.unit.system.listeners.script import SCRIPT, Clock, finished, started
 
+from amplihack.errors import AmplihackError
 from amplihack.recipes.events import (
     Event,
     GateReached,
@@ -97,6 +98,43 @@ def test_a_listener_that_breaks_is_reported_once_and_the_others_go_on() -> None:
     assert (len(broken.heard), broken.closed) == (1, 1)
     assert (len(ear.heard), ear.closed) == (2, 1)
     assert reports == journal.problems == ["the log stopped: No space left on device"]
+
+
+def test_the_result_is_masked_and_names_the_listeners_that_broke() -> None:
+    ear, late = Ear(), FullDisk()
+    journal = FanOut([FullDisk(), ear], Redactor(["k"], values={"k": "hunter2"}), report=lambda _: None)
+    with pytest.raises(AmplihackError, match="before it began"):
+        journal.result()
+    journal.record(LINE)
+    journal.add(late)
+    result = RunResult(
+        run_id="r", recipe_name="n", ending="completed", error="hunter2", warnings=("from the engine",)
+    )
+    journal.record(RunFinished(result))
+    full = "the log stopped: No space left on device"
+    heard = ear.heard[-1]
+    assert isinstance(heard, RunFinished)
+    assert (heard.result.error, heard.result.warnings) == ("***", ("from the engine", full))
+    assert journal.result().warnings == ("from the engine", full, full)
+
+
+def test_a_question_pauses_every_listener_and_drops_those_that_break() -> None:
+    class Screen(Ear):
+        def pause(self) -> None:
+            told.append("pause")
+
+        def resume(self) -> None:
+            told.append("resume")
+
+    class Broken(Ear):
+        def pause(self) -> None:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    told: list[str] = []
+    journal = FanOut([Broken(), Screen()], Redactor(), report=told.append)
+    journal.pause()
+    journal.resume()
+    assert told == ["the ear stopped: Input/output error", "pause", "resume"]
 
 
 def test_a_reader_of_stderr_that_goes_away_does_not_end_the_run() -> None:

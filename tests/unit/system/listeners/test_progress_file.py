@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.unit.system.listeners.script import SCRIPT, Clock, ended, finished, play, started
 
-from amplihack.recipes.progress import Progress, validate_progress
+from amplihack.recipes.progress_format import Progress, validate_progress
 from amplihack.system.listeners.progress_file import ProgressFile, WorkstreamFile
 
 

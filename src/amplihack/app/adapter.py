@@ -1,0 +1,143 @@
+"""What a Python caller can put in place of this machine: an adapter that works, a listener that hears."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from amplihack.errors import AmplihackError
+from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.events import Event, LinePrinted, RunFinished, StepFinished, StepStarted
+from amplihack.recipes.ports import ShellOutcome, ShellRequest
+from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.templates import shell_variables
+from amplihack.system.listeners.listener import Listener
+
+
+class Adapter(Protocol):
+    """Does the work of steps. An exception fails the step, and its text becomes the step's error."""
+
+    @property
+    def name(self) -> str: ...
+
+    def is_available(self) -> bool: ...
+
+    def execute_bash_step(
+        self, command: str, working_dir: str, timeout: float | None, extra_env: Mapping[str, str]
+    ) -> str: ...
+
+    def execute_agent_step(
+        self,
+        prompt: str,
+        *,
+        agent_name: str | None,
+        system_prompt: str | None,
+        mode: str | None,
+        working_dir: str,
+        model: str | None,
+        timeout: float | None,
+    ) -> str: ...
+
+
+class ExecutionListener:
+    """Hears of a run, with secrets masked; override what is of interest.
+
+    A listener that raises an exception is dropped. The run goes on, and its warnings name the exception.
+    """
+
+    def on_step_start(self, step_id: str, step_type: str) -> None:
+        pass
+
+    def on_step_complete(self, result: StepResult) -> None:
+        pass
+
+    def on_output(self, step_id: str, line: str) -> None:
+        pass
+
+    def on_run_complete(self, result: RunResult) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterShell:
+    """Hands rendered commands to an adapter, with every variable that they may refer to."""
+
+    adapter: Adapter
+
+    async def run(self, request: ShellRequest, on_line: Callable[[str, str], None]) -> ShellOutcome:
+        variables = {**shell_variables(request.scope), **request.script.variables, **request.env}
+        try:
+            text = await asyncio.to_thread(
+                self.adapter.execute_bash_step,
+                request.script.source,
+                request.working_dir,
+                request.timeout,
+                variables,
+            )
+        except Exception as error:
+            raise AmplihackError(f"{error}") from error
+        for line in text.splitlines():
+            on_line("stdout", line)
+        return ShellOutcome(stdout=text, exit_code=0)
+
+    async def close(self) -> None:
+        """Do nothing: what an adapter starts is the adapter's to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterAgent:
+    """Hands prompts to an adapter."""
+
+    adapter: Adapter
+
+    @property
+    def name(self) -> str:
+        return self.adapter.name
+
+    async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
+        try:
+            text = await asyncio.to_thread(
+                self.adapter.execute_agent_step,
+                request.prompt,
+                agent_name=request.agent,
+                system_prompt=request.persona,
+                mode=request.mode,
+                working_dir=request.working_dir,
+                model=request.model,
+                timeout=request.timeout,
+            )
+        except Exception as error:
+            raise AgentFailed(str(error)) from error
+        for line in text.splitlines():
+            on_line(line)
+        return AgentReply(text=text.strip())
+
+
+class CallersListener(Listener):
+    """Tells the caller's own listener, whose exceptions can be of any kind."""
+
+    name = "the listener"
+
+    def __init__(self, listener: ExecutionListener) -> None:
+        self._listener = listener
+
+    def hear(self, event: Event) -> None:
+        try:
+            self._tell(event)
+        except Exception as error:
+            raise AmplihackError(f"{type(error).__name__}: {error}") from error
+
+    def _tell(self, event: Event) -> None:
+        match event:
+            case StepStarted():
+                self._listener.on_step_start(event.step_id, event.kind)
+            case StepFinished():
+                self._listener.on_step_complete(event.result)
+            case LinePrinted():
+                self._listener.on_output(event.identity, event.line)
+            case RunFinished():
+                self._listener.on_run_complete(event.result)
+            case _:
+                pass

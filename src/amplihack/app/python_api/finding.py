@@ -1,0 +1,106 @@
+"""Finding recipes from Python; each call asks a `Library` and adds nothing of its own."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from amplihack.errors import UsageError
+from amplihack.recipes.naming import unsafe_name
+from amplihack.system.home import Home, this_process
+from amplihack.system.library import Library
+from amplihack.system.listing import RecipeInfo, list_library
+from amplihack.system.recipe_files import recipe_files
+
+DEFAULT_TTL = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryState:
+    path: Path
+    exists: bool
+    recipe_files: int
+
+
+def library_of_this_process(dirs: Sequence[str | Path] | None = None) -> Library:
+    """Return the library that our environment describes, or one of the given directories alone."""
+    environment, cwd = this_process()
+    home = Home.from_environment(environment, cwd)
+    if dirs is None:
+        return Library.from_environment(environment, home)
+    return Library(home, cwd, tuple(cwd / directory for directory in dirs))
+
+
+def find_recipe(name: str, dirs: Sequence[str | Path] | None = None) -> Path | None:
+    """Return the file that the name leads to; None if there is none, or if the name is not a safe one."""
+    if unsafe_name(name):
+        return None
+    return library_of_this_process(dirs).find(name)
+
+
+def list_recipes(dirs: Sequence[str | Path] | None = None) -> tuple[RecipeInfo, ...]:
+    """Return the recipes that a name leads to, in the order of their names."""
+    found = list_library(library_of_this_process(dirs)).recipes
+    return tuple(info for info in found if info.shadowed_by is None)
+
+
+def discover_recipes(dirs: Sequence[str | Path] | None = None) -> dict[str, RecipeInfo]:
+    """Return the same recipes as `list_recipes`, by their names."""
+    return {info.name: info for info in list_recipes(dirs)}
+
+
+def verify_global_installation() -> tuple[DirectoryState, ...]:
+    """Tell of each default directory whether it exists and how many recipe files it holds."""
+    return tuple(
+        DirectoryState(directory, directory.is_dir(), len(recipe_files(directory)))
+        for directory in library_of_this_process().directories
+    )
+
+
+class DiscoveryCache:
+    """Remembers what was discovered for `ttl` seconds; 0 looks every time. Safe to share between threads."""
+
+    def __init__(self, ttl: float = DEFAULT_TTL, clock: Callable[[], float] = time.monotonic) -> None:
+        self._ttl, self._clock, self._lock = ttl, clock, Lock()
+        self._held: tuple[float, tuple[Path, ...] | None, dict[str, RecipeInfo]] | None = None
+
+    def discover(self, dirs: Sequence[str | Path] | None = None) -> dict[str, RecipeInfo]:
+        """Return the recipes of the directories; changing the result does not change the cache."""
+        wanted = None if dirs is None else tuple(Path(directory) for directory in dirs)
+        with self._lock:
+            if self._held is None or self._held[1] != wanted or self._clock() - self._held[0] >= self._ttl:
+                self._held = (self._clock(), wanted, discover_recipes(wanted))
+            return dict(self._held[2])
+
+    def invalidate(self) -> None:
+        with self._lock:
+            self._held = None
+
+
+_shared: list[DiscoveryCache] = []  # made at the first use, so that importing reads no environment
+
+
+def cached_discover_recipes(dirs: Sequence[str | Path] | None = None) -> dict[str, RecipeInfo]:
+    """Call `discover_recipes` through one cache for the process; RECIPE_RUNNER_CACHE_TTL sets its seconds."""
+    if not _shared:
+        _shared.append(DiscoveryCache(cache_ttl(this_process()[0].get("RECIPE_RUNNER_CACHE_TTL"))))
+    return _shared[0].discover(dirs)
+
+
+def cache_ttl(text: str | None) -> float:
+    """Return the seconds that a setting asks for. Raises UsageError."""
+    if not text:
+        return DEFAULT_TTL
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise UsageError(
+            "RECIPE_RUNNER_CACHE_TTL is not a number of seconds", fix="set it to 30, say, or unset it"
+        )
+    return seconds

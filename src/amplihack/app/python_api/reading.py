@@ -1,0 +1,111 @@
+"""Reading recipes from Python, and the two little languages inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
+
+from amplihack.app.python_api.finding import library_of_this_process
+from amplihack.app.workspace import open_file
+from amplihack.errors import NotFound, Problem
+from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, holds, parse_condition
+from amplihack.recipes.decode import decode_text
+from amplihack.recipes.extends import Located
+from amplihack.recipes.extends import resolve_extends as merge_parents
+from amplihack.recipes.fields import Dialect
+from amplihack.recipes.model import Recipe
+from amplihack.recipes.templates import ShellScript, render_shell, render_text, shell_variables
+from amplihack.recipes.values import Missing, Value, lookup
+from amplihack.system.files import read_bytes
+from amplihack.system.surroundings import SystemClock
+
+
+def parse_recipe(text: str | bytes) -> Recipe:
+    """Read a recipe from a YAML text. Raises DocumentError or RecipeError, with every error of the text."""
+    return decode_text(text).required()
+
+
+def validate_recipe(text: str | bytes) -> list[str]:
+    """Return the warnings about a recipe, one line each. Raises like `parse_recipe`."""
+    decoded = decode_text(text)
+    decoded.required()
+    return [_line(problem) for problem in decoded.warnings]
+
+
+def _line(problem: Problem) -> str:
+    return f"{problem.what}; {problem.fix}" if problem.fix else problem.what
+
+
+class RecipeParser:
+    """Reads recipes; it keeps nothing between calls."""
+
+    def parse(self, text: str | bytes) -> Recipe:
+        return parse_recipe(text)
+
+    def parse_file(self, path: str | FilePath) -> Recipe:
+        """Read a recipe file; the recipe remembers it. Raises NotFound, DocumentError or RecipeError."""
+        recipe = decode_text(read_bytes(FilePath(path)), str(path)).required()
+        # An absolute path still leads to the file when the process has changed its directory.
+        return replace(recipe, where=replace(recipe.where, file=str(FilePath(path).absolute())))
+
+    def validate_with_yaml(self, text: str | bytes) -> list[str]:
+        return validate_recipe(text)
+
+    def resolve_extends(self, recipe: Recipe, dirs: Sequence[str | FilePath] | None = None) -> Recipe:
+        """Merge the ancestors in; they are looked for in `dirs`, beside the file and in the project."""
+        return merge_parents(located(recipe), library_of_this_process(dirs).parent)
+
+
+def located(recipe: Recipe) -> Located:
+    """Return the recipe with the file that `parse_file` read; one from a text has none."""
+    file = recipe.where.file
+    return Located(recipe, file if FilePath(file).is_absolute() else None)
+
+
+class RecipeContext:
+    """Variables, and the two little languages that read them."""
+
+    def __init__(self, values: Mapping[str, Value] | None = None, *, dialect: Dialect = "amplihack") -> None:
+        self._values: dict[str, Value] = dict(values or {})
+        self._rules = AMPLIFIER if dialect == "amplifier" else AMPLIHACK
+
+    def get(self, path: str, default: Value = None) -> Value:
+        """Return the value at `name` or `name.key.0`."""
+        found = lookup(self._values, tuple(path.split(".")))
+        return default if isinstance(found, Missing) else found
+
+    def set(self, name: str, value: Value) -> None:
+        self._values[name] = value
+
+    def to_dict(self) -> dict[str, Value]:
+        return dict(self._values)
+
+    def render(self, template: str) -> str:
+        """Return the text with values in place of placeholders; what is undefined is empty."""
+        return render_text(template, self._values).text
+
+    def render_shell(self, command: str) -> ShellScript:
+        """Return the command with references in place of placeholders, and the variables they refer to."""
+        return render_shell(command, self._values, token=SystemClock().token)
+
+    def evaluate(self, condition: str) -> bool:
+        """Tell whether a condition holds. Raises ConditionError."""
+        return holds(parse_condition(condition), self._values, self._rules)
+
+    def shell_env_vars(self) -> dict[str, str]:
+        """Return every variable that a shell step could refer to."""
+        return shell_variables(self._values)
+
+
+def recipe_file(name: str, dirs: Sequence[str | FilePath] | None = None) -> FilePath:
+    """Return the file of a recipe that has this name. Raises NotFound."""
+    path = library_of_this_process(dirs).find(name)
+    if path is None:
+        raise NotFound(f"Recipe '{name}' not found.", fix="`amplihack recipe list` shows what there is")
+    return path
+
+
+def load_recipe(name: str, dirs: Sequence[str | FilePath] | None = None) -> Located:
+    """Read a recipe by name, with what it extends merged in. Raises NotFound."""
+    return open_file(library_of_this_process(dirs), recipe_file(name, dirs)).located

@@ -1,0 +1,120 @@
+"""Who hears of a run: one table of listeners, behind one journal that masks secrets."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from amplihack.app.adapter import CallersListener, ExecutionListener
+from amplihack.app.run_request import RunRequest
+from amplihack.app.workspace import Workspace
+from amplihack.recipes.model import Recipe
+from amplihack.recipes.progress_format import workstream_id
+from amplihack.recipes.secrets import Redactor
+from amplihack.recipes.values import Value
+from amplihack.system.listeners.fan_out import FanOut
+from amplihack.system.listeners.listener import Listener
+from amplihack.system.listeners.plain import PlainProgress
+from amplihack.system.listeners.progress_file import ProgressFile, WorkstreamFile
+
+Open: TypeAlias = Callable[[Workspace, str, RunRequest], Listener | None]  # the text is the recipe's name
+
+
+@asynccontextmanager
+async def listening(
+    workspace: Workspace, recipe: Recipe, values: Mapping[str, Value], request: RunRequest
+) -> AsyncIterator[FanOut]:
+    """Open every listener that is wanted, or fail before anything runs; close them whatever happens."""
+    journal = FanOut(
+        (), redactor_for(workspace, recipe, values), report=_report if request.standalone else _keep_quiet
+    )
+    try:
+        for open_listener in LISTENERS.values():
+            if listener := open_listener(workspace, recipe.name, request):
+                journal.add(listener)
+        async with journal.ticking():
+            yield journal
+    finally:
+        journal.close()
+
+
+def redactor_for(workspace: Workspace, recipe: Recipe, values: Mapping[str, Value]) -> Redactor:
+    """Return what masks the secrets of the recipe and of the environment."""
+    redactor = Redactor(
+        recipe.secrets, environment=workspace.environment, values={**recipe.context, **values}
+    )
+    redactor.know(recipe)
+    return redactor
+
+
+def _report(problem: str) -> None:
+    sys.stderr.write(f"warning: {problem}\n")
+
+
+def _keep_quiet(_problem: str) -> None:
+    """Print nothing in a program of somebody else; the warnings of the result tell the problem."""
+
+
+def _progress(_workspace: Workspace, _recipe: str, request: RunRequest) -> Listener | None:
+    """Show live progress on a terminal, plain lines elsewhere."""
+    if not request.progress:
+        return None
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        return PlainProgress(sys.stderr, clock=time.monotonic, verbose=request.verbose)
+    from amplihack.system.listeners.live import LiveProgress, terminal  # deferred: rich is slow to load
+
+    return LiveProgress(terminal(sys.stderr), clock=time.monotonic, verbose=request.verbose)
+
+
+def _audit_log(workspace: Workspace, recipe: str, request: RunRequest) -> Listener | None:
+    if not request.audit_dir:
+        return None
+    from amplihack.system.listeners.audit import AuditLog  # deferred, like the next: seldom asked for
+
+    return AuditLog(workspace.home.path(request.audit_dir), recipe, now=time.time)
+
+
+def _events(workspace: Workspace, _recipe: str, request: RunRequest) -> Listener | None:
+    if not request.events:
+        return None
+    from amplihack.system.listeners.json_lines import JsonLines
+
+    if request.events == "-":
+        return JsonLines(sys.stderr.buffer, now=time.time)
+    return JsonLines.to_file(workspace.home.path(request.events), now=time.time)
+
+
+def _progress_file(_workspace: Workspace, recipe: str, request: RunRequest) -> Listener | None:
+    if not request.standalone or request.dry_run:
+        return None
+    return ProgressFile(Path(tempfile.gettempdir()), recipe, pid=os.getpid(), now=time.time)
+
+
+def _workstream_file(workspace: Workspace, recipe: str, request: RunRequest) -> Listener | None:
+    path = workspace.environment.get("AMPLIHACK_WORKSTREAM_PROGRESS_FILE")
+    if not path or not request.standalone:
+        return None
+    workstream = workstream_id(workspace.environment, recipe)
+    return WorkstreamFile(Path(path), workstream, recipe, pid=os.getpid(), now=time.time)
+
+
+def _callers_own(_workspace: Workspace, _recipe: str, request: RunRequest) -> Listener | None:
+    silent = type(request.listener) is ExecutionListener  # it overrides nothing
+    return None if silent else CallersListener(request.listener)
+
+
+# They hear each event in this order. To add a listener: write it in `system/listeners`, then add a row.
+LISTENERS: dict[str, Open] = {
+    "progress": _progress,
+    "audit log": _audit_log,
+    "events": _events,
+    "progress file": _progress_file,
+    "workstream file": _workstream_file,
+    "the caller's own": _callers_own,  # last: what it hears of the result names the others that broke
+}

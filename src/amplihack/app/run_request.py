@@ -1,0 +1,29 @@
+"""What a caller can ask of one run, on the command line and from Python alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from amplihack.app.adapter import Adapter, ExecutionListener
+from amplihack.recipes.engine import Options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest(Options):
+    """The engine's options, and with them what the engine does not need to know.
+
+    It extends `Options`, so that each choice is declared once and the engine reads its part of the request.
+    """
+
+    run_id: str = ""  # empty: the run gets a new one
+    working_dir: str = "."
+    agent: str | None = None
+    adapter: Adapter | None = None  # works in place of this machine
+    strict: bool = False  # warnings about a recipe's file are errors
+    isolate_agents: bool = False
+    listener: ExecutionListener = field(default_factory=ExecutionListener)
+    audit_dir: str | None = None
+    events: str | None = None  # a file for every event as a JSON line; `-` is stderr
+    progress: bool = False  # on stderr
+    verbose: bool = False
+    standalone: bool = False  # the process is there for the run: it may ask a person, and others watch it

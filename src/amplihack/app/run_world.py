@@ -1,0 +1,198 @@
+"""The world of a run: the shell, the agent, the recipes and the people that the engine can turn to."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from amplihack.app.adapter import AdapterAgent, AdapterShell
+from amplihack.app.run_request import RunRequest
+from amplihack.app.workspace import Workspace, open_file
+from amplihack.errors import AmplihackError, NothingToUse, Problem, RecipeError
+from amplihack.recipes.agents import AgentRunner
+from amplihack.recipes.events import Warned
+from amplihack.recipes.extends import Located
+from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
+from amplihack.recipes.ports import Approver, Persona, World
+from amplihack.system.agent_files import AgentFiles
+from amplihack.system.agent_tools.environment import RunIdentity
+from amplihack.system.agent_tools.spec import AgentSearch, agent_spec
+from amplihack.system.agent_tools.wrapped import Isolated, Late
+from amplihack.system.listeners.fan_out import FanOut
+from amplihack.system.shell import BashShell
+from amplihack.system.surroundings import Disk, GitWorkTree, Nobody, PersonAtTerminal, SystemClock
+
+
+@asynccontextmanager
+async def open_world(
+    workspace: Workspace, located: Located, request: RunRequest, journal: FanOut
+) -> AsyncIterator[World]:
+    """Open what the engine needs. At the end, processes are ended and temporary files are removed.
+
+    Raises NothingToUse when a step will need an agent and there is none.
+    """
+    search = AgentSearch(
+        environment=workspace.environment,
+        cwd=workspace.home.cwd,
+        run=RunIdentity(run_id=request.run_id, tree_id=secrets.token_hex(4)),
+    )
+    agent = _agent(workspace, located, request, search)
+    with _scratch() as scratch:
+        shell = _shell(request, search, scratch)
+        try:
+            yield World(
+                shell=shell,
+                agents=Isolated(agent, scratch) if agent and request.isolate_agents else agent,
+                personas=PersonaFiles(workspace.agents),
+                recipes=Book(
+                    workspace,
+                    on_recipe=journal.know,
+                    on_warning=lambda each: journal.record(Warned("", _in_words(each))),
+                    strict=request.strict,
+                ),
+                clock=SystemClock(),
+                journal=journal,
+                approver=_approver(request, journal),
+                work_tree=GitWorkTree(workspace.environment),
+                places=Disk(workspace.home.user),
+            )
+        finally:
+            await shell.close()
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """Make a private directory for files that live no longer than the run."""
+    try:
+        path = Path(tempfile.mkdtemp(prefix="amplihack-run-"))
+    except OSError as error:
+        raise AmplihackError(
+            f"cannot make a temporary directory: {error.strerror or error}",
+            fix="free some space, or set TMPDIR to a directory that you can write to",
+        ) from error
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _shell(request: RunRequest, search: AgentSearch, scratch: Path) -> AdapterShell | BashShell:
+    if request.adapter is not None:
+        return AdapterShell(request.adapter)
+    try:
+        spec = agent_spec(request.agent, search)
+    except AmplihackError:
+        spec = None  # no agent is installed, and a run that only needs bash does not mind
+    return BashShell(search.child_environment(spec), scratch)
+
+
+def _approver(request: RunRequest, journal: FanOut) -> Approver:
+    person = request.standalone and sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    return PersonAtTerminal(journal.pause, journal.resume) if person else Nobody()
+
+
+# What a run reads on the way --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """Finds sub-recipes; tells of each before it runs, and of the warnings about its file once.
+
+    Under `strict` those warnings are errors.
+    """
+
+    workspace: Workspace
+    on_recipe: Callable[[Recipe], None] = lambda _recipe: None
+    on_warning: Callable[[Problem], None] = lambda _problem: None
+    strict: bool = False
+    told: set[Path] = field(default_factory=set)
+
+    def sub_recipe(self, reference: str, caller: str | None) -> Located:
+        library = self.workspace.library
+        path = library.sub_recipe(reference, Path(caller) if caller else None)
+        opened = open_file(library, path)
+        found = opened.decoded.warnings
+        if self.strict and found:
+            raise RecipeError(found[0].what, where=found[0].where, fix=found[0].fix, found=found)
+        self.on_recipe(opened.located.recipe)
+        if path not in self.told:
+            self.told.add(path)
+            for problem in found:
+                self.on_warning(problem)
+        return opened.located
+
+
+def _in_words(problem: Problem) -> str:
+    where = f"{problem.where}: " if problem.where else ""
+    return f"{where}{problem.what}" + (f" ({problem.fix})" if problem.fix else "")
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaFiles:
+    """Finds agents by their files."""
+
+    files: AgentFiles
+
+    def persona(self, reference: str) -> Persona:
+        found = self.files.resolve(reference)
+        return Persona(found.text, found.model)
+
+
+# The agent --------------------------------------------------------------------------------------------------
+
+
+def _agent(
+    workspace: Workspace, located: Located, request: RunRequest, search: AgentSearch
+) -> AgentRunner | None:
+    """Return the agent to ask; raise NothingToUse when a step will need one and there is none."""
+    if request.dry_run:
+        return None
+    if request.adapter is not None:
+        if not request.adapter.is_available():
+            raise NothingToUse(f"the adapter {request.adapter.name} is not available")
+        return AdapterAgent(request.adapter)
+    if request.agent is not None or needs_agent(workspace, located, request, set()):
+        return _choose(request.agent, search)
+    return Late(lambda: _choose(None, search))
+
+
+def _choose(spec: str | None, search: AgentSearch) -> AgentRunner:
+    # Deferred: a run of bash steps needs no agent.
+    from amplihack.system.agent_tools.choose import choose_agent
+
+    return choose_agent(spec, search)
+
+
+def needs_agent(workspace: Workspace, located: Located, request: RunRequest, seen: set[str]) -> bool:
+    """Tell whether the recipe, or one that it calls by a plain name, has an agent step that its tags let run.
+
+    `seen` holds the files that were looked at; it grows.
+    """
+    for step in every_step(located.recipe.steps):
+        match step.action:
+            case _ if request.excludes(step.when_tags):
+                continue
+            case Agent() | SubRecipe(recovery=True):
+                return True
+            case SubRecipe(recipe=name):
+                child = _unseen_child(workspace, name.text, located, seen)
+                if child is not None and needs_agent(workspace, child, request, seen):
+                    return True
+    return False
+
+
+def _unseen_child(workspace: Workspace, name: str, caller: Located, seen: set[str]) -> Located | None:
+    try:
+        child = Book(workspace).sub_recipe(name, caller.path)
+    except AmplihackError:
+        return None  # the step itself will say what is wrong, if it is reached
+    path = child.path or ""
+    new = path not in seen
+    seen.add(path)
+    return child if new else None

@@ -1,0 +1,97 @@
+"""Variables that a person gives a run: `--set`, `--set-file`, `--context-file` and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from amplihack.documents import Mapping as MappingNode
+from amplihack.documents import read_document, to_value
+from amplihack.errors import UsageError
+from amplihack.recipes.values import Value, from_json, typed
+from amplihack.system.files import read_bytes, read_text
+from amplihack.system.home import Home
+
+_LARGEST_FILE = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """The words of the command line, not read yet."""
+
+    context_files: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()  # KEY=VALUE, typed where nothing is lost
+    texts: tuple[str, ...] = ()  # KEY=VALUE, always text
+    documents: tuple[str, ...] = ()  # KEY=JSON
+    files: tuple[str, ...] = ()  # KEY=PATH, the file's text
+
+
+def overrides(given: Given, home: Home, defaults: Mapping[str, Value]) -> dict[str, Value]:
+    """Return all variables, later kinds over earlier ones. Raises UsageError for what cannot be read.
+
+    `defaults` are the recipe's own values, for keys that change a part of one.
+    """
+    found: dict[str, Value] = {}
+    for path in given.context_files:
+        found.update(_context_file(home.path(path)))
+    for flag, words in (
+        ("--set", given.values),
+        ("--set-str", given.texts),
+        ("--set-json", given.documents),
+        ("--set-file", given.files),
+    ):
+        for key, text in _pairs(words, flag):
+            _assign(found, key, _value(flag, key, text, home), defaults)
+    return found
+
+
+def _pairs(words: Iterable[str], flag: str) -> Iterable[tuple[str, str]]:
+    for word in words:
+        key, equals, text = word.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"{flag} {word!r} is not of the form KEY=VALUE", fix=f"write {flag} name=value")
+        yield key.strip(), text
+
+
+def _value(flag: str, key: str, text: str, home: Home) -> Value:
+    match flag:
+        case "--set":
+            return {"True": True, "False": False}.get(text, typed(text))
+        case "--set-json":
+            return _json(key, text)
+        case "--set-file":
+            return read_text(home.path(text.removeprefix("@")), limit=_LARGEST_FILE, kind="File")
+        case _:
+            return text
+
+
+def _json(key: str, text: str) -> Value:
+    try:
+        return from_json(text)
+    except ValueError as error:
+        raise UsageError(f"--set-json {key}: this is not JSON: {error}", fix="check its quotes") from error
+
+
+def _assign(found: dict[str, Value], key: str, value: Value, defaults: Mapping[str, Value]) -> None:
+    """Set a variable; `a.b=1` sets the key `b` of the map `a`, and leaves the rest of the map as it is."""
+    first, *rest = key.split(".")
+    if not rest or not all((first, *rest)):
+        found[key] = value
+    else:
+        found[first] = _with(found.get(first, defaults.get(first)), rest, value)
+
+
+def _with(base: Value, path: list[str], value: Value) -> Value:
+    if not path:
+        return value
+    known = dict(base) if isinstance(base, Mapping) else {}
+    return {**known, path[0]: _with(known.get(path[0]), path[1:], value)}
+
+
+def _context_file(path: Path) -> dict[str, Value]:
+    data = read_bytes(path, limit=_LARGEST_FILE, kind="Context file")
+    document = read_document(data, str(path), kind="Context file", limit=_LARGEST_FILE)
+    if not isinstance(document.root, MappingNode):
+        raise UsageError("a context file holds a mapping of names to values", where=document.root.where)
+    return {key: to_value(node) for key, node in document.root}

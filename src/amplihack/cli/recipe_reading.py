@@ -1,0 +1,152 @@
+"""`amplihack recipe validate|check|explain|schema`: what a recipe says, without running it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from amplihack.app.workspace import (
+    Validation,
+    open_recipe,
+    open_workspace,
+    recipe_references,
+    validate,
+)
+from amplihack.cli.arguments import add_common
+from amplihack.cli.show import (
+    draw_problem,
+    err,
+    out,
+    out_json,
+    place,
+    printable,
+    problem_json,
+    show_problems,
+)
+from amplihack.errors import NotFound, Problem
+
+
+def validate_flags(parser: argparse.ArgumentParser) -> None:
+    add_common(parser)
+    parser.add_argument("recipe", metavar="RECIPE", nargs="+", help="a file, or the name of a recipe")
+    parser.add_argument("--strict", action="store_true", help="warnings are errors")
+
+
+def answer_validate(options: argparse.Namespace) -> int:
+    workspace = open_workspace(options.recipe_dir, options.working_dir)
+    answers = [validate(workspace, reference) for reference in options.recipe]
+    if options.json:
+        out_json([_validation_json(answer) for answer in answers])
+    else:
+        for answer in answers:
+            _show_validation(answer)
+    strict = 2 if options.strict and any(answer.problems for answer in answers) else 0
+    return max([strict, *(answer.exit_code for answer in answers)])
+
+
+def _show_validation(answer: Validation) -> None:
+    if answer.opened is None:
+        show_problems(answer.problems)
+        return
+    recipe, verdict = answer.opened.located.recipe, answer.opened.decoded.verdict
+    if answer.problems:
+        out(printable(f"⚠ Recipe '{recipe.name}' has {len(answer.problems)} warning(s):"))
+        for problem in answer.problems:
+            fix = f"; {problem.fix}" if problem.fix else ""
+            out(f"  - {place(problem.where)}: {printable(problem.what + fix)}")
+    else:
+        out(printable(f"✓ Recipe '{recipe.name}' is valid ({len(recipe.steps)} steps)"))
+    out(f"  dialect: {verdict.dialect} ({verdict.reason})")
+
+
+def _validation_json(answer: Validation) -> dict[str, Any]:
+    opened = answer.opened
+    return {
+        "file": answer.file,
+        "valid": answer.valid,
+        "name": opened.located.recipe.name if opened else None,
+        "steps": len(opened.located.recipe.steps) if opened else None,
+        "dialect": opened.decoded.verdict.dialect if opened else None,
+        "dialect_reason": opened.decoded.verdict.reason if opened else None,
+        "problems": [problem_json(problem) for problem in answer.problems],
+    }
+
+
+def check_flags(parser: argparse.ArgumentParser) -> None:
+    add_common(parser)
+    parser.add_argument(
+        "recipe", metavar="RECIPE", nargs="+", help="a file, a directory of files, or the name of a recipe"
+    )
+    parser.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, for code scanning")
+    parser.add_argument(
+        "--all", action="store_true", help="also findings that are matters of taste or caution"
+    )
+    parser.add_argument("--strict", action="store_true", help="exit with 2 on warnings too")
+
+
+def answer_check(options: argparse.Namespace) -> int:
+    from amplihack.app.check import check  # deferred, as below: each command needs one of them
+
+    workspace = open_workspace(options.recipe_dir, options.working_dir)
+    read = [validate(workspace, reference) for reference in recipe_references(workspace, options.recipe)]
+    answers = [check(workspace, each, everything=options.all) for each in read]
+    found = [problem for answer in answers for problem in answer.findings]
+    not_found = [problem for answer in answers for problem in answer.not_found]
+    show_problems(not_found)
+    if options.sarif:
+        from amplihack.recipes.check import to_sarif
+        from amplihack.version import __version__
+
+        out_json(to_sarif(found, __version__))
+    elif options.json:
+        out_json([problem_json(problem) for problem in found])
+    else:
+        for problem in found:
+            out(draw_problem(problem, sys.stdout))
+        if found or not not_found:
+            err(_tally(found))
+    if not_found:
+        return NotFound.exit_code
+    worst = {problem.severity for problem in found}
+    return 2 if "error" in worst or (options.strict and "warning" in worst) else 0
+
+
+def _tally(found: list[Problem]) -> str:
+    if not found:
+        return "✓ nothing found"
+    counts = {
+        severity: sum(each.severity == severity for each in found)
+        for severity in ("error", "warning", "note")
+    }
+    return ", ".join(
+        f"{count} {severity}{'s' if count != 1 else ''}" for severity, count in counts.items() if count
+    )
+
+
+def explain_flags(parser: argparse.ArgumentParser) -> None:
+    add_common(parser)
+    parser.add_argument("recipe", metavar="RECIPE", help="a file, or the name of a recipe")
+
+
+def answer_explain(options: argparse.Namespace) -> int:
+    from amplihack.recipes.explain import describe, explain
+
+    workspace = open_workspace(options.recipe_dir, options.working_dir)
+    recipe = open_recipe(workspace, options.recipe).located.recipe
+    if options.json:
+        out_json(describe(recipe))
+    else:
+        out(printable(explain(recipe)))
+    return 0
+
+
+def schema_flags(parser: argparse.ArgumentParser) -> None:
+    add_common(parser)
+
+
+def answer_schema(_options: argparse.Namespace) -> int:
+    from amplihack.recipes.schema import json_schema
+
+    out_json(json_schema())
+    return 0

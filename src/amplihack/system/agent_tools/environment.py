@@ -1,0 +1,54 @@
+"""The environment that a run's processes start with: pure functions of the one that we were given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amplihack.errors import InputError
+from amplihack.recipes.agents import AgentFailed
+
+DEPTH, MAX_DEPTH, MAX_SESSIONS = "AMPLIHACK_SESSION_DEPTH", "AMPLIHACK_MAX_DEPTH", "AMPLIHACK_MAX_SESSIONS"
+_HIDDEN = ("CLAUDECODE",)  # a tool that sees it believes to be part of the session around us
+_DEFAULTS = {
+    "HOME": "/root",
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    MAX_DEPTH: "6",
+    MAX_SESSIONS: "10",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunIdentity:
+    """What a run's processes know it by; `tree_id` is shared by the runs that agents of it start."""
+
+    run_id: str
+    tree_id: str
+
+
+def child_environment(parent: Mapping[str, str], *, agent: str | None, run: RunIdentity) -> dict[str, str]:
+    """Return what bash, hooks and agents start with; `agent` is how a nested run finds the same agent."""
+    child = {name: value for name, value in parent.items() if name not in _HIDDEN}
+    for name, value in _DEFAULTS.items():
+        child[name] = child.get(name) or value
+    child["AMPLIHACK_TREE_ID"] = child.get("AMPLIHACK_TREE_ID") or run.tree_id
+    child["AMPLIHACK_RECIPE_RUN_ID"] = child.get("AMPLIHACK_RECIPE_RUN_ID") or run.run_id
+    if agent is not None:
+        child["AMPLIHACK_AGENT_BINARY"] = agent
+    child[DEPTH] = str(_number(parent, DEPTH, 0) + 1)
+    return child
+
+
+def check_depth(child: Mapping[str, str]) -> None:
+    """Refuse to start an agent deeper than allowed; agents that start agents would never end."""
+    depth, limit = _number(child, DEPTH, 0), _number(child, MAX_DEPTH, 6)
+    if depth > limit:
+        what = f"agents are nested too deeply: this one would be at depth {depth}, and {limit} is the most"
+        raise AgentFailed(what, fix=f"find the step that starts itself again, or set {MAX_DEPTH} higher")
+
+
+def _number(environment: Mapping[str, str], name: str, default: int) -> int:
+    text = environment.get(name) or str(default)
+    if not text.isascii() or not text.isdigit():
+        raise InputError(f'{name} must be a whole number, not "{text}"', fix=f"unset {name}, or correct it")
+    return int(text)

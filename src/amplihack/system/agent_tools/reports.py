@@ -1,0 +1,81 @@
+"""What agent tools report while they work, one JSON object a line: the part that they have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from amplihack.recipes.agents import Usage
+
+ToolEvent: TypeAlias = Mapping[str, Any]  # checked at every access: it comes from another program
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutcome:
+    """What a tool's report comes to; an `error` beats any text and any exit code."""
+
+    text: str = ""
+    error: str = ""
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    session_id: str | None = None
+    denied: tuple[str, ...] = ()
+
+
+class ToolReport(Protocol):
+    """Takes a tool's events in order. `outcome` is None as long as none of them was one of this tool's."""
+
+    @property
+    def outcome(self) -> ToolOutcome | None: ...
+
+    def take(self, event: ToolEvent) -> str:
+        """Note the event; what to show of it, or nothing."""
+        ...
+
+
+def parse_event(line: str) -> ToolEvent | None:
+    """Return the event on a line, or None for text of another kind."""
+    if not line.startswith("{"):
+        return None
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("type"), str) else None
+
+
+def part(event: ToolEvent, *path: str) -> ToolEvent:
+    """Return the object at a path, empty if there is none."""
+    for key in path:
+        found = event.get(key)
+        event = found if isinstance(found, dict) else {}
+    return event
+
+
+def parts(event: ToolEvent, key: str) -> list[ToolEvent]:
+    """Return the objects in a list."""
+    found = event.get(key)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def text(event: ToolEvent, key: str) -> str:
+    found = event.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def count(event: ToolEvent, key: str) -> int | None:
+    found = event.get(key)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def amount(event: ToolEvent, key: str) -> float | None:
+    found = event.get(key)
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def shorten(words: str, limit: int = 200) -> str:
+    """Return one line of it, to show."""
+    line = " ".join(words.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,0 +1,63 @@
+"""Which agent is meant: the one that was named, or the first that is installed. Loads none of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from amplihack.errors import NothingToUse
+from amplihack.system.agent_tools.environment import RunIdentity, child_environment
+from amplihack.system.agent_tools.table import AGENTS, DescribedAgent, choices, program_names, programs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSearch:
+    """What the choice of an agent depends on: our environment, the current directory, and the run."""
+
+    environment: Mapping[str, str]
+    cwd: Path
+    run: RunIdentity
+
+    def variable(self, name: str) -> str:
+        return self.environment.get(name, "")
+
+    def find(self, program: str) -> str | None:
+        """Return the full path of a program that can be run."""
+        path = str(self.cwd / program) if "/" in program else program
+        search = self.variable("PATH") or "/usr/local/bin:/usr/bin:/bin"
+        return shutil.which(path, path=search)
+
+    def child_environment(self, spec: str | None) -> dict[str, str]:
+        """Return what processes of the run start with, so that a nested run finds the same agent."""
+        return child_environment(self.environment, agent=spec, run=self.run)
+
+
+def agent_spec(spec: str | None, search: AgentSearch) -> str:
+    """Return `spec`, else `AMPLIHACK_AGENT_BINARY`, else the first installed tool, for nested runs too."""
+    spec = spec or search.variable("AMPLIHACK_AGENT_BINARY") or _first_installed(search)
+    kind, _, rest = spec.partition(":")
+    form = AGENTS.get(kind)
+    return (
+        f"{kind}:{search.cwd / rest}" if rest and isinstance(form, DescribedAgent) and form.is_path else spec
+    )
+
+
+def another() -> str:
+    """Return the advice that ends every error about an agent."""
+    return f"or choose another with --agent: {choices()}"
+
+
+def _first_installed(search: AgentSearch) -> str:
+    known = programs()
+    first = next(iter(known))
+    if search.variable("AMPLIHACK_LAUNCHER_BINARY"):
+        return first
+    for name in known:
+        if search.find(name):
+            return name
+    raise NothingToUse(
+        f"there is no agent to use: none of {program_names()} is on the PATH",
+        fix=f"install one, such as `{known[first].install}`, {another()}",
+    )

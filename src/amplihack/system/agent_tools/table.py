@@ -1,0 +1,121 @@
+"""The agents that a run can ask, as one table: choosing, help pages and error messages read it.
+
+To add a tool, write its module and add a row to `AGENTS`. Importing the table loads none of the tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from amplihack.recipes.agents import AgentRunner
+    from amplihack.system.agent_tools.spec import AgentSearch
+    from amplihack.system.agent_tools.tool import Tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How the user wants a program to be started; `allow` are the flags that widen what it may do."""
+
+    program: str
+    extra: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchedAgent:
+    """A word that only a launcher understands."""
+
+    takes_system_prompt: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledAgent:
+    """A command-line tool that a user installs, chosen by its name or its path."""
+
+    install: str
+    start: Callable[[Start], Tool]
+    allow_all_tools: tuple[str, ...] = ()  # its flags for AMPLIHACK_ALLOW_ALL_TOOLS
+    takes_system_prompt: bool = False  # behind a launcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedAgent:
+    """An agent that is described rather than installed: `<name>:<argument>`."""
+
+    argument: str  # as help pages show it
+    open: Callable[[str, AgentSearch], AgentRunner]
+    is_path: bool = False  # a nested run must find the same file from any directory
+
+
+AgentKind: TypeAlias = InstalledAgent | DescribedAgent | LaunchedAgent
+
+
+def _claude(start: Start) -> Tool:
+    from amplihack.system.agent_tools.claude import Claude  # deferred, as below: only the chosen one loads
+
+    return Claude(start.program, start.extra)
+
+
+def _copilot(start: Start) -> Tool:
+    from amplihack.system.agent_tools.copilot import Copilot
+
+    return Copilot(start.program, start.extra, start.allow)
+
+
+def _codex(start: Start) -> Tool:
+    from amplihack.system.agent_tools.codex import Codex
+
+    return Codex(start.program, start.extra)
+
+
+def _command(template: str, search: AgentSearch) -> AgentRunner:
+    from amplihack.system.agent_tools.command import read_template
+    from amplihack.system.agent_tools.tool import ToolAgent
+
+    return ToolAgent(read_template(template, search), search.child_environment(f"command:{template}"))
+
+
+def _scripted(file: str, _search: AgentSearch) -> AgentRunner:
+    from amplihack.system.agent_tools.scripted import load_script
+
+    return load_script(Path(file))
+
+
+# Without a choice the first program that is installed is used, in this order.
+AGENTS: dict[str, AgentKind] = {
+    "claude": InstalledAgent(
+        install="npm install -g @anthropic-ai/claude-code", start=_claude, takes_system_prompt=True
+    ),
+    "copilot": InstalledAgent(
+        install="npm install -g @github/copilot", start=_copilot, allow_all_tools=("--allow-all-tools",)
+    ),
+    "codex": InstalledAgent(install="npm install -g @openai/codex", start=_codex),
+    "command": DescribedAgent(argument="<template>", open=_command),
+    "scripted": DescribedAgent(argument="<file>", open=_scripted, is_path=True),
+    "launch": LaunchedAgent(takes_system_prompt=True),
+    "RustyClawd": LaunchedAgent(takes_system_prompt=True),
+}
+
+
+def programs() -> dict[str, InstalledAgent]:
+    """Return the tools that can be installed, in order of preference."""
+    return {name: kind for name, kind in AGENTS.items() if isinstance(kind, InstalledAgent)}
+
+
+def choices() -> str:
+    """Return everything that `--agent` accepts, for a help page or an error message."""
+    forms = [f"{name}:{kind.argument}" for name, kind in AGENTS.items() if isinstance(kind, DescribedAgent)]
+    return _listed([*programs(), *forms], "or")
+
+
+def program_names() -> str:
+    """Return the names of the installable tools, as a sentence lists them."""
+    return _listed(list(programs()), "and")
+
+
+def _listed(words: list[str], last: str) -> str:
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"

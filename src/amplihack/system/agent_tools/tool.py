@@ -1,0 +1,171 @@
+"""Running an agent's command-line tool: one call, what it said meanwhile, and what that comes to."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from amplihack.recipes.agents import (
+    STDERR_TAIL,
+    STDOUT_TAIL,
+    AgentFailed,
+    AgentReply,
+    AgentRequest,
+    beyond_tools,
+)
+from amplihack.system.agent_tools.environment import check_depth
+from amplihack.system.agent_tools.rate_limits import rate_limited, transient
+from amplihack.system.agent_tools.reports import ToolOutcome, ToolReport, parse_event, shorten
+from amplihack.system.processes import Command, Finished, ProcessError, run_process
+from amplihack.system.spool import OUTPUT_LIMIT
+
+RESULT_SINK = "AMPLIHACK_RESULT_SINK"
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """How a tool is started for one request; without `stdin` its input is empty."""
+
+    argv: tuple[str, ...]
+    stdin: str | None = None
+
+
+class Tool(Protocol):
+    """What is particular about one command-line tool. `scratch` is a private directory for the call."""
+
+    @property
+    def name(self) -> str: ...
+
+    def call(self, request: AgentRequest, scratch: Path) -> Invocation: ...
+
+    def report(self) -> ToolReport | None:
+        """Return what reads its output, or None when that is plain text."""
+        ...
+
+
+def model_flag(request: AgentRequest) -> tuple[str, ...]:
+    return ("--model", request.model) if request.model else ()
+
+
+def private_file(path: Path, content: str) -> Path:
+    path.touch(mode=0o600)
+    path.write_text(content, "utf-8", "replace")
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAgent:
+    """An agent that is a command-line tool; `environment` is the one for children of the run."""
+
+    tool: Tool
+    environment: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        return self.tool.name
+
+    async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
+        check_depth(self.environment)
+        with tempfile.TemporaryDirectory(prefix="amplihack-agent-") as scratch:
+            command = self._command(request, Path(scratch))
+            report = self.tool.report()
+            try:
+                finished = await run_process(command, _Listener(report, on_line))
+            except ProcessError as error:
+                raise AgentFailed(error.what, fix=error.fix) from error
+            return self._reply(request, finished, report, _read(Path(command.env[RESULT_SINK])))
+
+    def _command(self, request: AgentRequest, scratch: Path) -> Command:
+        call = self.tool.call(request, scratch)
+        return Command(
+            argv=call.argv,
+            cwd=Path(request.working_dir),
+            env={**self.environment, RESULT_SINK: str(scratch / "result")},
+            stdin=None if call.stdin is None else call.stdin.encode("utf-8", "replace"),
+            timeout=request.timeout,
+            idle_timeout=request.idle_timeout,
+            longest_line=OUTPUT_LIMIT,
+        )
+
+    def _reply(
+        self, request: AgentRequest, done: Finished, report: ToolReport | None, sink: str
+    ) -> AgentReply:
+        reported = report.outcome if report is not None else None
+        outcome = reported or ToolOutcome(text=done.stdout.text())
+        if not done.ok or outcome.error:
+            raise _failure(self.name, request, done, outcome, structured=reported is not None)
+        answer = sink.strip() or outcome.text.strip()
+        if not answer:
+            raise AgentFailed(
+                f"{self.name} ended well but gave an empty answer",
+                tool_exit_code=done.exit_code,
+                stderr=done.stderr.tail(STDERR_TAIL),
+                transient=True,
+            )
+        return AgentReply(
+            text=answer,
+            usage=outcome.usage,
+            cost_usd=outcome.cost_usd,
+            session_id=outcome.session_id,
+            stderr_tail=done.stderr.tail(STDERR_TAIL),
+            denied=outcome.denied,
+            unused=beyond_tools(request.options),
+        )
+
+
+class _Listener:
+    """Turns what a tool prints into lines to show."""
+
+    def __init__(self, report: ToolReport | None, on_line: Callable[[str], None]) -> None:
+        self._report, self._on_line = report, on_line
+
+    def __call__(self, stream: str, line: str) -> None:
+        event = parse_event(line) if self._report is not None and stream == "stdout" else None
+        shown = line if event is None or self._report is None else self._report.take(event)
+        for each in shown.split("\n"):
+            if each.strip():
+                self._on_line(each)
+
+
+def _read(sink: Path) -> str:
+    try:
+        with sink.open("rb") as file:
+            return file.read(OUTPUT_LIMIT).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _failure(
+    name: str, request: AgentRequest, done: Finished, outcome: ToolOutcome, *, structured: bool
+) -> AgentFailed:
+    """Explain a failure: by the structured report, else by the end of the plain text."""
+    stdout, stderr = done.stdout.tail(STDOUT_TAIL), done.stderr.tail(STDERR_TAIL)
+    words = f"{outcome.error}\n{stderr}" if structured else f"{stdout}\n{stderr}"
+    timed_out = done.timed_out or done.idle_timed_out
+    limit = None if timed_out else rate_limited(done.exit_code or 1, words)
+    return AgentFailed(
+        _what(name, request, done, outcome),
+        tool_exit_code=done.exit_code,
+        stdout=outcome.text if structured else stdout,
+        stderr=stderr,
+        transient=timed_out or transient(words),
+        rate_limited=limit is not None,
+        retry_after=limit.retry_after if limit else None,
+    )
+
+
+def _what(name: str, request: AgentRequest, done: Finished, outcome: ToolOutcome) -> str:
+    if done.timed_out:
+        return f"{name} timed out after {request.timeout:g}s"
+    if done.idle_timed_out:
+        return f"{name} printed nothing for {request.idle_timeout:g}s"
+    reason = outcome.error or _last_line(done.stderr.tail(STDERR_TAIL)) or _last_line(outcome.text)
+    return f"{name} failed ({done.status})" + (f": {reason}" if reason else "")
+
+
+def _last_line(text: str) -> str:
+    lines = text.split("\n")
+    return next((shorten(line) for line in reversed(lines) if line.strip()), "")

@@ -1,0 +1,34 @@
+"""Agents that stand before another agent: one that is chosen late, one that is kept apart."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from amplihack.recipes.agents import AgentReply, AgentRequest, AgentRunner
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Chooses an agent only when a step that nobody foresaw asks for one."""
+
+    choose: Callable[[], AgentRunner]
+    name: str = "late"
+
+    async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
+        return await self.choose().ask(request, on_line)
+
+
+@dataclass(frozen=True, slots=True)
+class Isolated:
+    """Has the agent work in an empty directory of its own instead of the step's."""
+
+    agent: AgentRunner
+    scratch: Path
+    name: str = "isolated"
+
+    async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
+        directory = tempfile.mkdtemp(prefix="agent-", dir=self.scratch)
+        return await self.agent.ask(replace(request, working_dir=directory), on_line)

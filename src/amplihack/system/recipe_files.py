@@ -1,0 +1,89 @@
+"""One directory of recipes: which file a name means there, and everything that lies in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from amplihack.errors import AmplihackError, InputError
+from amplihack.recipes.decode import Decoded
+from amplihack.system.files import inside, read_bytes, real
+
+# A name in quotes or in a block may be spelled otherwise in the file than it reads.
+_SPELLED_OTHERWISE = re.compile(rb"""name["']?\s*:\s*[^\w\s]""")
+
+
+class Refused(InputError):  # noqa: N818 - reads as what happened
+    """A file that exists but lies outside the places that may be read."""
+
+
+def recipe_files(directory: Path) -> tuple[Path, ...]:
+    """Return the recipe files of a directory, by stem, `.yaml` before `.yml`. Raises InputError."""
+    try:
+        with os.scandir(directory) as entries:
+            names = [entry.name for entry in entries if not _is_directory(entry)]
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError as error:
+        raise InputError(
+            f"IO error: cannot read the directory {directory}: {error.strerror}",
+            fix="make it readable for you, or take it out of the search",
+        ) from error
+    chosen = [name for name in names if name.endswith((".yaml", ".yml")) and not name.startswith(".")]
+    return tuple(directory / name for name in sorted(chosen, key=_by_stem))
+
+
+def by_stem(directory: Path, name: str) -> Path | None:
+    """Return the file of that name in the directory; a broken link counts, a directory does not."""
+    for suffix in (".yaml", ".yml"):
+        path = directory / f"{name}{suffix}"
+        if os.path.lexists(path) and not path.is_dir():
+            return path
+    return None
+
+
+def by_field(directory: Path, name: str, load: Callable[[Path], Decoded]) -> Path | None:
+    """Return the first file in the directory whose recipe has that `name`."""
+    return next((path for path in recipe_files(directory) if _calls_itself(path, name, load)), None)
+
+
+def require_inside(path: Path, allowed: tuple[Path, ...]) -> Path:
+    """Return the path, if it lies in an allowed directory once every link is followed. Raises Refused."""
+    if any(inside(path, directory) for directory in allowed):
+        return path
+    raise Refused(
+        f"{path} is refused: it leads out of the directories that recipes may come from",
+        fix="copy the file there, or add its own directory with -R",
+    )
+
+
+def _calls_itself(path: Path, name: str, load: Callable[[Path], Decoded]) -> bool:
+    if not inside(path, path.parent):
+        return False
+    try:
+        if not _may_hold(read_bytes(path), name):
+            return False
+        recipe = load(real(path)).recipe
+    except AmplihackError:
+        return False  # without a name that can be read; listing the recipes reports the file
+    return recipe is not None and recipe.name == name
+
+
+def _may_hold(data: bytes, name: str) -> bool:
+    """Return False only when the file cannot have that name, so that most files need no parsing."""
+    words = (word.encode("utf-8", "surrogatepass") for word in name.split())
+    return all(word in data for word in words) or _SPELLED_OTHERWISE.search(data) is not None
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link that loops: reading it will say so
+
+
+def _by_stem(name: str) -> tuple[str, bool]:
+    stem, _, suffix = name.rpartition(".")
+    return stem, suffix == "yml"

@@ -1,0 +1,69 @@
+"""The table of commands is the one way to every answer."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from pathlib import Path
+
+import pytest
+
+from amplihack.cli import main, recipe_run
+from amplihack.errors import UsageError
+from amplihack.system.agent_tools import table
+
+CLI = Path(main.__file__).parent
+
+
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_every_row_leads_to_flags_and_to_an_answer(name: str) -> None:
+    command = main.COMMANDS[name]
+    assert callable(main._load(command.answer))
+    usage, *_ = main.parser(name).format_help().splitlines()
+    assert usage == f"usage: amplihack {name} {f'{command.arguments} [options]'.strip()}"
+
+
+def test_every_answer_is_in_the_table() -> None:
+    defined = {
+        f"{file.stem}:{node.name}"
+        for file in CLI.glob("*.py")
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("answer_")
+    }
+    assert defined == {command.answer for command in main.COMMANDS.values()}
+
+
+def test_a_new_row_is_a_command_with_help_and_suggestions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answered: list[argparse.Namespace] = []
+
+    def ponder(options: argparse.Namespace) -> int:
+        answered.append(options)
+        return 0
+
+    monkeypatch.setitem(
+        main.COMMANDS,
+        "recipe ponder",
+        main.CommandRow(
+            "think about a recipe", "RECIPE", "recipe_reading:explain_flags", "recipe_run:ponder"
+        ),
+    )
+    monkeypatch.setattr(recipe_run, "ponder", ponder, raising=False)
+    assert main.dispatch(["recipe", "ponder", "a.yaml"]) == 0
+    assert [options.recipe for options in answered] == ["a.yaml"]
+    assert "ponder    think about a recipe" in main.group_parser("recipe").format_help()
+    with pytest.raises(UsageError) as caught:
+        main.dispatch(["recipe", "pondr"])
+    assert caught.value.fix == "did you mean 'ponder'?"
+
+
+@pytest.mark.parametrize("word", ["recipe run", "", "run"])
+def test_only_the_first_word_of_a_command_is_a_command(word: str) -> None:
+    with pytest.raises(UsageError, match="there is no command"):
+        main.dispatch([word, "a.yaml"])
+
+
+def test_the_help_of_a_run_names_every_agent() -> None:
+    page = " ".join(main.parser("recipe run").format_help().split())
+    assert f"--agent, --agent-binary AGENT {table.choices()}" in page
