@@ -7,14 +7,15 @@ value stands as it is, and the heredoc gets a fresh delimiter if the value could
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from amplihack.errors import TemplateError
-from amplihack.recipes.placeholders import line_of, show
-from amplihack.recipes.templates.bash import Place, Quoting, find_places
-from amplihack.recipes.templates.heredocs import Edit, Values, apply_edits, heredoc_edits
+from amplihack.recipes.placeholders import find_escaped, line_of, show
+from amplihack.recipes.templates.bash import Edit, Place, Quoting, Refusal, read_script
+from amplihack.recipes.templates.filled import fill
+from amplihack.recipes.templates.heredocs import Values, apply_edits, heredoc_edits
 from amplihack.recipes.templates.names import unfit, variable_names
 from amplihack.recipes.values import MISSING, Path, Value, lookup, to_text
 
@@ -32,9 +33,11 @@ class ShellScript:
     source: str
     variables: Mapping[str, str]
     missing: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
-Kind: TypeAlias = Literal["command", "arithmetic", "source", "refused", "unclosed"]
+APART = 'write the dollar sign and the placeholder apart, as in "\\$""{{price}}"'
+Kind: TypeAlias = Literal["command", "arithmetic", "source", "refused", "unclosed", "literal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +49,30 @@ class Hazard:
     line: int
     start: int
     detail: str = ""
+    fix: str = ""
+
+
+def is_number(text: str) -> bool:
+    """Tell whether bash can calculate with a text and do nothing else with it; nothing counts as zero."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def render_shell(template: str, scope: Mapping[str, Value], *, token: Callable[[], str]) -> ShellScript:
     """The script to run, with references for values; `token` gives fresh words for delimiters."""
-    places = find_places(template)
+    reading = read_script(template)
+    places = reading.places
     names = variable_names(template, [place.placeholder.path for place in places])
     used = {place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT}
     values = {path: lookup(scope, path) for path in names}
     texts = {path: to_text(value) for path, value in values.items()}
     lines = _Lines(template)
     for place in places:
-        _check(place, texts[place.placeholder.path], lines)
+        _check(place, texts, lines)
     edits = [
+        *reading.edits,
+        *_file_edits(places, texts),
+    ]
+    edits += [
         _edit(template, place, names[place.placeholder.path])
         for place in places
         if place.quoting is not Quoting.QUOTED_HEREDOC
@@ -68,36 +82,48 @@ def render_shell(template: str, scope: Mapping[str, Value], *, token: Callable[[
         source=apply_edits(template, edits),
         variables={name: texts[path] for path, name in names.items() if path in used},
         missing=tuple(path for path, value in values.items() if value is MISSING and path in used),
+        warnings=(*_source_warnings(places, _Lines(template)), *_literal_warnings(template, scope)),
     )
 
 
 def hazards(template: str) -> tuple[Hazard, ...]:
     """What a lint should tell the author, without knowing any value."""
-    try:
-        places = find_places(template)
-    except TemplateError as error:
-        return (Hazard("unclosed", (), error.line, 0, error.what),)
-    lines = _Lines(template)
-    return tuple(
-        Hazard(
-            kind, place.placeholder.path, lines.at(place.placeholder.start), place.placeholder.start, detail
-        )
-        for place in places
-        for kind, detail in _kinds(place)
+    escaped = tuple(
+        Hazard("literal", found.path, line_of(template, found.start), found.start)
+        for found in find_escaped(template)
     )
+    try:
+        reading = read_script(template)
+    except TemplateError as error:
+        return (Hazard("unclosed", (), error.line, 0, error.what, error.fix), *escaped)
+    lines = _Lines(template)
+    return (*(found for place in reading.places for found in _hazards(place, lines)), *escaped)
 
 
-def _kinds(place: Place) -> list[tuple[Kind, str]]:
-    found: list[tuple[Kind, str]] = []
-    if place.refusal:
-        found.append(("refused", place.refusal.reason))
+def _hazards(place: Place, lines: _Lines) -> Iterator[Hazard]:
+    path, start = place.placeholder.path, place.placeholder.start
+    line = lines.at(start)
+    if refusal := place.refusal or _unknown_file(place):
+        yield Hazard("refused", path, line, start, refusal.reason, refusal.fix)
     elif place.numeric:
-        found.append(("arithmetic", ""))
+        yield Hazard("arithmetic", path, line, start)
     elif place.command_word:
-        found.append(("command", "the whole value is one word"))
+        yield Hazard("command", path, line, start, "the whole value is one word")
     if place.language:
-        found.append(("source", place.language))
-    return found
+        yield Hazard("source", path, line, start, place.language)
+
+
+def _source_warnings(places: Sequence[Place], lines: _Lines) -> Iterator[str]:
+    for path in dict.fromkeys(place.placeholder.path for place in places if place.language == "bash"):
+        first = next(place for place in places if place.placeholder.path == path and place.language == "bash")
+        line = lines.at(first.placeholder.start)
+        yield f"the value of {show(path)} is run as a bash program on line {line}"
+
+
+def _literal_warnings(template: str, scope: Mapping[str, Value]) -> Iterator[str]:
+    for path in dict.fromkeys(found.path for found in find_escaped(template)):
+        if lookup(scope, path) is not MISSING:
+            yield f"${{{{{show(path)}}}}} stays as it is, although there is a variable {show(path)}: {APART}"
 
 
 class _Lines:
@@ -114,29 +140,43 @@ class _Lines:
         return self.line
 
 
-def _check(place: Place, text: str, lines: _Lines) -> None:
+def _check(place: Place, texts: Mapping[Path, str], lines: _Lines) -> None:
     """Raises where this value, or any value, cannot stand."""
-    name = show(place.placeholder.path)
+    name, text = show(place.placeholder.path), texts[place.placeholder.path]
     line = lines.at(place.placeholder.start)
-    if place.refusal:
-        raise TemplateError(
-            f"{{{{{name}}}}} on line {line}: {place.refusal.reason}",
-            line=line,
-            fix=place.refusal.fix,
-        )
+    refusal = place.refusal or _unknown_file(place)
+    if place.declared and fill(place.declared, texts).may_be_list:
+        refusal = Refusal.COMPOUND
+    if refusal:
+        raise TemplateError(f"{{{{{name}}}}} on line {line}: {refusal.reason}", line=line, fix=refusal.fix)
     if (reason := unfit(text)) and place.quoting is not Quoting.COMMENT:
         raise TemplateError(
             f"the value of {name}, used on line {line}, holds {reason}, which no shell variable can carry",
             line=line,
             fix="store such data in a file and pass its path",
         )
-    if place.numeric and not _NUMBER.fullmatch(text):
+    if place.numeric and not is_number(text):
         raise TemplateError(
             f"{name} is used in arithmetic on line {line} and its value is not a number;"
             " bash would evaluate it as code",
             line=line,
             fix="make it a number, or compare it as text, in quotes",
         )
+
+
+def _unknown_file(place: Place) -> Refusal | None:
+    """Refuse a `>&` where only the run can tell whether a file or a descriptor is meant."""
+    if place.redirection and fill(place.redirection.word, {}).is_unclear:
+        return Refusal.DESCRIPTOR
+    return None
+
+
+def _file_edits(places: Sequence[Place], texts: Mapping[Path, str]) -> Iterator[Edit]:
+    """Write `>&file`, whose word bash would expand twice, as `>file 2>&1`."""
+    for redirection in dict.fromkeys(place.redirection for place in places if place.redirection):
+        if not fill(redirection.word, texts).is_descriptor:
+            yield Edit(*redirection.operator, ">")
+            yield Edit(redirection.word.end, redirection.word.end, " 2>&1")
 
 
 def _edit(template: str, place: Place, name: str) -> Edit:

@@ -1,7 +1,8 @@
-"""Where a placeholder stands in a script: what quotes it, and what bash will do with it."""
+"""Where a placeholder stands in a script: what quotes it, and what bash does with its value."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -34,6 +35,19 @@ class Refusal(Enum):
         "a quoted heredoc inside backticks cannot hold a value: bash may read parts of it as commands",
         "write $(...) instead of the backticks",
     )
+    COMPOUND = (
+        "a value in parentheses that is assigned to an array in this form is read as code",
+        "write name=( ... ) without quotes around it",
+    )
+    DESCRIPTOR = (
+        "bash expands the word behind >& twice, and would run commands hidden in the value",
+        "write `> file 2>&1`, or the number of the descriptor itself",
+    )
+    CALLBACK = ("a value cannot be the callback of mapfile: bash runs it", "write the name of a function")
+    OPERATOR = (
+        "a value in front of this one can become the operator -v, and bash would run commands hidden in it",
+        "write the operator itself",
+    )
 
     @property
     def reason(self) -> str:
@@ -56,69 +70,80 @@ class Heredoc:
     quoted: bool
     strips_tabs: bool
     nested: bool  # in a substitution, whose end bash looks for before it reads heredocs
+    within: bool  # in the body of another heredoc, which bash reads line by line before anything else
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A placeholder and all that the reader of the script found out about it."""
+class Edit:
+    """`text` takes the place of what lies between two offsets of the template."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Mark:
+    """A piece of a word that a value decides. The reader changes it until the script is read."""
+
+    start: int  # in the template
+    end: int
+    position: int  # in the text that was being read
+    length: int
+    frame: int  # the list of commands it stands in; a substitution inside a word has its own
+    quoting: Quoting
+    backticks: int = 0  # how many levels of `...` surround it
+    numeric: bool = False  # bash evaluates it as arithmetic, and would run commands in it
+    inert: bool = False  # bash only compares it, as a pattern: it never becomes part of the result
+    array: str = ""  # the array in whose subscript it stands
+    key: bool = False  # that array is associative, as far as the script has been read
+    variables: tuple[str, ...] = ()  # what it is assigned to
+    rebinds: bool = False  # assigned by `for`, which makes a reference point elsewhere
+    feeds: bool = False  # a command that reads its input can get it
+
+
+@dataclass(slots=True, kw_only=True)
+class Place(Mark):
+    """A placeholder and all that the reader of the script found out about it.
+
+    `start` lies one before the placeholder where a backslash belongs to it.
+    """
 
     placeholder: Placeholder
-    quoting: Quoting
-    start: int  # of the text to replace; one before the placeholder where a backslash belongs to it
-    end: int
     escaped: bool = False  # a backslash stands right before it
-    backticks: int = 0  # how many levels of `...` surround it
-    numeric: bool = False  # bash would evaluate the value as arithmetic, and run commands in it
     refusal: Refusal | None = None  # no value can be safe here
     command_word: bool = False
     language: str = ""  # the value becomes source code of this language
     heredoc: Heredoc | None = None
-
-
-@dataclass(slots=True)
-class Mark:
-    """A place in the making: what follows it may still change what it is."""
-
-    placeholder: Placeholder
-    quoting: Quoting
-    start: int
-    end: int
-    escaped: bool = False
-    backticks: int = 0
-    numeric: bool = False
-    refusal: Refusal | None = None
-    command_word: bool = False
-    language: str = ""
-    heredoc: Heredoc | None = None
-    array: str = ""  # the array in whose subscript it stands: arithmetic, unless that is associative
-    variable: str = ""  # the variable that it is assigned to: arithmetic, if that is an integer
-    position: int = 0  # in the text that was being read
-    frame: int = 0  # the list of commands it stands in; a substitution inside a word has its own
     command: Command | None = None  # the command that reads the heredoc it stands in
+    redirection: Redirection | None = None  # a `>&` whose word it is in
+    declared: Word | None = None  # the argument of a declaration that may assign an array
 
-    def settled(self) -> Place:
-        return Place(
-            self.placeholder,
-            self.quoting,
-            self.start,
-            self.end,
-            self.escaped,
-            self.backticks,
-            self.numeric,
-            self.refusal,
-            self.command_word,
-            self.language,
-            self.heredoc,
-        )
+    @property
+    def places(self) -> list[Place]:
+        return [self]
+
+
+@dataclass(slots=True, kw_only=True)
+class Output(Mark):
+    """A substitution with placeholders in it: what it prints may be one of their values.
+
+    `start` and `end` are the text between its delimiters.
+    """
+
+    places: list[Place]
 
 
 @dataclass(slots=True)
 class Word:
-    """One word of a command: `text` as written, with NUL for each of its placeholders."""
+    """One word of a command: `text` as written, with NUL for each placeholder and SOH for each output."""
 
     text: str
-    marks: list[Mark]
+    marks: list[Place | Output]
+    start: int = 0  # in the template
+    end: int = 0
     assigns: str = ""  # the variable, where the word is `name=...` or `name[...]=...`
+    is_list: bool = False  # the value is `( ... )`, in no quotes
 
     @property
     def plain(self) -> str:
@@ -129,8 +154,36 @@ class Word:
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
 
 
+@dataclass(frozen=True, slots=True)
+class Redirection:
+    """A `>&` that sends output and errors to a file, or to a descriptor if its word is a number."""
+
+    operator: tuple[int, int]
+    word: Word
+
+
 @dataclass(slots=True)
 class Command:
     """A simple command: its words, without the assignments before it and the redirections around it."""
 
     words: list[Word] = field(default_factory=list)
+    inputs: list[Word] = field(default_factory=list)  # the words of `<<<` and `<`
+    loop: str = ""  # the variable, where these are the words of `for` or `select`
+
+
+def hold(marks: Iterable[Mark]) -> None:
+    """Take only numbers there."""
+    for mark in marks:
+        mark.numeric = mark.numeric or not mark.inert
+
+
+def refuse(marks: Iterable[Place | Output], reason: Refusal) -> None:
+    for mark in marks:
+        for place in mark.places:
+            place.refusal = reason
+
+
+def assign(marks: Iterable[Mark], *variables: str) -> None:
+    for mark in marks:
+        if not mark.inert:
+            mark.variables += variables

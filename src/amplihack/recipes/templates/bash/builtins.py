@@ -1,0 +1,198 @@
+"""What bash's own commands do with their words: names of variables, arithmetic, values that become options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from amplihack.recipes.templates.bash.cursor import Script
+from amplihack.recipes.templates.bash.places import (
+    Command,
+    Edit,
+    Refusal,
+    Word,
+    assign,
+    hold,
+    refuse,
+)
+
+DECLARES = frozenset({"declare", "typeset", "local", "readonly", "export"})
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_EXPANSIONS = ("$", "`", "\1")
+
+
+def settle_builtin(command: Command, script: Script, *, certain: bool) -> None:
+    """Mark the words of a complete command that bash reads in its own way; `certain` if nothing can keep
+    the command from running in this shell."""
+    words = without_prefix(command.words)
+    if not words:
+        return
+    name, arguments = words[0].plain, words[1:]
+    if name in DECLARES:
+        _declaration(words, script, certain=certain)
+    elif name == "let":
+        for word in arguments:
+            hold(word.marks)
+    elif name in ("read", "mapfile", "readarray"):
+        _reading(name, arguments, script)
+    elif name == "unset":
+        _unset(arguments, script)
+    elif name in ("printf", "wait"):
+        _writing(name, arguments, script)
+    elif name == "getopts":
+        _getopts(arguments, script)
+    elif name in ("test", "["):
+        _test(arguments)
+    elif name in ("eval", "source", "."):
+        script.variables.opaque = True
+
+
+def without_prefix(words: Sequence[Word]) -> Sequence[Word]:
+    """Drop `command` and `builtin`, which change nothing about the words behind them."""
+    while words and words[0].plain in ("command", "builtin"):
+        words = words[1:]
+        while words and words[0].plain in ("-p", "--"):
+            words = words[1:]
+    return words
+
+
+def _flags(words: Sequence[Word]) -> str:
+    return "".join(word.plain for word in words if word.plain.startswith("-"))
+
+
+def declares_associative(words: Sequence[Word], name: str, script: Script) -> bool:
+    """Tell whether a declaration, as far as it goes, makes `name` an associative array and cannot fail."""
+    flags = _flags(words[1:])
+    if "A" not in flags or any(flag in flags for flag in "anpfF"):
+        return False
+    if words[0].plain == "local" and not script.functions:
+        return False
+    unknown = any(word.plain.startswith(_EXPANSIONS) for word in words[1:])
+    return not unknown and name not in script.variables.indexed
+
+
+def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> None:
+    builtin, flags = words[0].plain, _flags(words[1:])
+    unknown = any(word.plain.startswith(("$", "`", "\0", "\1")) for word in words[1:])
+    for word in words[1:]:
+        name = _NAME.match(word.plain)
+        equals = "=" in word.text
+        if not word.assigns:
+            before = word.text.partition("=")[0]
+            names = before.count("\0") + before.count("\1")
+            refuse(word.marks[:names], Refusal.NAME)
+            if name and equals:
+                assign(word.marks[names:], name.group())
+        hold(mark for mark in word.marks if mark.array and not word.is_list)
+        if name and not word.plain.startswith("-"):
+            forced = unknown or "a" in flags or "A" in flags
+            if equals and not word.is_list and any(not mark.array for mark in word.marks):
+                script.declarations.append((word, name.group(), forced))
+            if certain and declares_associative(words, name.group(), script):
+                script.variables.prove(name.group())
+            script.variables.declare(builtin, name.group(), flags + "i" * unknown, bound=equals)
+            if "n" in flags and builtin != "export":
+                refuse(word.marks, Refusal.NAME)  # what is assigned to a nameref is a name
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The letters of a builtin's options that take a word, by what they do with it."""
+
+    argument: str = ""
+    name: str = ""
+    code: str = ""
+
+
+@dataclass(slots=True)
+class _Split:
+    """The words of a builtin: those that options take for names, the operands, and whether `--` came."""
+
+    names: list[Word] = field(default_factory=list)
+    operands: Sequence[Word] = ()
+    ended: bool = False
+
+
+def _split(arguments: Sequence[Word], options: _Options) -> _Split:
+    split = _Split()
+    pending = ""
+    for index, word in enumerate(arguments):
+        plain = word.plain
+        if pending:
+            _take_option(pending, word, options, split)
+            pending = ""
+        elif plain == "--" or not plain.startswith("-") or plain == "-":
+            split.ended = plain == "--"
+            split.operands = arguments[index + split.ended :]
+            break
+        else:
+            for position, letter in enumerate(plain[1:], 2):
+                if letter in "\0\1":
+                    refuse(word.marks, Refusal.NAME)
+                if letter in options.argument + options.name + options.code:
+                    if plain[position:]:
+                        attached = Word(plain[position:], word.marks)
+                        _take_option(letter, attached, options, split)
+                    else:
+                        pending = letter
+                    break
+    return split
+
+
+def _take_option(letter: str, word: Word, options: _Options, split: _Split) -> None:
+    if letter in options.code:
+        refuse(word.marks, Refusal.CALLBACK)
+    elif letter in options.name:
+        refuse(word.marks, Refusal.NAME)
+        split.names.append(word)
+
+
+_READING = {"read": _Options("dinNptu", "a"), "mapfile": _Options("dnOsuc", "", "C")}
+
+
+def _reading(name: str, arguments: Sequence[Word], script: Script) -> None:
+    split = _split(arguments, _READING.get(name, _READING["mapfile"]))
+    for word in (*split.names, *split.operands):
+        refuse(word.marks, Refusal.NAME)
+    targets = [found.group() for word in split.operands if (found := _NAME.match(word.plain))]
+    arrays = [found.group() for word in split.names if (found := _NAME.match(word.plain))]
+    variables = script.variables
+    variables.from_input.update(targets, arrays, ("REPLY" if name == "read" else "MAPFILE",))
+    for array in arrays if name == "read" else targets:
+        variables.saw_array(array)
+
+
+def _unset(arguments: Sequence[Word], script: Script) -> None:
+    for word in _split(arguments, _Options()).operands:
+        refuse(word.marks, Refusal.NAME)
+        script.variables.undone.add(word.plain)
+        script.variables.any_undone |= any(sign in word.plain for sign in _EXPANSIONS)
+
+
+def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
+    """Read `printf` and `wait`: a first operand that is a value must not be taken for an option."""
+    split = _split(arguments, _Options(name="v" if name == "printf" else "p"))
+    for word in split.names:
+        if variable := _NAME.match(word.plain):
+            for operand in split.operands:
+                assign(operand.marks, variable.group())
+    if split.operands and not split.ended and split.operands[0].plain.startswith(("\0", "\1")):
+        start = split.operands[0].start
+        script.edits.append(Edit(start, start, "-- "))
+
+
+def _getopts(arguments: Sequence[Word], script: Script) -> None:
+    if len(arguments) > 1:
+        refuse(arguments[1].marks, Refusal.NAME)
+    for word in arguments[2:]:
+        assign(word.marks, arguments[1].plain, "OPTARG")
+
+
+def _test(arguments: Sequence[Word]) -> None:
+    for before, after in pairwise(arguments):
+        if before.plain in ("-v", "-R"):
+            refuse(after.marks, Refusal.NAME)
+        elif before.marks and before.plain.replace("\0", "").replace("\1", "") in ("", "-", "v", "-v"):
+            refuse(after.marks, Refusal.OPERATOR)

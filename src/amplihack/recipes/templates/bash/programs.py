@@ -1,0 +1,163 @@
+"""Words that are source code of some language: for `eval`, `bash -c`, `ssh`, `python -c` and their kin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from amplihack.recipes.templates.bash.builtins import without_prefix
+from amplihack.recipes.templates.bash.places import Command, Output, Place, Word
+from amplihack.recipes.templates.bash.variables import PROGRAM_VARIABLES
+
+_EVALUATES = frozenset({"alias", "bind", "compgen", "complete", "eval", "fc", "trap", "watch", "parallel"})
+_SOURCES = ("source", ".")
+# Commands that run the command in their arguments: an interpreter may stand anywhere behind them.
+_WRAPPERS = frozenset(
+    """
+    builtin bwrap chroot chrt command coproc doas docker env exec find firejail flock ionice kubectl lxc nerdctl
+    nice nohup nsenter numactl parallel podman runuser script setarch setpriv setsid ssh stdbuf strace su sudo
+    systemd-run taskset time timeout tini unbuffer unshare watch xargs
+    """.split()  # noqa: SIM905 - a table of names, not code
+)
+# Options whose argument a shell reads.
+_CODE_OPTION = {
+    "env": re.compile(r"-[a-zA-Z0]*S|--split-string"),
+    "flock": re.compile(r"-c|--command"),
+    "runuser": re.compile(r"-[a-z]*c|--(?:session-)?command"),
+    "script": re.compile(r"-[a-z]*c|--command"),
+    "su": re.compile(r"-[a-z]*c|--(?:session-)?command"),
+}
+_SSH_WITH_ARGUMENT = "BbcDEeFIiJLlmOopQRSWw"
+_INTERPRETER = re.compile(
+    r"(?:^|[^A-Za-z0-9_.])(?P<name>(?:ba|da|k|z|a)?sh|python|node|perl|ruby|[gm]?awk|jq|sed)[0-9.]*\}?$"
+)
+_SHELLS = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
+_STANDARD_INPUT = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+_PROGRAM_OPTION = {
+    "bash": re.compile(r"-[a-zA-Z]*c"),
+    "python": re.compile(r"-[A-Za-z]*c"),
+    "node": re.compile(r"-[pe]|--eval|--print"),
+    "perl": re.compile(r"-[a-zA-Z0-9]*[eE]"),
+    "ruby": re.compile(r"-[a-z]*e"),
+    "sed": re.compile(r"-[nErsiz]*e|--expression"),
+}
+_PROGRAM_FIRST = {
+    "awk": {"-v": 1, "-F": 1, "-f": 1},
+    "jq": {"--arg": 2, "--argjson": 2, "--slurpfile": 2, "--rawfile": 2, "--indent": 1, "-f": 1, "-L": 1},
+    "sed": {"-f": 1, "-l": 1},
+}
+
+
+def settle_programs(command: Command) -> None:
+    """Note the language of the placeholders that become source code."""
+    words = without_prefix(command.words)
+    if not words or not any(word.marks for word in (*words, *command.inputs)):
+        return
+    for word in _code_words(words):
+        name_language(word.marks, "bash")
+    if found := _interpreter(words):
+        language, arguments = found
+        for word in _program_words(language, arguments):
+            name_language(word.marks, language)
+        for word in _scripts(arguments)[:1]:
+            name_language((mark for mark in word.marks if _is_process(mark)), language)
+    if language := input_language(command):
+        for word in command.inputs:
+            direct = word.text.startswith(("<", "\1")) or not any(_is_process(mark) for mark in word.marks)
+            name_language(word.marks if direct else (), language)
+
+
+def name_language(marks: Iterable[Place | Output], language: str, *, without: Command | None = None) -> None:
+    own = {id(mark) for word in without.words for mark in word.marks} if without else set()
+    for mark in marks:
+        for place in mark.places if id(mark) not in own else ():
+            place.language = place.language or language
+
+
+def _is_process(mark: Place | Output) -> bool:
+    """Tell whether it is `<(...)`, whose output is read as a file."""
+    return isinstance(mark, Output) and mark.feeds
+
+
+def _code_words(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield the words that a shell reads as a script."""
+    name, arguments = words[0].plain.rpartition("/")[2], words[1:]
+    if name in _EVALUATES:
+        yield from arguments
+    elif name in _SOURCES:
+        yield from (word for word in arguments[:1] if any(_is_process(mark) for mark in word.marks))
+    elif name == "ssh":
+        yield from _ssh_command(arguments)
+    for wrapper, option in _CODE_OPTION.items():
+        if any(word.plain.rpartition("/")[2] == wrapper for word in words):
+            yield from _option_arguments(arguments, option)
+    if name in _WRAPPERS:
+        yield from (word for word in arguments if word.plain.partition("=")[0] in PROGRAM_VARIABLES)
+
+
+def _option_arguments(arguments: Sequence[Word], option: re.Pattern[str]) -> Iterator[Word]:
+    """Yield what belongs to an option, in the next word or in the same one."""
+    for before, after in pairwise((*arguments, Word("", []))):
+        if option.fullmatch(before.plain):
+            yield after
+        elif before.marks and (found := option.match(before.plain)) and before.plain[found.end() :]:
+            yield before
+
+
+def _ssh_command(arguments: Sequence[Word]) -> Sequence[Word]:
+    """Return the words behind the host."""
+    skips = False
+    for index, word in enumerate(arguments):
+        if skips:
+            skips = False
+        elif word.plain.startswith("-"):
+            skips = word.plain[-1:] in _SSH_WITH_ARGUMENT and len(word.plain) == 2
+        else:
+            return arguments[index + 1 :]
+    return ()
+
+
+def _interpreter(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
+    wrapped = words[0].plain.rpartition("/")[2] in _WRAPPERS
+    for index in range(len(words)) if wrapped else range(1):
+        if found := _INTERPRETER.search(words[index].plain):
+            name = found["name"]
+            language = "bash" if name in _SHELLS else "awk" if name.endswith("awk") else name
+            return language, words[index + 1 :]
+    return None
+
+
+def _program_words(language: str, arguments: Sequence[Word]) -> list[Word]:
+    option = _PROGRAM_OPTION.get(language)
+    by_option = [after for before, after in pairwise(arguments) if option and option.fullmatch(before.plain)]
+    if by_option or language not in _PROGRAM_FIRST:
+        return by_option
+    skips = 0
+    for word in arguments:
+        if skips:
+            skips -= 1
+        elif not word.plain.startswith("-"):
+            return [word]
+        else:
+            skips = _PROGRAM_FIRST[language].get(word.plain, 0)
+    return []
+
+
+def _scripts(arguments: Sequence[Word]) -> list[Word]:
+    return [word for word in arguments if not word.plain.startswith("-")]
+
+
+def input_language(command: Command) -> str:
+    """Return the language of a program that the command reads from its input; empty if that is only data."""
+    words = without_prefix(command.words)
+    if not words:
+        return ""
+    reads_input = any(word.plain in _STANDARD_INPUT for word in words[1:])
+    if words[0].plain in _SOURCES:
+        return "bash" if reads_input else ""
+    found = _interpreter(words)
+    if not found or found[0] in _PROGRAM_FIRST or _program_words(*found):
+        return ""
+    language, arguments = found
+    return language if reads_input or not _scripts(arguments) else ""
