@@ -61,7 +61,7 @@ def find_placeholders(text: str) -> tuple[Placeholder, ...]:
 
 
 def find_escaped(text: str) -> tuple[Placeholder, ...]:
-    """Every `\\${{path}}`: the dollar sign makes it text of another tool, though it may not have been meant so."""
+    """Every `\\${{path}}`, which stays as it is: it may be meant for another tool, or be a mistake."""
     if "${{" not in text:
         return ()
     return tuple(

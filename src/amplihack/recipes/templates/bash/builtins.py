@@ -1,4 +1,4 @@
-"""What bash's own commands do with their words: names of variables, arithmetic, values that become options."""
+"""What bash's own commands do with their words: names of variables, arithmetic, options."""
 
 from __future__ import annotations
 
@@ -19,6 +19,18 @@ from amplihack.recipes.templates.bash.places import (
 )
 
 DECLARES = frozenset({"declare", "typeset", "local", "readonly", "export"})
+_BUILTINS = DECLARES | {
+    "builtin",
+    "command",
+    "let",
+    "read",
+    "mapfile",
+    "readarray",
+    "unset",
+    "printf",
+    "wait",
+}
+_BUILTINS |= {"getopts", "test", "[", "eval", "source", "."}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _EXPANSIONS = ("$", "`", "\1")
 
@@ -26,6 +38,8 @@ _EXPANSIONS = ("$", "`", "\1")
 def settle_builtin(command: Command, script: Script, *, certain: bool) -> None:
     """Mark the words of a complete command that bash reads in its own way; `certain` if nothing can keep
     the command from running in this shell."""
+    if command.words[0].plain not in _BUILTINS:
+        return
     words = without_prefix(command.words)
     if not words:
         return
@@ -42,7 +56,7 @@ def settle_builtin(command: Command, script: Script, *, certain: bool) -> None:
     elif name in ("printf", "wait"):
         _writing(name, arguments, script)
     elif name == "getopts":
-        _getopts(arguments, script)
+        _getopts(arguments)
     elif name in ("test", "["):
         _test(arguments)
     elif name in ("eval", "source", "."):
@@ -183,7 +197,7 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
         script.edits.append(Edit(start, start, "-- "))
 
 
-def _getopts(arguments: Sequence[Word], script: Script) -> None:
+def _getopts(arguments: Sequence[Word]) -> None:
     if len(arguments) > 1:
         refuse(arguments[1].marks, Refusal.NAME)
     for word in arguments[2:]:

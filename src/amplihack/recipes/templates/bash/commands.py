@@ -15,7 +15,12 @@ from collections.abc import Callable
 
 from amplihack.recipes.templates.bash.blocks import Expects, List, close, reopen
 from amplihack.recipes.templates.bash.blocks import open_ as open_block
-from amplihack.recipes.templates.bash.builtins import DECLARES, declares_associative, settle_builtin
+from amplihack.recipes.templates.bash.builtins import (
+    DECLARES,
+    declares_associative,
+    settle_builtin,
+    without_prefix,
+)
 from amplihack.recipes.templates.bash.conditions import condition
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import arithmetic, is_arithmetic
@@ -33,6 +38,7 @@ _TIME_OPTION = re.compile(r"[ \t]+-p(?=[ \t])")
 _COPROC_NAME = re.compile(
     r"[ \t]+[A-Za-z_][A-Za-z0-9_]*(?=[ \t]+(?:\{|\(|\[\[|(?:if|while|until|for|case|select)[ \t\n]))"
 )
+_BLANK = (" ", "\t", "\\")
 _PIPES = ("|", "|&")
 
 
@@ -61,8 +67,10 @@ def commands(c: Cursor, closer: str, opened: int) -> None:
 
 def _step(c: Cursor, state: List) -> bool:
     """Read one token; False behind the closing parenthesis and at the end."""
-    c.skip(BLANKS)
     char = c.peek()
+    if char in _BLANK:
+        c.skip(BLANKS)
+        char = c.peek()
     if not char:
         return False
     if char == "\n":
@@ -160,8 +168,9 @@ def _close_parenthesis(c: Cursor, state: List) -> bool:
 
 def _next_word(c: Cursor, state: List) -> None:
     start, state.fresh = c.pos, False
-    found = _declared(c, state) if state.expects is Expects.ARGUMENT else None
-    if found is None:
+    if state.expects is Expects.ARGUMENT and state.command.declares and state.innermost != "pattern":
+        found = _declared(c, state.command)
+    else:
         found = word(c, assignable=state.expects is Expects.COMMAND and state.innermost != "pattern")
     if c.pos == start:
         c.pos += 1
@@ -175,15 +184,12 @@ def _next_word(c: Cursor, state: List) -> None:
         _TAKE[state.expects](c, state, found)
 
 
-def _declared(c: Cursor, state: List) -> Word | None:
+def _declared(c: Cursor, command: Command) -> Word:
     """Read an argument of `declare` and its kin, which may be an assignment."""
-    words = state.command.words
-    if not words or state.innermost == "pattern" or words[0].plain not in DECLARES:
-        return None
     name = _NAME.match(c.text, c.pos, c.end)
     variables = c.script.variables
     variables.enter()
-    if name and declares_associative(words, name.group(), c.script):
+    if name and declares_associative(without_prefix(command.words), name.group(), c.script):
         variables.prove(name.group())
     found = word(c, assignable=True, argument=True)
     variables.leave()
@@ -218,18 +224,22 @@ def _take_command(c: Cursor, state: List, found: Word) -> None:
         _first_word(c, state, found)
 
 
-def _first_word(c: Cursor, state: List, found: Word) -> None:
+def _first_word(_: Cursor, state: List, found: Word) -> None:
     state.command.words.append(found)
+    state.command.declares = found.plain in DECLARES
     state.expects = Expects.ARGUMENT
     if found.text.startswith("\0"):
         found.marks[0].places[0].command_word = True
 
 
-def _take_argument(c: Cursor, state: List, found: Word) -> None:
-    state.command.words.append(found)
+def _take_argument(_: Cursor, state: List, found: Word) -> None:
+    words = state.command.words
+    if words and words[0].text in ("command", "builtin"):
+        state.command.declares = state.command.declares or found.plain in DECLARES
+    words.append(found)
 
 
-def _take_variable(c: Cursor, state: List, found: Word) -> None:
+def _take_variable(_: Cursor, state: List, found: Word) -> None:
     refuse(found.marks, Refusal.NAME)
     state.loop = found.text
     state.expects = Expects.IN
@@ -245,7 +255,7 @@ def _take_in(c: Cursor, state: List, found: Word) -> None:
         _BLOCKS[found.text](c, state, found.text)
 
 
-def _take_case_word(c: Cursor, state: List, found: Word) -> None:
+def _take_case_word(_: Cursor, state: List, __: Word) -> None:
     state.expects = Expects.CASE_IN
 
 
@@ -287,7 +297,7 @@ _BLOCKS: dict[str, Callable[[Cursor, List, str], None]] = {
     **dict.fromkeys(_FINISHES, _finish),
 }
 _PREFIXES: dict[str, Callable[[Cursor], object]] = {
-    "!": lambda c: None,
+    "!": lambda _: None,
     "time": lambda c: c.skip(_TIME_OPTION),
     "coproc": lambda c: c.skip(_COPROC_NAME),
 }

@@ -96,6 +96,9 @@ class Cursor:
             position += 1
 
     def advance(self, length: int) -> None:
+        if "\\" not in self.text[self.pos : self.pos + length]:
+            self.pos = min(self.pos + length, self.end)
+            return
         for position in self.next(length):
             self.pos = position + 1
 

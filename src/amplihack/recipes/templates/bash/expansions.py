@@ -1,7 +1,8 @@
 """Quotes and expansions: everything that can stand inside a word.
 
     quoted       = "'" text "'" | "$'" text "'" | '"' { expansion | text } '"'
-    expansion    = "$(" list ")" | "`" list "`" | "${" parameter "}" | "$((" arithmetic "))" | "$[" arithmetic "]"
+    expansion    = "$(" list ")" | "`" list "`" | "${" parameter "}"
+                 | "$((" arithmetic "))" | "$[" arithmetic "]"
     subscript    = "[" { quoted | expansion | text } "]"
 
 Each function stands at the opening of its construct and ends behind the closing.
@@ -246,19 +247,19 @@ def _parentheses(text: str, opening: int) -> Iterator[tuple[str, int]]:
     inside: list[str] = []  # "(", '"' and "{", innermost last
     position = opening
     while found := (_IN_DOUBLE if inside and inside[-1] == '"' else _NESTING).search(text, position):
-        position, token = found.end(), found.group()
+        position, sign = found.end(), found.group()
         innermost = inside[-1] if inside else ""
-        if token == '"' and innermost == '"':
+        if sign == '"' and innermost == '"':
             inside.pop()
-        elif token == '"':
-            inside.append(token)
-        elif token == "${":
+        elif sign == '"':
+            inside.append(sign)
+        elif sign == "${":
             inside.append("{")
-        elif token == "}" and innermost == "{":
+        elif sign == "}" and innermost == "{":
             inside.pop()
-        elif token[-1] == "(" and (innermost != "{" or token == "$("):
+        elif sign[-1] == "(" and (innermost != "{" or sign == "$("):
             inside.append("(")
             yield "(", position - 1
-        elif token == ")" and innermost == "(":
+        elif sign == ")" and innermost == "(":
             inside.pop()
             yield ")", position - 1

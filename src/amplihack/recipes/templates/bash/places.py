@@ -168,6 +168,7 @@ class Command:
 
     words: list[Word] = field(default_factory=list)
     inputs: list[Word] = field(default_factory=list)  # the words of `<<<` and `<`
+    declares: bool = False  # it is `declare` or one of its kin, whose arguments can be assignments
     loop: str = ""  # the variable, where these are the words of `for` or `select`
 
 

@@ -15,8 +15,8 @@ _SOURCES = ("source", ".")
 # Commands that run the command in their arguments: an interpreter may stand anywhere behind them.
 _WRAPPERS = frozenset(
     """
-    builtin bwrap chroot chrt command coproc doas docker env exec find firejail flock ionice kubectl lxc nerdctl
-    nice nohup nsenter numactl parallel podman runuser script setarch setpriv setsid ssh stdbuf strace su sudo
+    builtin bwrap chroot chrt command coproc doas docker env exec find firejail flock ionice kubectl lxc
+    nerdctl nice nohup nsenter numactl parallel podman runuser script setarch setpriv setsid ssh stdbuf strace su sudo
     systemd-run taskset time timeout tini unbuffer unshare watch xargs
     """.split()  # noqa: SIM905 - a table of names, not code
 )
@@ -51,12 +51,12 @@ _PROGRAM_FIRST = {
 
 def settle_programs(command: Command) -> None:
     """Note the language of the placeholders that become source code."""
-    words = without_prefix(command.words)
-    if not words or not any(word.marks for word in (*words, *command.inputs)):
+    if not any(word.marks for word in command.words) and not any(word.marks for word in command.inputs):
         return
-    for word in _code_words(words):
+    words = without_prefix(command.words)
+    for word in _code_words(words) if words else ():
         name_language(word.marks, "bash")
-    if found := _interpreter(words):
+    if words and (found := _interpreter(words)):
         language, arguments = found
         for word in _program_words(language, arguments):
             name_language(word.marks, language)

@@ -15,6 +15,7 @@ from amplihack.recipes.templates.bash.heredocs import newline
 from amplihack.recipes.templates.bash.places import Quoting, Word, assign
 
 _PLAIN = re.compile(r"""[^ \t\n;&|<>()\\'"$`{]+""")
+_SIMPLE = re.compile(r"""[^ \t\n;&|<>()\\'"$`{=\[#]+(?=[ \t\n;&|]|\Z)""")  # most words, read at once
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NO_BLANKS = re.compile(r"\[(?:\{\{[^{}\n]*+\}\}|[^\s\]])++\]\+?=")
 _EQUALS = re.compile(r"\+?=")
@@ -26,6 +27,9 @@ _METACHARACTERS = " \t\n;&|<>()"
 def word(c: Cursor, *, assignable: bool = False, argument: bool = False) -> Word:
     """Read the word at this position; `assignable` where bash would take `a=b` for an assignment,
     `argument` where that is an argument of `declare` and its kin."""
+    if simple := _SIMPLE.match(c.text, c.pos, c.end):
+        c.pos = simple.end()
+        return Word(simple.group(), [])
     start, first, is_list = c.pos, c.count(), False
     assigns = _assignment(c, start, argument=argument) if assignable else ""
     value = c.count()
