@@ -154,7 +154,7 @@ class Word:
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Redirection:
     """A `>&` that sends output and errors to a file, or to a descriptor if its word is a number."""
 

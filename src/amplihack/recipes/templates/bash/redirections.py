@@ -54,6 +54,7 @@ def _settle(state: List, operator: str, target: Word, output: tuple[int, int] | 
     if operator in ("<<<", "<"):
         state.command.inputs.append(target)
     elif operator == ">&" and output:
+        found = Redirection(output, target)
         for mark in target.marks:
             for place in mark.places:
-                place.redirection = Redirection(output, target)
+                place.redirection = found
