@@ -12,10 +12,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.support.shell_places import CANARY, OTHER, Pair, pairs, value
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.templates.shell import render_shell
-from tests.support.shell_places import CANARY, OTHER, Pair, pairs, value
 
 SHARDS = 8
 PER_PROCESS = 125
@@ -34,7 +34,8 @@ def _run(folder: Path, text: str, sources: list[str]) -> list[bytes]:
     """Return what each source printed; all are run by one bash, each in a subshell of its own."""
     for number, source in enumerate(sources):
         (folder / f"{number}.sh").write_bytes(source.encode("utf-8", "surrogateescape"))
-    runs = f"for i_ in {{0..{len(sources) - 1}}}; do ( . ./$i_.sh ) 2>/dev/null </dev/null; printf '\\0\\0'; done"
+    each = "( . ./$i_.sh ) 2>/dev/null </dev/null; printf '\\0\\0'"
+    runs = f"for i_ in {{0..{len(sources) - 1}}}; do {each}; done"
     environment = {
         b"PATH": os.environb[b"PATH"],
         b"LC_ALL": b"C.UTF-8",

@@ -16,8 +16,8 @@ _SOURCES = ("source", ".")
 _WRAPPERS = frozenset(
     """
     builtin bwrap chroot chrt command coproc doas docker env exec find firejail flock ionice kubectl lxc
-    nerdctl nice nohup nsenter numactl parallel podman runuser script setarch setpriv setsid ssh stdbuf strace su sudo
-    systemd-run taskset time timeout tini unbuffer unshare watch xargs
+    nerdctl nice nohup nsenter numactl parallel podman runuser script setarch setpriv setsid ssh stdbuf
+    strace su sudo systemd-run taskset time timeout tini unbuffer unshare watch xargs
     """.split()  # noqa: SIM905 - a table of names, not code
 )
 # Options whose argument a shell reads.

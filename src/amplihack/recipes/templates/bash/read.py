@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from amplihack.recipes.placeholders import find_placeholders
@@ -12,13 +13,14 @@ from amplihack.recipes.templates.bash.places import Edit, Mark, Output, Place, Q
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.variables import PROGRAM_VARIABLES
 
-# Around a substitution whose output bash evaluates: it prints the output if that can only be a number, and
-# else something that no arithmetic accepts. No quotes, so that it can stand in backticks in double quotes.
-_NUMBER_BEGIN = "AMPLIHACK_N=$("
-_NUMBER_END = (
-    ");AMPLIHACK_S=$?;IFS=;case $AMPLIHACK_N in *[!-+.0-9[:space:]]*)"
-    "echo amplihack: an output that is used in arithmetic is not a number >&2;AMPLIHACK_N=@;;"
-    "esac;echo $AMPLIHACK_N;exit $AMPLIHACK_S"
+# Begins a substitution whose output bash evaluates: the output passes if it can only be a number, and else
+# something is printed that no arithmetic accepts. Nothing is put behind the author's commands, where a comment
+# or a heredoc may stand. Without double quotes, it can stand in backticks inside them; without `case`, which
+# bash misreads before a heredoc in $(( $(...) )).
+_NUMBERS_ONLY = (
+    "exec > >(IFS= read -rd '' AMPLIHACK_N;[[ $AMPLIHACK_N == *[!-+.0-9[:space:]]* ]]&&{ AMPLIHACK_N=@;"
+    "echo amplihack: line {line}: what a command printed is used in arithmetic and is not a number >&2;};"
+    "IFS=;echo $AMPLIHACK_N);"
 )
 
 
@@ -46,8 +48,7 @@ def read_script(script: str) -> Reading:
             for mark in word.marks:
                 for place in mark.places:
                     place.declared = word
-    outputs = [mark for mark in found.marks if isinstance(mark, Output) and mark.numeric]
-    edits = [*found.edits, *(edit for output in outputs for edit in _guard(script, output))]
+    edits = [*found.edits, *_guards(script, found.marks)]
     places = [mark for mark in found.marks if isinstance(mark, Place)]
     return Reading(tuple(sorted(places, key=lambda place: place.start)), tuple(edits))
 
@@ -76,10 +77,9 @@ def _is_evaluated(mark: Mark) -> bool:
     return bool(mark.array) or mark.quoting is Quoting.ARITHMETIC
 
 
-def _guard(script: str, output: Output) -> tuple[Edit, Edit]:
-    inside = script[output.start : output.end]
-    end = "\n" if "#" in inside or "<<" in inside else ""  # a comment, or the delimiter of a heredoc
-    return (
-        Edit(output.start, output.start, _NUMBER_BEGIN),
-        Edit(output.end, output.end, end + _NUMBER_END),
-    )
+def _guards(script: str, marks: Sequence[Place | Output]) -> Iterator[Edit]:
+    outputs = [mark for mark in marks if isinstance(mark, Output) and mark.numeric]
+    line, position = 1, 0
+    for output in sorted(outputs, key=lambda output: output.start):
+        line, position = line + script.count("\n", position, output.start), output.start
+        yield Edit(output.start, output.start, _NUMBERS_ONLY.replace("{line}", str(line)))
