@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import find_escaped, line_of, show
 from amplihack.recipes.templates.bash import Edit, Place, Quoting, Refusal, read_script
 from amplihack.recipes.templates.filled import fill
 from amplihack.recipes.templates.heredocs import Values, apply_edits, heredoc_edits
-from amplihack.recipes.templates.names import unfit, variable_names
+from amplihack.recipes.templates.names import PREFIX, unfit, variable_names
 from amplihack.recipes.values import MISSING, Path, Value, lookup, to_text
 
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
+_EXPANDS = re.compile(r"[$`]|[<>]\(")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME_CHARACTER = re.compile(r"[A-Za-z0-9_]")
 
 
@@ -66,8 +69,11 @@ def render_shell(template: str, scope: Mapping[str, Value], *, token: Callable[[
     values = {path: lookup(scope, path) for path in names}
     texts = {path: to_text(value) for path, value in values.items()}
     lines = _Lines(template)
+    carriers = {name for place in places for name in place.variables}
+    carriers |= {name for key in scope for name in (key, key.upper())}
     for place in places:
         _check(place, texts, lines)
+        _check_flow(place, texts[place.placeholder.path], carriers, lines)
     edits = [
         *reading.edits,
         *_file_edits(places, texts),
@@ -148,7 +154,7 @@ def _check(place: Place, texts: Mapping[Path, str], lines: _Lines) -> None:
     if place.declared and fill(place.declared, texts).may_be_list:
         refusal = Refusal.COMPOUND
     if refusal:
-        raise TemplateError(f"{{{{{name}}}}} on line {line}: {refusal.reason}", line=line, fix=refusal.fix)
+        _refuse(place, refusal, lines)
     if (reason := unfit(text)) and place.quoting is not Quoting.COMMENT:
         raise TemplateError(
             f"the value of {name}, used on line {line}, holds {reason}, which no shell variable can carry",
@@ -162,6 +168,25 @@ def _check(place: Place, texts: Mapping[Path, str], lines: _Lines) -> None:
             line=line,
             fix="make it a number, or compare it as text, in quotes",
         )
+
+
+def _check_flow(place: Place, text: str, carriers: AbstractSet[str], lines: _Lines) -> None:
+    """Raises where a value goes to a variable that is evaluated, and could run something there.
+
+    A word such as "auto" only counts as zero there, but the name of a variable that carries a value leads
+    to that value.
+    """
+    if not place.evaluated or is_number(text):
+        return
+    names = _IDENTIFIER.findall(text)
+    if _EXPANDS.search(text) or any(name in carriers or name.startswith(PREFIX) for name in names):
+        _refuse(place, Refusal.EVALUATED, lines)
+
+
+def _refuse(place: Place, refusal: Refusal, lines: _Lines) -> NoReturn:
+    line = lines.at(place.placeholder.start)
+    what = f"{{{{{show(place.placeholder.path)}}}}} on line {line}: {refusal.reason}"
+    raise TemplateError(what, line=line, fix=refusal.fix)
 
 
 def _unknown_file(place: Place) -> Refusal | None:

@@ -553,7 +553,7 @@ def test_what_a_command_prints_into_arithmetic_is_taken_only_if_it_is_a_number(t
         check=False,
     )
     assert finished.returncode == 1
-    assert "line 1: what a command printed is used in arithmetic and is not a number" in finished.stderr
+    assert "line 1: what a command printed is evaluated by bash and is not a number" in finished.stderr
     assert list(tmp_path.iterdir()) == []
 
 

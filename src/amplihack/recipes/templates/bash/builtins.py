@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from amplihack.recipes.templates.bash.cursor import Script
+from amplihack.recipes.templates.bash.flow import ARGUMENTS, identifiers, references
 from amplihack.recipes.templates.bash.places import (
     Command,
     Edit,
@@ -30,7 +31,7 @@ _BUILTINS = DECLARES | {
     "printf",
     "wait",
 }
-_BUILTINS |= {"getopts", "test", "[", "eval", "source", "."}
+_BUILTINS |= {"getopts", "set", "test", "[", "eval", "source", "."}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _EXPANSIONS = ("$", "`", "\1")
 
@@ -38,7 +39,9 @@ _EXPANSIONS = ("$", "`", "\1")
 def settle_builtin(command: Command, script: Script, *, certain: bool) -> None:
     """Mark the words of a complete command that bash reads in its own way; `certain` if nothing can keep
     the command from running in this shell."""
-    if command.words[0].plain not in _BUILTINS:
+    if (first := command.words[0].plain) not in _BUILTINS:
+        if any(word.marks for word in command.words):
+            script.flow.calls.append((first, command.words))
         return
     words = without_prefix(command.words)
     if not words:
@@ -49,6 +52,7 @@ def settle_builtin(command: Command, script: Script, *, certain: bool) -> None:
     elif name == "let":
         for word in arguments:
             hold(word.marks)
+            script.flow.evaluated.update(identifiers(word.text))
     elif name in ("read", "mapfile", "readarray"):
         _reading(name, arguments, script)
     elif name == "unset":
@@ -58,7 +62,11 @@ def settle_builtin(command: Command, script: Script, *, certain: bool) -> None:
     elif name == "getopts":
         _getopts(arguments)
     elif name in ("test", "["):
-        _test(arguments)
+        _test(arguments, script)
+    elif name == "set":
+        for word in arguments:
+            assign(word.marks, ARGUMENTS)
+            script.flow.assign(ARGUMENTS, word.text)
     elif name in ("eval", "source", "."):
         script.variables.opaque = True
 
@@ -94,11 +102,13 @@ def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> Non
         name = _NAME.match(word.plain)
         equals = "=" in word.text
         if not word.assigns:
-            before = word.text.partition("=")[0]
+            before, _, value = word.text.partition("=")
+            script.flow.evaluated.update(references(before))
             names = before.count("\0") + before.count("\1")
             refuse(word.marks[:names], Refusal.NAME)
             if name and equals:
                 assign(word.marks[names:], name.group())
+                script.flow.assign(name.group(), value)
         hold(mark for mark in word.marks if mark.array and not word.is_list)
         if name and not word.plain.startswith("-"):
             forced = unknown or "a" in flags or "A" in flags
@@ -109,6 +119,8 @@ def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> Non
             script.variables.declare(builtin, name.group(), flags + "i" * unknown, bound=equals)
             if "n" in flags and builtin != "export":
                 refuse(word.marks, Refusal.NAME)  # what is assigned to a nameref is a name
+            if equals and not word.is_list and (forced or ("n" in flags and builtin != "export")):
+                script.flow.evaluated.update(references(word.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +182,7 @@ def _reading(name: str, arguments: Sequence[Word], script: Script) -> None:
     split = _split(arguments, _READING.get(name, _READING["mapfile"]))
     for word in (*split.names, *split.operands):
         refuse(word.marks, Refusal.NAME)
+        script.flow.evaluated.update(references(word.text))
     targets = [found.group() for word in split.operands if (found := _NAME.match(word.plain))]
     arrays = [found.group() for word in split.names if (found := _NAME.match(word.plain))]
     variables = script.variables
@@ -181,6 +194,7 @@ def _reading(name: str, arguments: Sequence[Word], script: Script) -> None:
 def _unset(arguments: Sequence[Word], script: Script) -> None:
     for word in _split(arguments, _Options()).operands:
         refuse(word.marks, Refusal.NAME)
+        script.flow.evaluated.update(references(word.text))
         script.variables.undone.add(word.plain)
         script.variables.any_undone |= any(sign in word.plain for sign in _EXPANSIONS)
 
@@ -189,9 +203,11 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
     """Read `printf` and `wait`: a first operand that is a value must not be taken for an option."""
     split = _split(arguments, _Options(name="v" if name == "printf" else "p"))
     for word in split.names:
+        script.flow.evaluated.update(references(word.text))
         if variable := _NAME.match(word.plain):
             for operand in split.operands:
                 assign(operand.marks, variable.group())
+                script.flow.assign(variable.group(), operand.text)
     if split.operands and not split.ended and split.operands[0].plain.startswith(("\0", "\1")):
         start = split.operands[0].start
         script.edits.append(Edit(start, start, "-- "))
@@ -204,9 +220,10 @@ def _getopts(arguments: Sequence[Word]) -> None:
         assign(word.marks, arguments[1].plain, "OPTARG")
 
 
-def _test(arguments: Sequence[Word]) -> None:
+def _test(arguments: Sequence[Word], script: Script) -> None:
     for before, after in pairwise(arguments):
         if before.plain in ("-v", "-R"):
             refuse(after.marks, Refusal.NAME)
+            script.flow.evaluated.update(references(after.text))
         elif before.marks and before.plain.replace("\0", "").replace("\1", "") in ("", "-", "v", "-v"):
             refuse(after.marks, Refusal.OPERATOR)

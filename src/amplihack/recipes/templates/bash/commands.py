@@ -96,12 +96,13 @@ def _end_command(c: Cursor, state: List, following: str) -> None:
     if command.loop:
         for word_ in command.words:
             assign(word_.marks, command.loop)
+            c.script.flow.assign(command.loop, word_.text)
             for mark in word_.marks:
                 mark.rebinds = True
     elif command.words:
         certain = not state.before and following not in ("|", "|&", "&")
         settle_builtin(command, c.script, certain=certain)
-        settle_programs(command)
+        settle_programs(command, c.script.flow)
         if state.before in _PIPES and (language := input_language(command)):
             name_language(c.script.marks[state.pipeline :], language, without=command)
     state.command, state.begun, state.descriptor = Command(), False, None
@@ -215,6 +216,7 @@ def _take_command(c: Cursor, state: List, found: Word) -> None:
     elif parentheses := _FUNCTION_PARENTHESES.match(c.text, c.pos, c.end):
         c.pos = parentheses.end()
         state.function = True
+        c.script.flow.functions.add(found.plain)
         refuse(found.marks, Refusal.FUNCTION)
     elif (assigned := _ASSIGNED.match(text)) and not assigned.group(1).isprintable():
         refuse(found.marks, Refusal.NAME)
@@ -270,6 +272,7 @@ def _take_function(c: Cursor, state: List, found: Word) -> None:
     if parentheses := _FUNCTION_PARENTHESES.match(c.text, c.pos, c.end):
         c.pos = parentheses.end()
     state.function = True
+    c.script.flow.functions.add(found.plain)
     state.expects = Expects.COMMAND
 
 

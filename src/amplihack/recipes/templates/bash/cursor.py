@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder
+from amplihack.recipes.templates.bash.flow import Flow
 from amplihack.recipes.templates.bash.places import Command, Edit, Output, Place, Quoting, Word
 from amplihack.recipes.templates.bash.variables import Variables
 
@@ -23,6 +24,7 @@ class Script:
 
     marks: list[Place | Output] = field(default_factory=list)
     variables: Variables = field(default_factory=Variables)
+    flow: Flow = field(default_factory=Flow)
     edits: list[Edit] = field(default_factory=list)  # what to change beside the placeholders
     declarations: list[tuple[Word, str, bool]] = field(default_factory=list)  # word, name, surely an array
     depth: int = 0

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.cursor import Cursor
+from amplihack.recipes.templates.bash.flow import identifiers
 from amplihack.recipes.templates.bash.places import Quoting, hold
 
 _DOUBLE_RUN = re.compile(r"""[^"\\$`{]+""")
@@ -178,7 +179,7 @@ def _unescaped(c: Cursor, closing: int, escapes: str) -> Cursor:
 
 def arithmetic(c: Cursor, closer: str, construct: str, opened: int) -> None:
     """Read an expression up to its closer; parentheses in it, or brackets in `$[...]`, are balanced."""
-    nested, opener, first = 0, "[" if closer == "]" else "(", c.count()
+    nested, opener, first, start = 0, "[" if closer == "]" else "(", c.count(), c.pos
     with c.deeper():
         while c.pos < c.end:
             c.skip(_ARITHMETIC_RUN)
@@ -186,6 +187,7 @@ def arithmetic(c: Cursor, closer: str, construct: str, opened: int) -> None:
             if not nested and char == closer[0] and c.ahead(len(closer)) == closer:
                 c.advance(len(closer))
                 hold(c.since(first))
+                c.script.flow.evaluated.update(identifiers(c.text[start : c.pos]))
                 return
             nested += (char == opener) - (char == closer[0])
             expandable(c, Quoting.ARITHMETIC)
@@ -209,11 +211,12 @@ def subscript(c: Cursor, array: str) -> None:
                 expandable(c, Quoting.ARITHMETIC)
         else:
             raise c.unclosed("the subscript", opened)
-    if marks := c.since(first):
-        key = c.script.variables.is_proven(array)
-        for mark in marks:
-            if not mark.array and not mark.inert:
-                mark.array, mark.key = array, key
+    key = c.script.variables.is_proven(array)
+    if not key:
+        c.script.flow.evaluated.update(identifiers(c.text[opened : c.pos]))
+    for mark in c.since(first):
+        if not mark.array and not mark.inert:
+            mark.array, mark.key = array, key
 
 
 def is_arithmetic(c: Cursor, *, skipping: int = 0) -> bool:

@@ -109,7 +109,7 @@ def _body(c: Cursor, waiting: Waiting) -> None:
         within=c.script.heredocs > 0,
     )
     for mark in marks:
-        mark.feeds = True
+        mark.feeds = mark.is_input = True
         for place in mark.places:
             place.command = place.command or waiting.command
         if isinstance(mark, Place):

@@ -11,9 +11,11 @@ import re
 
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.expansions import double, expandable, single, subscript
+from amplihack.recipes.templates.bash.flow import identifiers
 from amplihack.recipes.templates.bash.places import Quoting, Refusal, assign, hold, refuse
 
 _HEAD = re.compile(r"!?#?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[-@*#?$!])?")
+_EVALUATES = re.compile(r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|\w++(?:\[[^\[\]]*\])?@P\})")  # `${!x}`, `${x@P}`
 _NAME_REST = re.compile(r"[A-Za-z0-9_]+")
 _DEFAULT = re.compile(r":?[-=?+]")
 _PATTERN = re.compile(r"##?|%%?|\^\^?|,,?")
@@ -26,6 +28,8 @@ def parameter(c: Cursor, quoting: Quoting) -> None:
     c.advance(2)
     with c.deeper():
         name = _name(c)
+        if _EVALUATES.match(c.text, opened, c.end):
+            c.script.flow.evaluated.add(name)
         if c.peek() == "[":
             subscript(c, name)
         _operation(c, name, quoting)
@@ -62,7 +66,9 @@ def _operation(c: Cursor, name: str, quoting: Quoting) -> None:
         if quoting is Quoting.ARITHMETIC:
             hold(c.since(first))
     elif c.peek() == ":":
+        start = c.pos
         _operand(c, Quoting.ARITHMETIC)
+        c.script.flow.evaluated.update(identifiers(c.text[start : c.pos]))
         hold(c.since(first))
     elif c.skip(_PATTERN):
         _pattern(c)

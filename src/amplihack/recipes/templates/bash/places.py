@@ -49,6 +49,12 @@ class Refusal(Enum):
         "write the operator itself",
     )
 
+    EVALUATED = (
+        "the value goes to a variable that the script calculates with or takes for a name, and bash would run"
+        " commands hidden in it",
+        "keep text in another variable than what is evaluated",
+    )
+
     @property
     def reason(self) -> str:
         return self.value[0]
@@ -100,6 +106,8 @@ class Mark:
     variables: tuple[str, ...] = ()  # what it is assigned to
     rebinds: bool = False  # assigned by `for`, which makes a reference point elsewhere
     feeds: bool = False  # a command that reads its input can get it
+    evaluated: bool = False  # it goes to a variable that the script evaluates
+    is_input: bool = False  # it is itself the input of a command, or a part of it
 
 
 @dataclass(slots=True, kw_only=True)

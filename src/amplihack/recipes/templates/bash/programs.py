@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from amplihack.recipes.templates.bash.builtins import without_prefix
+from amplihack.recipes.templates.bash.flow import Flow, references
 from amplihack.recipes.templates.bash.places import Command, Output, Place, Word
 from amplihack.recipes.templates.bash.variables import PROGRAM_VARIABLES
 
@@ -49,17 +50,22 @@ _PROGRAM_FIRST = {
 }
 
 
-def settle_programs(command: Command) -> None:
-    """Note the language of the placeholders that become source code."""
-    if not any(word.marks for word in command.words) and not any(word.marks for word in command.inputs):
-        return
+def settle_programs(command: Command, flow: Flow) -> None:
+    """Note the language of the placeholders that become source code, and the variables that do."""
     words = without_prefix(command.words)
+    if not any(word.marks for word in (*words, *command.inputs)):
+        name = words[0].plain.rpartition("/")[2] if words else ""
+        if name not in _WRAPPERS and name not in _EVALUATES and name not in _SHELLS:
+            return
     for word in _code_words(words) if words else ():
         name_language(word.marks, "bash")
+        flow.executed.update(references(word.text))
     if words and (found := _interpreter(words)):
         language, arguments = found
         for word in _program_words(language, arguments):
             name_language(word.marks, language)
+            if language == "bash":
+                flow.executed.update(references(word.text))
         for word in _scripts(arguments)[:1]:
             name_language((mark for mark in word.marks if _is_process(mark)), language)
     if language := input_language(command):

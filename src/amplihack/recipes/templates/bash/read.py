@@ -13,14 +13,19 @@ from amplihack.recipes.templates.bash.places import Edit, Mark, Output, Place, Q
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.variables import PROGRAM_VARIABLES
 
-# Begins a substitution whose output bash evaluates: the output passes if it can only be a number, and else
-# something is printed that no arithmetic accepts. Nothing is put behind the author's commands, where a comment
-# or a heredoc may stand. Without double quotes, it can stand in backticks inside them; without `case`, which
-# bash misreads before a heredoc in $(( $(...) )).
-_NUMBERS_ONLY = (
-    "exec > >(IFS= read -rd '' AMPLIHACK_N;[[ $AMPLIHACK_N == *[!-+.0-9[:space:]]* ]]&&{ AMPLIHACK_N=@;"
-    "echo amplihack: line {line}: what a command printed is used in arithmetic and is not a number >&2;};"
-    "IFS=;echo $AMPLIHACK_N);"
+# Begins a substitution whose output bash evaluates: the output passes if nothing in it can be run, and else
+# something is printed that no arithmetic accepts. Nothing is put behind the author's commands, where a
+# comment or a heredoc may stand. Without double quotes, it can stand in backticks inside them; without
+# `case`, which bash misreads before a heredoc in $(( $(...) )), it can stand there too.
+_GUARD = (
+    "exec > >(AMPLIHACK_N=$(cat);if [[ {bad} ]];then AMPLIHACK_N=@;"
+    "echo amplihack: line {line}: what a command printed is evaluated by bash and {what} >&2;fi;"
+    "IFS=;set -f;printf %s $AMPLIHACK_N);"
+)
+_NO_NUMBER = ("$AMPLIHACK_N == *[!-+.0-9[:space:]]*", "is not a number")
+_EXPANDS = (
+    r"$AMPLIHACK_N == *[$'\44\140']* || $AMPLIHACK_N == *RECIPE_VAR_* || $AMPLIHACK_N == *[$'\74\76']$'\50'*",
+    "could run commands",
 )
 
 
@@ -41,6 +46,7 @@ def read_script(script: str) -> Reading:
     found = Script()
     cursor = Cursor(script, placeholders, range(len(script) + 1), found, Rules(commands, parameter))
     commands(cursor, "", 0)
+    found.flow.settle(found.variables.integers)
     for mark in found.marks:
         _settle(mark, found)
     for word, name, forced in found.declarations:
@@ -69,8 +75,12 @@ def _settle(mark: Place | Output, script: Script) -> None:
         refuse([mark], Refusal.NAME)
     if not PROGRAM_VARIABLES.isdisjoint(mark.variables):
         name_language([mark], "bash")
-    if isinstance(mark, Place) and mark.command:
-        name_language([mark], input_language(mark.command))
+    mark.evaluated = script.flow.is_evaluated(mark, variables.from_input)
+    if isinstance(mark, Place):
+        if not script.flow.executed.isdisjoint(mark.variables):
+            name_language([mark], "bash")
+        if mark.command:
+            name_language([mark], input_language(mark.command))
 
 
 def _is_evaluated(mark: Mark) -> bool:
@@ -78,8 +88,10 @@ def _is_evaluated(mark: Mark) -> bool:
 
 
 def _guards(script: str, marks: Sequence[Place | Output]) -> Iterator[Edit]:
-    outputs = [mark for mark in marks if isinstance(mark, Output) and mark.numeric]
+    outputs = [mark for mark in marks if isinstance(mark, Output) and (mark.numeric or mark.evaluated)]
     line, position = 1, 0
     for output in sorted(outputs, key=lambda output: output.start):
         line, position = line + script.count("\n", position, output.start), output.start
-        yield Edit(output.start, output.start, _NUMBERS_ONLY.replace("{line}", str(line)))
+        bad, what = _NO_NUMBER if output.numeric else _EXPANDS
+        text = _GUARD.replace("{bad}", bad).replace("{what}", what).replace("{line}", str(line))
+        yield Edit(output.start, output.start, text)

@@ -10,6 +10,7 @@ import re
 
 from amplihack.recipes.templates.bash.blocks import List
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
+from amplihack.recipes.templates.bash.flow import Flow, references
 from amplihack.recipes.templates.bash.heredocs import open_heredoc
 from amplihack.recipes.templates.bash.places import Redirection, Refusal, Word, refuse
 from amplihack.recipes.templates.bash.words import word
@@ -43,17 +44,20 @@ def redirection(c: Cursor, state: List) -> bool:
     state.begun = True
     c.skip(BLANKS)
     if (char := c.peek()) and (char not in "\n;&|()<>" or c.ahead(2) in ("<(", ">(")):
-        _settle(state, found.group(), word(c), operator if descriptor.lstrip("0") == "1" else None)
+        _settle(
+            state, c.script.flow, found.group(), word(c), operator if descriptor.lstrip("0") == "1" else None
+        )
     return True
 
 
-def _settle(state: List, operator: str, target: Word, output: tuple[int, int] | None) -> None:
+def _settle(state: List, flow: Flow, operator: str, target: Word, output: tuple[int, int] | None) -> None:
     if operator == "<<<":
         for mark in target.marks:
-            mark.feeds = True
+            mark.feeds = mark.is_input = True
     if operator in ("<<<", "<"):
         state.command.inputs.append(target)
     elif operator == ">&" and output:
+        flow.evaluated.update(references(target.text))
         found = Redirection(output, target)
         for mark in target.marks:
             for place in mark.places:

@@ -39,9 +39,11 @@ def word(c: Cursor, *, assignable: bool = False, argument: bool = False) -> Word
         _list(c, assigns)
     while c.pos < c.end and _piece(c, start):
         pass
+    found = finished(c, start, first, assigns, is_list=is_list)
     if assigns:
         assign(c.since(value), assigns)
-    return finished(c, start, first, assigns, is_list=is_list)
+        c.script.flow.assign(assigns, found.text)
+    return found
 
 
 def finished(c: Cursor, start: int, first: int, assigns: str = "", *, is_list: bool = False) -> Word:
