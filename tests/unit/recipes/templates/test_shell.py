@@ -583,3 +583,77 @@ def test_what_cannot_be_read_for_certain_is_refused_with_its_line(template: str)
     with pytest.raises(TemplateError, match="on line 2: its placeholders cannot be placed") as refused:
         source("true\n" + template, x="v")
     assert refused.value.line == 2
+
+
+EVALUATED_LATER = [
+    "n={{x}}; (( n > 3 ))",
+    'n="{{x}}"\nif [[ $n -gt 3 ]]; then :; fi',
+    "local n={{x}}; echo $(( n + 1 ))",
+    "n={{x}}; k=$n; a[k]=1",
+    "n={{x}}; declare -i k; k=$n",
+    "for n in {{x}}; do let k=n; done",
+    "read n <<< {{x}}; echo ${v:n}",
+    "while read -r n; do (( n )); done <<E\n{{x}}\nE",
+    "f() { (( $1 > 2 )); }; f {{x}}",
+    "f() { local n=$2; [[ $n -eq 1 ]]; }; f a {{x}}",
+    "set -- {{x}}; (( $1 ))",
+    "n={{x}}; echo ${!n}",
+    'n={{x}}; echo "${n@P}"',
+    'n={{x}}; printf -v "$n" a',
+    "n={{x}}; [[ -v $n ]]",
+    "n={{x}}; echo a >&$n",
+    "n={{x}}; declare -a y=$n",
+]
+
+
+@pytest.mark.parametrize("template", EVALUATED_LATER)
+def test_a_value_that_reaches_an_evaluation_through_a_variable_must_not_expand(template: str) -> None:
+    for harmless in ("7", "", "auto", "two words", "[1]"):
+        assert source(template, x=harmless)
+    for code in (
+        "a[$(touch canary)]",
+        "`touch canary`",
+        "(<(touch canary))",
+        "RECIPE_VAR_y",
+        "secret",
+        "SECRET",
+    ):
+        with pytest.raises(
+            TemplateError, match=r"\{\{x\}\} on line \d: the value goes to a variable"
+        ) as refused:
+            source(template, x=code, other="a[$(touch canary)]")
+        assert refused.value.fix
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "n={{x}}; echo $n; [ $n -gt 3 ]; k=5; (( k > 3 ))",
+        "n={{x}}; (( ${#n} > 3 )); echo $(( $(wc -c <<< $n) + 1 ))",
+        "pattern={{x}}; count=$(grep -c $pattern f); (( count > 0 ))",
+        "declare -A m; m[k]={{x}}; echo ${m[$k]} ${!m[@]}",
+        "f() { echo $1; }; f {{x}}; (( 1 ))",
+        "items=({{x}}); for (( i = 0; i < ${#items[@]}; i++ )); do echo ${items[i]}; done",
+    ],
+)
+def test_a_variable_that_is_not_evaluated_takes_any_value(template: str) -> None:
+    assert source(template, x="$(touch canary)")
+
+
+def test_what_a_command_prints_into_a_variable_is_checked_where_that_is_evaluated(tmp_path: Path) -> None:
+    template = "n=$(printf '%s\\n\\n' {{x}}); (( n > 3 )) 2>/dev/null; printf %s \"$n\""
+    for harmless in ("7", " * a\\n -n", "é[1]"):
+        assert run(template, tmp_path, x=harmless) == harmless
+    script = render_shell(template, {"x": "a[$(touch canary)]"}, token=tokens())
+    environment = {"PATH": os.environ["PATH"], **script.variables}
+    finished = subprocess.run(
+        ["bash", "-c", script.source], cwd=tmp_path, env=environment, capture_output=True, check=False
+    )
+    assert b"line 1: what a command printed is evaluated by bash and could run commands" in finished.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_variable_with_a_value_that_is_run_as_a_program_is_pointed_out() -> None:
+    assert [hazard.kind for hazard in hazards('c="ls {{x}}"; eval "$c"')] == ["source"]
+    assert [hazard.kind for hazard in hazards('c={{x}}; d=$c; bash -c "$d"')] == ["source"]
+    assert [hazard.kind for hazard in hazards("c={{x}}; echo $c; eval $d")] == []

@@ -40,7 +40,7 @@ def settle_builtin(command: Command, script: Script, *, certain: bool) -> None:
     """Mark the words of a complete command that bash reads in its own way; `certain` if nothing can keep
     the command from running in this shell."""
     if (first := command.words[0].plain) not in _BUILTINS:
-        if any(word.marks for word in command.words):
+        if command.marked:
             script.flow.calls.append((first, command.words))
         return
     words = without_prefix(command.words)

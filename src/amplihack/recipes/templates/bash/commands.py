@@ -38,7 +38,6 @@ _TIME_OPTION = re.compile(r"[ \t]+-p(?=[ \t])")
 _COPROC_NAME = re.compile(
     r"[ \t]+[A-Za-z_][A-Za-z0-9_]*(?=[ \t]+(?:\{|\(|\[\[|(?:if|while|until|for|case|select)[ \t\n]))"
 )
-_BLANK = (" ", "\t", "\\")
 _PIPES = ("|", "|&")
 
 
@@ -67,12 +66,11 @@ def commands(c: Cursor, closer: str, opened: int) -> None:
 
 def _step(c: Cursor, state: List) -> bool:
     """Read one token; False behind the closing parenthesis and at the end."""
-    char = c.peek()
-    if char in _BLANK:
-        c.skip(BLANKS)
-        char = c.peek()
-    if not char:
+    if c.pos >= c.end:
         return False
+    char = c.text[c.pos]
+    if char in " \t\\" and c.skip(BLANKS):
+        return True
     if char == "\n":
         _newline(c, state)
     elif char == "#":
@@ -227,18 +225,22 @@ def _take_command(c: Cursor, state: List, found: Word) -> None:
 
 
 def _first_word(_: Cursor, state: List, found: Word) -> None:
-    state.command.words.append(found)
-    state.command.declares = found.plain in DECLARES
+    command = state.command
+    command.words.append(found)
+    command.marked = command.marked or bool(found.marks)
+    command.declares = found.plain in DECLARES
     state.expects = Expects.ARGUMENT
     if found.text.startswith("\0"):
         found.marks[0].places[0].command_word = True
 
 
 def _take_argument(_: Cursor, state: List, found: Word) -> None:
-    words = state.command.words
-    if words and words[0].text in ("command", "builtin"):
-        state.command.declares = state.command.declares or found.plain in DECLARES
-    words.append(found)
+    command = state.command
+    if found.marks:
+        command.marked = True
+    if found.text in DECLARES and command.words and command.words[0].text in ("command", "builtin"):
+        command.declares = True
+    command.words.append(found)
 
 
 def _take_variable(_: Cursor, state: List, found: Word) -> None:

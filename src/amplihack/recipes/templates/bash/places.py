@@ -156,7 +156,7 @@ class Word:
     @property
     def plain(self) -> str:
         """The text without quotes and backslashes: good enough to know a command or an option."""
-        return self.text.translate(_NO_QUOTES)
+        return self.text if self.text.isalnum() else self.text.translate(_NO_QUOTES)
 
 
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
@@ -176,6 +176,7 @@ class Command:
 
     words: list[Word] = field(default_factory=list)
     inputs: list[Word] = field(default_factory=list)  # the words of `<<<` and `<`
+    marked: bool = False  # values stand among its words and inputs
     declares: bool = False  # it is `declare` or one of its kin, whose arguments can be assignments
     loop: str = ""  # the variable, where these are the words of `for` or `select`
 

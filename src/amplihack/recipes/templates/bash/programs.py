@@ -34,6 +34,7 @@ _INTERPRETER = re.compile(
     r"(?:^|[^A-Za-z0-9_.])(?P<name>(?:ba|da|k|z|a)?sh|python|node|perl|ruby|[gm]?awk|jq|sed)[0-9.]*\}?$"
 )
 _SHELLS = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
+_MAY_EXECUTE = _WRAPPERS | _EVALUATES | _SHELLS
 _STANDARD_INPUT = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _PROGRAM_OPTION = {
     "bash": re.compile(r"-[a-zA-Z]*c"),
@@ -52,11 +53,9 @@ _PROGRAM_FIRST = {
 
 def settle_programs(command: Command, flow: Flow) -> None:
     """Note the language of the placeholders that become source code, and the variables that do."""
+    if not command.marked and command.words[0].plain.rpartition("/")[2] not in _MAY_EXECUTE:
+        return
     words = without_prefix(command.words)
-    if not any(word.marks for word in (*words, *command.inputs)):
-        name = words[0].plain.rpartition("/")[2] if words else ""
-        if name not in _WRAPPERS and name not in _EVALUATES and name not in _SHELLS:
-            return
     for word in _code_words(words) if words else ():
         name_language(word.marks, "bash")
         flow.executed.update(references(word.text))

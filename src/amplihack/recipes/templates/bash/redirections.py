@@ -56,6 +56,7 @@ def _settle(state: List, flow: Flow, operator: str, target: Word, output: tuple[
             mark.feeds = mark.is_input = True
     if operator in ("<<<", "<"):
         state.command.inputs.append(target)
+        state.command.marked = state.command.marked or bool(target.marks)
     elif operator == ">&" and output:
         flow.evaluated.update(references(target.text))
         found = Redirection(output, target)
