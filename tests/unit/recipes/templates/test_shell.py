@@ -657,3 +657,17 @@ def test_a_variable_with_a_value_that_is_run_as_a_program_is_pointed_out() -> No
     assert [hazard.kind for hazard in hazards('c="ls {{x}}"; eval "$c"')] == ["source"]
     assert [hazard.kind for hazard in hazards('c={{x}}; d=$c; bash -c "$d"')] == ["source"]
     assert [hazard.kind for hazard in hazards("c={{x}}; echo $c; eval $d")] == []
+
+
+@pytest.mark.parametrize(
+    "word", ["{{x}}", "$'{{x}}'", '$"{{x}}"', "''{{x}}", "${nope:-{{x}}}", '"$nope"{{x}}', "`echo {{x}}`"]
+)
+@pytest.mark.parametrize("command", ["printf @ a", "printf -v y @ a", "command printf @ a", "wait @ 1"])
+def test_a_value_never_becomes_an_option_that_takes_a_name(command: str, word: str, tmp_path: Path) -> None:
+    for value in ("-va[$(touch canary)]", "-pa[$(touch canary)]"):
+        script = render_shell(command.replace("@", word), {"x": value}, token=tokens())
+        environment = {"PATH": os.environ["PATH"], **script.variables}
+        subprocess.run(
+            ["bash", "-c", script.source], cwd=tmp_path, env=environment, capture_output=True, check=False
+        )
+    assert list(tmp_path.iterdir()) == []

@@ -33,6 +33,7 @@ _BUILTINS = DECLARES | {
 }
 _BUILTINS |= {"getopts", "set", "test", "[", "eval", "source", "."}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MAY_BE_OPERATOR = re.compile(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)
 _EXPANSIONS = ("$", "`", "\1")
 
 
@@ -155,8 +156,9 @@ def _split(arguments: Sequence[Word], options: _Options) -> _Split:
             break
         else:
             for position, letter in enumerate(plain[1:], 2):
-                if letter in "\0\1":
+                if letter in "\0\1$`":
                     refuse(word.marks, Refusal.NAME)
+                    break
                 if letter in options.argument + options.name + options.code:
                     if plain[position:]:
                         attached = Word(plain[position:], word.marks)
@@ -208,8 +210,9 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
             for operand in split.operands:
                 assign(operand.marks, variable.group())
                 script.flow.assign(variable.group(), operand.text)
-    if split.operands and not split.ended and split.operands[0].plain.startswith(("\0", "\1")):
-        start = split.operands[0].start
+    first = split.operands[0] if split.operands else None
+    if first and first.marks and not split.ended and first.plain.startswith(("\0", *_EXPANSIONS)):
+        start = first.start
         script.edits.append(Edit(start, start, "-- "))
 
 
@@ -225,5 +228,5 @@ def _test(arguments: Sequence[Word], script: Script) -> None:
         if before.plain in ("-v", "-R"):
             refuse(after.marks, Refusal.NAME)
             script.flow.evaluated.update(references(after.text))
-        elif before.marks and before.plain.replace("\0", "").replace("\1", "") in ("", "-", "v", "-v"):
+        elif before.marks and _MAY_BE_OPERATOR.fullmatch(before.plain):
             refuse(after.marks, Refusal.OPERATOR)

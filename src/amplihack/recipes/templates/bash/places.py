@@ -156,7 +156,10 @@ class Word:
     @property
     def plain(self) -> str:
         """The text without quotes and backslashes: good enough to know a command or an option."""
-        return self.text if self.text.isalnum() else self.text.translate(_NO_QUOTES)
+        text = self.text
+        if "$" in text:
+            text = text.replace("$'", "").replace('$"', "")
+        return text if text.isalnum() else text.translate(_NO_QUOTES)
 
 
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
