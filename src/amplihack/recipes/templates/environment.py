@@ -12,7 +12,7 @@ from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import line_of
 from amplihack.recipes.templates.names import REFERENCE, unfit, variable_name
 from amplihack.recipes.templates.reserved import is_reserved
-from amplihack.recipes.templates.shell import ShellScript
+from amplihack.recipes.templates.scripts import ShellScript
 from amplihack.recipes.values import Path, Value, to_text
 
 LARGEST = 96 * 1024  # Linux refuses a single NAME=value of 128 KiB

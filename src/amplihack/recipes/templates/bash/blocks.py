@@ -33,7 +33,7 @@ class Block:
     function: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class List:
     """The state of one list of commands: a script, or the inside of one substitution."""
 

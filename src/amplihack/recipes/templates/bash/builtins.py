@@ -133,7 +133,7 @@ class _Options:
     code: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Split:
     """The words of a builtin: those that options take for names, the operands, and whether `--` came."""
 

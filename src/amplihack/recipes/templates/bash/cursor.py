@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.flow import Flow
-from amplihack.recipes.templates.bash.places import Command, Edit, Output, Place, Quoting, Word
+from amplihack.recipes.templates.bash.places import Command, Edit, Output, Place, Quoting, Span, Word
 from amplihack.recipes.templates.bash.variables import Variables
 
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite
 BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Script:
     """What the whole reading gathers, also from the scripts inside backticks."""
 
@@ -54,7 +54,7 @@ class Rules:
     parameter: Callable[[Cursor, Quoting], None]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Cursor:
     """`text` is the script, or what bash makes of the inside of backticks; `origin` leads back."""
 
@@ -124,17 +124,14 @@ class Cursor:
         """Record the placeholder at this position and move behind it."""
         found = self.placeholders[self.pos]
         length = found.end - found.start
-        mark = Place(
-            placeholder=found,
-            quoting=quoting,
-            start=self.origin[self.pos - 1 if escaped else self.pos],
-            end=self.origin[self.pos + length - 1] + 1,
-            escaped=escaped,
-            backticks=self.backticks,
-            frame=self.script.frame,
-            position=self.pos,
-            length=length,
+        span = Span(
+            self.origin[self.pos - 1 if escaped else self.pos],
+            self.origin[self.pos + length - 1] + 1,
+            self.pos,
+            length,
         )
+        mark = Place(found, span, self.script.frame, quoting, self.backticks)
+        mark.escaped = escaped
         self.script.marks.append(mark)
         self.pos += length
         return mark
@@ -153,18 +150,8 @@ class Cursor:
         places = [mark for mark in self.script.marks[first:] if isinstance(mark, Place)]
         places = [place for place in places if place.quoting is not Quoting.COMMENT]
         if places:
-            self.script.marks.append(
-                Output(
-                    places=places,
-                    quoting=quoting,
-                    start=self.origin[inside[0]],
-                    end=self.origin[inside[1]],
-                    backticks=self.backticks,
-                    frame=self.script.frame,
-                    position=opened,
-                    length=self.pos - opened,
-                )
-            )
+            span = Span(self.origin[inside[0]], self.origin[inside[1]], opened, self.pos - opened)
+            self.script.marks.append(Output(places, span, self.script.frame, quoting, self.backticks))
 
     def count(self) -> int:
         return len(self.script.marks)

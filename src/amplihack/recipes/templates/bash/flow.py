@@ -30,7 +30,7 @@ def identifiers(text: str) -> Iterator[str]:
         yield ARGUMENTS if name[0] == "$" else name
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Flow:
     """What a script does with its variables, as far as its text shows it."""
 

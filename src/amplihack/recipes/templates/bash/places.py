@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 from amplihack.recipes.placeholders import Placeholder
 
@@ -88,61 +89,72 @@ class Edit:
     text: str
 
 
-@dataclass(slots=True, kw_only=True)
-class Mark:
-    """A piece of a word that a value decides. The reader changes it until the script is read."""
+class Span(NamedTuple):
+    """Where a mark lies: from `start` to `end` in the template, at `position` in the text being read."""
 
-    start: int  # in the template
+    start: int
     end: int
-    position: int  # in the text that was being read
+    position: int
     length: int
-    frame: int  # the list of commands it stands in; a substitution inside a word has its own
-    quoting: Quoting
-    backticks: int = 0  # how many levels of `...` surround it
-    numeric: bool = False  # bash evaluates it as arithmetic, and would run commands in it
-    inert: bool = False  # bash only compares it, as a pattern: it never becomes part of the result
-    array: str = ""  # the array in whose subscript it stands
-    key: bool = False  # that array is associative, as far as the script has been read
-    variables: tuple[str, ...] = ()  # what it is assigned to
-    rebinds: bool = False  # assigned by `for`, which makes a reference point elsewhere
-    feeds: bool = False  # a command that reads its input can get it
-    evaluated: bool = False  # it goes to a variable that the script evaluates
-    is_input: bool = False  # it is itself the input of a command, or a part of it
 
 
-@dataclass(slots=True, kw_only=True)
-class Place(Mark):
-    """A placeholder and all that the reader of the script found out about it.
+class Mark:
+    """A piece of a word that a value decides. The reader changes it until the script is read.
 
-    `start` lies one before the placeholder where a backslash belongs to it.
+    Marks are written by hand, not as data classes: those are slow to define, and these have many fields.
     """
 
-    placeholder: Placeholder
-    escaped: bool = False  # a backslash stands right before it
-    refusal: Refusal | None = None  # no value can be safe here
-    command_word: bool = False
-    language: str = ""  # the value becomes source code of this language
-    heredoc: Heredoc | None = None
-    command: Command | None = None  # the command that reads the heredoc it stands in
-    redirection: Redirection | None = None  # a `>&` whose word it is in
-    declared: Word | None = None  # the argument of a declaration that may assign an array
+    def __init__(self, span: Span, frame: int, quoting: Quoting, backticks: int) -> None:
+        self.start, self.end = span.start, span.end
+        self.position, self.length = span.position, span.length
+        self.frame = frame  # the list of commands it stands in; a substitution inside a word has its own
+        self.quoting = quoting
+        self.backticks = backticks  # how many levels of `...` surround it
+        self.numeric = False  # bash evaluates it as arithmetic, and would run commands in it
+        self.inert = False  # bash only compares it, as a pattern: it never becomes part of the result
+        self.array = ""  # the array in whose subscript it stands
+        self.key = False  # that array is associative, as far as the script has been read
+        self.variables: tuple[str, ...] = ()  # what it is assigned to
+        self.rebinds = False  # assigned by `for`, which makes a reference point elsewhere
+        self.feeds = False  # a command that reads its input can get it
+        self.is_input = False  # it is itself the input of a command, or a part of it
+        self.evaluated = False  # it goes to a variable that the script evaluates
+
+
+class Place(Mark):
+    """A placeholder and all that the reader of the script found out about it."""
+
+    def __init__(
+        self, placeholder: Placeholder, span: Span, frame: int, quoting: Quoting, backticks: int
+    ) -> None:
+        super().__init__(span, frame, quoting, backticks)
+        self.placeholder = placeholder
+        self.escaped = False  # a backslash stands right before it, and `start` is that of the backslash
+        self.refusal: Refusal | None = None  # no value can be safe here
+        self.command_word = False
+        self.language = ""  # the value becomes source code of this language
+        self.heredoc: Heredoc | None = None
+        self.command: Command | None = None  # the command that reads the heredoc it stands in
+        self.redirection: Redirection | None = None  # a `>&` whose word it is in
+        self.declared: Word | None = None  # the argument of a declaration that may assign an array
 
     @property
     def places(self) -> list[Place]:
         return [self]
 
 
-@dataclass(slots=True, kw_only=True)
 class Output(Mark):
     """A substitution with placeholders in it: what it prints may be one of their values.
 
     `start` and `end` are the text between its delimiters.
     """
 
-    places: list[Place]
+    def __init__(self, places: list[Place], span: Span, frame: int, quoting: Quoting, backticks: int) -> None:
+        super().__init__(span, frame, quoting, backticks)
+        self.places = places
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Word:
     """One word of a command: `text` as written, with NUL for each placeholder and SOH for each output."""
 
@@ -173,7 +185,7 @@ class Redirection:
     word: Word
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Command:
     """A simple command: its words, without the assignments before it and the redirections around it."""
 

@@ -21,13 +21,13 @@ _WRAPPERS = frozenset(
     strace su sudo systemd-run taskset time timeout tini unbuffer unshare watch xargs
     """.split()  # noqa: SIM905 - a table of names, not code
 )
-# Options whose argument a shell reads.
+# Options whose argument a shell reads. Patterns are compiled when a script needs them.
 _CODE_OPTION = {
-    "env": re.compile(r"-[a-zA-Z0]*S|--split-string"),
-    "flock": re.compile(r"-c|--command"),
-    "runuser": re.compile(r"-[a-z]*c|--(?:session-)?command"),
-    "script": re.compile(r"-[a-z]*c|--command"),
-    "su": re.compile(r"-[a-z]*c|--(?:session-)?command"),
+    "env": r"-[a-zA-Z0]*S|--split-string",
+    "flock": r"-c|--command",
+    "runuser": r"-[a-z]*c|--(?:session-)?command",
+    "script": r"-[a-z]*c|--command",
+    "su": r"-[a-z]*c|--(?:session-)?command",
 }
 _SSH_WITH_ARGUMENT = "BbcDEeFIiJLlmOopQRSWw"
 _INTERPRETER = re.compile(
@@ -37,12 +37,12 @@ _SHELLS = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
 _MAY_EXECUTE = _WRAPPERS | _EVALUATES | _SHELLS
 _STANDARD_INPUT = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _PROGRAM_OPTION = {
-    "bash": re.compile(r"-[a-zA-Z]*c"),
-    "python": re.compile(r"-[A-Za-z]*c"),
-    "node": re.compile(r"-[pe]|--eval|--print"),
-    "perl": re.compile(r"-[a-zA-Z0-9]*[eE]"),
-    "ruby": re.compile(r"-[a-z]*e"),
-    "sed": re.compile(r"-[nErsiz]*e|--expression"),
+    "bash": r"-[a-zA-Z]*c",
+    "python": r"-[A-Za-z]*c",
+    "node": r"-[pe]|--eval|--print",
+    "perl": r"-[a-zA-Z0-9]*[eE]",
+    "ruby": r"-[a-z]*e",
+    "sed": r"-[nErsiz]*e|--expression",
 }
 _PROGRAM_FIRST = {
     "awk": {"-v": 1, "-F": 1, "-f": 1},
@@ -101,12 +101,12 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
         yield from (word for word in arguments if word.plain.partition("=")[0] in PROGRAM_VARIABLES)
 
 
-def _option_arguments(arguments: Sequence[Word], option: re.Pattern[str]) -> Iterator[Word]:
+def _option_arguments(arguments: Sequence[Word], option: str) -> Iterator[Word]:
     """Yield what belongs to an option, in the next word or in the same one."""
     for before, after in pairwise((*arguments, Word("", []))):
-        if option.fullmatch(before.plain):
+        if re.fullmatch(option, before.plain):
             yield after
-        elif before.marks and (found := option.match(before.plain)) and before.plain[found.end() :]:
+        elif before.marks and (found := re.match(option, before.plain)) and before.plain[found.end() :]:
             yield before
 
 
@@ -135,7 +135,9 @@ def _interpreter(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
 
 def _program_words(language: str, arguments: Sequence[Word]) -> list[Word]:
     option = _PROGRAM_OPTION.get(language)
-    by_option = [after for before, after in pairwise(arguments) if option and option.fullmatch(before.plain)]
+    by_option = [
+        after for before, after in pairwise(arguments) if option and re.fullmatch(option, before.plain)
+    ]
     if by_option or language not in _PROGRAM_FIRST:
         return by_option
     skips = 0

@@ -20,7 +20,7 @@ PROGRAM_VARIABLES = frozenset(
 )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Variables:
     integers: set[str] = field(default_factory=lambda: set(_INTEGERS))
     references: set[str] = field(default_factory=set)  # namerefs
