@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -33,6 +33,7 @@ _BUILTINS = DECLARES | {
 }
 _BUILTINS |= {"getopts", "set", "test", "[", "eval", "source", "."}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_BRACES = re.compile(r"([A-Za-z0-9_]*)\{([A-Za-z0-9_,]+)\}([A-Za-z0-9_]*)")
 _MAY_BE_OPERATOR = re.compile(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)
 _EXPANSIONS = ("$", "`", "\1")
 
@@ -98,30 +99,56 @@ def declares_associative(words: Sequence[Word], name: str, script: Script) -> bo
 
 def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> None:
     builtin, flags = words[0].plain, _flags(words[1:])
-    unknown = any(word.plain.startswith(("$", "`", "\0", "\1")) for word in words[1:])
+    if builtin not in ("export", "readonly"):
+        unknown = [
+            word
+            for word in words[1:]
+            if word.plain.startswith(("\0", *_EXPANSIONS)) and "=" not in word.plain
+        ]
+        script.flow.blind |= bool(unknown) or ("i" in flags and any("$" in word.plain for word in words[1:]))
+        flags += "ai" * bool(unknown)  # any option may come of it
     for word in words[1:]:
+        _settle_names(word, script)
         name = _NAME.match(word.plain)
-        equals = "=" in word.text
-        if not word.assigns:
-            before, _, value = word.text.partition("=")
-            script.flow.evaluated.update(references(before))
-            names = before.count("\0") + before.count("\1")
-            refuse(word.marks[:names], Refusal.NAME)
-            if name and equals:
-                assign(word.marks[names:], name.group())
-                script.flow.assign(name.group(), value)
-        hold(mark for mark in word.marks if mark.array and not word.is_list)
-        if name and not word.plain.startswith("-"):
-            forced = unknown or "a" in flags or "A" in flags
-            if equals and not word.is_list and any(not mark.array for mark in word.marks):
-                script.declarations.append((word, name.group(), forced))
-            if certain and declares_associative(words, name.group(), script):
-                script.variables.prove(name.group())
-            script.variables.declare(builtin, name.group(), flags + "i" * unknown, bound=equals)
-            if "n" in flags and builtin != "export":
-                refuse(word.marks, Refusal.NAME)  # what is assigned to a nameref is a name
-            if equals and not word.is_list and (forced or ("n" in flags and builtin != "export")):
-                script.flow.evaluated.update(references(word.text))
+        if name and not word.is_list and "=" in word.text:
+            _settle_value(word, name.group(), flags, script)
+        if name and certain and declares_associative(words, name.group(), script):
+            script.variables.prove(name.group())
+        for declared in _declared_names(word.plain):
+            script.variables.declare(builtin, declared, flags, bound="=" in word.text)
+        if "n" in flags and builtin != "export" and not word.plain.startswith("-"):
+            refuse(word.marks, Refusal.NAME)  # what is assigned to a nameref is a name
+            script.flow.evaluated.update(references(word.text))
+
+
+def _settle_names(word: Word, script: Script) -> None:
+    """Refuse values in the name of what is declared, and take only numbers in its subscript."""
+    if not word.assigns:
+        before, _, value = word.text.partition("=")
+        script.flow.evaluated.update(references(before))
+        names = before.count("\0") + before.count("\1")
+        refuse(word.marks[:names], Refusal.NAME)
+        if name := _NAME.match(word.plain):
+            assign(word.marks[names:], name.group())
+            script.flow.assign(name.group(), value)
+    hold(mark for mark in word.marks if mark.array and not word.is_list)
+
+
+def _settle_value(word: Word, name: str, flags: str, script: Script) -> None:
+    """Note a value that bash evaluates if it is in parentheses and the variable is an array."""
+    is_array = "a" in flags or "A" in flags
+    if any(not mark.array for mark in word.marks):
+        script.declarations.append((word, name, is_array))
+    if is_array:
+        script.flow.evaluated.update(references(word.text))
+
+
+def _declared_names(plain: str) -> Iterator[str]:
+    """Yield the names that a word declares; `a{b,c}` are two."""
+    if braces := _BRACES.match(plain):
+        yield from (f"{braces[1]}{part}{braces[3]}" for part in braces[2].split(","))
+    elif name := _NAME.match(plain):
+        yield name.group()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ class Flow:
 
     evaluated: set[str] = field(default_factory=set)  # as arithmetic or as a name
     executed: set[str] = field(default_factory=set)  # as a script
+    blind: bool = False  # a variable that only the run knows is declared to be evaluated
     functions: set[str] = field(default_factory=set)
     calls: list[tuple[str, list[Word]]] = field(default_factory=list)  # with values among their arguments
     _sources: dict[str, set[str]] = field(default_factory=dict)
@@ -68,6 +69,6 @@ class Flow:
 
     def is_evaluated(self, mark: Mark, from_input: set[str]) -> bool:
         """Whether a value gets to a variable that the script evaluates."""
-        return bool(self.evaluated.intersection(mark.variables)) or (
-            mark.is_input and not self.evaluated.isdisjoint(from_input)
-        )
+        if mark.variables and (self.blind or not self.evaluated.isdisjoint(mark.variables)):
+            return True
+        return mark.is_input and not self.evaluated.isdisjoint(from_input)

@@ -35,6 +35,7 @@ _INTERPRETER = re.compile(
 )
 _SHELLS = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
 _MAY_EXECUTE = _WRAPPERS | _EVALUATES | _SHELLS
+_RUNS_INPUT = frozenset({"at", "batch", "parallel"})
 _STANDARD_INPUT = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _PROGRAM_OPTION = {
     "bash": r"-[a-zA-Z]*c",
@@ -91,7 +92,7 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
     if name in _EVALUATES:
         yield from arguments
     elif name in _SOURCES:
-        yield from (word for word in arguments[:1] if any(_is_process(mark) for mark in word.marks))
+        yield from (word for word in arguments[:1] if word.plain == "\0" or any(map(_is_process, word.marks)))
     elif name == "ssh":
         yield from _ssh_command(arguments)
     for wrapper, option in _CODE_OPTION.items():
@@ -163,7 +164,11 @@ def input_language(command: Command) -> str:
     reads_input = any(word.plain in _STANDARD_INPUT for word in words[1:])
     if words[0].plain in _SOURCES:
         return "bash" if reads_input else ""
-    found = _interpreter(words)
+    name, found = words[0].plain.rpartition("/")[2], _interpreter(words)
+    if name in _RUNS_INPUT or (name == "ssh" and not _ssh_command(words[1:])):
+        return "bash"
+    if name == "xargs" and found and found[0] == "bash":
+        return "bash"
     if not found or found[0] in _PROGRAM_FIRST or _program_words(*found):
         return ""
     language, arguments = found

@@ -47,6 +47,7 @@ def read_script(script: str) -> Reading:
     cursor = Cursor(script, placeholders, range(len(script) + 1), found, Rules(commands, parameter))
     commands(cursor, "", 0)
     found.flow.settle(found.variables.integers)
+    found.flow.evaluated |= found.variables.leading_to_integers()
     for mark in found.marks:
         _settle(mark, found)
     for word, name, forced in found.declarations:

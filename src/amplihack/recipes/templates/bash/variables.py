@@ -83,6 +83,10 @@ class Variables:
             return True
         return mark.feeds and not self.integers.isdisjoint(self.from_input)
 
+    def leading_to_integers(self) -> set[str]:
+        """Return the namerefs, if the script has integers: one of them may be the target."""
+        return self.references if self.integers - set(_INTEGERS) else set()
+
     def is_name(self, mark: Mark) -> bool:
         """Whether the value becomes the name of a variable, because it goes to a nameref."""
         if mark.feeds and not self.unbound.isdisjoint(self.from_input):
