@@ -48,6 +48,13 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "quoted heredocs": lambda n: "cat <<'E'\n{{x}}\nE\n" * n,
     "heredoc of many lines": lambda n: "cat <<E\n" + "{{x}} $(a)\n" * n + "E\n",
     "placeholders side by side": lambda n: "{{x}}" * n,
+    "heredocs on one line": lambda n: "cat" + " <<E" * n + "\n" + "{{x}}\nE\n" * n,
+    "a long pipeline": lambda n: "a {{x}} | " * n + "bash",
+    "blocks": lambda n: "{ a {{x}}; } | sh; " * n,
+    "outputs in arithmetic": lambda n: "echo $(( $(a {{x}}) ))\n" * n,
+    "variables that are evaluated": lambda n: (
+        "".join(f"a{i}=$a{i + 1}; " for i in range(n)) + "((a0)); a={{x}}"
+    ),
     "unclosed": lambda n: "{{x}} " + "a[ " * n,
 }
 

@@ -60,6 +60,16 @@ def find_placeholders(text: str) -> tuple[Placeholder, ...]:
     )
 
 
+def find_escaped(text: str) -> tuple[Placeholder, ...]:
+    """Every `\\${{path}}`, which stays as it is: it may be meant for another tool, or be a mistake."""
+    if "${{" not in text:
+        return ()
+    return tuple(
+        Placeholder(_path(match.group(1)), match.start(), match.end())
+        for match in re.finditer(rf"(?<=\\)\$\{{\{{[ \t]*+({_PATH}){_CLOSE}", text)
+    )
+
+
 def unsupported(text: str) -> tuple[Unsupported, ...]:
     """Blocks, filters and empty braces, for a lint to point at."""
     return tuple(_unsupported(text))

@@ -69,7 +69,7 @@ class BashShell:
         )
 
     def _variables(self, request: ShellRequest, plan: EnvironmentPlan, files: list[Path]) -> dict[str, str]:
-        carried = {f"{name}_FILE": str(self._write(text, files)) for name, text in plan.files.items()}
+        carried = {plan.paths[name]: str(self._write(text, files)) for name, text in plan.files.items()}
         context = self._write(self._context.text(request.scope), files)
         return {
             **self._environment,

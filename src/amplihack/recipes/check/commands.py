@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from amplihack.errors import Problem, Severity
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.model import Bash, Recipe, Step, Text, every_step
 from amplihack.recipes.placeholders import show
-from amplihack.recipes.templates.shell import Hazard, hazards
+from amplihack.recipes.templates.shell import APART, Hazard, hazards, is_number
 from amplihack.recipes.values import MISSING, KeyPath, Missing, Value, lookup, to_text
-
-_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
 
 
 def command_hazards(
@@ -32,9 +30,10 @@ def command_hazards(
     ]
     scripts += [(hook, "warning") for hook in (hooks.pre_step, hooks.post_step, hooks.on_error) if hook]
     defaults = {name: value for name, value in recipe.context.items() if name not in changed}
+    known = recipe.context.keys() | changed
     for script, worst in scripts:
         for hazard in _first_of_each(script.text):
-            problem = _problem(hazard, script, _default(defaults, hazard.path))
+            problem = _problem(hazard, script, _default(defaults, hazard.path), known)
             if problem:
                 yield replace(problem, severity=worst) if problem.severity == "error" else problem
 
@@ -55,16 +54,18 @@ def _default(defaults: Mapping[str, Value], path: KeyPath) -> str | None:
     return None if isinstance(value, Missing) or value in (None, "") else to_text(value)
 
 
-def _problem(hazard: Hazard, script: Text, default: str | None) -> Problem | None:
+def _problem(hazard: Hazard, script: Text, default: str | None, known: AbstractSet[str]) -> Problem | None:
     where = script.at(hazard.start)
     name = show(hazard.path) if hazard.path else ""
     match hazard.kind:
         case "unclosed":
-            return finding("bash-refused", "error", hazard.detail, script.line(hazard.line))
+            return finding("bash-refused", "error", hazard.detail, script.line(hazard.line), hazard.fix)
         case "refused":
-            fix = "write the name itself, or choose between fixed names with `case`"
-            return finding("bash-refused", "error", f"{{{{{name}}}}}: {hazard.detail}", where, fix)
-        case "arithmetic" if default is not None and not _NUMBER.fullmatch(default):
+            return finding("bash-refused", "error", f"{{{{{name}}}}}: {hazard.detail}", where, hazard.fix)
+        case "literal" if hazard.path[0] in known:
+            what = f"${{{{{name}}}}} stays as it is, although there is a variable {name}"
+            return finding("unsupported-template", "warning", what, where, APART)
+        case "arithmetic" if default is not None and not is_number(default):
             what = f"{name} is used in arithmetic, and '{default}' is not a number"
             return finding("bash-arithmetic", "error", what, where, "make it a number, or compare it as text")
         case "command" if default is None or len(default.split()) != 1:

@@ -46,6 +46,8 @@ def _render(job: Job, action: Bash) -> ShellScript:
         fix = f" (fix: {error.fix})" if error.fix else ""
         raise StepFailure(f"{where}: {error.what}{fix}", hopeless=True) from error
     job.missing(script.missing, "command")
+    for warning in script.warnings:
+        job.warn(warning)
     return script
 
 

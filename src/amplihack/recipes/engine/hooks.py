@@ -32,10 +32,12 @@ async def run_hook(
         "recipe_name": frame.recipe.name,
     }
     try:
-        scope = frame.view(**facts)
+        script = render_shell(hook.text, frame.view(**facts), token=run.world.clock.token)
+        for warning in script.warnings:
+            run.warn(result.identity, f"hook {name}: {warning}")
         outcome = await run.world.shell.run(
             ShellRequest(
-                script=render_shell(hook.text, scope, token=run.world.clock.token),
+                script=script,
                 scope=frame.scope.values,
                 working_dir=run.options.working_dir,
                 env={

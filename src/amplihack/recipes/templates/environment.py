@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,7 +12,7 @@ from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import line_of
 from amplihack.recipes.templates.names import REFERENCE, unfit, variable_name
 from amplihack.recipes.templates.reserved import is_reserved
-from amplihack.recipes.templates.shell import ShellScript
+from amplihack.recipes.templates.scripts import ShellScript
 from amplihack.recipes.values import KeyPath, Value, to_text
 
 LARGEST = 96 * 1024  # Linux refuses a single NAME=value of 128 KiB
@@ -32,12 +33,14 @@ class EnvironmentPlan:
     """What to hand to bash, with nothing done yet.
 
     `exports` go into the environment. Each of `files` is to be written privately, byte for byte
-    (encode with errors="surrogateescape"), and its path exported as `<name>_FILE`. `preamble` goes in front
-    of the script, on its first line, so that line numbers in bash's messages stay the author's.
+    (encode with errors="surrogateescape"), and its path exported under the name in `paths`: `<name>_FILE`, or
+    another where a variable of the recipe is called so. `preamble` goes in front of the script, on its first
+    line, so that line numbers in bash's messages stay the author's.
     """
 
     exports: Mapping[str, str]
     files: Mapping[str, str]
+    paths: Mapping[str, str]
     preamble: str
     warnings: tuple[str, ...] = ()
 
@@ -80,8 +83,18 @@ def plan_environment(
         elif (size := _size(name, text)) <= min(room, SMALL, largest):
             exports[name] = text
             room -= size
-    loaded, preamble = _preamble(files)
-    return EnvironmentPlan(exports, loaded, preamble, tuple(warnings))
+    taken = wanted.keys() | others.keys()
+    paths = {name: _path_name(name, taken) for name in files}
+    loaded, preamble = _preamble(files, paths)
+    return EnvironmentPlan(exports, loaded, paths, preamble, tuple(warnings))
+
+
+def _path_name(name: str, taken: AbstractSet[str]) -> str:
+    """A name for the path of a variable's file that no other variable has."""
+    path = f"{name}{FILE_SUFFIX}"
+    while path in taken:
+        path += "_"
+    return path
 
 
 def _sorted_out(scope: Mapping[str, Value], script: ShellScript) -> tuple[dict[str, str], dict[str, str]]:
@@ -119,7 +132,7 @@ def _refuse_unfit(wanted: dict[str, str], script: ShellScript) -> None:
         del wanted[name]
 
 
-def _preamble(files: Mapping[str, str]) -> tuple[dict[str, str], str]:
+def _preamble(files: Mapping[str, str], paths: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """The files to write, and the commands that load them; equal texts are written and read once.
 
     In a UTF-8 locale `read` drops bytes that are no characters, hence the C locale; `unset` first, because a
@@ -133,7 +146,7 @@ def _preamble(files: Mapping[str, str]) -> tuple[dict[str, str], str]:
             commands.append(f"unset -v {name}; {name}=${by_text[text]}; ")
             continue
         loaded[name], by_text[text] = text, name
-        source = f"${name}{FILE_SUFFIX}"
+        source = f"${paths[name]}"
         commands.append(f"unset -v {name}; IFS= LC_ALL=C read -r -d '' {name} < \"{source}\" || :; ")
     return loaded, "".join(commands)
 

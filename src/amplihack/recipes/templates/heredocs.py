@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import line_of
-from amplihack.recipes.templates.bash import Heredoc, Place, Quoting
+from amplihack.recipes.templates.bash import Edit, Heredoc, Place, Quoting
 from amplihack.recipes.values import KeyPath
 
 _TOKEN = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
@@ -18,15 +18,6 @@ _LOST_BY_BASH = re.compile("[\x01\x7f]")  # its own marks in strings; in `$(...)
 # that they stand in a heredoc: there a value with such characters must not be in the text.
 _SYNTAX = re.compile(r"""[\\'"`$(){}<>#&|;\x01\x7f]""")
 _LEADING_TABS = re.compile(r"^\t+", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """`text` takes the place of what lies between two offsets of the template."""
-
-    start: int
-    end: int
-    text: str
 
 
 def apply_edits(template: str, edits: Sequence[Edit]) -> str:
@@ -56,7 +47,7 @@ def heredoc_edits(template: str, places: Sequence[Place], values: Values) -> Ite
             inside.setdefault(place.heredoc, []).append(place)
     for heredoc, found in inside.items():
         unsafe = _SYNTAX if heredoc.nested else _LOST_BY_BASH
-        if any(unsafe.search(values.texts[place.placeholder.path]) for place in found):
+        if heredoc.within or any(unsafe.search(values.texts[place.placeholder.path]) for place in found):
             yield from _referring(template, heredoc, found, values)
         else:
             yield from _inlining(template, heredoc, found, values)
@@ -73,17 +64,16 @@ def _inlining(template: str, heredoc: Heredoc, places: Sequence[Place], values: 
         yield Edit(_line_start(template, heredoc.closing[0]), heredoc.closing[0], "")
     yield Edit(*heredoc.body, body)
     if _could_end(body, heredoc.delimiter):
-        fresh = _fresh(body, values.token, line_of(template, heredoc.operator[0]))
+        fresh = _fresh(body, values.token, template, heredoc)
         yield Edit(*heredoc.word, f"'{fresh}'")
         yield Edit(*heredoc.closing, fresh)
 
 
 def _referring(template: str, heredoc: Heredoc, places: Sequence[Place], values: Values) -> Iterator[Edit]:
     """The same heredoc without quotes: the author's text escaped, references instead of the values."""
-    line = line_of(template, heredoc.operator[0])
     pieces = [re.sub(r"[\\$`]", r"\\\g<0>", piece) for piece in _pieces(template, heredoc, places)]
     body = _joined(pieces, [f"${{{values.names[place.placeholder.path]}}}" for place in places])
-    fresh = _fresh(body, values.token, line)
+    fresh = _fresh(body, values.token, template, heredoc)
     yield Edit(*heredoc.body, body)
     yield Edit(*heredoc.word, fresh)
     yield Edit(*heredoc.closing, fresh)
@@ -113,11 +103,12 @@ def _could_end(body: str, delimiter: str) -> bool:
     return re.search(rf"^\t*{re.escape(delimiter)}", body, re.MULTILINE) is not None
 
 
-def _fresh(body: str, token: Callable[[], str], line: int) -> str:
+def _fresh(body: str, token: Callable[[], str], template: str, heredoc: Heredoc) -> str:
     for _ in range(_ATTEMPTS):
         word = token()
         if _TOKEN.fullmatch(word) and word not in body:
             return word
+    line = line_of(template, heredoc.operator[0])
     raise TemplateError(
         f"no delimiter could be found for the heredoc on line {line} that its values do not contain",
         line=line,

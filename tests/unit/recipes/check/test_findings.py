@@ -247,6 +247,18 @@ PAIRS = [
         FLAT + "  - {id: a, command: 'echo \"{{mode}}\"'}\n",
     ),
     (
+        "bash-source",
+        "warning",
+        FLAT + "  - {id: a, command: 'echo {{mode}} | sudo bash'}\n",
+        FLAT + "  - {id: a, command: 'echo {{mode}} | sudo tee log'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, command: 'echo \"\\${{mode}}\"'}\n",
+        FLAT + "  - {id: a, command: 'echo \"{{mode}} \\${{ secrets.KEY }}\"'}\n",
+    ),
+    (
         "code-source",
         "note",
         FLAT + '  - {id: a, command: "python3 -c \'print(\\"{{mode}}\\")\'"}\n',

@@ -211,6 +211,12 @@ def test_strict_variables_fail_the_step_and_lenient_ones_warn() -> None:
     assert "undefined in command: nope" in only(FakeWorld().run(text, strict_vars=True).step_results).error
 
 
+def test_a_value_that_is_run_as_a_program_is_told() -> None:
+    world = FakeWorld()
+    result = world.run("name: r\ncontext: {x: y}\nsteps: [{id: a, command: 'bash -c {{x}}'}]\n")
+    assert result.warnings == ("a: the value of x is run as a bash program on line 1",)
+
+
 def test_inputs_are_checked_before_the_first_step() -> None:
     text = (
         "name: r\ncontext: {a: '', p: /nowhere, g: /here}\n"

@@ -25,7 +25,7 @@ def run(scope: dict[str, Value], template: str, folder: Path, budget: int = 1_00
     environment |= made.exports
     for name, text in made.files.items():
         (folder / name).write_bytes(text.encode("utf-8", "surrogateescape"))
-        environment[f"{name}_FILE"] = str(folder / name)
+        environment[made.paths[name]] = str(folder / name)
     source = folder / "script.sh"
     source.write_bytes((made.preamble + script.source).encode("utf-8", "surrogateescape"))
     finished = subprocess.run(["bash", str(source)], env=environment, capture_output=True, check=False)
@@ -146,6 +146,12 @@ def test_a_large_value_is_loaded_once_for_its_name_and_alias() -> None:
     assert list(made.files) == ["RECIPE_VAR_big"]
     assert "\n" not in made.preamble
     assert "BIG=$RECIPE_VAR_big" in made.preamble
+
+
+def test_a_variable_named_like_the_file_of_a_large_one_keeps_its_value(tmp_path: Path) -> None:
+    scope: dict[str, Value] = {"big": "x" * 200_000, "big_FILE": "mine", "BIG_FILE_": "too"}
+    template = 'echo {{big_FILE}} "$BIG_FILE" {{BIG_FILE_}} ${#BIG} ${#RECIPE_VAR_big}'
+    assert run(scope, template, tmp_path) == b"mine mine too 200000 200000\n"
 
 
 def test_the_preamble_leaves_the_line_numbers_of_the_script_alone(tmp_path: Path) -> None:

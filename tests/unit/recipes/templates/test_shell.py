@@ -206,6 +206,41 @@ def test_hard_cases_print_the_value_itself(template: str, expected: str, value: 
         'echo "$(( a[{{n}}] ))"',
         "cat <<E\n$(({{n}}))\nE",
         "echo `echo $(( {{n}} ))`",
+        'echo ${v:"{{n}}"}',
+        'echo $(( ${v:-"{{n}}"} ))',
+        "declare -A m; m[$(( {{n}} ))]=1",
+        "declare -A m; declare m[{{n}}]=1",
+        "declare -ai k=({{n}})",
+        "declare -i k; k=({{n}})",
+        "declare -i k; k[1]={{n}}",
+        "declare -i k; k+={{n}}",
+        "declare -i k; read k <<< {{n}}",
+        "declare -i k; read k <<E\n{{n}}\nE",
+        "declare -i k; echo {{n}} | { read k; }",
+        "declare -i k; mapfile k <<< {{n}}",
+        "declare -i k; for k in {{n}}; do :; done",
+        "declare -i k; printf -v k %s {{n}}",
+        "declare -i k; : ${k:={{n}}}",
+        "declare -i OPTARG; getopts a: o -a {{n}}",
+        "k={{n}}; declare -i k",
+        "command declare -i k; k={{n}}",
+        "time -p declare -i k; k={{n}}",
+        "coproc N { declare -i k; k={{n}}; }",
+        "RANDOM={{n}}",
+        "export OPTIND={{n}}",
+        "for SECONDS in {{n}}; do :; done",
+        "f() { declare -A m; }; m[{{n}}]=2",
+        "if true; then declare -A m; fi; m[{{n}}]=2",
+        "true && declare -A m; m[{{n}}]=2",
+        "declare -A m | cat; m[{{n}}]=2",
+        "(declare -A m); m[{{n}}]=2",
+        "x=$(declare -A m); m[{{n}}]=2",
+        "declare -A m; unset m; m[{{n}}]=2",
+        "declare -a m; declare -A m; m[{{n}}]=2",
+        "local -A m; m[{{n}}]=2",
+        "declare -A m; f() { local m; m[{{n}}]=1; }",
+        "echo $(\\\n( {{n}} ))",
+        'echo $(("$(echo \')\' ")")" + {{n}}))',
     ],
 )
 def test_arithmetic_takes_numbers_and_refuses_what_bash_would_execute(template: str) -> None:
@@ -250,6 +285,30 @@ def test_arithmetic_takes_numbers_and_refuses_what_bash_would_execute(template: 
         "wait -p {{x}}",
         "declare -n r={{x}}",
         "local -rn r='{{x}}'",
+        "declare -n r; r={{x}}",
+        "declare -n r; read r <<< {{x}}",
+        "declare -n r=q; for r in {{x}}; do :; done",
+        "r={{x}}; declare -n r",
+        "read -a{{x}}",
+        "read -{{x}} y",
+        "printf -v{{x}} a",
+        "printf -vx[{{x}}] a",
+        "printf -v $(echo {{x}}) a",
+        "builtin printf -v {{x}} a",
+        "command -p read {{x}}",
+        "wait -n -p {{x}}",
+        "exec {y[{{x}}]}>f",
+        "{ :; } {y[{{x}}]}<f",
+        "mapfile -C {{x}} -c 1 y",
+        "mapfile -tC{{x}} y",
+        'declare "m[{{x}}]=1"',
+        "declare -a 'y=({{x}})'",
+        "declare -a y=$(echo {{x}})",
+        "[ {{y}} {{x}} ]",
+        "test -{{y}} {{x}}",
+        "echo a >&$(echo {{x}})",
+        "echo ${y@{{x}}}",
+        "[[ ! ( -v y[{{x}}] ) ]]",
     ],
 )
 def test_places_where_no_value_is_safe_are_refused_with_line_and_fix(template: str) -> None:
@@ -257,7 +316,7 @@ def test_places_where_no_value_is_safe_are_refused_with_line_and_fix(template: s
         source("true\n" + template, x="harmless")
     assert refused.value.line >= 2
     assert refused.value.fix
-    assert "refused" in [hazard.kind for hazard in hazards(template)]
+    assert "refused" in [hazard.kind for hazard in hazards(template)] or template.startswith("declare -a ")
 
 
 @pytest.mark.parametrize(
@@ -278,6 +337,18 @@ def test_places_where_no_value_is_safe_are_refused_with_line_and_fix(template: s
         'readonly A="{{x}}"',
         "printf '%d' {{x}}",
         "exit {{x}}",
+        "declare x=(); f() { local -A m; m[{{x}}]=1; }",
+        "f() { local -A m=([{{x}}]=1); echo ${m[{{x}}]}; }",
+        "declare -A m; { m[{{x}}]=1; (echo ${m[{{x}}]}); }",
+        "declare -A m; echo $(( ${y%{{x}}} + 1 ))",
+        "[[ ${y#{{x}}} -gt 3 ]]",
+        "declare -i n; read -r n < <(wc -l < {{x}}); echo {{x}}",
+        "f() { local -n out=$1; out={{x}}; }",
+        "[[ $y == -v && {{x}} == a ]]",
+        "wait {{x}}",
+        'export "$k=1" B={{x}}',
+        "declare -a y=a{{x}}",
+        "export -n A",
     ],
 )
 def test_ordinary_arguments_of_the_same_commands_are_fine(template: str) -> None:
@@ -355,6 +426,34 @@ def test_a_bare_placeholder_as_command_is_pointed_out(template: str, expected: l
         ("python3 <<PY\nprint('{{x}}')\nPY", "python"),
         ("bash -s <<'E'\n{{x}}\nE", "bash"),
         ("/usr/bin/env node <<'E'\n{{x}}\nE", "node"),
+        ("find . -exec sh -c 'echo {{x}}' \\;", "bash"),
+        ("xargs -I{} bash -c {{x}}", "bash"),
+        ("su -c {{x}} me", "bash"),
+        ("su - me -lc {{x}}", "bash"),
+        ("flock file -c {{x}}", "bash"),
+        ("env -S{{x}}", "bash"),
+        ("ssh -p 22 host cd {{x}}", "bash"),
+        ("docker exec box sh -c {{x}}", "bash"),
+        ("echo {{x}} | bash", "bash"),
+        ("{ echo a; echo {{x}}; } | tee log | sudo sh", "bash"),
+        ("cat <<E | bash -s\n{{x}}\nE", "bash"),
+        ("echo {{x}} |\n  sh", "bash"),
+        ("echo {{x}} | python3 -", "python"),
+        ("bash <<< {{x}}", "bash"),
+        ("bash <(echo {{x}})", "bash"),
+        ("source <(echo {{x}})", "bash"),
+        (". /dev/stdin <<< {{x}}", "bash"),
+        ("source /dev/stdin <<E\n{{x}}\nE", "bash"),
+        ('eval "$(echo {{x}})"', "bash"),
+        ("source {{x}}", "bash"),
+        ("echo {{x}} | xargs -I% sh -c 'echo %'", "bash"),
+        ("echo {{x}} | at now", "bash"),
+        ("echo {{x}} | ssh host", "bash"),
+        ("command eval {{x}}", "bash"),
+        ("compgen -W {{x}}", "bash"),
+        ("BASH_ENV={{x}} run", "bash"),
+        ("export PS4={{x}}", "bash"),
+        ("env PS4={{x}} bash -x script", "bash"),
     ],
 )
 def test_values_that_become_source_code_are_pointed_out(template: str, language: str) -> None:
@@ -373,7 +472,210 @@ def test_values_that_become_source_code_are_pointed_out(template: str, language:
         "echo bash -c {{x}}",
         "jq . <<'E'\n{{x}}\nE",
         "python3 -c 'import sys' {{x}}",
+        "echo {{x}} | grep bash",
+        "echo {{x}} | bash script.sh",
+        "ssh {{x}} uptime",
+        "find {{x}} -name sh",
+        "docker run {{x}}",
+        "source lib.sh {{x}}",
+        'source "{{x}}/lib.sh"',
+        "echo {{x}} | xargs rm",
+        "echo {{x}} | ssh host cat",
+        "echo {{x}}; echo ls | bash",
     ],
 )
 def test_data_for_the_same_programs_is_not_source_code(template: str) -> None:
     assert hazards(template) == ()
+
+
+def test_a_run_warns_of_values_that_bash_runs_as_a_program() -> None:
+    script = render_shell("true\neval {{x}}; python3 -c {{x}}; eval {{x}}", {"x": "v"}, token=tokens())
+    assert script.warnings == ("the value of x is run as a bash program on line 2",)
+
+
+def test_a_dollar_before_a_placeholder_keeps_it_and_is_told_where_the_variable_exists() -> None:
+    script = render_shell('echo "\\${{price}} \\${{ secrets.KEY }}"', {"price": 5}, token=tokens())
+    assert script.source == 'echo "\\${{price}} \\${{ secrets.KEY }}"'
+    assert [warning.partition(",")[0] for warning in script.warnings] == ["${{price}} stays as it is"]
+
+
+@pytest.mark.parametrize(
+    ("template", "value", "expected"),
+    [
+        ("echo a >&{{x}}", "out", 'echo a >"$RECIPE_VAR_x" 2>&1'),
+        ("echo a 1>&{{x}} b", "out", 'echo a >"$RECIPE_VAR_x" 2>&1 b'),
+        ('echo a >& "$d/{{x}}"', "1", 'echo a > "$d/${RECIPE_VAR_x}" 2>&1'),
+        ("echo a >&{{x}}", "2", 'echo a >&"$RECIPE_VAR_x"'),
+        ("echo a 2>&{{x}}", "out", 'echo a 2>&"$RECIPE_VAR_x"'),
+        ("printf {{x}} a", "-v", 'printf -- "$RECIPE_VAR_x" a'),
+        ("printf '{{x}}'", "-v", "printf -- ''\"$RECIPE_VAR_x\"''"),
+        ("printf -- {{x}} a", "-v", 'printf -- "$RECIPE_VAR_x" a'),
+        ("printf a{{x}} b", "-v", 'printf a"$RECIPE_VAR_x" b'),
+        ("wait {{x}}", "1", 'wait -- "$RECIPE_VAR_x"'),
+        ('echo $"a {{x}}"', "1", 'echo "a ${RECIPE_VAR_x}"'),
+    ],
+)
+def test_places_that_bash_would_read_twice_are_written_so_that_it_reads_them_once(
+    template: str, value: str, expected: str
+) -> None:
+    assert source(template, x=value) == expected
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "declare -a a={{x}}",
+        "declare -A a={{x}}",
+        "local a=(); local a={{x}}",
+        'mapfile a < f; declare "a={{x}}"',
+        "readonly -a a='{{x}}'",
+        "declare a[1]={{x}}",
+        "source lib.sh; declare a={{x}}",
+        "declare DIRSTACK={{x}}",
+    ],
+)
+def test_a_list_in_parentheses_is_refused_where_a_declaration_would_evaluate_it(template: str) -> None:
+    assert source(template, x="(a) b")
+    with pytest.raises(TemplateError, match=r"\{\{x\}\} on line 1: a value in parentheses"):
+        source(template, x="($(touch canary))")
+
+
+def test_what_a_command_prints_into_arithmetic_is_taken_only_if_it_is_a_number(tmp_path: Path) -> None:
+    for template, result in [
+        ("echo $(( $(echo {{x}}) + 1 ))", "8\n"),
+        ("echo $(( `echo {{x}} # seven\n` + 1 ))", "8\n"),
+        ('echo "$(( $(cat <<E\n{{x}}\nE\n) + 1 ))"', "8\n"),
+        ("[[ $(echo {{x}}) -gt 3 ]] && echo more", "more\n"),
+        ("declare -i n; n=$(echo {{x}}; exit 3); echo $? $n", "3 7\n"),
+        ("a=(1 2 3); echo ${a[$(echo {{y}})]}", "2\n"),
+        ('declare -A m=([q]=1); echo ${m[$(echo "{{k}}")]}', "1\n"),
+    ]:
+        assert run(template, tmp_path, x=7, y=1, k="q") == result
+    script = render_shell("echo $(( $(echo {{x}}) + 1 ))", {"x": "a[$(touch canary)]"}, token=tokens())
+    finished = subprocess.run(
+        ["bash", "-c", script.source],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], **script.variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 1
+    assert "line 1: what a command printed is evaluated by bash and is not a number" in finished.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("cat <<EO\\\nF\n{{x}}\nEOF\n", "@\n"),
+        ("cat <\\\n<EOF\n{{x}}\nEOF\n", "@\n"),
+        ("cat <<\\\n-EOF\n\t{{x}}\n\tEOF\n", "@\n"),
+        ("cat <<OUT\n$(cat <<'EOF'\n{{x}}\n.\nEOF\n)\nOUT\n", "@\n.\n"),
+        ("cat <<-OUT\n\t$(cat <<'EOF'\n{{x}}\n.\nEOF\n)\n\tOUT\n", "@\n.\n"),
+        ('echo "`echo $"{{y}}"`"', "y\n"),
+        ("[[ a =~ (;|&|a) ]] && printf %s {{x}}", "@"),
+        ("printf {{x}}", "@"),
+    ],
+)
+def test_heredocs_and_words_that_are_hard_to_see_carry_the_value(
+    template: str, expected: str, tmp_path: Path
+) -> None:
+    for value in ("v", "$(touch canary)", "OUT\ntouch canary\n\tOUT", "\ttab\n\t\ttabs", "-v"):
+        assert run(template, tmp_path, x=value, y="y") == expected.replace("@", value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("template", ["x\\\n={{x}}", "cat <<$(a b)\n{{x}}\n$(a b)"])
+def test_what_cannot_be_read_for_certain_is_refused_with_its_line(template: str) -> None:
+    with pytest.raises(TemplateError, match="on line 2: its placeholders cannot be placed") as refused:
+        source("true\n" + template, x="v")
+    assert refused.value.line == 2
+
+
+EVALUATED_LATER = [
+    "n={{x}}; (( n > 3 ))",
+    'n="{{x}}"\nif [[ $n -gt 3 ]]; then :; fi',
+    "local n={{x}}; echo $(( n + 1 ))",
+    "n={{x}}; k=$n; a[k]=1",
+    "n={{x}}; declare -i k; k=$n",
+    "for n in {{x}}; do let k=n; done",
+    "read n <<< {{x}}; echo ${v:n}",
+    "while read -r n; do (( n )); done <<E\n{{x}}\nE",
+    "f() { (( $1 > 2 )); }; f {{x}}",
+    "f() { local n=$2; [[ $n -eq 1 ]]; }; f a {{x}}",
+    "set -- {{x}}; (( $1 ))",
+    "n={{x}}; echo ${!n}",
+    'n={{x}}; echo "${n@P}"',
+    'n={{x}}; printf -v "$n" a',
+    "n={{x}}; [[ -v $n ]]",
+    "n={{x}}; echo a >&$n",
+    "n={{x}}; declare -a y=$n",
+]
+
+
+@pytest.mark.parametrize("template", EVALUATED_LATER)
+def test_a_value_that_reaches_an_evaluation_through_a_variable_must_not_expand(template: str) -> None:
+    for harmless in ("7", "", "auto", "two words", "[1]"):
+        assert source(template, x=harmless)
+    for code in (
+        "a[$(touch canary)]",
+        "`touch canary`",
+        "(<(touch canary))",
+        "RECIPE_VAR_y",
+        "other",
+        "OTHER",
+    ):
+        with pytest.raises(
+            TemplateError, match=r"\{\{x\}\} on line \d: the value goes to a variable"
+        ) as refused:
+            source(template, x=code, other="a[$(touch canary)]")
+        assert refused.value.fix
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "n={{x}}; echo $n; [ $n -gt 3 ]; k=5; (( k > 3 ))",
+        "n={{x}}; (( ${#n} > 3 )); echo $(( $(wc -c <<< $n) + 1 ))",
+        "pattern={{x}}; count=$(grep -c $pattern f); (( count > 0 ))",
+        "declare -A m; m[k]={{x}}; echo ${m[$k]} ${!m[@]}",
+        "f() { echo $1; }; f {{x}}; (( 1 ))",
+        "items=({{x}}); for (( i = 0; i < ${#items[@]}; i++ )); do echo ${items[i]}; done",
+    ],
+)
+def test_a_variable_that_is_not_evaluated_takes_any_value(template: str) -> None:
+    assert source(template, x="$(touch canary)")
+
+
+def test_what_a_command_prints_into_a_variable_is_checked_where_that_is_evaluated(tmp_path: Path) -> None:
+    template = "n=$(printf '%s\\n\\n' {{x}}); (( n > 3 )) 2>/dev/null; printf %s \"$n\""
+    for harmless in ("7", " * a\\n -n", "é[1]"):
+        assert run(template, tmp_path, x=harmless) == harmless
+    script = render_shell(template, {"x": "a[$(touch canary)]"}, token=tokens())
+    environment = {"PATH": os.environ["PATH"], **script.variables}
+    finished = subprocess.run(
+        ["bash", "-c", script.source], cwd=tmp_path, env=environment, capture_output=True, check=False
+    )
+    assert b"line 1: what a command printed is evaluated by bash and could run commands" in finished.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_variable_with_a_value_that_is_run_as_a_program_is_pointed_out() -> None:
+    assert [hazard.kind for hazard in hazards('c="ls {{x}}"; eval "$c"')] == ["source"]
+    assert [hazard.kind for hazard in hazards('c={{x}}; d=$c; bash -c "$d"')] == ["source"]
+    assert [hazard.kind for hazard in hazards("c={{x}}; echo $c; eval $d")] == []
+
+
+@pytest.mark.parametrize(
+    "word", ["{{x}}", "$'{{x}}'", '$"{{x}}"', "''{{x}}", "${nope:-{{x}}}", '"$nope"{{x}}', "`echo {{x}}`"]
+)
+@pytest.mark.parametrize("command", ["printf @ a", "printf -v y @ a", "command printf @ a", "wait @ 1"])
+def test_a_value_never_becomes_an_option_that_takes_a_name(command: str, word: str, tmp_path: Path) -> None:
+    for value in ("-va[$(touch canary)]", "-pa[$(touch canary)]"):
+        script = render_shell(command.replace("@", word), {"x": value}, token=tokens())
+        environment = {"PATH": os.environ["PATH"], **script.variables}
+        subprocess.run(
+            ["bash", "-c", script.source], cwd=tmp_path, env=environment, capture_output=True, check=False
+        )
+    assert list(tmp_path.iterdir()) == []

@@ -1,251 +1,324 @@
-"""Lists of commands: which word is a command, which parenthesis closes what, where a heredoc opens."""
+"""Lists of commands: which word is a command, which parenthesis closes what, where a heredoc opens.
+
+list     = { command (";" | "&" | "&&" | "||" | "|" | newline) }
+command  = { assignment | redirection } word { word | redirection }
+         | "if" list "then" list ... "fi" | ("while" | "until") list "do" list "done"
+         | ("for" | "select") name ["in" { word }] "do" list "done" | "for" "((" arithmetic "))" ...
+         | "case" word "in" { pattern ")" list ";;" } "esac" | "[[" condition "]]" | "((" arithmetic "))"
+         | "(" list ")" | "{" list "}" | name "()" command | "function" name command
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import Enum, auto
 
-from amplihack.recipes.templates.bash.conditions import Conditions
-from amplihack.recipes.templates.bash.places import Command, Refusal, Word
-from amplihack.recipes.templates.bash.roles import DECLARES, settle_command
-from amplihack.recipes.templates.bash.words import BLANKS
-
-_REDIRECTION = re.compile(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")
-_SEPARATOR = re.compile(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")
-_FUNCTION_PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
-_DESCRIPTOR = re.compile(r"[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*\}")
-_ASSIGNED = re.compile(r"""([A-Za-z0-9_\0"']++)(?:\[.*\])?\+?=""", re.DOTALL)
-_KEEPS_COMMAND = frozenset(
-    ("if", "then", "else", "elif", "fi", "while", "until", "do", "done", "{", "}", "!", "time", "coproc")
+from amplihack.recipes.templates.bash.blocks import Expects, List, close, reopen
+from amplihack.recipes.templates.bash.blocks import open_ as open_block
+from amplihack.recipes.templates.bash.builtins import (
+    DECLARES,
+    declares_associative,
+    settle_builtin,
+    without_prefix,
 )
+from amplihack.recipes.templates.bash.conditions import condition
+from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
+from amplihack.recipes.templates.bash.expansions import arithmetic, is_arithmetic
+from amplihack.recipes.templates.bash.heredocs import newline
+from amplihack.recipes.templates.bash.places import Command, Refusal, Word, assign, refuse
+from amplihack.recipes.templates.bash.programs import input_language, name_language, settle_programs
+from amplihack.recipes.templates.bash.redirections import is_descriptor, redirection
+from amplihack.recipes.templates.bash.words import comment, word
+
+_SEPARATOR = re.compile(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")
+_FUNCTION_PARENTHESES = re.compile(r"(?:[ \t]|\\\n)*\((?:[ \t]|\\\n)*\)")
+_ASSIGNED = re.compile(r"""([A-Za-z0-9_\0\1"']++)(?:\[.*\])?\+?=""", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TIME_OPTION = re.compile(r"[ \t]+-p(?=[ \t])")
+_COPROC_NAME = re.compile(
+    r"[ \t]+[A-Za-z_][A-Za-z0-9_]*(?=[ \t]+(?:\{|\(|\[\[|(?:if|while|until|for|case|select)[ \t\n]))"
+)
+_PIPES = ("|", "|&")
 
 
-class Expects(Enum):
-    """What the next word of a list is."""
-
-    COMMAND = auto()
-    ARGUMENT = auto()
-    VARIABLE = auto()  # behind `for` and `select`
-    IN = auto()  # behind the variable of `for`
-    CASE_WORD = auto()
-    CASE_IN = auto()
-    FUNCTION = auto()
-
-
-@dataclass(slots=True)
-class List:
-    """The state of one list of commands: a script, or the inside of one substitution."""
-
-    closer: str
-    open: list[str] = field(default_factory=list)  # "(", "pattern" and "case", innermost last
-    expects: Expects = Expects.COMMAND
-    command: Command = field(default_factory=Command)
-    closed: bool = False
-    begun: bool = False  # an assignment or redirection has come: no reserved word can follow
-
-    @property
-    def innermost(self) -> str:
-        return self.open[-1] if self.open else ""
-
-
-class Commands(Conditions):
-    def commands(self, closer: str, opened: int) -> None:
-        """A list up to its closing parenthesis, or to the end of the text if `closer` is empty."""
-        findings = self.findings
-        outer = (findings.frame, self.waiting, self.closer)
-        findings.frames += 1
-        findings.frame, self.waiting, self.closer = findings.frames, (), closer
-        state = List(closer)
-        with self.deeper():
-            while self.step(state):
-                pass
-        self.end_command(state)
-        if closer and not state.closed:
-            raise self.unclosed(f"the {self.text[opened : opened + 2]}", opened)
-        if self.waiting:
-            heredoc = self.waiting[0]
-            raise self.unclosed(f"the heredoc {heredoc.delimiter}", heredoc.operator[0])
-        findings.frame, self.waiting, self.closer = outer
-
-    def step(self, state: List) -> bool:
-        """One token; False behind the closing parenthesis and at the end."""
-        self.skip(BLANKS)
-        char = self.peek()
-        if not char:
-            return False
-        if char == "\n":
-            self.newline_token(state)
-        elif char == "#":
-            self.comment()
-        elif char == "(":
-            self.open_parenthesis(state)
-        elif char == ")":
-            return self.close_parenthesis(state)
-        elif self.peek(2) not in ("<(", ">(") and self.redirection(state):
+def commands(c: Cursor, closer: str, opened: int) -> None:
+    """Read a list up to its closing parenthesis, or to the end of the text if `closer` is empty."""
+    script = c.script
+    outer = (script.frame, c.waiting, c.closer)
+    script.frames += 1
+    script.frame, c.waiting, c.closer = script.frames, [], closer
+    state = List(closer, element=c.count(), pipeline=c.count())
+    script.variables.enter()
+    with c.deeper():
+        while _step(c, state):
             pass
-        elif char in ";&|":
-            self.separator(state)
-        else:
-            self.next_word(state)
+    _end_command(c, state, "")
+    while state.open:
+        close(c.script, state)
+    script.variables.leave()
+    if closer and not state.closed:
+        raise c.unclosed(f"the {c.text[opened : opened + 2]}", opened)
+    if c.waiting:
+        heredoc = c.waiting[0]
+        raise c.unclosed(f"the heredoc {heredoc.delimiter}", heredoc.operator[0])
+    script.frame, c.waiting, c.closer = outer
+
+
+def _step(c: Cursor, state: List) -> bool:
+    """Read one token; False behind the closing parenthesis and at the end."""
+    if c.pos >= c.end:
+        return False
+    char = c.text[c.pos]
+    if char in " \t\\" and c.skip(BLANKS):
         return True
+    if char == "\n":
+        _newline(c, state)
+    elif char == "#":
+        comment(c)
+    elif char == "(":
+        _open_parenthesis(c, state)
+    elif char == ")":
+        return _close_parenthesis(c, state)
+    elif char in "<>&" and c.ahead(2) not in ("<(", ">(") and redirection(c, state):
+        pass
+    elif char in ";&|":
+        _separator(c, state)
+    else:
+        _next_word(c, state)
+    return True
 
-    def end_command(self, state: List) -> None:
-        settle_command(state.command, self.findings)
-        state.command, state.begun = Command(), False
 
-    def newline_token(self, state: List) -> None:
-        self.newline()
-        self.end_command(state)
-        if state.expects not in (Expects.IN, Expects.CASE_IN):
-            state.expects = Expects.COMMAND
+def _end_command(c: Cursor, state: List, following: str) -> None:
+    """Settle the words of a complete command; `following` is the operator behind it."""
+    command = state.command
+    if command.loop:
+        for word_ in command.words:
+            assign(word_.marks, command.loop)
+            c.script.flow.assign(command.loop, word_.text)
+            for mark in word_.marks:
+                mark.rebinds = True
+    elif command.words:
+        certain = not state.before and following not in ("|", "|&", "&")
+        settle_builtin(command, c.script, certain=certain)
+        settle_programs(command, c.script.flow)
+        if state.before in _PIPES and (language := input_language(command)):
+            name_language(c.script.marks[state.pipeline :], language, without=command)
+    state.command, state.begun, state.descriptor = Command(), False, None
 
-    def separator(self, state: List) -> None:
-        found = _SEPARATOR.match(self.text, self.pos, self.end)
-        operator = found.group() if found else self.peek()
-        self.pos += len(operator)
-        self.end_command(state)
+
+def _newline(c: Cursor, state: List) -> None:
+    newline(c)
+    continues = state.fresh and state.before
+    _end_command(c, state, "")
+    if not continues:  # `a |` and a newline go on
+        state.begin(c.count())
+    if state.expects not in (Expects.IN, Expects.CASE_IN):
         state.expects = Expects.COMMAND
-        if operator in (";;", ";&", ";;&") and state.innermost == "case":
-            state.open[-1] = "pattern"
 
-    def open_parenthesis(self, state: List) -> None:
-        opened = self.pos
-        if self.peek(2) == "((" and state.innermost != "pattern" and self.is_arithmetic(opened):
-            self.pos += 2
-            self.arithmetic("))", "the ((", opened)
-            state.expects = Expects.COMMAND
-            return
-        self.pos += 1
-        if state.innermost != "pattern":
-            state.open.append("(")
-            state.expects = Expects.COMMAND
 
-    def close_parenthesis(self, state: List) -> bool:
-        self.pos += 1
-        self.end_command(state)
-        if state.innermost == "pattern":
-            state.open[-1] = "case"
-        elif state.innermost == "(":
-            state.open.pop()
-        elif not state.open and state.closer:
-            state.closed = True
-            return False
+def _separator(c: Cursor, state: List) -> None:
+    found = _SEPARATOR.match(c.ahead(3))
+    operator = found.group() if found else c.peek()
+    c.advance(len(operator))
+    _end_command(c, state, operator)
+    state.expects = Expects.COMMAND
+    if operator in _PIPES:
+        for mark in c.script.marks[state.element :]:
+            mark.feeds = True
+        state.element = c.count()
+    else:
+        state.begin(c.count())
+    state.before = operator if operator in ("&&", "||", *_PIPES) else ""
+    state.fresh = True
+    if operator in (";;", ";&", ";;&") and state.innermost == "case":
+        reopen(c.script, state, "pattern")
+
+
+def _open_parenthesis(c: Cursor, state: List) -> None:
+    opened = c.pos
+    state.fresh = False
+    if state.innermost != "pattern" and c.ahead(2) == "((" and is_arithmetic(c):
+        c.advance(2)
+        arithmetic(c, "))", "the ((", opened)
         state.expects = Expects.COMMAND
-        return True
+        return
+    c.pos += 1
+    if state.innermost != "pattern":
+        open_block(c.script, state, "(")
+        state.expects = Expects.COMMAND
 
-    def redirection(self, state: List) -> bool:
-        if self.peek(2) == "<<" and self.peek(3) != "<<<":
-            self.open_heredoc(state.command)
-            state.begun = True
-            return True
-        found = _REDIRECTION.match(self.text, self.pos, self.end)
-        if not found:
-            return False
-        self.pos = found.end()
+
+def _close_parenthesis(c: Cursor, state: List) -> bool:
+    c.pos += 1
+    _end_command(c, state, "")
+    state.fresh = False
+    if state.innermost == "pattern":
+        reopen(c.script, state, "case")
+    elif state.kinds["("]:
+        while state.innermost != "(":
+            close(c.script, state)
+        close(c.script, state)
+    elif state.closer:
+        state.closed = True
+        return False
+    state.expects = Expects.COMMAND
+    return True
+
+
+def _next_word(c: Cursor, state: List) -> None:
+    start, state.fresh = c.pos, False
+    if state.expects is Expects.ARGUMENT and state.command.declares and state.innermost != "pattern":
+        found = _declared(c, state.command)
+    else:
+        found = word(c, assignable=state.expects is Expects.COMMAND and state.innermost != "pattern")
+    if c.pos == start:
+        c.pos += 1
+    elif c.peek() in ("<", ">") and is_descriptor(found):
+        state.descriptor = (found.text, start)
+    elif state.innermost == "pattern":
+        if found.text == "esac":
+            close(c.script, state)
+            state.expects = Expects.COMMAND
+    else:
+        _TAKE[state.expects](c, state, found)
+
+
+def _declared(c: Cursor, command: Command) -> Word:
+    """Read an argument of `declare` and its kin, which may be an assignment."""
+    name = _NAME.match(c.text, c.pos, c.end)
+    variables = c.script.variables
+    variables.enter()
+    if name and declares_associative(without_prefix(command.words), name.group(), c.script):
+        variables.prove(name.group())
+    found = word(c, assignable=True, argument=True)
+    variables.leave()
+    return found
+
+
+def _take_command(c: Cursor, state: List, found: Word) -> None:
+    text = found.text
+    if state.begun and text in _RESERVED:
+        _first_word(c, state, found)
+    elif text in _BLOCKS:
+        _BLOCKS[text](c, state, text)
+    elif text in _PREFIXES:
+        _PREFIXES[text](c)
+    elif text in _BEGINS:
+        state.expects = _BEGINS[text]
+    elif text == "[[":
+        condition(c, c.pos - 2)
+    elif text == "esac" and state.kinds["case"]:
+        while state.innermost != "case":
+            close(c.script, state)
+        close(c.script, state)
+    elif parentheses := _FUNCTION_PARENTHESES.match(c.text, c.pos, c.end):
+        c.pos = parentheses.end()
+        state.function = True
+        c.script.flow.functions.add(found.plain)
+        refuse(found.marks, Refusal.FUNCTION)
+    elif (assigned := _ASSIGNED.match(text)) and not assigned.group(1).isprintable():
+        refuse(found.marks, Refusal.NAME)
+    elif found.assigns:
         state.begun = True
-        self.skip(BLANKS)
-        if (following := self.peek()) and (following not in "\n;&|()<>" or self.peek(2) in ("<(", ">(")):
-            self.word()
-        return True
+    else:
+        _first_word(c, state, found)
 
-    def next_word(self, state: List) -> None:
-        start = self.pos
-        argument = state.expects is Expects.ARGUMENT
-        word = self.word(assignable=self.may_assign(state), argument=argument)
-        if self.pos == start:
-            self.pos += 1
-        elif self.peek() in ("<", ">") and _DESCRIPTOR.fullmatch(word.text):
-            return
-        elif state.innermost == "pattern":
-            if word.text == "esac":
-                state.open.pop()
-                state.expects = Expects.COMMAND
-        else:
-            _TAKE[state.expects](self, state, word)
 
-    def may_assign(self, state: List) -> bool:
-        if state.innermost == "pattern":
-            return False
-        if state.expects is not Expects.ARGUMENT:
-            return state.expects is Expects.COMMAND
-        return state.command.words[0].plain in DECLARES
+def _first_word(_: Cursor, state: List, found: Word) -> None:
+    command = state.command
+    command.words.append(found)
+    command.marked = command.marked or bool(found.marks)
+    command.declares = found.plain in DECLARES
+    state.expects = Expects.ARGUMENT
+    if found.text.startswith("\0"):
+        found.marks[0].places[0].command_word = True
 
-    def take_command(self, state: List, word: Word) -> None:
-        if state.begun and word.text in _RESERVED:
-            self.first_word(state, word)
-        elif word.text in _KEEPS_COMMAND:
-            return
-        elif word.text in _BEGINS:
-            state.expects = _BEGINS[word.text]
-        elif word.text == "[[":
-            self.condition(self.pos - 2)
-        elif word.text == "esac" and state.innermost == "case":
-            state.open.pop()
-        elif found := _FUNCTION_PARENTHESES.match(self.text, self.pos, self.end):
-            self.pos = found.end()
-            _refuse(word, Refusal.FUNCTION)
-        elif (assigned := _ASSIGNED.match(word.text)) and "\0" in assigned.group(1):
-            _refuse(word, Refusal.NAME)
-        elif word.assigns:
-            state.begun = True
-        else:
-            self.first_word(state, word)
 
-    def first_word(self, state: List, word: Word) -> None:
-        state.command.words.append(word)
+def _take_argument(_: Cursor, state: List, found: Word) -> None:
+    command = state.command
+    if found.marks:
+        command.marked = True
+    if found.text in DECLARES and command.words and command.words[0].text in ("command", "builtin"):
+        command.declares = True
+    command.words.append(found)
+
+
+def _take_variable(_: Cursor, state: List, found: Word) -> None:
+    refuse(found.marks, Refusal.NAME)
+    state.loop = found.text
+    state.expects = Expects.IN
+
+
+def _take_in(c: Cursor, state: List, found: Word) -> None:
+    """Read `in`; the words behind it are like those of an ordinary command. `do` begins the body."""
+    state.expects = Expects.COMMAND
+    if found.text == "in":
+        state.command.loop = state.loop
         state.expects = Expects.ARGUMENT
-        if word.text.startswith("\0"):
-            word.marks[0].command_word = True
-
-    def take_argument(self, state: List, word: Word) -> None:
-        state.command.words.append(word)
-
-    def take_variable(self, state: List, word: Word) -> None:
-        _refuse(word, Refusal.NAME)
-        state.expects = Expects.IN
-
-    def take_in(self, state: List, word: Word) -> None:
-        """`in` and the words behind it are like an ordinary command; `do` begins the body."""
-        state.expects = Expects.COMMAND
-        if word.text == "in":
-            state.command.words.append(word)
-            state.expects = Expects.ARGUMENT
-
-    def take_case_word(self, state: List, _: Word) -> None:
-        state.expects = Expects.CASE_IN
-
-    def take_case_in(self, state: List, word: Word) -> None:
-        state.expects = Expects.COMMAND
-        if word.text == "in":
-            state.open.append("pattern")
-
-    def take_function(self, state: List, word: Word) -> None:
-        _refuse(word, Refusal.FUNCTION)
-        if found := _FUNCTION_PARENTHESES.match(self.text, self.pos, self.end):
-            self.pos = found.end()
-        state.expects = Expects.COMMAND
+    elif found.text in _BLOCKS:
+        _BLOCKS[found.text](c, state, found.text)
 
 
+def _take_case_word(_: Cursor, state: List, __: Word) -> None:
+    state.expects = Expects.CASE_IN
+
+
+def _take_case_in(c: Cursor, state: List, found: Word) -> None:
+    state.expects = Expects.COMMAND
+    if found.text == "in":
+        open_block(c.script, state, "pattern")
+
+
+def _take_function(c: Cursor, state: List, found: Word) -> None:
+    refuse(found.marks, Refusal.FUNCTION)
+    if parentheses := _FUNCTION_PARENTHESES.match(c.text, c.pos, c.end):
+        c.pos = parentheses.end()
+    state.function = True
+    c.script.flow.functions.add(found.plain)
+    state.expects = Expects.COMMAND
+
+
+def _begin(c: Cursor, state: List, text: str) -> None:
+    open_block(c.script, state, text)
+
+
+def _go_on(c: Cursor, state: List, text: str) -> None:
+    """Read `then`, `elif`, `else` or `do`: another part of the same command."""
+    if state.innermost in ("if", "then", "elif", "while", "until"):
+        reopen(c.script, state, text)
+    else:
+        open_block(c.script, state, text)
+
+
+def _finish(c: Cursor, state: List, text: str) -> None:
+    if state.innermost in _FINISHES[text]:
+        close(c.script, state)
+
+
+_FINISHES = {"fi": ("if", "then", "elif", "else"), "done": ("do",), "}": ("{",)}
+_BLOCKS: dict[str, Callable[[Cursor, List, str], None]] = {
+    **dict.fromkeys(("if", "while", "until", "{"), _begin),
+    **dict.fromkeys(("then", "elif", "else", "do"), _go_on),
+    **dict.fromkeys(_FINISHES, _finish),
+}
+_PREFIXES: dict[str, Callable[[Cursor], object]] = {
+    "!": lambda _: None,
+    "time": lambda c: c.skip(_TIME_OPTION),
+    "coproc": lambda c: c.skip(_COPROC_NAME),
+}
 _BEGINS = {
     "for": Expects.VARIABLE,
     "select": Expects.VARIABLE,
     "case": Expects.CASE_WORD,
     "function": Expects.FUNCTION,
 }
-_RESERVED = _KEEPS_COMMAND | _BEGINS.keys() | {"[["}
-_TAKE: dict[Expects, Callable[[Commands, List, Word], None]] = {
-    Expects.COMMAND: Commands.take_command,
-    Expects.ARGUMENT: Commands.take_argument,
-    Expects.VARIABLE: Commands.take_variable,
-    Expects.IN: Commands.take_in,
-    Expects.CASE_WORD: Commands.take_case_word,
-    Expects.CASE_IN: Commands.take_case_in,
-    Expects.FUNCTION: Commands.take_function,
+_RESERVED = _BLOCKS.keys() | _PREFIXES.keys() | _BEGINS.keys() | {"[["}
+_TAKE: dict[Expects, Callable[[Cursor, List, Word], None]] = {
+    Expects.COMMAND: _take_command,
+    Expects.ARGUMENT: _take_argument,
+    Expects.VARIABLE: _take_variable,
+    Expects.IN: _take_in,
+    Expects.CASE_WORD: _take_case_word,
+    Expects.CASE_IN: _take_case_in,
+    Expects.FUNCTION: _take_function,
 }
-
-
-def _refuse(word: Word, reason: Refusal) -> None:
-    for mark in word.marks:
-        mark.refusal = reason

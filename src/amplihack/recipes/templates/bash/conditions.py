@@ -1,56 +1,69 @@
-"""`[[ ... ]]`: words and operators, some of which make their operands arithmetic."""
+"""Conditions: words and operators, some of which make their operands arithmetic.
+
+condition = "[[" { word | operator | "(" | ")" | "!" | "&&" | "||" } "]]"
+"""
 
 from __future__ import annotations
 
 import re
 
-from amplihack.recipes.templates.bash.heredocs import Heredocs
-from amplihack.recipes.templates.bash.places import Refusal, Word
-from amplihack.recipes.templates.bash.words import BLANKS
+from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
+from amplihack.recipes.templates.bash.expansions import quoted_or_plain
+from amplihack.recipes.templates.bash.flow import Flow, identifiers, references
+from amplihack.recipes.templates.bash.heredocs import newline
+from amplihack.recipes.templates.bash.places import Refusal, Word, hold, refuse
+from amplihack.recipes.templates.bash.words import comment, finished, word
 
-COMPARES_NUMBERS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-TESTS_NAME = frozenset({"-v", "-R"})
+_COMPARES_NUMBERS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_TESTS_NAME = frozenset({"-v", "-R"})
 _REGEX_RUN = re.compile(r"""[^ \t\n()\\'"$`{]+""")
+_NOTHING = Word("", [])
 
 
-class Conditions(Heredocs):
-    def condition(self, opened: int) -> None:
-        """From behind `[[` to behind `]]`."""
-        previous = Word("", [])
-        with self.deeper():
-            while self.pos < self.end:
-                self.skip(BLANKS)
-                char = self.peek()
-                if char == "\n":
-                    self.newline()
-                elif char == "#":
-                    self.comment()
-                elif char and char in ";&|<>()" and self.peek(2) not in ("<(", ">("):
-                    self.pos += 1
-                elif char:
-                    word = self.regex() if previous.text == "=~" else self.word()
-                    if word.text == "]]":
-                        return
-                    self.operand_of(previous, word)
-                    previous = word
-        raise self.unclosed("the [[", opened)
+def condition(c: Cursor, opened: int) -> None:
+    """Read from behind `[[` to behind `]]`."""
+    previous = _NOTHING
+    with c.deeper():
+        while c.pos < c.end:
+            c.skip(BLANKS)
+            char = c.peek()
+            if char == "\n":
+                newline(c)
+            elif char == "#":
+                comment(c)
+            elif char and previous.text == "=~":
+                previous = _regex(c)
+            elif char and char in ";&|<>()" and c.ahead(2) not in ("<(", ">("):
+                c.pos += 1
+                previous = previous if char in "()" else _NOTHING
+            elif char:
+                current = word(c)
+                if current.text == "]]":
+                    return
+                _relate(previous, current, c.script.flow)
+                previous = current
+    raise c.unclosed("the [[", opened)
 
-    def operand_of(self, previous: Word, word: Word) -> None:
-        if previous.text in COMPARES_NUMBERS or word.text in COMPARES_NUMBERS:
-            for mark in (*previous.marks, *word.marks):
-                mark.numeric = True
-        if previous.text in TESTS_NAME:
-            for mark in word.marks:
-                mark.refusal = Refusal.NAME
 
-    def regex(self) -> Word:
-        """A regular expression ends at the first blank outside its parentheses."""
-        start, first, nested = self.pos, len(self.findings.marks), 0
-        while self.pos < self.end:
-            self.skip(_REGEX_RUN)
-            char = self.peek()
-            if not char or (char in " \t\n" and not nested) or (char == ")" and not nested):
-                break
-            nested += (char == "(") - (char == ")")
-            self.quoted_or_plain(char)
-        return self.finished(start, first)
+def _relate(previous: Word, current: Word, flow: Flow) -> None:
+    if previous.text in _COMPARES_NUMBERS or current.text in _COMPARES_NUMBERS:
+        hold((*previous.marks, *current.marks))
+        flow.evaluated.update(identifiers(previous.text), identifiers(current.text))
+    if previous.text in _TESTS_NAME:
+        refuse(current.marks, Refusal.NAME)
+        flow.evaluated.update(references(current.text))
+
+
+def _regex(c: Cursor) -> Word:
+    """Read a regular expression, which ends at the first blank outside its parentheses."""
+    start, first, nested = c.pos, c.count(), 0
+    while c.pos < c.end:
+        c.skip(_REGEX_RUN)
+        char = c.peek()
+        if not char or (char in " \t\n" and not nested) or (char == ")" and not nested):
+            break
+        nested += (char == "(") - (char == ")")
+        quoted_or_plain(c, char)
+    if c.pos == start:  # a stray parenthesis
+        c.pos += 1
+    return finished(c, start, first)

@@ -4,85 +4,140 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder
-from amplihack.recipes.templates.bash.places import Mark, Quoting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from amplihack.recipes.templates.bash.flow import Flow
+from amplihack.recipes.templates.bash.places import Command, Edit, Output, Place, Quoting, Span, Word
+from amplihack.recipes.templates.bash.variables import Variables
 
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite
+BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 
 
-@dataclass(slots=True)
-class Findings:
+@dataclass(slots=True, eq=False, repr=False)
+class Script:
     """What the whole reading gathers, also from the scripts inside backticks."""
 
-    marks: list[Mark] = field(default_factory=list)
-    associative: set[str] = field(default_factory=set)
-    integers: set[str] = field(default_factory=set)
+    marks: list[Place | Output] = field(default_factory=list)
+    variables: Variables = field(default_factory=Variables)
+    flow: Flow = field(default_factory=Flow)
+    edits: list[Edit] = field(default_factory=list)  # what to change beside the placeholders
+    declarations: list[tuple[Word, str, bool]] = field(default_factory=list)  # word, name, surely an array
     depth: int = 0
+    functions: int = 0  # how many bodies of functions the position lies in
+    heredocs: int = 0  # how many bodies of heredocs the position lies in
     frame: int = 0  # which list of commands is being read; each substitution has its own
     frames: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A heredoc whose body has not come yet."""
+
+    operator: tuple[int, int]
+    word: tuple[int, int]
+    delimiter: str
+    quoted: bool
+    strips_tabs: bool
+    command: Command
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules that lead from inside a word back to the whole grammar."""
+
+    commands: Callable[[Cursor, str, int], None]
+    parameter: Callable[[Cursor, Quoting], None]
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Cursor:
     """`text` is the script, or what bash makes of the inside of backticks; `origin` leads back."""
 
-    def __init__(
-        self,
-        text: str,
-        placeholders: Mapping[int, Placeholder],
-        origin: Sequence[int],
-        *,
-        findings: Findings,
-        around: tuple[Cursor, int] | None = None,
-    ) -> None:
-        self.text, self.pos, self.end = text, 0, len(text)
-        self.placeholders, self.origin = placeholders, origin
-        self.starts = sorted(placeholders)
-        self.findings, self.around = findings, around
-        self.backticks: int = around[0].backticks + 1 if around else 0
-        self.closings: dict[int, int] = {}  # "(" -> its ")", as far as they were looked for
+    text: str
+    placeholders: Mapping[int, Placeholder]
+    origin: Sequence[int]
+    script: Script
+    rules: Rules
+    around: tuple[Cursor, int] | None = None
+    pos: int = 0
+    end: int = 0
+    backticks: int = 0
+    starts: list[int] = field(default_factory=list)
+    closings: dict[int, int] = field(default_factory=dict)  # "(" -> its ")", as far as they were looked for
+    waiting: list[Waiting] = field(default_factory=list)
+    closer: str = ""  # what ends the list of commands being read
 
-    def peek(self, length: int = 1) -> str:
-        if length == 1:  # by far the most frequent
-            return self.text[self.pos] if self.pos < self.end else ""
-        return self.text[self.pos : min(self.pos + length, self.end)]
+    def __post_init__(self) -> None:
+        self.end, self.starts = len(self.text), sorted(self.placeholders)
+        self.backticks = self.around[0].backticks + 1 if self.around else 0
 
-    def skip(self, pattern: re.Pattern[str]) -> None:
-        if found := pattern.match(self.text, self.pos, self.end):
-            self.pos = found.end()
+    def peek(self) -> str:
+        return self.text[self.pos] if self.pos < self.end else ""
+
+    def ahead(self, length: int) -> str:
+        """Return the next characters as bash sees them: a backslash and a newline are not there."""
+        piece = self.text[self.pos : min(self.pos + length, self.end)]
+        if "\\" not in piece:  # nearly always
+            return piece
+        return "".join(self.text[position] for position in self.next(length))
+
+    def next(self, length: int) -> Iterator[int]:
+        """Yield the positions of the next characters, without those that continue a line."""
+        position = self.pos
+        for _ in range(length):
+            while self.text.startswith("\\\n", position, self.end):
+                position += 2
+            if position >= self.end:
+                return
+            yield position
+            position += 1
+
+    def advance(self, length: int) -> None:
+        if "\\" not in self.text[self.pos : self.pos + length]:
+            self.pos = min(self.pos + length, self.end)
+            return
+        for position in self.next(length):
+            self.pos = position + 1
+
+    def skip(self, pattern: re.Pattern[str]) -> bool:
+        """Move behind what the pattern matches here, and tell whether it was anything."""
+        found = pattern.match(self.text, self.pos, self.end)
+        if not found or found.end() == self.pos:
+            return False
+        self.pos = found.end()
+        return True
 
     def line(self, position: int) -> int:
         first = self.around[0].line(self.around[1]) if self.around else 1
         return first + self.text.count("\n", 0, position)
 
-    def length_of(self, placeholder: Placeholder) -> int:
-        return placeholder.end - placeholder.start
-
     def here(self) -> Placeholder | None:
         found = self.placeholders.get(self.pos)
-        return found if found and self.pos + self.length_of(found) <= self.end else None
+        return found if found and self.pos + found.end - found.start <= self.end else None
 
-    def take(self, quoting: Quoting, *, escaped: bool = False) -> Mark:
-        """Records the placeholder at this position and moves behind it."""
+    def take(self, quoting: Quoting, *, escaped: bool = False) -> Place:
+        """Record the placeholder at this position and move behind it."""
         found = self.placeholders[self.pos]
-        after = self.pos + self.length_of(found)
-        start = self.origin[self.pos - 1 if escaped else self.pos]
-        mark = Mark(found, quoting, start, self.origin[after - 1] + 1, escaped, self.backticks)
-        mark.frame, mark.position = self.findings.frame, self.pos
-        self.findings.marks.append(mark)
-        self.pos = after
+        length = found.end - found.start
+        span = Span(
+            self.origin[self.pos - 1 if escaped else self.pos],
+            self.origin[self.pos + length - 1] + 1,
+            self.pos,
+            length,
+        )
+        mark = Place(found, span, self.script.frame, quoting, self.backticks)
+        mark.escaped = escaped
+        self.script.marks.append(mark)
+        self.pos += length
         return mark
 
     def take_all(self, quoting: Quoting, until: int) -> None:
-        """Records every placeholder up to a position, where nothing else matters, and moves there."""
+        """Record every placeholder up to a position, where nothing else matters, and move there."""
         index = bisect_left(self.starts, self.pos)
         while index < len(self.starts) and self.starts[index] < until:
             self.pos = self.starts[index]
@@ -90,34 +145,40 @@ class Cursor:
             index += 1
         self.pos = until
 
-    def since(self, first: int) -> list[Mark]:
-        """The marks made from number `first` on, without those of substitutions inside."""
-        if first == len(self.findings.marks):
+    def take_output(self, opened: int, inside: tuple[int, int], first: int, quoting: Quoting) -> None:
+        """Record a substitution that has just been read, if marks from number `first` on stand in it."""
+        places = [mark for mark in self.script.marks[first:] if isinstance(mark, Place)]
+        places = [place for place in places if place.quoting is not Quoting.COMMENT]
+        if places:
+            span = Span(self.origin[inside[0]], self.origin[inside[1]], opened, self.pos - opened)
+            self.script.marks.append(Output(places, span, self.script.frame, quoting, self.backticks))
+
+    def count(self) -> int:
+        return len(self.script.marks)
+
+    def since(self, first: int) -> list[Place | Output]:
+        """Return the marks made from number `first` on, without those of substitutions inside."""
+        if first == len(self.script.marks):
             return []
-        frame = self.findings.frame
-        return [mark for mark in self.findings.marks[first:] if mark.frame == frame]
+        frame = self.script.frame
+        return [mark for mark in self.script.marks[first:] if mark.frame == frame]
 
     def find(self, wanted: str, *, escapes: bool = False) -> int:
-        """The next `wanted` character outside placeholders, or -1; `escapes`: not behind a backslash."""
+        """Return the next `wanted` outside placeholders, or -1; `escapes`: not behind a backslash."""
         pattern = _STOPS[wanted, escapes]
         position = self.pos
         while found := pattern.search(self.text, position, self.end):
             position = found.start()
             if inside := self.placeholders.get(position):
-                position += self.length_of(inside)
+                position += inside.end - inside.start
             elif found.group() == wanted:
                 return position
             else:
                 position += 2 if found.group() == "\\" else 1
         return -1
 
-    def backslash(self, quoting: Quoting) -> None:
-        """A backslash and what it escapes; before a placeholder it means itself."""
-        self.pos += 1
-        if self.here():
-            self.take(quoting, escaped=True)
-        elif self.pos < self.end:
-            self.pos += 1
+    def edit(self, start: int, end: int, text: str) -> None:
+        self.script.edits.append(Edit(self.origin[start], self.origin[end], text))
 
     def unclosed(self, construct: str, opened: int) -> TemplateError:
         line = self.line(opened)
@@ -127,10 +188,14 @@ class Cursor:
             fix="close it; `bash -n` shows how bash reads the script",
         )
 
+    def unreadable(self, what: str, fix: str) -> TemplateError:
+        line = self.line(self.pos)
+        return TemplateError(f"{what} on line {line}: its placeholders cannot be placed", line=line, fix=fix)
+
     @contextmanager
     def deeper(self) -> Iterator[None]:
-        self.findings.depth += 1
-        if self.findings.depth > DEEPEST:
+        self.script.depth += 1
+        if self.script.depth > DEEPEST:
             line = self.line(self.pos)
             raise TemplateError(
                 f"the script nests more than {DEEPEST} quotes and substitutions on line {line}",
@@ -138,7 +203,7 @@ class Cursor:
                 fix="put the inner results into variables first",
             )
         yield
-        self.findings.depth -= 1
+        self.script.depth -= 1
 
 
 _STOPS = {

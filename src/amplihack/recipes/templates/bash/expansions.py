@@ -1,163 +1,268 @@
-"""Quotes and `$...`: everything that can stand inside a word."""
+"""Quotes and expansions: everything that can stand inside a word.
+
+    quoted       = "'" text "'" | "$'" text "'" | '"' { expansion | text } '"'
+    expansion    = "$(" list ")" | "`" list "`" | "${" parameter "}"
+                 | "$((" arithmetic "))" | "$[" arithmetic "]"
+    subscript    = "[" { quoted | expansion | text } "]"
+
+Each function stands at the opening of its construct and ends behind the closing.
+"""
 
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
+from collections.abc import Iterator
 
+from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.cursor import Cursor
-from amplihack.recipes.templates.bash.places import Quoting
+from amplihack.recipes.templates.bash.flow import identifiers
+from amplihack.recipes.templates.bash.places import Quoting, hold
 
 _DOUBLE_RUN = re.compile(r"""[^"\\$`{]+""")
 _HEREDOC_RUN = re.compile(r"[^\\$`{]+")
 _ARITHMETIC_RUN = re.compile(r"[^()\[\]\\$`{]+")
-_UNQUOTED_PARENTHESES = re.compile(r"""[()]|\\.|'[^']*+'|"(?:[^"\\]|\\.)*+"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
+_BACKTICK_ESCAPES = "$`\\"
 
 
-class Expansions(Cursor):
-    """Reads one construct at a time; each method stands at the opening and ends behind the closing."""
+def single(c: Cursor) -> None:
+    opened = c.pos
+    c.pos += 1
+    closing = c.find("'")
+    if closing < 0:
+        raise c.unclosed("the single quote", opened)
+    c.take_all(Quoting.SINGLE, closing)
+    c.pos += 1
 
-    @abstractmethod
-    def commands(self, closer: str, opened: int) -> None: ...
 
-    @abstractmethod
-    def parameter(self, quoting: Quoting) -> None: ...
-
-    @abstractmethod
-    def backquoted(self, *, in_double: bool) -> None: ...
-
-    def single(self) -> None:
-        opened = self.pos
-        self.pos += 1
-        closing = self.find("'")
-        if closing < 0:
-            raise self.unclosed("the single quote", opened)
-        self.take_all(Quoting.SINGLE, closing)
-        self.pos += 1
-
-    def ansi(self) -> None:
-        opened = self.pos
-        self.pos += 2
-        while self.pos < self.end:
-            char = self.text[self.pos]
-            if char == "'":
-                self.pos += 1
-                return
-            if char == "\\":
-                self.backslash(Quoting.ANSI)
-            elif self.here():
-                self.take(Quoting.ANSI)
-            else:
-                self.pos += 1
-        raise self.unclosed("the $' quote", opened)
-
-    def double(self) -> None:
-        opened = self.pos
-        self.pos += 1
-        with self.deeper():
-            while self.pos < self.end:
-                self.skip(_DOUBLE_RUN)
-                if self.peek() == '"':
-                    self.pos += 1
-                    return
-                self.expandable(Quoting.DOUBLE)
-        raise self.unclosed("the double quote", opened)
-
-    def heredoc_text(self) -> None:
-        """The body of an unquoted heredoc: expansions count, quotes do not."""
-        with self.deeper():
-            while self.pos < self.end:
-                self.skip(_HEREDOC_RUN)
-                self.expandable(Quoting.HEREDOC)
-
-    def expandable(self, quoting: Quoting) -> None:
-        """One step in text where only backslash, `$` and backtick are special."""
-        char = self.peek()
-        if char == "\\":
-            self.backslash(quoting)
-        elif char == "$":
-            self.dollar(quoting)
-        elif char == "`":
-            self.backquoted(in_double=quoting is Quoting.DOUBLE)
-        elif self.here():
-            self.take(quoting)
-        else:
-            self.pos += 1
-
-    def dollar(self, quoting: Quoting) -> None:
-        opened = self.pos
-        following = self.peek(3)
-        if following == "$((" and self.is_arithmetic(self.pos + 1):
-            self.pos += 3
-            self.arithmetic("))", "the $((", opened)
-        elif following.startswith("$("):
-            self.pos += 2
-            self.commands(")", opened)
-        elif following.startswith("${"):
-            self.parameter(quoting)
-        elif following.startswith("$["):
-            self.pos += 2
-            self.arithmetic("]", "the $[", opened)
-        elif following.startswith("$'") and quoting is Quoting.BARE:
-            self.ansi()
-        else:
-            self.pos += 2 if following.startswith("$$") else 1  # `$${` is a number and a brace
-
-    def arithmetic(self, closer: str, construct: str, opened: int) -> None:
-        """An expression up to its closer; parentheses in it, or brackets in `$[...]`, are balanced."""
-        nested, opener = 0, "[" if closer == "]" else "("
-        with self.deeper():
-            while self.pos < self.end:
-                self.skip(_ARITHMETIC_RUN)
-                char = self.peek()
-                if not nested and self.peek(len(closer)) == closer:
-                    self.pos += len(closer)
-                    return
-                nested += (char == opener) - (char == closer[0])
-                self.expandable(Quoting.ARITHMETIC)
-        raise self.unclosed(construct, opened)
-
-    def subscript(self, array: str) -> None:
-        """`[...]` behind an array's name: arithmetic, or a key if the array turns out associative."""
-        opened, first = self.pos, len(self.findings.marks)
-        self.pos += 1
-        nested = 0
-        with self.deeper():
-            while self.pos < self.end:
-                char = self.peek()
-                if char == "]" and not nested:
-                    self.pos += 1
-                    break
-                nested += (char == "[") - (char == "]")
-                self.subscript_step(char)
-            else:
-                raise self.unclosed("the subscript", opened)
-        for mark in self.since(first):
-            mark.array = mark.array or array
-
-    def subscript_step(self, char: str) -> None:
+def ansi(c: Cursor) -> None:
+    opened = c.pos
+    c.advance(2)
+    while c.pos < c.end:
+        char = c.text[c.pos]
         if char == "'":
-            self.single()
-        elif char == '"':
-            self.double()
+            c.pos += 1
+            return
+        if char == "\\":
+            backslash(c, Quoting.ANSI)
+        elif c.here():
+            c.take(Quoting.ANSI)
         else:
-            self.expandable(Quoting.ARITHMETIC)
+            c.pos += 1
+    raise c.unclosed("the $' quote", opened)
 
-    def is_arithmetic(self, opening: int) -> bool:
-        """Whether the `((` here ends in `))`; otherwise it is two subshells, one in the other."""
-        outer, inner = self.closing(opening), self.closing(opening + 1)
-        return outer < self.end and inner >= 0 and outer == inner + 1
 
-    def closing(self, opening: int) -> int:
-        """The matching parenthesis, or -1. One scan answers for all that lie inside it."""
-        if opening not in self.closings:
-            waiting: list[int] = []
-            for found in _UNQUOTED_PARENTHESES.finditer(self.text, opening):
-                if found.group() == "(":
-                    waiting.append(found.start())
-                elif found.group() == ")":
-                    self.closings[waiting.pop()] = found.start()
-                    if not waiting:
-                        break
-            self.closings.update(dict.fromkeys(waiting, -1))
-        return self.closings[opening]
+def double(c: Cursor) -> None:
+    opened = c.pos
+    c.pos += 1
+    with c.deeper():
+        while c.pos < c.end:
+            c.skip(_DOUBLE_RUN)
+            if c.peek() == '"':
+                c.pos += 1
+                return
+            expandable(c, Quoting.DOUBLE)
+    raise c.unclosed("the double quote", opened)
+
+
+def translated(c: Cursor) -> None:
+    """Read `$"..."`, which no catalogue of translations can know once a value stands in it."""
+    dollar_sign, first = c.pos, c.count()
+    c.advance(1)
+    double(c)
+    if c.count() > first:
+        c.edit(dollar_sign, dollar_sign + 1, "")
+
+
+def quoted_or_plain(c: Cursor, char: str) -> None:
+    """Read one piece of a word where blanks and operators do not matter."""
+    if char == "'":
+        single(c)
+    elif char == '"':
+        double(c)
+    elif char == "$" and c.ahead(2) == '$"':
+        translated(c)
+    else:
+        expandable(c, Quoting.BARE)
+
+
+def heredoc_text(c: Cursor) -> None:
+    """Read the body of an unquoted heredoc: expansions count, quotes do not."""
+    with c.deeper():
+        while c.pos < c.end:
+            c.skip(_HEREDOC_RUN)
+            expandable(c, Quoting.HEREDOC)
+
+
+def expandable(c: Cursor, quoting: Quoting) -> None:
+    """Take one step in text where only backslash, `$` and backtick are special."""
+    char = c.peek()
+    if char == "\\":
+        backslash(c, quoting)
+    elif char == "$":
+        dollar(c, quoting)
+    elif char == "`":
+        backquoted(c, quoting)
+    elif char == "{" and c.here():
+        c.take(quoting)
+    else:
+        c.pos += 1
+
+
+def backslash(c: Cursor, quoting: Quoting) -> None:
+    """Read a backslash and what it escapes; before a placeholder it means itself."""
+    c.pos += 1
+    if c.here():
+        c.take(quoting, escaped=True)
+    elif c.pos < c.end:
+        c.pos += 1
+
+
+def dollar(c: Cursor, quoting: Quoting) -> None:
+    opened, following = c.pos, c.ahead(3)
+    if following == "$((" and is_arithmetic(c, skipping=1):
+        c.advance(3)
+        arithmetic(c, "))", "the $((", opened)
+    elif following.startswith("$("):
+        substitution(c, opened, quoting)
+    elif following.startswith("${"):
+        c.rules.parameter(c, quoting)
+    elif following.startswith("$["):
+        c.advance(2)
+        arithmetic(c, "]", "the $[", opened)
+    elif following.startswith("$'") and quoting is Quoting.BARE:
+        ansi(c)
+    else:
+        c.advance(2 if following.startswith("$$") else 1)  # `$${` is a number and a brace
+
+
+def substitution(c: Cursor, opened: int, quoting: Quoting) -> None:
+    """Read `$(...)`, `<(...)` or `>(...)`: a list of commands."""
+    first = c.count()
+    c.advance(2)
+    inside = c.pos
+    c.rules.commands(c, ")", opened)
+    c.take_output(opened, (inside, c.pos - 1), first, quoting)
+
+
+def backquoted(c: Cursor, quoting: Quoting) -> None:
+    """Read backticks: bash takes the backslashes out and then reads what is left as a script."""
+    opened, first = c.pos, c.count()
+    c.pos += 1
+    closing = c.find("`", escapes=True)
+    if closing < 0:
+        raise c.unclosed("the backtick", opened)
+    inner = _unescaped(c, closing, _BACKTICK_ESCAPES + '"' * (quoting is Quoting.DOUBLE))
+    inner.rules.commands(inner, "", 0)
+    c.pos = closing + 1
+    c.take_output(opened, (opened + 1, closing), first, quoting)
+
+
+def _unescaped(c: Cursor, closing: int, escapes: str) -> Cursor:
+    """Return a cursor for the text from here to `closing`, that knows where each character came from."""
+    opened, text = c.pos - 1, c.text
+    pieces: list[str] = []
+    origin: list[int] = []
+    placeholders: dict[int, Placeholder] = {}
+    while c.pos < closing:
+        start, length = c.pos, 1
+        if found := c.here():
+            placeholders[len(origin)] = found
+            length = found.end - found.start
+        elif text[start] == "\\" and text[start + 1] in escapes and not c.placeholders.get(start + 1):
+            c.pos += 1
+        pieces.append(text[c.pos : c.pos + length])
+        origin += c.origin[start : start + length]
+        c.pos += length
+    origin.append(c.origin[closing])
+    return Cursor("".join(pieces), placeholders, origin, c.script, c.rules, around=(c, opened))
+
+
+def arithmetic(c: Cursor, closer: str, construct: str, opened: int) -> None:
+    """Read an expression up to its closer; parentheses in it, or brackets in `$[...]`, are balanced."""
+    nested, opener, first, start = 0, "[" if closer == "]" else "(", c.count(), c.pos
+    with c.deeper():
+        while c.pos < c.end:
+            c.skip(_ARITHMETIC_RUN)
+            char = c.peek()
+            if not nested and char == closer[0] and c.ahead(len(closer)) == closer:
+                c.advance(len(closer))
+                hold(c.since(first))
+                c.script.flow.evaluated.update(identifiers(c.text[start : c.pos]))
+                return
+            nested += (char == opener) - (char == closer[0])
+            expandable(c, Quoting.ARITHMETIC)
+    raise c.unclosed(construct, opened)
+
+
+def subscript(c: Cursor, array: str) -> None:
+    """Read `[...]` behind an array's name: arithmetic, or a key if the array is associative."""
+    opened, first, nested = c.pos, c.count(), 0
+    c.pos += 1
+    with c.deeper():
+        while c.pos < c.end:
+            char = c.peek()
+            if char == "]" and not nested:
+                c.pos += 1
+                break
+            nested += (char == "[") - (char == "]")
+            if char in ("'", '"'):
+                quoted_or_plain(c, char)
+            else:
+                expandable(c, Quoting.ARITHMETIC)
+        else:
+            raise c.unclosed("the subscript", opened)
+    key = c.script.variables.is_proven(array)
+    if not key:
+        c.script.flow.evaluated.update(identifiers(c.text[opened : c.pos]))
+    for mark in c.since(first):
+        if not mark.array and not mark.inert:
+            mark.array, mark.key = array, key
+
+
+def is_arithmetic(c: Cursor, *, skipping: int = 0) -> bool:
+    """Tell whether the `((` here ends in `))`; otherwise it is two subshells, one in the other."""
+    opening, second = list(c.next(skipping + 2))[skipping:]
+    outer, inner = _closing(c, opening), _closing(c, second)
+    return 0 <= inner < outer < c.end and not c.text[inner + 1 : outer].replace("\\\n", "")
+
+
+def _closing(c: Cursor, opening: int) -> int:
+    """Return the matching parenthesis, or -1. One scan answers for all that lie inside it."""
+    if opening not in c.closings:
+        waiting: list[int] = []
+        for char, position in _parentheses(c.text, opening):
+            if char == "(":
+                waiting.append(position)
+            else:
+                c.closings[waiting.pop()] = position
+                if not waiting:
+                    break
+        c.closings.update(dict.fromkeys(waiting, -1))
+    return c.closings[opening]
+
+
+_NESTING = re.compile(r"""\\.|'[^']*+'|\$?\(|\)|\$\{|\}|"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
+_IN_DOUBLE = re.compile(r"""\\.|\$\(|\$\{|"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
+
+
+def _parentheses(text: str, opening: int) -> Iterator[tuple[str, int]]:
+    """Yield the parentheses from here on that no quote protects, those in `"$(...)"` among them."""
+    inside: list[str] = []  # "(", '"' and "{", innermost last
+    position = opening
+    while found := (_IN_DOUBLE if inside and inside[-1] == '"' else _NESTING).search(text, position):
+        position, sign = found.end(), found.group()
+        innermost = inside[-1] if inside else ""
+        if sign == '"' and innermost == '"':
+            inside.pop()
+        elif sign == '"':
+            inside.append(sign)
+        elif sign == "${":
+            inside.append("{")
+        elif sign == "}" and innermost == "{":
+            inside.pop()
+        elif sign[-1] == "(" and (innermost != "{" or sign == "$("):
+            inside.append("(")
+            yield "(", position - 1
+        elif sign == ")" and innermost == "(":
+            inside.pop()
+            yield ")", position - 1

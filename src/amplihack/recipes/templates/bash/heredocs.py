@@ -1,25 +1,18 @@
-"""Heredocs: the delimiter after `<<`, and the body that begins behind the next newline."""
+"""Heredocs: the delimiter after `<<`, and the body that begins behind the next newline.
+
+heredoc = ("<<" | "<<-") delimiter ... newline { line } delimiter newline
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from amplihack.recipes.templates.bash.places import Command, Heredoc, Quoting, Refusal
-from amplihack.recipes.templates.bash.words import BLANKS, Words
+from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor, Waiting
+from amplihack.recipes.templates.bash.expansions import heredoc_text
+from amplihack.recipes.templates.bash.places import Command, Heredoc, Place, Quoting, Refusal, refuse
 
-_PLAIN = re.compile(r"""[^ \t\n;&|<>()\\'"${]+""")
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A heredoc whose body has not come yet."""
-
-    operator: tuple[int, int]
-    word: tuple[int, int]
-    delimiter: str
-    quoted: bool
-    command: Command
+_PLAIN = re.compile(r"""[^ \t\n;&|<>()\\'"`${]+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,116 +24,130 @@ class Ending:
     rest: int
 
 
-class Heredocs(Words):
-    waiting: tuple[Waiting, ...] = ()
-    closer: str = ""
+def open_heredoc(c: Cursor, command: Command) -> None:
+    start, strips = c.pos, c.ahead(3) == "<<-"
+    c.advance(3 if strips else 2)
+    operator = (start, c.pos)
+    c.skip(BLANKS)
+    start, first = c.pos, c.count()
+    delimiter, quoted = _delimiter(c)
+    if not c.since(first):  # else it is refused: there is no telling where the body would end
+        c.waiting.append(Waiting(operator, (start, c.pos), delimiter, quoted, strips, command))
 
-    def open_heredoc(self, command: Command) -> None:
-        start = self.pos
-        self.pos += 3 if self.peek(3) == "<<-" else 2
-        operator = (start, self.pos)
-        self.skip(BLANKS)
-        start = self.pos
-        first = len(self.findings.marks)
-        delimiter, quoted = self.delimiter()
-        if self.since(first):
-            return  # refused: there is no telling where the body would end
-        waiting = Waiting(operator, (start, self.pos), delimiter, quoted, command)
-        self.waiting = (*self.waiting, waiting)
 
-    def delimiter(self) -> tuple[str, bool]:
-        """The delimiter without its quotes, and whether it had any; nothing is expanded in it."""
-        pieces: list[str] = []
-        quoted = False
-        while self.pos < self.end:
-            char = self.peek()
-            if char in ("'", '"', "\\"):
-                pieces.append(self.quoted_delimiter(char))
-                quoted = True
-            elif self.here():
-                self.take(Quoting.BARE).refusal = Refusal.DELIMITER
-            elif found := _PLAIN.match(self.text, self.pos, self.end):
-                pieces.append(found.group())
-                self.pos = found.end()
-            elif char in "${":
-                pieces.append("" if self.peek(2) in ("$'", '$"') else char)
-                self.pos += 1
-            else:
-                break
-        return "".join(pieces), quoted
-
-    def quoted_delimiter(self, quote: str) -> str:
-        opened = self.pos
-        closing = self.pos + 1 if quote == "\\" else self.text.find(quote, self.pos + 1, self.end)
-        if closing < 0:
-            raise self.unclosed("the heredoc delimiter's quote", opened)
-        first = len(self.findings.marks)
-        self.take_all(Quoting.BARE, min(closing + 1, self.end))
-        for mark in self.since(first):
-            mark.refusal = Refusal.DELIMITER
-        text = self.text[opened + 1 : self.pos]
-        return text.replace("\n", "") if quote == "\\" else text[:-1]
-
-    def newline(self) -> None:
-        """A newline that ends a line of commands: the bodies that were announced follow, in order."""
-        self.pos += 1
-        waiting, self.waiting = self.waiting, ()
-        for heredoc in waiting:
-            self.body(heredoc)
-
-    def body(self, waiting: Waiting) -> None:
-        start, first = self.pos, len(self.findings.marks)
-        ending = self.ending(waiting)
-        outer, self.end = self.end, ending.body
-        if waiting.quoted:
-            self.take_all(Quoting.QUOTED_HEREDOC, ending.body)
+def _delimiter(c: Cursor) -> tuple[str, bool]:
+    """Read the delimiter, and tell it without its quotes and whether it had any; nothing expands in it."""
+    pieces: list[str] = []
+    quoted = False
+    while c.pos < c.end:
+        char = c.peek()
+        if c.text.startswith("\\\n", c.pos, c.end):
+            c.pos += 2
+        elif char in ("'", '"', "\\"):
+            pieces.append(_quoted_delimiter(c, char))
+            quoted = True
+        elif c.here():
+            c.take(Quoting.BARE).refusal = Refusal.DELIMITER
+        elif found := _PLAIN.match(c.text, c.pos, c.end):
+            pieces.append(found.group())
+            c.pos = found.end()
+        elif char == "`" or c.ahead(2) in ("$(", "${"):
+            raise c.unreadable(
+                "the delimiter of a heredoc is an expansion", "write a fixed word, such as EOF"
+            )
+        elif char in "${":
+            pieces.append("" if c.ahead(2) in ("$'", '$"') else char)
+            c.pos += 1
         else:
-            self.heredoc_text()
-        self.pos, self.end = ending.rest, outer
-        heredoc = Heredoc(
-            operator=self.span(waiting.operator),
-            word=self.span(waiting.word),
-            body=self.span((start, ending.body)),
-            closing=self.span(ending.closing),
-            delimiter=waiting.delimiter,
-            quoted=waiting.quoted,
-            strips_tabs=waiting.operator[1] - waiting.operator[0] == 3,
-            nested=self.closer == ")",
-        )
-        for mark in self.since(first):
-            mark.heredoc, mark.command = heredoc, waiting.command
-            if waiting.quoted and self.backticks:
+            break
+    return "".join(pieces), quoted
+
+
+def _quoted_delimiter(c: Cursor, quote: str) -> str:
+    opened, first = c.pos, c.count()
+    closing = c.pos + 1 if quote == "\\" else c.text.find(quote, c.pos + 1, c.end)
+    if closing < 0:
+        raise c.unclosed("the heredoc delimiter's quote", opened)
+    c.take_all(Quoting.BARE, min(closing + 1, c.end))
+    refuse(c.since(first), Refusal.DELIMITER)
+    text = c.text[opened + 1 : c.pos]
+    return text if quote == "\\" else text[:-1]
+
+
+def newline(c: Cursor) -> None:
+    """Read a newline that ends a line of commands: the bodies that were announced follow, in order."""
+    c.pos += 1
+    if c.waiting:
+        waiting, c.waiting = c.waiting, []
+        for heredoc in waiting:
+            _body(c, heredoc)
+
+
+def _body(c: Cursor, waiting: Waiting) -> None:
+    start, first = c.pos, c.count()
+    ending = _ending(c, waiting)
+    outer, c.end = c.end, ending.body
+    if waiting.quoted:
+        c.take_all(Quoting.QUOTED_HEREDOC, ending.body)
+    else:
+        c.script.heredocs += 1
+        heredoc_text(c)
+        c.script.heredocs -= 1
+    c.pos, c.end = ending.rest, outer
+    marks = c.since(first)
+    if not marks:
+        return
+    heredoc = Heredoc(
+        operator=_span(c, waiting.operator),
+        word=_span(c, waiting.word),
+        body=_span(c, (start, ending.body)),
+        closing=_span(c, ending.closing),
+        delimiter=waiting.delimiter,
+        quoted=waiting.quoted,
+        strips_tabs=waiting.strips_tabs,
+        nested=c.closer == ")",
+        within=c.script.heredocs > 0,
+    )
+    for mark in marks:
+        mark.feeds = mark.is_input = True
+        for place in mark.places:
+            place.command = place.command or waiting.command
+        if isinstance(mark, Place):
+            mark.heredoc = heredoc
+            if waiting.quoted and c.backticks:
                 mark.refusal = Refusal.BACKTICKS
 
-    def span(self, span: tuple[int, int]) -> tuple[int, int]:
-        return self.origin[span[0]], self.origin[span[1]]
 
-    def ending(self, waiting: Waiting) -> Ending:
-        """The line that is the delimiter; inside `$(...)` bash also takes one that begins with it
-        and holds a `)`."""
-        strips = waiting.operator[1] - waiting.operator[0] == 3
-        position = self.pos
-        while position < self.end:
-            line, after = self.logical_line(position, joins=not waiting.quoted)
-            bare = line.lstrip("\t") if strips else line
-            opening = position + len(line) - len(bare)
-            closing = (opening, opening + len(waiting.delimiter))
-            if bare == waiting.delimiter:
-                return Ending(position, closing, after)
-            rest = bare.removeprefix(waiting.delimiter)
-            if self.closer == ")" and rest != bare and ")" in rest:
-                return Ending(position, closing, closing[1])
-            position = after
-        raise self.unclosed(f"the heredoc {waiting.delimiter}", waiting.operator[0])
+def _span(c: Cursor, span: tuple[int, int]) -> tuple[int, int]:
+    return c.origin[span[0]], c.origin[span[1]]
 
-    def logical_line(self, position: int, *, joins: bool) -> tuple[str, int]:
-        """The line without its newline and where the next begins; a last backslash joins two lines."""
-        pieces: list[str] = []
-        while True:
-            newline = self.text.find("\n", position, self.end)
-            line = self.text[position : self.end if newline < 0 else newline]
-            position = self.end if newline < 0 else newline + 1
-            backslashes = len(line) - len(line.rstrip("\\"))
-            if newline < 0 or not joins or backslashes % 2 == 0:
-                return "".join([*pieces, line]), position
-            pieces.append(line[:-1])
+
+def _ending(c: Cursor, waiting: Waiting) -> Ending:
+    """Find the line that is the delimiter; inside `$(...)` bash also takes one that begins with it
+    and holds a `)`."""
+    position = c.pos
+    while position < c.end:
+        line, after = _logical_line(c, position, joins=not waiting.quoted)
+        bare = line.lstrip("\t") if waiting.strips_tabs else line
+        opening = position + len(line) - len(bare)
+        closing = (opening, opening + len(waiting.delimiter))
+        if bare == waiting.delimiter:
+            return Ending(position, closing, after)
+        rest = bare.removeprefix(waiting.delimiter)
+        if c.closer == ")" and rest != bare and ")" in rest:
+            return Ending(position, closing, closing[1])
+        position = after
+    raise c.unclosed(f"the heredoc {waiting.delimiter}", waiting.operator[0])
+
+
+def _logical_line(c: Cursor, position: int, *, joins: bool) -> tuple[str, int]:
+    """Return the line without its newline and where the next begins; a last backslash joins two lines."""
+    pieces: list[str] = []
+    while True:
+        newline = c.text.find("\n", position, c.end)
+        line = c.text[position : c.end if newline < 0 else newline]
+        position = c.end if newline < 0 else newline + 1
+        backslashes = len(line) - len(line.rstrip("\\"))
+        if newline < 0 or not joins or backslashes % 2 == 0:
+            return "".join([*pieces, line]), position
+        pieces.append(line[:-1])

@@ -1,95 +1,122 @@
-"""`${...}`: a name, perhaps a subscript, perhaps an operator and the words it works on."""
+"""Parameter expansion.
+
+parameter = "${" ["!"] ["#"] name [subscript] [operation] "}"
+operation = (":-" | "=" | ":?" ...) word | ":" arithmetic | ("#" | "%" | "^" ...) pattern
+          | "/" pattern ["/" word]
+"""
 
 from __future__ import annotations
 
 import re
 
-from amplihack.recipes.templates.bash.expansions import Expansions
-from amplihack.recipes.templates.bash.places import Quoting, Refusal
+from amplihack.recipes.templates.bash.cursor import Cursor
+from amplihack.recipes.templates.bash.expansions import double, expandable, single, subscript
+from amplihack.recipes.templates.bash.flow import identifiers
+from amplihack.recipes.templates.bash.places import Quoting, Refusal, assign, hold, refuse
 
 _HEAD = re.compile(r"!?#?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[-@*#?$!])?")
+_EVALUATES = re.compile(r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|\w++(?:\[[^\[\]]*\])?@P\})")  # `${!x}`, `${x@P}`
+_NAME_REST = re.compile(r"[A-Za-z0-9_]+")
 _DEFAULT = re.compile(r":?[-=?+]")
 _PATTERN = re.compile(r"##?|%%?|\^\^?|,,?")
 _REPLACE = re.compile(r"//?")
 _OPERAND_RUN = re.compile(r"""[^}/\\'"$`{]+""")
 
 
-class Parameters(Expansions):
-    def parameter(self, quoting: Quoting) -> None:
-        opened = self.pos
-        self.pos += 2
-        with self.deeper():
-            name = self.parameter_name()
-            if self.peek() == "[":
-                self.subscript(name)
-            self.operation(name, quoting)
-            while self.peek() != "}":
-                if self.pos >= self.end:
-                    raise self.unclosed("the ${", opened)
-                self.operand_step(Quoting.BARE)
-            self.pos += 1
+def parameter(c: Cursor, quoting: Quoting) -> None:
+    opened = c.pos
+    c.advance(2)
+    with c.deeper():
+        name = _name(c)
+        if _EVALUATES.match(c.text, opened, c.end):
+            c.script.flow.evaluated.add(name)
+        if c.peek() == "[":
+            subscript(c, name)
+        _operation(c, name, quoting)
+        first = c.count()
+        while c.peek() != "}":
+            if c.pos >= c.end:
+                raise c.unclosed("the ${", opened)
+            _operand_step(c, Quoting.BARE)
+        refuse(c.since(first), Refusal.NAME)  # as in `${x@{{v}}}`: bash takes no operator from a value
+        c.pos += 1
 
-    def parameter_name(self) -> str:
-        """The name, which a placeholder can neither be nor be a part of."""
-        head = _HEAD.match(self.text, self.pos, self.end)
-        self.pos = head.end() if head else self.pos
-        while self.here():
-            self.take(Quoting.BARE).refusal = Refusal.NAME
-            self.skip(re.compile(r"[A-Za-z0-9_]+"))
-        return (head and head.group("name")) or ""
 
-    def operation(self, name: str, quoting: Quoting) -> None:
-        """The operator and its words, up to the closing brace.
+def _name(c: Cursor) -> str:
+    """Read the name, which a placeholder can neither be nor be a part of."""
+    head = _HEAD.match(c.text, c.pos, c.end)
+    c.pos = head.end() if head else c.pos
+    while c.here():
+        c.take(Quoting.BARE).refusal = Refusal.NAME
+        c.skip(_NAME_REST)
+    return (head and head["name"]) or ""
 
-        A pattern or replacement in quotes is literal even where the whole `${...}` is in double quotes.
-        """
-        if self.matches(_DEFAULT):
-            assigned = name if self.text[self.pos - 1] == "=" else ""
-            self.operand(quoting, variable=assigned)
-        elif self.peek() == ":":
-            self.operand(Quoting.ARITHMETIC)
-        elif self.matches(_PATTERN):
-            self.operand(Quoting.BARE)
-        elif self.matches(_REPLACE):
-            self.operand(Quoting.BARE, until="/")
-            self.operand(quoting if quoting is Quoting.ARITHMETIC else Quoting.BARE)
 
-    def matches(self, pattern: re.Pattern[str]) -> bool:
-        start = self.pos
-        self.skip(pattern)
-        return self.pos > start
+def _operation(c: Cursor, name: str, quoting: Quoting) -> None:
+    """Read the operator and its words, up to the closing brace.
 
-    def operand(self, quoting: Quoting, *, until: str = "", variable: str = "") -> None:
-        first = len(self.findings.marks)
-        while self.pos < self.end:
-            self.skip(_OPERAND_RUN)
-            char = self.peek()
-            if char and char in until + "}":
-                self.pos += char == until
-                break
-            self.operand_step(quoting)
-        for mark in self.since(first):
-            mark.variable = mark.variable or variable
+    A pattern or replacement in quotes is literal even where the whole `${...}` is in double quotes.
+    """
+    first = c.count()
+    if c.skip(_DEFAULT):
+        assigned = c.text[c.pos - 1] == "="
+        _operand(c, quoting)
+        if assigned:
+            assign(c.since(first), name)
+        if quoting is Quoting.ARITHMETIC:
+            hold(c.since(first))
+    elif c.peek() == ":":
+        start = c.pos
+        _operand(c, Quoting.ARITHMETIC)
+        c.script.flow.evaluated.update(identifiers(c.text[start : c.pos]))
+        hold(c.since(first))
+    elif c.skip(_PATTERN):
+        _pattern(c)
+    elif c.skip(_REPLACE):
+        _pattern(c, until="/")
+        first = c.count()
+        _operand(c, quoting if quoting is Quoting.ARITHMETIC else Quoting.BARE)
+        if quoting is Quoting.ARITHMETIC:
+            hold(c.since(first))
 
-    def operand_step(self, quoting: Quoting) -> None:
-        char = self.peek()
-        if char == "'" and quoting is Quoting.BARE:
-            self.single()
-        elif char == "'":
-            self.literal_single(quoting)
-        elif char == '"':
-            self.double()
-        else:
-            self.expandable(quoting)
 
-    def literal_single(self, quoting: Quoting) -> None:
-        """`"${v:-'...'}"`: bash pairs these quotes, yet they are ordinary characters of the text."""
-        opened = self.pos
-        self.pos += 1
-        closing = self.find("'")
-        if closing < 0:
-            raise self.unclosed("the single quote", opened)
-        outer, self.end = self.end, closing
-        while self.pos < self.end:
-            self.expandable(quoting)
-        self.pos, self.end = closing + 1, outer
+def _pattern(c: Cursor, *, until: str = "") -> None:
+    first = c.count()
+    _operand(c, Quoting.BARE, until=until)
+    for mark in c.since(first):
+        mark.inert = True
+
+
+def _operand(c: Cursor, quoting: Quoting, *, until: str = "") -> None:
+    while c.pos < c.end:
+        c.skip(_OPERAND_RUN)
+        char = c.peek()
+        if char and char in until + "}":
+            c.pos += char == until
+            break
+        _operand_step(c, quoting)
+
+
+def _operand_step(c: Cursor, quoting: Quoting) -> None:
+    char = c.peek()
+    if char == "'" and quoting is Quoting.BARE:
+        single(c)
+    elif char == "'":
+        _literal_single(c, quoting)
+    elif char == '"':
+        double(c)
+    else:
+        expandable(c, quoting)
+
+
+def _literal_single(c: Cursor, quoting: Quoting) -> None:
+    """Read `'...'` in `"${v:-'...'}"`: bash pairs these quotes, yet they are ordinary characters."""
+    opened = c.pos
+    c.pos += 1
+    closing = c.find("'")
+    if closing < 0:
+        raise c.unclosed("the single quote", opened)
+    outer, c.end = c.end, closing
+    while c.pos < c.end:
+        expandable(c, quoting)
+    c.pos, c.end = closing + 1, outer

@@ -1,9 +1,11 @@
-"""Where a placeholder stands in a script: what quotes it, and what bash will do with it."""
+"""Where a placeholder stands in a script: what quotes it, and what bash does with its value."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 from amplihack.recipes.placeholders import Placeholder
 
@@ -34,6 +36,25 @@ class Refusal(Enum):
         "a quoted heredoc inside backticks cannot hold a value: bash may read parts of it as commands",
         "write $(...) instead of the backticks",
     )
+    COMPOUND = (
+        "a value in parentheses that is assigned to an array in this form is read as code",
+        "write name=( ... ) without quotes around it",
+    )
+    DESCRIPTOR = (
+        "bash expands the word behind >& twice, and would run commands hidden in the value",
+        "write `> file 2>&1`, or the number of the descriptor itself",
+    )
+    CALLBACK = ("a value cannot be the callback of mapfile: bash runs it", "write the name of a function")
+    OPERATOR = (
+        "a value in front of this one can become the operator -v, and bash would run commands hidden in it",
+        "write the operator itself",
+    )
+
+    EVALUATED = (
+        "the value goes to a variable that the script calculates with or takes for a name, and bash would run"
+        " commands hidden in it",
+        "keep text in another variable than what is evaluated",
+    )
 
     @property
     def reason(self) -> str:
@@ -56,81 +77,138 @@ class Heredoc:
     quoted: bool
     strips_tabs: bool
     nested: bool  # in a substitution, whose end bash looks for before it reads heredocs
+    within: bool  # in the body of another heredoc, which bash reads line by line before anything else
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A placeholder and all that the reader of the script found out about it."""
+class Edit:
+    """`text` takes the place of what lies between two offsets of the template."""
 
-    placeholder: Placeholder
-    quoting: Quoting
-    start: int  # of the text to replace; one before the placeholder where a backslash belongs to it
-    end: int
-    escaped: bool = False  # a backslash stands right before it
-    backticks: int = 0  # how many levels of `...` surround it
-    numeric: bool = False  # bash would evaluate the value as arithmetic, and run commands in it
-    refusal: Refusal | None = None  # no value can be safe here
-    command_word: bool = False
-    language: str = ""  # the value becomes source code of this language
-    heredoc: Heredoc | None = None
-
-
-@dataclass(slots=True)
-class Mark:
-    """A place in the making: what follows it may still change what it is."""
-
-    placeholder: Placeholder
-    quoting: Quoting
     start: int
     end: int
-    escaped: bool = False
-    backticks: int = 0
-    numeric: bool = False
-    refusal: Refusal | None = None
-    command_word: bool = False
-    language: str = ""
-    heredoc: Heredoc | None = None
-    array: str = ""  # the array in whose subscript it stands: arithmetic, unless that is associative
-    variable: str = ""  # the variable that it is assigned to: arithmetic, if that is an integer
-    position: int = 0  # in the text that was being read
-    frame: int = 0  # the list of commands it stands in; a substitution inside a word has its own
-    command: Command | None = None  # the command that reads the heredoc it stands in
-
-    def settled(self) -> Place:
-        return Place(
-            self.placeholder,
-            self.quoting,
-            self.start,
-            self.end,
-            self.escaped,
-            self.backticks,
-            self.numeric,
-            self.refusal,
-            self.command_word,
-            self.language,
-            self.heredoc,
-        )
+    text: str
 
 
-@dataclass(slots=True)
+class Span(NamedTuple):
+    """Where a mark lies: from `start` to `end` in the template, at `position` in the text being read."""
+
+    start: int
+    end: int
+    position: int
+    length: int
+
+
+class Mark:
+    """A piece of a word that a value decides. The reader changes it until the script is read.
+
+    Marks are written by hand, not as data classes: those are slow to define, and these have many fields.
+    """
+
+    def __init__(self, span: Span, frame: int, quoting: Quoting, backticks: int) -> None:
+        self.start, self.end = span.start, span.end
+        self.position, self.length = span.position, span.length
+        self.frame = frame  # the list of commands it stands in; a substitution inside a word has its own
+        self.quoting = quoting
+        self.backticks = backticks  # how many levels of `...` surround it
+        self.numeric = False  # bash evaluates it as arithmetic, and would run commands in it
+        self.inert = False  # bash only compares it, as a pattern: it never becomes part of the result
+        self.array = ""  # the array in whose subscript it stands
+        self.key = False  # that array is associative, as far as the script has been read
+        self.variables: tuple[str, ...] = ()  # what it is assigned to
+        self.rebinds = False  # assigned by `for`, which makes a reference point elsewhere
+        self.feeds = False  # a command that reads its input can get it
+        self.is_input = False  # it is itself the input of a command, or a part of it
+        self.evaluated = False  # it goes to a variable that the script evaluates
+
+
+class Place(Mark):
+    """A placeholder and all that the reader of the script found out about it."""
+
+    def __init__(
+        self, placeholder: Placeholder, span: Span, frame: int, quoting: Quoting, backticks: int
+    ) -> None:
+        super().__init__(span, frame, quoting, backticks)
+        self.placeholder = placeholder
+        self.escaped = False  # a backslash stands right before it, and `start` is that of the backslash
+        self.refusal: Refusal | None = None  # no value can be safe here
+        self.command_word = False
+        self.language = ""  # the value becomes source code of this language
+        self.heredoc: Heredoc | None = None
+        self.command: Command | None = None  # the command that reads the heredoc it stands in
+        self.redirection: Redirection | None = None  # a `>&` whose word it is in
+        self.declared: Word | None = None  # the argument of a declaration that may assign an array
+
+    @property
+    def places(self) -> list[Place]:
+        return [self]
+
+
+class Output(Mark):
+    """A substitution with placeholders in it: what it prints may be one of their values.
+
+    `start` and `end` are the text between its delimiters.
+    """
+
+    def __init__(self, places: list[Place], span: Span, frame: int, quoting: Quoting, backticks: int) -> None:
+        super().__init__(span, frame, quoting, backticks)
+        self.places = places
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Word:
-    """One word of a command: `text` as written, with NUL for each of its placeholders."""
+    """One word of a command: `text` as written, with NUL for each placeholder and SOH for each output."""
 
     text: str
-    marks: list[Mark]
+    marks: list[Place | Output]
+    start: int = 0  # in the template
+    end: int = 0
     assigns: str = ""  # the variable, where the word is `name=...` or `name[...]=...`
+    is_list: bool = False  # the value is `( ... )`, in no quotes
 
     @property
     def plain(self) -> str:
         """The text without quotes and backslashes: good enough to know a command or an option."""
-        return self.text.translate(_NO_QUOTES)
+        text = self.text
+        if "$" in text:
+            text = text.replace("$'", "").replace('$"', "")
+        return text if text.isalnum() else text.translate(_NO_QUOTES)
 
 
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Redirection:
+    """A `>&` that sends output and errors to a file, or to a descriptor if its word is a number."""
+
+    operator: tuple[int, int]
+    word: Word
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Command:
     """A simple command: its words, without the assignments before it and the redirections around it."""
 
     words: list[Word] = field(default_factory=list)
+    inputs: list[Word] = field(default_factory=list)  # the words of `<<<` and `<`
+    marked: bool = False  # values stand among its words and inputs
+    declares: bool = False  # it is `declare` or one of its kin, whose arguments can be assignments
+    loop: str = ""  # the variable, where these are the words of `for` or `select`
+
+
+def hold(marks: Iterable[Mark]) -> None:
+    """Take only numbers there."""
+    for mark in marks:
+        mark.numeric = mark.numeric or not mark.inert
+
+
+def refuse(marks: Iterable[Place | Output], reason: Refusal) -> None:
+    for mark in marks:
+        for place in mark.places:
+            place.refusal = reason
+
+
+def assign(marks: Iterable[Mark], *variables: str) -> None:
+    for mark in marks:
+        if not mark.inert:
+            mark.variables += variables

@@ -1,147 +1,162 @@
-"""Words: everything up to a blank or an operator that no quote protects."""
+"""Words: everything up to a blank or an operator that no quote protects.
+
+word       = [assignment] { quoted | expansion | pattern | "<(" list ")" | text }
+assignment = name [subscript] ("=" | "+=") ["(" { word | subscript "=" word } ")"]
+pattern    = ("@" | "?" | "*" | "+" | "!") "(" ... ")"
+"""
 
 from __future__ import annotations
 
 import re
 
-from amplihack.recipes.templates.bash.parameters import Parameters
-from amplihack.recipes.templates.bash.places import Quoting, Word
+from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
+from amplihack.recipes.templates.bash.expansions import quoted_or_plain, subscript, substitution
+from amplihack.recipes.templates.bash.heredocs import newline
+from amplihack.recipes.templates.bash.places import Quoting, Word, assign
 
-BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _PLAIN = re.compile(r"""[^ \t\n;&|<>()\\'"$`{]+""")
+_SIMPLE = re.compile(r"""[^ \t\n;&|<>()\\'"$`{=\[#]+(?=[ \t\n;&|]|\Z)""")  # most words, read at once
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NO_BLANKS = re.compile(r"\[(?:\{\{[^{}\n]*+\}\}|[^\s\]])++\]\+?=")
 _EQUALS = re.compile(r"\+?=")
+_SPLIT_NAME = re.compile(r"(?:\\\n)+[A-Za-z0-9_+=\[]")
 _COMMENT = re.compile(r"[^\n]*")
 _METACHARACTERS = " \t\n;&|<>()"
 
 
-class Words(Parameters):
-    def word(self, *, assignable: bool = False, argument: bool = False) -> Word:
-        """The word at this position; `assignable` where bash would take `a=b` for an assignment,
-        `argument` where that is an argument of `declare` and its kin."""
-        start, first = self.pos, len(self.findings.marks)
-        assigns = self.assignment(start, argument=argument) if assignable else ""
-        if assigns and self.peek() == "(":
-            self.array(assigns)
-        value = len(self.findings.marks)
-        while self.pos < self.end and self.piece(start):
-            pass
-        for mark in self.since(value):
-            mark.variable = mark.variable or assigns
-        return self.finished(start, first, assigns)
+def word(c: Cursor, *, assignable: bool = False, argument: bool = False) -> Word:
+    """Read the word at this position; `assignable` where bash would take `a=b` for an assignment,
+    `argument` where that is an argument of `declare` and its kin."""
+    if simple := _SIMPLE.match(c.text, c.pos, c.end):
+        c.pos = simple.end()
+        return Word(simple.group(), [])
+    start, first, is_list = c.pos, c.count(), False
+    assigns = _assignment(c, start, argument=argument) if assignable else ""
+    value = c.count()
+    if assigns and c.peek() == "(":
+        is_list = True
+        c.script.variables.saw_array(assigns)
+        _list(c, assigns)
+    while c.pos < c.end and _piece(c, start):
+        pass
+    found = finished(c, start, first, assigns, is_list=is_list)
+    if assigns:
+        assign(c.since(value), assigns)
+        c.script.flow.assign(assigns, found.text)
+    return found
 
-    def finished(self, start: int, first: int, assigns: str = "") -> Word:
-        marks = self.since(first)
-        if not marks:
-            return Word(self.text[start : self.pos], [], assigns)
-        pieces: list[str] = []
-        position = start
-        for mark in marks:
-            pieces += (self.text[position : mark.position], "\0")
-            position = mark.position + self.length_of(mark.placeholder)
-        pieces.append(self.text[position : self.pos])
-        return Word("".join(pieces), marks, assigns)
 
-    def assignment(self, start: int, *, argument: bool) -> str:
-        """Moves behind `name=`, `name+=` or `name[...]=` and tells the name; else stays or reads on."""
-        name = _NAME.match(self.text, start, self.end)
-        if not name:
-            return ""
-        self.pos = name.end()
-        first = len(self.findings.marks)
-        if self.peek() == "[" and (not argument or _NO_BLANKS.match(self.text, self.pos, self.end)):
-            self.subscript(name.group())
-        before = self.pos
-        self.skip(_EQUALS)
-        if self.pos > before:
-            return name.group()
-        self.no_subscript(first)
+def finished(c: Cursor, start: int, first: int, assigns: str = "", *, is_list: bool = False) -> Word:
+    """Return what lies between `start` and here as a word, with the marks from number `first` on."""
+    marks = c.since(first)
+    if not marks:
+        text = c.text[start : c.pos].replace("\\\n", "")
+        return Word(text, [], assigns=assigns, is_list=is_list)
+    pieces: list[str] = []
+    position = start
+    for mark in marks:
+        pieces += (c.text[position : mark.position], "\0" if mark.places[0] is mark else "\1")
+        position = mark.position + mark.length
+    pieces.append(c.text[position : c.pos])
+    text = "".join(pieces).replace("\\\n", "")
+    return Word(text, marks, c.origin[start], c.origin[c.pos], assigns, is_list)
+
+
+def _assignment(c: Cursor, start: int, *, argument: bool) -> str:
+    """Move behind `name=`, `name+=` or `name[...]=` and tell the name; else stay or read on."""
+    name = _NAME.match(c.text, start, c.end)
+    if not name:
         return ""
+    c.pos = name.end()
+    if c.peek() == "\\" and _SPLIT_NAME.match(c.text, c.pos, c.end):
+        raise c.unreadable("a line is continued in the middle of a name", "write the name in one piece")
+    first = c.count()
+    subscripted = c.peek() == "[" and (not argument or _NO_BLANKS.match(c.text, c.pos, c.end) is not None)
+    if subscripted:
+        subscript(c, name.group())
+    if c.skip(_EQUALS):
+        if subscripted:
+            c.script.variables.saw_array(name.group())
+        return name.group()
+    _no_subscript(c, first)
+    return ""
 
-    def no_subscript(self, first: int) -> None:
-        """What looked like a subscript was a set of characters in a pattern."""
-        for mark in self.since(first):
-            mark.array = ""
-            if mark.quoting is Quoting.ARITHMETIC:
-                mark.quoting = Quoting.BARE
 
-    def piece(self, start: int) -> bool:
-        """One piece of a word, or False where the word ends."""
-        self.skip(_PLAIN)
-        char = self.peek()
-        if char in ("<", ">") and self.peek(2)[1:] == "(":
-            opened = self.pos
-            self.pos += 2
-            self.commands(")", opened)
-        elif char == "(" and self.pos > start and self.text[self.pos - 1] in "@?*+!":
-            self.extended_glob()
-        elif not char or char in _METACHARACTERS:
-            return False
-        else:
-            self.quoted_or_plain(char)
-        return True
+def _no_subscript(c: Cursor, first: int) -> None:
+    """Note that what looked like a subscript was a set of characters in a pattern."""
+    for mark in c.since(first):
+        mark.array = ""
+        if mark.quoting is Quoting.ARITHMETIC:
+            mark.quoting = Quoting.BARE
 
-    def quoted_or_plain(self, char: str) -> None:
-        if char == "'":
-            self.single()
-        elif char == '"':
-            self.double()
-        elif self.peek(2) == '$"':
-            self.pos += 1
-            self.double()
-        else:
-            self.expandable(Quoting.BARE)
 
-    def extended_glob(self) -> None:
-        """`@(a|b)` and its kin: blanks and bars belong to the pattern."""
-        opened = self.pos
-        self.pos += 1
-        with self.deeper():
-            while self.pos < self.end:
-                char = self.peek()
-                if char == ")":
-                    self.pos += 1
-                    return
-                if char == "(":
-                    self.extended_glob()
-                else:
-                    self.quoted_or_plain(char)
-        raise self.unclosed("the pattern's parenthesis", opened)
+def _piece(c: Cursor, start: int) -> bool:
+    """Read one piece of a word, or tell that the word ends."""
+    c.skip(_PLAIN)
+    char = c.peek()
+    if char in ("<", ">") and c.ahead(2)[1:] == "(":
+        first = c.count()
+        substitution(c, c.pos, Quoting.BARE)
+        for mark in c.since(first):
+            mark.feeds = True
+    elif char == "(" and c.pos > start and c.text[c.pos - 1] in "@?*+!":
+        _extended_glob(c)
+    elif not char or char in _METACHARACTERS:
+        return False
+    else:
+        quoted_or_plain(c, char)
+    return True
 
-    def array(self, name: str) -> None:
-        """`( words )` behind `name=`; an element may begin with its own `[subscript]=`."""
-        opened = self.pos
-        self.pos += 1
-        with self.deeper():
-            while self.pos < self.end:
-                self.skip(BLANKS)
-                char = self.peek()
-                if char == ")":
-                    self.pos += 1
-                    return
-                if char == "\n":
-                    self.newline()
-                elif char == "#":
-                    self.comment()
-                elif char == "[":
-                    self.element(name)
-                elif char and char in ";&|<>(" and self.peek(2) not in ("<(", ">("):
-                    self.pos += 1
-                elif char:
-                    self.word()
-        raise self.unclosed("the array", opened)
 
-    def element(self, name: str) -> None:
-        first = len(self.findings.marks)
-        self.subscript(name)
-        if not _EQUALS.match(self.text, self.pos, self.end):
-            self.no_subscript(first)
-        self.word()
+def _extended_glob(c: Cursor) -> None:
+    """Read `@(a|b)` and its kin: blanks and bars belong to the pattern."""
+    opened = c.pos
+    c.pos += 1
+    with c.deeper():
+        while c.pos < c.end:
+            char = c.peek()
+            if char == ")":
+                c.pos += 1
+                return
+            if char == "(":
+                _extended_glob(c)
+            else:
+                quoted_or_plain(c, char)
+    raise c.unclosed("the pattern's parenthesis", opened)
 
-    def newline(self) -> None:
-        self.pos += 1
 
-    def comment(self) -> None:
-        found = _COMMENT.match(self.text, self.pos, self.end)
-        self.take_all(Quoting.COMMENT, found.end() if found else self.end)
+def _list(c: Cursor, name: str) -> None:
+    """Read `( words )` behind `name=`; an element may begin with its own `[subscript]=`."""
+    opened = c.pos
+    c.pos += 1
+    with c.deeper():
+        while c.pos < c.end:
+            c.skip(BLANKS)
+            char = c.peek()
+            if char == ")":
+                c.pos += 1
+                return
+            if char == "\n":
+                newline(c)
+            elif char == "#":
+                comment(c)
+            elif char == "[":
+                _element(c, name)
+            elif char and char in ";&|<>(" and c.ahead(2) not in ("<(", ">("):
+                c.pos += 1
+            elif char:
+                word(c)
+    raise c.unclosed("the array", opened)
+
+
+def _element(c: Cursor, name: str) -> None:
+    first = c.count()
+    subscript(c, name)
+    if not _EQUALS.match(c.text, c.pos, c.end):
+        _no_subscript(c, first)
+    word(c)
+
+
+def comment(c: Cursor) -> None:
+    found = _COMMENT.match(c.text, c.pos, c.end)
+    c.take_all(Quoting.COMMENT, found.end() if found else c.end)

@@ -1,0 +1,87 @@
+"""The state of a list of commands, and the compound commands that are open in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from amplihack.recipes.templates.bash.cursor import Script
+from amplihack.recipes.templates.bash.places import Command
+
+
+class Expects(Enum):
+    """What the next word of a list is."""
+
+    COMMAND = auto()
+    ARGUMENT = auto()
+    VARIABLE = auto()  # behind `for` and `select`
+    IN = auto()  # behind the variable of `for`
+    CASE_WORD = auto()
+    CASE_IN = auto()
+    FUNCTION = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a compound command, and what the list was in the middle of when it began."""
+
+    kind: str  # "(", "pattern", "case", "{", or the reserved word that begins it
+    element: int
+    pipeline: int
+    before: str
+    function: bool
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class List:
+    """The state of one list of commands: a script, or the inside of one substitution."""
+
+    closer: str
+    element: int  # the number of marks where this element of a pipeline began
+    pipeline: int  # the number of marks where the whole pipeline began
+    open: list[Block] = field(default_factory=list)  # innermost last
+    kinds: Counter[str] = field(default_factory=Counter)  # how many blocks of each kind are open
+    expects: Expects = Expects.COMMAND
+    command: Command = field(default_factory=Command)
+    before: str = ""  # `&&`, `||` or `|` in front of the command
+    fresh: bool = False  # an operator came last
+    begun: bool = False  # an assignment or redirection has come: no reserved word can follow
+    closed: bool = False
+    function: bool = False  # the next block is the body of a function
+    loop: str = ""  # the variable of `for` or `select`
+    descriptor: tuple[str, int] | None = None  # what stands right before a redirection, and where
+
+    @property
+    def innermost(self) -> str:
+        return self.open[-1].kind if self.open else ""
+
+    def begin(self, marks: int) -> None:
+        """Begin a pipeline."""
+        self.element = self.pipeline = marks
+        self.before = ""
+
+
+def open_(script: Script, state: List, kind: str) -> None:
+    """Begin a block: what it declares may not hold behind its end."""
+    state.open.append(Block(kind, state.element, state.pipeline, state.before, state.function))
+    state.kinds[kind] += 1
+    script.functions += state.function
+    state.function = False
+    state.begin(len(script.marks))
+    script.variables.enter()
+
+
+def close(script: Script, state: List) -> None:
+    block = state.open.pop()
+    state.kinds[block.kind] -= 1
+    script.functions -= block.function
+    state.element, state.pipeline, state.before = block.element, block.pipeline, block.before
+    script.variables.leave()
+
+
+def reopen(script: Script, state: List, kind: str) -> None:
+    """Go from one part of a compound command to the next, such as from `then` to `else`."""
+    state.function = state.open[-1].function
+    close(script, state)
+    open_(script, state, kind)

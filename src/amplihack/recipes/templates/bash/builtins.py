@@ -1,0 +1,259 @@
+"""What bash's own commands do with their words: names of variables, arithmetic, options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from amplihack.recipes.templates.bash.cursor import Script
+from amplihack.recipes.templates.bash.flow import ARGUMENTS, identifiers, references
+from amplihack.recipes.templates.bash.places import (
+    Command,
+    Edit,
+    Refusal,
+    Word,
+    assign,
+    hold,
+    refuse,
+)
+
+DECLARES = frozenset({"declare", "typeset", "local", "readonly", "export"})
+_BUILTINS = DECLARES | {
+    "builtin",
+    "command",
+    "let",
+    "read",
+    "mapfile",
+    "readarray",
+    "unset",
+    "printf",
+    "wait",
+}
+_BUILTINS |= {"getopts", "set", "test", "[", "eval", "source", "."}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_BRACES = re.compile(r"([A-Za-z0-9_]*)\{([A-Za-z0-9_,]+)\}([A-Za-z0-9_]*)")
+_MAY_BE_OPERATOR = re.compile(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)
+_EXPANSIONS = ("$", "`", "\1")
+
+
+def settle_builtin(command: Command, script: Script, *, certain: bool) -> None:
+    """Mark the words of a complete command that bash reads in its own way; `certain` if nothing can keep
+    the command from running in this shell."""
+    if (first := command.words[0].plain) not in _BUILTINS:
+        if command.marked:
+            script.flow.calls.append((first, command.words))
+        return
+    words = without_prefix(command.words)
+    if not words:
+        return
+    name, arguments = words[0].plain, words[1:]
+    if name in DECLARES:
+        _declaration(words, script, certain=certain)
+    elif name == "let":
+        for word in arguments:
+            hold(word.marks)
+            script.flow.evaluated.update(identifiers(word.text))
+    elif name in ("read", "mapfile", "readarray"):
+        _reading(name, arguments, script)
+    elif name == "unset":
+        _unset(arguments, script)
+    elif name in ("printf", "wait"):
+        _writing(name, arguments, script)
+    elif name == "getopts":
+        _getopts(arguments)
+    elif name in ("test", "["):
+        _test(arguments, script)
+    elif name == "set":
+        for word in arguments:
+            assign(word.marks, ARGUMENTS)
+            script.flow.assign(ARGUMENTS, word.text)
+    elif name in ("eval", "source", "."):
+        script.variables.opaque = True
+
+
+def without_prefix(words: Sequence[Word]) -> Sequence[Word]:
+    """Drop `command` and `builtin`, which change nothing about the words behind them."""
+    while words and words[0].plain in ("command", "builtin"):
+        words = words[1:]
+        while words and words[0].plain in ("-p", "--"):
+            words = words[1:]
+    return words
+
+
+def _flags(words: Sequence[Word]) -> str:
+    return "".join(word.plain for word in words if word.plain.startswith("-"))
+
+
+def declares_associative(words: Sequence[Word], name: str, script: Script) -> bool:
+    """Tell whether a declaration, as far as it goes, makes `name` an associative array and cannot fail."""
+    flags = _flags(words[1:])
+    if "A" not in flags or any(flag in flags for flag in "anpfF"):
+        return False
+    if words[0].plain == "local" and not script.functions:
+        return False
+    unknown = any(word.plain.startswith(_EXPANSIONS) for word in words[1:])
+    return not unknown and name not in script.variables.indexed
+
+
+def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> None:
+    builtin, flags = words[0].plain, _flags(words[1:])
+    if builtin not in ("export", "readonly"):
+        unknown = [
+            word
+            for word in words[1:]
+            if word.plain.startswith(("\0", *_EXPANSIONS)) and "=" not in word.plain
+        ]
+        script.flow.blind |= bool(unknown) or ("i" in flags and any("$" in word.plain for word in words[1:]))
+        flags += "ai" * bool(unknown)  # any option may come of it
+    for word in words[1:]:
+        _settle_names(word, script)
+        name = _NAME.match(word.plain)
+        if name and not word.is_list and "=" in word.text:
+            _settle_value(word, name.group(), flags, script)
+        if name and certain and declares_associative(words, name.group(), script):
+            script.variables.prove(name.group())
+        for declared in _declared_names(word.plain):
+            script.variables.declare(builtin, declared, flags, bound="=" in word.text)
+        if "n" in flags and builtin != "export" and not word.plain.startswith("-"):
+            refuse(word.marks, Refusal.NAME)  # what is assigned to a nameref is a name
+            script.flow.evaluated.update(references(word.text))
+
+
+def _settle_names(word: Word, script: Script) -> None:
+    """Refuse values in the name of what is declared, and take only numbers in its subscript."""
+    if not word.assigns:
+        before, _, value = word.text.partition("=")
+        script.flow.evaluated.update(references(before))
+        names = before.count("\0") + before.count("\1")
+        refuse(word.marks[:names], Refusal.NAME)
+        if name := _NAME.match(word.plain):
+            assign(word.marks[names:], name.group())
+            script.flow.assign(name.group(), value)
+    hold(mark for mark in word.marks if mark.array and not word.is_list)
+
+
+def _settle_value(word: Word, name: str, flags: str, script: Script) -> None:
+    """Note a value that bash evaluates if it is in parentheses and the variable is an array."""
+    is_array = "a" in flags or "A" in flags
+    if any(not mark.array for mark in word.marks):
+        script.declarations.append((word, name, is_array))
+    if is_array:
+        script.flow.evaluated.update(references(word.text))
+
+
+def _declared_names(plain: str) -> Iterator[str]:
+    """Yield the names that a word declares; `a{b,c}` are two."""
+    if braces := _BRACES.match(plain):
+        yield from (f"{braces[1]}{part}{braces[3]}" for part in braces[2].split(","))
+    elif name := _NAME.match(plain):
+        yield name.group()
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The letters of a builtin's options that take a word, by what they do with it."""
+
+    argument: str = ""
+    name: str = ""
+    code: str = ""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _Split:
+    """The words of a builtin: those that options take for names, the operands, and whether `--` came."""
+
+    names: list[Word] = field(default_factory=list)
+    operands: Sequence[Word] = ()
+    ended: bool = False
+
+
+def _split(arguments: Sequence[Word], options: _Options) -> _Split:
+    split = _Split()
+    pending = ""
+    for index, word in enumerate(arguments):
+        plain = word.plain
+        if pending:
+            _take_option(pending, word, options, split)
+            pending = ""
+        elif plain == "--" or not plain.startswith("-") or plain == "-":
+            split.ended = plain == "--"
+            split.operands = arguments[index + split.ended :]
+            break
+        else:
+            for position, letter in enumerate(plain[1:], 2):
+                if letter in "\0\1$`":
+                    refuse(word.marks, Refusal.NAME)
+                    break
+                if letter in options.argument + options.name + options.code:
+                    if plain[position:]:
+                        attached = Word(plain[position:], word.marks)
+                        _take_option(letter, attached, options, split)
+                    else:
+                        pending = letter
+                    break
+    return split
+
+
+def _take_option(letter: str, word: Word, options: _Options, split: _Split) -> None:
+    if letter in options.code:
+        refuse(word.marks, Refusal.CALLBACK)
+    elif letter in options.name:
+        refuse(word.marks, Refusal.NAME)
+        split.names.append(word)
+
+
+_READING = {"read": _Options("dinNptu", "a"), "mapfile": _Options("dnOsuc", "", "C")}
+
+
+def _reading(name: str, arguments: Sequence[Word], script: Script) -> None:
+    split = _split(arguments, _READING.get(name, _READING["mapfile"]))
+    for word in (*split.names, *split.operands):
+        refuse(word.marks, Refusal.NAME)
+        script.flow.evaluated.update(references(word.text))
+    targets = [found.group() for word in split.operands if (found := _NAME.match(word.plain))]
+    arrays = [found.group() for word in split.names if (found := _NAME.match(word.plain))]
+    variables = script.variables
+    variables.from_input.update(targets, arrays, ("REPLY" if name == "read" else "MAPFILE",))
+    for array in arrays if name == "read" else targets:
+        variables.saw_array(array)
+
+
+def _unset(arguments: Sequence[Word], script: Script) -> None:
+    for word in _split(arguments, _Options()).operands:
+        refuse(word.marks, Refusal.NAME)
+        script.flow.evaluated.update(references(word.text))
+        script.variables.undone.add(word.plain)
+        script.variables.any_undone |= any(sign in word.plain for sign in _EXPANSIONS)
+
+
+def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
+    """Read `printf` and `wait`: a first operand that is a value must not be taken for an option."""
+    split = _split(arguments, _Options(name="v" if name == "printf" else "p"))
+    for word in split.names:
+        script.flow.evaluated.update(references(word.text))
+        if variable := _NAME.match(word.plain):
+            for operand in split.operands:
+                assign(operand.marks, variable.group())
+                script.flow.assign(variable.group(), operand.text)
+    first = split.operands[0] if split.operands else None
+    if first and first.marks and not split.ended and first.plain.startswith(("\0", *_EXPANSIONS)):
+        start = first.start
+        script.edits.append(Edit(start, start, "-- "))
+
+
+def _getopts(arguments: Sequence[Word]) -> None:
+    if len(arguments) > 1:
+        refuse(arguments[1].marks, Refusal.NAME)
+    for word in arguments[2:]:
+        assign(word.marks, arguments[1].plain, "OPTARG")
+
+
+def _test(arguments: Sequence[Word], script: Script) -> None:
+    for before, after in pairwise(arguments):
+        if before.plain in ("-v", "-R"):
+            refuse(after.marks, Refusal.NAME)
+            script.flow.evaluated.update(references(after.text))
+        elif before.marks and _MAY_BE_OPERATOR.fullmatch(before.plain):
+            refuse(after.marks, Refusal.OPERATOR)

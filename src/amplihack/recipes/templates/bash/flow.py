@@ -1,0 +1,74 @@
+"""Where values go through variables: a value that is assigned is harmless until the variable is evaluated.
+
+n={{v}}; (( n > 3 ))        x={{v}}; echo ${!x}        f() { (( $1 )); }; f {{v}}        c={{v}}; eval "$c"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from amplihack.recipes.templates.bash.places import Mark, Word
+
+ARGUMENTS = "@"  # stands for $1, $@ and the like
+
+_INSIDE = re.compile(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\{\{[^{}]*\}\}|\$\{#[^{}]*\}")
+_REFERENCE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\$\{?[0-9@*]")
+
+
+def references(text: str) -> Iterator[str]:
+    """Yield the variables that a word expands, without those inside substitutions and lengths."""
+    for name in _REFERENCE.findall(_INSIDE.sub("", text)) if "$" in text else ():
+        yield name if name[0].isalpha() or name[0] == "_" else ARGUMENTS
+
+
+def identifiers(text: str) -> Iterator[str]:
+    """Yield the variables that an arithmetic expression uses."""
+    for name in _IDENTIFIER.findall(_INSIDE.sub("", text)):
+        yield ARGUMENTS if name[0] == "$" else name
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Flow:
+    """What a script does with its variables, as far as its text shows it."""
+
+    evaluated: set[str] = field(default_factory=set)  # as arithmetic or as a name
+    executed: set[str] = field(default_factory=set)  # as a script
+    blind: bool = False  # a variable that only the run knows is declared to be evaluated
+    functions: set[str] = field(default_factory=set)
+    calls: list[tuple[str, list[Word]]] = field(default_factory=list)  # with values among their arguments
+    _sources: dict[str, set[str]] = field(default_factory=dict)
+
+    def assign(self, variable: str, text: str) -> None:
+        """Note that the value of a word goes to a variable."""
+        if "$" in text:
+            self._sources.setdefault(variable, set()).update(references(text))
+
+    def settle(self, integers: Iterable[str]) -> None:
+        """Follow assignments backwards, and arguments into the functions of the script."""
+        self.evaluated = self._leading_to((*self.evaluated, *self._assigned(integers)))
+        self.executed = self._leading_to(self.executed)
+        for name, words in self.calls:
+            for mark in (mark for word in words for mark in word.marks if name in self.functions):
+                mark.variables += (ARGUMENTS,)
+
+    def _assigned(self, integers: Iterable[str]) -> set[str]:
+        return {source for name in integers for source in self._sources.get(name, ())}
+
+    def _leading_to(self, names: Iterable[str]) -> set[str]:
+        found: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += self._sources.get(name, ())
+        return found
+
+    def is_evaluated(self, mark: Mark, from_input: set[str]) -> bool:
+        """Whether a value gets to a variable that the script evaluates."""
+        if mark.variables and (self.blind or not self.evaluated.isdisjoint(mark.variables)):
+            return True
+        return mark.is_input and not self.evaluated.isdisjoint(from_input)

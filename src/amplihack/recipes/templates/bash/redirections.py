@@ -1,0 +1,65 @@
+"""Redirections.
+
+redirection = [number | "{" name "}"] (">" | ">>" | ">|" | "<" | "<>" | "<<<" | "&>" | ">&" ...) word
+            | heredoc
+"""
+
+from __future__ import annotations
+
+import re
+
+from amplihack.recipes.templates.bash.blocks import List
+from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
+from amplihack.recipes.templates.bash.flow import Flow, references
+from amplihack.recipes.templates.bash.heredocs import open_heredoc
+from amplihack.recipes.templates.bash.places import Redirection, Refusal, Word, refuse
+from amplihack.recipes.templates.bash.words import word
+
+_OPERATOR = re.compile(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")
+_DESCRIPTOR = re.compile(r"[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*(?P<subscript>\[.*\])?\}", re.DOTALL)
+
+
+def is_descriptor(found: Word) -> bool:
+    """Tell whether a word right before `<` or `>` belongs to it; a subscript in it holds no value."""
+    descriptor = _DESCRIPTOR.fullmatch(found.text)
+    if descriptor and descriptor["subscript"]:
+        refuse(found.marks, Refusal.NAME)
+    return descriptor is not None
+
+
+def redirection(c: Cursor, state: List) -> bool:
+    """Read the redirection here, or tell that there is none."""
+    following = c.ahead(3)
+    if following.startswith("<<") and following != "<<<":
+        open_heredoc(c, state.command)
+        state.begun = True
+        return True
+    found = _OPERATOR.match(following)
+    if not found:
+        return False
+    descriptor, start = state.descriptor or ("1", c.pos)
+    state.descriptor = None
+    c.advance(len(found.group()))
+    operator = (c.origin[start], c.origin[c.pos])
+    state.begun = True
+    c.skip(BLANKS)
+    if (char := c.peek()) and (char not in "\n;&|()<>" or c.ahead(2) in ("<(", ">(")):
+        _settle(
+            state, c.script.flow, found.group(), word(c), operator if descriptor.lstrip("0") == "1" else None
+        )
+    return True
+
+
+def _settle(state: List, flow: Flow, operator: str, target: Word, output: tuple[int, int] | None) -> None:
+    if operator == "<<<":
+        for mark in target.marks:
+            mark.feeds = mark.is_input = True
+    if operator in ("<<<", "<"):
+        state.command.inputs.append(target)
+        state.command.marked = state.command.marked or bool(target.marks)
+    elif operator == ">&" and output:
+        flow.evaluated.update(references(target.text))
+        found = Redirection(output, target)
+        for mark in target.marks:
+            for place in mark.places:
+                place.redirection = found

@@ -1,0 +1,95 @@
+"""What a script says about its variables: which are integers, references, arrays, associative arrays.
+
+Attributes that make a value dangerous count wherever they stand in the script. That an array is
+associative, which makes its subscripts harmless, counts only where the flow of the script proves it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from amplihack.recipes.templates.bash.places import Mark
+
+# Bash evaluates what is assigned to these as arithmetic.
+_INTEGERS = ("BASHPID", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM")
+_ARRAYS = ("BASH_ALIASES", "BASH_CMDS", "DIRSTACK", "FUNCNAME", "GROUPS", "PIPESTATUS")
+# Bash, or a shell that the script starts, expands what is assigned to these and runs it.
+PROGRAM_VARIABLES = frozenset(
+    ("BASH_ALIASES", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4")
+)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Variables:
+    integers: set[str] = field(default_factory=lambda: set(_INTEGERS))
+    references: set[str] = field(default_factory=set)  # namerefs
+    unbound: set[str] = field(default_factory=set)  # namerefs that some declaration leaves without a target
+    arrays: set[str] = field(default_factory=lambda: set(_ARRAYS))
+    indexed: set[str] = field(default_factory=lambda: set(_ARRAYS))  # arrays not known to be associative
+    from_input: set[str] = field(default_factory=set)  # filled by `read`, `mapfile` and the like
+    undone: set[str] = field(default_factory=set)  # unset or declared anew: nothing is proven about these
+    opaque: bool = False  # `eval` or `source`: any variable may be an array
+    any_undone: bool = False  # `unset` of a name that only the run knows
+    _proven: Counter[str] = field(default_factory=Counter)
+    _scopes: list[list[str]] = field(default_factory=lambda: [[]])
+
+    def enter(self) -> None:
+        """Begin a part of the script that may run or not, or in a shell of its own."""
+        self._scopes.append([])
+
+    def leave(self) -> None:
+        for name in self._scopes.pop():
+            self._proven[name] -= 1
+
+    def prove(self, name: str) -> None:
+        """Note that from here to the end of this part `name` is an associative array."""
+        self._proven[name] += 1
+        self._scopes[-1].append(name)
+
+    def is_proven(self, name: str) -> bool:
+        return self._proven[name] > 0
+
+    def saw_array(self, name: str) -> None:
+        self.arrays.add(name)
+        if not self.is_proven(name):
+            self.indexed.add(name)
+
+    def declare(self, builtin: str, name: str, flags: str, *, bound: bool) -> None:
+        """Note the attributes that a declaration may give to a name; `bound` if it also assigns."""
+        if "i" in flags:
+            self.integers.add(name)
+        if "a" in flags:
+            self.saw_array(name)
+        if "A" in flags:
+            self.arrays.add(name)
+        elif builtin in ("declare", "typeset", "local") and "g" not in flags and "p" not in flags:
+            self.undone.add(name)  # in a function this is another variable
+        if "n" in flags and builtin != "export":
+            self.references.add(name)
+            if not bound:
+                self.unbound.add(name)
+
+    def is_key(self, mark: Mark) -> bool:
+        """Whether the subscript that the mark stands in is a key, which bash does not evaluate."""
+        return mark.key and not self.any_undone and mark.array not in self.undone
+
+    def may_be_array(self, name: str) -> bool:
+        return self.opaque or name in self.arrays
+
+    def is_integer(self, mark: Mark) -> bool:
+        """Whether bash evaluates the value as arithmetic because of the variable that it goes to."""
+        if any(name in self.integers for name in mark.variables):
+            return True
+        return mark.feeds and not self.integers.isdisjoint(self.from_input)
+
+    def leading_to_integers(self) -> set[str]:
+        """Return the namerefs, if the script has integers: one of them may be the target."""
+        return self.references if self.integers - set(_INTEGERS) else set()
+
+    def is_name(self, mark: Mark) -> bool:
+        """Whether the value becomes the name of a variable, because it goes to a nameref."""
+        if mark.feeds and not self.unbound.isdisjoint(self.from_input):
+            return True
+        names = self.references if mark.rebinds else self.unbound
+        return any(name in names for name in mark.variables)

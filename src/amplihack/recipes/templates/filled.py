@@ -1,0 +1,46 @@
+"""What a word comes to once its values are in it, as far as that can be known before it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amplihack.recipes.templates.bash import Place, Word
+from amplihack.recipes.values import KeyPath
+
+_EXPANSION = re.compile(r"[$`\1]")
+_DESCRIPTOR = re.compile(r"[0-9]+-?|-")
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """`text` is the value of the word, behind the `=` of an assignment; expansions stand in it as written."""
+
+    text: str
+    literal: str  # the same without what placeholders and expansions come to
+
+    @property
+    def may_be_list(self) -> bool:
+        """Whether `declare -a` takes the text for a list of elements, and evaluates it."""
+        begins = self.text.startswith("(") or _EXPANSION.match(self.text) is not None
+        return begins and (self.text.endswith(")") or _EXPANSION.search(self.text) is not None)
+
+    @property
+    def is_descriptor(self) -> bool:
+        return _DESCRIPTOR.fullmatch(self.text) is not None
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether it can be a file or a descriptor, as an expansion decides."""
+        return _EXPANSION.search(self.text) is not None and not re.search(r"[./~]", self.literal)
+
+
+def fill(word: Word, texts: Mapping[KeyPath, str]) -> Filled:
+    plain = word.plain.partition("=")[2] if word.assigns or "=" in word.plain else word.plain
+    places = [mark for mark in word.marks if isinstance(mark, Place)]
+    values = iter(
+        texts.get(place.placeholder.path, "") for place in places[-plain.count("\0") or len(places) :]
+    )
+    text = "".join(next(values, "") if char == "\0" else char for char in plain)
+    return Filled(text, plain.replace("\0", ""))

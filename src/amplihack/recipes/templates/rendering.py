@@ -1,0 +1,198 @@
+"""Writes a script anew: a reference for each placeholder, in the form that its place needs.
+
+No value enters the script's text, except in quoted heredocs, where bash expands nothing: there the
+value stands as it is, and the heredoc gets a fresh delimiter if the value could end it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NoReturn
+
+from amplihack.errors import TemplateError
+from amplihack.recipes.placeholders import find_escaped, line_of, show
+from amplihack.recipes.templates.bash import Edit, Place, Quoting, Refusal, read_script
+from amplihack.recipes.templates.filled import fill
+from amplihack.recipes.templates.heredocs import Values, apply_edits, heredoc_edits
+from amplihack.recipes.templates.names import PREFIX, unfit, variable_names
+from amplihack.recipes.templates.scripts import APART, Hazard, ShellScript, is_number
+from amplihack.recipes.values import MISSING, KeyPath, Value, lookup, to_text
+
+_EXPANDS = re.compile(r"[$`]|[<>]\(")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME_CHARACTER = re.compile(r"[A-Za-z0-9_]")
+
+
+def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) -> ShellScript:
+    """Return the script to run. Raises TemplateError where a value cannot stand."""
+    reading = read_script(template)
+    places = reading.places
+    names = variable_names(template, [place.placeholder.path for place in places])
+    used = {place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT}
+    values = {path: lookup(scope, path) for path in names}
+    texts = {path: to_text(value) for path, value in values.items()}
+    lines = _Lines(template)
+    for place in places:
+        _check(place, texts, lines)
+    _check_flow(places, texts, scope, lines)
+    edits = [*reading.edits, *_file_edits(places, texts)]
+    edits += [
+        _edit(template, place, names[place.placeholder.path])
+        for place in places
+        if place.quoting is not Quoting.QUOTED_HEREDOC
+    ]
+    edits += heredoc_edits(template, places, Values(texts, names, token))
+    return ShellScript(
+        source=apply_edits(template, edits),
+        variables={name: texts[path] for path, name in names.items() if path in used},
+        missing=tuple(path for path, value in values.items() if value is MISSING and path in used),
+        warnings=(*_source_warnings(places, _Lines(template)), *_literal_warnings(template, scope)),
+    )
+
+
+def find_hazards(template: str) -> tuple[Hazard, ...]:
+    """Return what a lint should tell the author, without knowing any value."""
+    escaped = tuple(
+        Hazard("literal", found.path, line_of(template, found.start), found.start)
+        for found in find_escaped(template)
+    )
+    try:
+        reading = read_script(template)
+    except TemplateError as error:
+        return (Hazard("unclosed", (), error.line, 0, error.what, error.fix), *escaped)
+    lines = _Lines(template)
+    return (*(found for place in reading.places for found in _hazards(place, lines)), *escaped)
+
+
+def _hazards(place: Place, lines: _Lines) -> Iterator[Hazard]:
+    path, start = place.placeholder.path, place.placeholder.start
+    line = lines.at(start)
+    if refusal := place.refusal or _unknown_file(place):
+        yield Hazard("refused", path, line, start, refusal.reason, refusal.fix)
+    elif place.numeric:
+        yield Hazard("arithmetic", path, line, start)
+    elif place.command_word:
+        yield Hazard("command", path, line, start, "the whole value is one word")
+    if place.language:
+        yield Hazard("source", path, line, start, place.language)
+
+
+def _source_warnings(places: Sequence[Place], lines: _Lines) -> Iterator[str]:
+    told: set[KeyPath] = set()
+    for place in places:
+        path = place.placeholder.path
+        if place.language == "bash" and path not in told:
+            told.add(path)
+            line = lines.at(place.placeholder.start)
+            yield f"the value of {show(path)} is run as a bash program on line {line}"
+
+
+def _literal_warnings(template: str, scope: Mapping[str, Value]) -> Iterator[str]:
+    for path in dict.fromkeys(found.path for found in find_escaped(template)):
+        if lookup(scope, path) is not MISSING:
+            yield f"${{{{{show(path)}}}}} stays as it is, although there is a variable {show(path)}: {APART}"
+
+
+class _Lines:
+    """Line numbers for growing offsets, in one pass over the text."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.offset, self.line = text, 0, 1
+
+    def at(self, offset: int) -> int:
+        if offset < self.offset:
+            return line_of(self.text, offset)
+        self.line += self.text.count("\n", self.offset, offset)
+        self.offset = offset
+        return self.line
+
+
+def _check(place: Place, texts: Mapping[KeyPath, str], lines: _Lines) -> None:
+    """Raises where this value, or any value, cannot stand."""
+    name, text = show(place.placeholder.path), texts[place.placeholder.path]
+    line = lines.at(place.placeholder.start)
+    refusal = place.refusal or _unknown_file(place)
+    if place.declared and fill(place.declared, texts).may_be_list:
+        refusal = Refusal.COMPOUND
+    if refusal:
+        _refuse(place, refusal, lines)
+    if (reason := unfit(text)) and place.quoting is not Quoting.COMMENT:
+        raise TemplateError(
+            f"the value of {name}, used on line {line}, holds {reason}, which no shell variable can carry",
+            line=line,
+            fix="store such data in a file and pass its path",
+        )
+    if place.numeric and not is_number(text):
+        raise TemplateError(
+            f"{name} is used in arithmetic on line {line} and its value is not a number;"
+            " bash would evaluate it as code",
+            line=line,
+            fix="make it a number, or compare it as text, in quotes",
+        )
+
+
+def _check_flow(
+    places: Sequence[Place], texts: Mapping[KeyPath, str], scope: Mapping[str, Value], lines: _Lines
+) -> None:
+    """Raises where a value goes to a variable that is evaluated, and could run something there.
+
+    A word such as "auto" only counts as zero there, but the name of a variable that carries a value leads
+    to that value.
+    """
+    suspects = [place for place in places if place.evaluated and not is_number(texts[place.placeholder.path])]
+    if not suspects:
+        return
+    carriers = {name for place in places for name in place.variables}
+    carriers |= {name for key in scope for name in (key, key.upper())}
+    for place in suspects:
+        text = texts[place.placeholder.path]
+        names = _IDENTIFIER.findall(text)
+        if _EXPANDS.search(text) or any(name in carriers or name.startswith(PREFIX) for name in names):
+            _refuse(place, Refusal.EVALUATED, lines)
+
+
+def _refuse(place: Place, refusal: Refusal, lines: _Lines) -> NoReturn:
+    line = lines.at(place.placeholder.start)
+    what = f"{{{{{show(place.placeholder.path)}}}}} on line {line}: {refusal.reason}"
+    raise TemplateError(what, line=line, fix=refusal.fix)
+
+
+def _unknown_file(place: Place) -> Refusal | None:
+    """Refuse a `>&` where only the run can tell whether a file or a descriptor is meant."""
+    if place.redirection and fill(place.redirection.word, {}).is_unclear:
+        return Refusal.DESCRIPTOR
+    return None
+
+
+def _file_edits(places: Sequence[Place], texts: Mapping[KeyPath, str]) -> Iterator[Edit]:
+    """Write `>&file`, whose word bash would expand twice, as `>file 2>&1`."""
+    for redirection in dict.fromkeys(place.redirection for place in places if place.redirection):
+        if not fill(redirection.word, texts).is_descriptor:
+            yield Edit(*redirection.operator, ">")
+            yield Edit(redirection.word.end, redirection.word.end, " 2>&1")
+
+
+def _edit(template: str, place: Place, name: str) -> Edit:
+    text = _reference(place, name, template[place.placeholder.end : place.placeholder.end + 1])
+    if place.escaped and place.quoting is Quoting.ANSI:
+        text = f"'\"\\\\${{{name}}}\"$'"  # not $'\\', which bash itself misreads in <((...) ...)
+    elif place.escaped:
+        text = "\\\\" + text
+    return Edit(place.start, place.end, text.replace("\\", "\\" * 2**place.backticks))
+
+
+def _reference(place: Place, name: str, following: str) -> str:
+    match place.quoting:
+        case Quoting.BARE:
+            return f'"${name}"'
+        case Quoting.SINGLE:
+            return f"'\"${name}\"'"
+        case Quoting.ANSI:
+            return f"'\"${name}\"$'"
+        case Quoting.HEREDOC if not _NAME_CHARACTER.match(following):
+            return f"${name}"
+        case Quoting.COMMENT:
+            return re.sub(r"[^A-Za-z0-9_.-]", "_", show(place.placeholder.path))
+        case _:
+            return f"${{{name}}}"

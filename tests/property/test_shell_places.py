@@ -1,0 +1,95 @@
+"""No value is run, whatever it holds and wherever it stands; where a script prints it, every byte arrives.
+
+FUZZ_PAIRS says how many pairs of a place and a value to try; the suite takes a small share.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.support.shell_places import CANARY, OTHER, Pair, pairs, value
+
+from amplihack.errors import TemplateError
+from amplihack.recipes.templates.shell import render_shell
+
+SHARDS = 8
+PER_PROCESS = 125
+PAIRS = int(os.environ.get("FUZZ_PAIRS", "4000"))
+
+
+def _rendered(pair: Pair, text: str) -> str | None:
+    fresh = (f"fresh_{number}" for number in itertools.count())
+    try:
+        return render_shell(pair.script, {"v": text, "w": OTHER}, token=lambda: next(fresh)).source
+    except TemplateError:
+        return None
+
+
+def _run(folder: Path, text: str, sources: list[str]) -> list[bytes]:
+    """Return what each source printed; all are run by one bash, each in a subshell of its own."""
+    for number, source in enumerate(sources):
+        (folder / f"{number}.sh").write_bytes(source.encode("utf-8", "surrogateescape"))
+    each = "( . ./$i_.sh ) 2>/dev/null </dev/null; printf '\\0\\0'"
+    runs = f"for i_ in {{0..{len(sources) - 1}}}; do {each}; done"
+    environment = {
+        b"PATH": os.environb[b"PATH"],
+        b"LC_ALL": b"C.UTF-8",
+        b"RECIPE_VAR_v": text.encode("utf-8", "surrogateescape"),
+        b"RECIPE_VAR_w": OTHER.encode(),
+    }
+    finished = subprocess.run(
+        ["bash", "-c", f"shopt -s extglob; {runs}"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
+    return finished.stdout.split(b"\0\0")[:-1]
+
+
+def _culprits(folder: Path, text: str, tried: list[tuple[Pair, str]]) -> str:
+    """Name the scripts that ran the value, by trying each alone."""
+    found = []
+    for number, (pair, source) in enumerate(tried):
+        alone = folder / f"alone{number}"
+        alone.mkdir()
+        _run(alone, text, [source])
+        if (alone / CANARY).exists():
+            found.append(f"{pair.script!r}\n--- became ---\n{source}")
+    return f"{text!r} was run in:\n" + "\n\n".join(found)
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_no_value_is_run_and_what_is_printed_is_the_value(shard: int, tmp_path: Path) -> None:
+    rendered = 0
+    for batch in range(shard, max(PAIRS // PER_PROCESS, SHARDS), SHARDS):
+        random_ = random.Random(batch)  # noqa: S311 - reproducible, nothing secret
+        text = value(random_)
+        tried = [
+            (pair, source)
+            for pair in pairs(random_, PER_PROCESS)
+            if (source := _rendered(pair, text)) is not None
+        ]
+        rendered += len(tried)
+        folder = tmp_path / str(batch)
+        folder.mkdir()
+        printed = _run(folder, text, [source for _, source in tried])
+        assert not (folder / CANARY).exists(), _culprits(folder, text, tried)
+        assert len(printed) == len(tried)
+        for (pair, source), got in zip(tried, printed, strict=True):
+            if pair.printed is not None:
+                expected = pair.printed.replace("@", text).encode("utf-8", "surrogateescape")
+                assert got == expected, f"{text!r} in {pair.script!r}\n--- became ---\n{source}"
+        _remove(folder)
+    assert rendered > 0
+
+
+def _remove(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()

@@ -1,0 +1,159 @@
+"""Places in a bash script times values that want to be run: the pairs that rendering is tried with.
+
+A pair is a statement, a way to write the placeholder in it, something around it, and a value. The statements
+come from bash's grammar and manual: every place where a word is expanded, evaluated or assigned.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+CANARY = "canary"
+OTHER = "a[$(touch canary)]"  # the value of {{w}}, for places that take two
+
+# How a value is written, and what stands for it when it is printed (nothing where newlines may be lost).
+FORMS = [
+    ("{{v}}", "@"),
+    ('"{{v}}"', "@"),
+    ("'{{v}}'", "@"),
+    ("$'{{v}}'", "@"),
+    ('$"{{v}}"', "@"),
+    ("pre{{v}}", "pre@"),
+    ("{{v}}post", "@post"),
+    ("\"{{v}}\"''", "@"),
+    ('"${nope:-{{v}}}"', "@"),
+    ('"$(printf %s {{v}})"', ""),
+    ("$(echo {{v}})", ""),
+    ('"`printf %s {{v}}`"', ""),
+]
+AROUND = [
+    "@",
+    "f_() {\n@\n}\nf_",
+    "(\n@\n)",
+    "{ @\n}",
+    "if true; then\n@\nfi",
+    "for i_ in 1; do\n@\ndone",
+    "case k in (k)\n@\n;; esac",
+    "true &&\n{ @\n}",
+    "cat <( @\n)",
+    "{ @\n} | cat",
+]
+AROUND_LOSING_NEWLINES = [
+    'x_=$(\n@\n); printf %s "$x_"',
+    "cat <<OUT\n$(\n@\n)\nOUT",
+    "cat <<-OUT\n\t$(\n@\n)\n\tOUT",
+]
+
+_CODE = [
+    *("$(touch canary)", "`touch canary`", "; touch canary;", "\ntouch canary\n", "<(touch canary)"),
+    *("| touch canary", "& touch canary &", "$(touch canary >&2)"),
+]
+_DISGUISES = [
+    *(
+        "@",
+        "a[@]",
+        "x[@]",
+        "m[@]",
+        "HOME[@]",
+        "RECIPE_VAR_v[@]",
+        "1+a[@]",
+        "a[@]=1",
+        "@=1",
+        "x=a[@]",
+        "!a[@]",
+    ),
+    *("#a[@]", "(@)", "([0]=@)", "([@]=1)", "(a[@])", "x)@(", "-va[@]", "-v a[@]", "-pa[@]", "-aa[@]", "-C@"),
+    *(
+        "-i@",
+        "'@'",
+        '"@"',
+        "'@",
+        '"@',
+        "${x:-@}",
+        "${a[@]}",
+        "$((a[@]))",
+        "{@,@}",
+        "@\nEOF\n",
+        "EOF\n@",
+        ")@(",
+    ),
+    *(
+        "OUT\n@\nOUT",
+        "\tOUT\n@",
+        "OUT2\n@\nOUT2",
+        "\tx\n\tEOF\n@",
+        "1\n@",
+        "0 @",
+        "*@",
+        "~@",
+        "\\@",
+        "@\\",
+        "]@[",
+    ),
+    *(
+        "a]@",
+        "a]=@",
+        "}@{",
+        "))@((",
+        "]]@[[",
+        "fi;@",
+        "done;@",
+        "esac;@",
+        "\x01@",
+        "\n@",
+        "a b @",
+        "=@",
+        "+=@",
+    ),
+]
+_PLAIN = [
+    *("", "1", "-1", "plain", "two  words", "-n", "-v", "-", "--", "-a", "2", "EOF", "é漢", "\udcff", "a=b"),
+    *("(x)", "\t\tx", "x\n", "[a-z]?", "!!", "\\", "%s", "&"),
+]
+_TABLES = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A script with {{v}} in it, and what it prints, with @ for the value; None where that is not known."""
+
+    script: str
+    printed: str | None
+
+
+def statements(name: str) -> list[str]:
+    """The statements of a table, with `§` for the value."""
+    escapes = {"\\\\n": "\\\n", "\\\\0": "\\0", "\\n": "\n", "\\t": "\t"}
+    lines = (_TABLES / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [re.sub(r"\\\\[n0]|\\[nt]", lambda found: escapes[found.group()], line) for line in lines]
+
+
+EVALUATED, PRINTED = statements("evaluated"), statements("printed")
+
+
+def value(random_: random.Random) -> str:
+    """A value that wants to be run, or one that is only awkward."""
+    if random_.randrange(6) == 0:
+        return random_.choice(_PLAIN)
+    text = random_.choice(_DISGUISES).replace("@", random_.choice(_CODE))
+    return text + random_.choice(_PLAIN) if random_.randrange(10) == 0 else text
+
+
+def pairs(random_: random.Random, number: int) -> Iterator[Pair]:
+    for _ in range(number):
+        if random_.randrange(4):
+            form, _printed = random_.choice(FORMS)
+            around = random_.choice(AROUND + AROUND_LOSING_NEWLINES)
+            yield Pair(around.replace("@", random_.choice(EVALUATED).replace("§", form)), None)
+        else:
+            form, printed = random_.choice([form for form in FORMS if form[1]])
+            around = random_.choice(AROUND)
+            yield Pair(around.replace("@", _filled(random_.choice(PRINTED), form)), printed)
+
+
+def _filled(statement: str, form: str) -> str:
+    return statement.replace("§", form)
