@@ -11,7 +11,7 @@ from amplifier_foundation.bundle._dataclass import Bundle
 from amplifier_foundation.bundle._translation import to_core
 from amplifier_foundation.paths.resolution import get_amplifier_home
 from amplifier_foundation.sources._handler import open_sources
-from amplihack.bundles.source_list import repository, sources_of
+from amplihack.bundles.foundation.source_list import repository, sources_of
 from amplihack.system.sources import Sources, SourceStatus
 
 __all__ = ["BundleStatus", "check_bundle_status", "update_bundle"]

@@ -10,11 +10,13 @@ from typing import Any, Literal, cast
 
 from amplifier_foundation.bundle import _translation as translation
 from amplifier_foundation.configurator._types import Origin
-from amplihack.bundles import agents, context, model, modes, mount_plan, provenance
-from amplihack.bundles.claims import Layer, compose_claims
+from amplihack.bundles import context, model, mount_plan, provenance, roster
 from amplihack.bundles.compose import compose
 from amplihack.bundles.decode import decode_data
-from amplihack.bundles.ports import Text
+from amplihack.bundles.foundation import modes
+from amplihack.bundles.foundation.origin_claims import Layer, compose_claims
+from amplihack.bundles.ports import FileText
+from amplihack.bundles.tree import to_plain
 from amplihack.errors import Problem
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import real
@@ -95,7 +97,7 @@ class Bundle:
         core = translation.to_core(self)
         plan = cast(dict[str, Any], mount_plan.mount_plan(core))
         if "session" in plan:
-            plan["session"] = core.plain("session")  # names of modules stay as they were written
+            plan["session"] = to_plain(core.session)  # names of modules stay as they were written
         return plan
 
     def resolve_context_path(self, name: str) -> Path | None:
@@ -106,7 +108,7 @@ class Bundle:
     def resolve_agent_path(self, name: str) -> Path | None:
         """The file of an agent, or None."""
         files = BundleFiles()
-        tried = agents.agent_paths(translation.to_core(self), name, self.name)
+        tried = roster.agent_paths(translation.to_core(self), name, self.name)
         return next((Path(path) for path in tried if files.is_file(path)), None)
 
     def get_system_instruction(self) -> str | None:
@@ -122,8 +124,8 @@ class Bundle:
 
     def load_agent_metadata(self) -> None:
         """Gives each agent what its file says; what the bundle itself says about it stays."""
-        filled = agents.fill_roster(translation.to_core(self), BundleFiles())
-        self.agents, self._core = filled.bundle.plain("agents"), filled.bundle
+        filled = roster.fill_roster(translation.to_core(self), BundleFiles())
+        self.agents, self._core = to_plain(filled.bundle.agents), filled.bundle
         self._report(filled.problems)
 
     def validate_modes(self) -> list[str]:
@@ -138,7 +140,7 @@ class Bundle:
         """The sha256 of all that a session is made of: plan, system text, context files, source commits."""
         core, files = translation.to_core(self), BundleFiles()
         texts = {name: files.read(path) for name, path in core.resolved_context.items()}
-        hashes = {name: text.sha256 for name, text in texts.items() if isinstance(text, Text)}
+        hashes = {name: text.sha256 for name, text in texts.items() if isinstance(text, FileText)}
         return mount_plan.fingerprint(core, context_hashes=hashes, commits=self._commits)
 
     @property

@@ -8,24 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 from amplifier_foundation.configurator._types import Origin
 from amplihack.bundles import model
-from amplihack.bundles.plain import Plain, bundle_of, plain_includes
+from amplihack.bundles.foundation.plain_bundle import (
+    FIELDS,
+    PlainBundle,
+    bundle_of,
+    plain_includes,
+    plain_sections,
+)
 from amplihack.bundles.provenance import Claim
 
 if TYPE_CHECKING:
     from amplifier_foundation.bundle._dataclass import Bundle
 
-SECTIONS = ("session", "providers", "tools", "hooks", "spawn", "agents", "extra")
-
 
 def to_core(bundle: Bundle, *, tolerant: bool = False) -> model.Bundle:
     """What amplihack works with; fields that nobody has changed keep their lines and trails."""
-    plain = Plain(
+    plain = PlainBundle(
         name=bundle.name,
         version=bundle.version,
         description=bundle.description,
         includes=bundle.includes,
         namespace_root=bundle.namespace_root,
         sections=sections_of(bundle),
+        extra=bundle.extra,
         context={name: str(path) for name, path in bundle.context.items()},
         pending=bundle._pending_context,
         instruction=bundle.instruction,
@@ -44,7 +49,7 @@ def fields_of(core: model.Bundle) -> dict[str, Any]:
         "description": core.description,
         "includes": plain_includes(core),
         "namespace_root": core.namespace_root,
-        **{name: core.plain(name) for name in SECTIONS},
+        **plain_sections(core),
         "context": {name: Path(path) for name, path in core.resolved_context.items()},
         "instruction": core.system_instruction,
         "base_path": Path(core.base_path) if core.base_path is not None else None,
@@ -54,7 +59,7 @@ def fields_of(core: model.Bundle) -> dict[str, Any]:
 
 
 def sections_of(bundle: Bundle) -> dict[str, Any]:
-    return {name: getattr(bundle, name) for name in SECTIONS}
+    return {name: getattr(bundle, name) for name in FIELDS}
 
 
 def to_origins(claims: Mapping[str, Sequence[Claim]]) -> dict[str, list[Origin]]:

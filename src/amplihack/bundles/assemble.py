@@ -16,13 +16,13 @@ from amplihack.bundles.mentions import (
     MAX_DEPTH,
     Gathered,
     MentionResult,
-    Scope,
+    MentionScope,
     context_element,
     gather,
     gather_nested,
 )
 from amplihack.bundles.model import Bundle
-from amplihack.bundles.ports import Listing, Text, Texts, Unreadable
+from amplihack.bundles.ports import DirectoryListing, FileText, Texts, Unreadable
 from amplihack.bundles.provenance import Entry, include_chains
 from amplihack.bundles.tree import Leaf
 
@@ -31,7 +31,7 @@ Stamp: TypeAlias = tuple[int, int] | None  # mtime_ns and size; None when nothin
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PromptPart:
     """A stretch of the prompt: the instruction itself, or one context file."""
 
     name: str  # "instruction", a context name or a mention
@@ -48,7 +48,7 @@ class Prompt:
     """A system prompt, its parts, and the files that it depends on."""
 
     text: str
-    parts: tuple[Part, ...]
+    parts: tuple[PromptPart, ...]
     results: tuple[MentionResult, ...]  # mentions and declared files, found or not
     stamps: Mapping[str, Stamp]
     instruction: str
@@ -69,7 +69,7 @@ class Prompt:
         return tuple(found)
 
 
-def assemble(bundle: Bundle, scope: Scope, world: Texts, stamp: Callable[[str], Stamp]) -> Prompt:
+def assemble(bundle: Bundle, scope: MentionScope, world: Texts, stamp: Callable[[str], Stamp]) -> Prompt:
     """The prompt of a bundle: instruction, its mentions, then declared context, each content once."""
     instruction = bundle.system_instruction or ""
     gathered = Gathered()
@@ -107,11 +107,11 @@ class _Watch:
     def is_file(self, path: str) -> bool:
         return self.world.is_file(path)
 
-    def read(self, path: str) -> Text | Unreadable:
+    def read(self, path: str) -> FileText | Unreadable:
         self.touched[path] = None
         return self.world.read(path)
 
-    def list(self, path: str) -> Listing:
+    def list(self, path: str) -> DirectoryListing:
         self.touched[path] = None
         return self.world.list(path)
 
@@ -121,9 +121,11 @@ def is_current(prompt: Prompt, bundle: Bundle, stamps: Mapping[str, Stamp]) -> b
     return prompt.instruction == (bundle.system_instruction or "") and stamps == prompt.stamps
 
 
-def _declared(path: str, scope: Scope, world: Texts, gathered: Gathered, *, expand: bool) -> MentionResult:
+def _declared(
+    path: str, scope: MentionScope, world: Texts, gathered: Gathered, *, expand: bool
+) -> MentionResult:
     text = world.read(path)
-    if not isinstance(text, Text):
+    if not isinstance(text, FileText):
         return MentionResult(None, None, reason=text, source="bundle_context_decl")
     is_new = gathered.add(path, text)
     nested: tuple[MentionResult, ...] = ()
@@ -133,21 +135,21 @@ def _declared(path: str, scope: Scope, world: Texts, gathered: Gathered, *, expa
     return MentionResult(None, path, content, False, None, "bundle_context_decl", text.sha256, nested)
 
 
-def _parts(bundle: Bundle, gathered: Gathered, declared: set[str]) -> tuple[Part, ...]:
-    found: list[Part] = []
+def _parts(bundle: Bundle, gathered: Gathered, declared: set[str]) -> tuple[PromptPart, ...]:
+    found: list[PromptPart] = []
     if bundle.instruction:
         text = str(bundle.instruction.value)
         mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         file, line = bundle.instruction.origin.file, bundle.instruction.line or 1
-        found.append(Part("instruction", file, text, mark, line))
+        found.append(PromptPart("instruction", file, text, mark, line))
     for each in gathered.files.values():
         own = each.sha256 in declared
         name = each.owner if own else each.names[0]
-        found.append(Part(name, each.paths[0], each.content, each.sha256, 1, each.owner, own))
+        found.append(PromptPart(name, each.paths[0], each.content, each.sha256, 1, each.owner, own))
     return tuple(found)
 
 
-def _render(instruction: str, parts: tuple[Part, ...], gathered: Gathered) -> str:
+def _render(instruction: str, parts: tuple[PromptPart, ...], gathered: Gathered) -> str:
     """Declared context is headed by its name; what the instruction mentions follows it directly."""
     blocks = []
     for part in parts:
@@ -188,7 +190,7 @@ def _line_of(text: str, wanted: str) -> int | None:
     return 0
 
 
-def _contributor(bundle: Bundle, part: Part) -> str:
+def _contributor(bundle: Bundle, part: PromptPart) -> str:
     """The bundle that brought a part in: it declared the context, or wrote the instruction."""
     leaf = bundle.context.entries.get(part.owner) if part.owner else bundle.instruction
     return leaf.origin.bundle if isinstance(leaf, Leaf) else ""

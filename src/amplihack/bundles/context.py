@@ -1,13 +1,14 @@
-"""Context references: from `namespace:path` to files, never out of the namespace."""
+"""Resolve context references: from `namespace:path` to files, never out of the namespace."""
 
 from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, replace
 
+from amplihack.bundles.file_report import place_of
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.ports import Files
-from amplihack.bundles.reading import place_of
+from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tree import Leaf, Pending, Removed, Table, Tree
 from amplihack.bundles.uris import escapes
 from amplihack.documents.suggest import closest
@@ -23,7 +24,7 @@ class Resolved:
 
 
 def resolve_context(bundle: Bundle) -> Resolved:
-    """Every reference whose namespace is known becomes a path, in place; existence is not checked."""
+    """Turn every reference whose namespace is known into a path; existence is not checked."""
     problems: list[Problem] = []
     entries: dict[str, Tree] = {}
     for key, item in bundle.context.entries.items():
@@ -35,7 +36,7 @@ def resolve_context(bundle: Bundle) -> Resolved:
             else:
                 problems.append(replace(path, where=place_of(item)))
     context = replace(bundle.context, entries=entries)
-    return Resolved(replace(bundle, context=context), tuple(problems))
+    return Resolved(bundle.with_sections({"context": context}), tuple(problems))
 
 
 def _path(bundle: Bundle, reference: str) -> str | Problem:
@@ -54,7 +55,7 @@ def _path(bundle: Bundle, reference: str) -> str | Problem:
 
 
 def check_context(bundle: Bundle, files: Files) -> Resolved:
-    """Context that is there and lies, links followed, where its namespace does; the rest is reported.
+    """Keep context that lies, links followed, where its namespace does; report the rest.
 
     A file that is missing stays declared, since it may appear; one that lies elsewhere is taken out.
     """
@@ -71,17 +72,19 @@ def check_context(bundle: Bundle, files: Files) -> Resolved:
             what = f"context {name!r}: {path} is a link that leads out of the bundle"
             problems.append(Problem(what, place_of(item), "put the file into the bundle", "error", "escapes"))
             entries[name] = Removed(item.origin, item.line, item.column, (item,))
-    return Resolved(replace(bundle, context=replace(bundle.context, entries=entries)), tuple(problems))
+    return Resolved(
+        bundle.with_sections({"context": replace(bundle.context, entries=entries)}), tuple(problems)
+    )
 
 
 def namespace_path(bundle: Bundle, namespace: str) -> str | None:
-    """Where the files of a namespace lie, for this bundle."""
+    """Return where the files of a namespace lie, for this bundle."""
     own = bundle.base_path if namespace == bundle.name else None
     return bundle.source_base_paths.get(namespace, own)
 
 
 def context_path(bundle: Bundle, name: str, files: Files) -> str | None:
-    """The file of a context name: a declared one, its name with our namespace, or a path in the bundle."""
+    """Find the file of a context name: declared, declared with our namespace, or a path in the bundle."""
     declared = bundle.resolved_context
     for key in (name, f"{bundle.name}:{name}"):
         if key in declared:
@@ -92,7 +95,7 @@ def context_path(bundle: Bundle, name: str, files: Files) -> str | None:
 
 
 def contained(path: str, root: str, files: Files) -> str | None:
-    """The real path, if something is there and it lies inside the real root."""
+    """Return the real path, if something is there and it lies inside the real root."""
     real, real_root = files.real(path), files.real(root)
     if real is None or real_root is None:
         return None
@@ -100,31 +103,26 @@ def contained(path: str, root: str, files: Files) -> str | None:
 
 
 def is_within(path: str, root: str) -> bool:
-    """Whether a tidy absolute path is a directory or something below it."""
+    """Tell whether a tidy absolute path is a directory or something below it."""
     return path == root or path.startswith(root.rstrip("/") + "/")
 
 
 def expands_mentions(bundle: Bundle) -> bool:
-    """Whether mentions inside context files are followed; `context: {expand: false}` says no."""
+    """Tell whether mentions inside context files are followed; `context: {expand: false}` says no."""
     options = bundle.extra.get("context")
     expand = options.get("expand") if isinstance(options, Table) else None
     return not (isinstance(expand, Leaf) and expand.value is False)
 
 
 def repair_sources(bundle: Bundle, resource_root: str, files: Files) -> Resolved:
-    """Sources of local modules that lie at the resource root instead of beside the declaring file."""
+    """Repair sources of local modules that lie at the resource root instead of beside the declaring file."""
     problems: list[Problem] = []
 
     def repaired(table: Table) -> Table:
         return _repair(table, bundle.base_path or "", resource_root, files, problems)
 
-    better = replace(
-        bundle,
-        providers=repaired(bundle.providers),
-        tools=repaired(bundle.tools),
-        hooks=repaired(bundle.hooks),
-    )
-    return Resolved(better, tuple(problems))
+    better = {name: repaired(bundle.section(name)) for name in MODULE_SECTIONS}
+    return Resolved(bundle.with_sections(better), tuple(problems))
 
 
 def _repair(table: Table, base: str, root: str, files: Files, problems: list[Problem]) -> Table:

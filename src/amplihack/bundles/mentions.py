@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from amplihack.bundles.context import contained, is_within
 from amplihack.bundles.mention_syntax import Mention, find_mentions
-from amplihack.bundles.ports import Files, Listing, Text, Texts
+from amplihack.bundles.ports import DirectoryListing, Files, FileText, Texts
 from amplihack.bundles.uris import escapes, split_namespace
 
 MAX_DEPTH = 3
@@ -32,7 +32,7 @@ Failure: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class MentionScope:
     """Where mentions may lead: namespaces, the directories that local ones start at, and shortcuts.
 
     `context` holds declared context files by `namespace:name`. With `allowed` set, a local mention must
@@ -65,7 +65,7 @@ class Lost:
 Answer: TypeAlias = Found | Lost
 
 
-def resolve(mention: str, scope: Scope, files: Files) -> Answer:
+def resolve(mention: str, scope: MentionScope, files: Files) -> Answer:
     """The file or directory that a mention names, or why it names none."""
     if scope.finder is not None:
         return scope.finder(mention, scope.bases)
@@ -100,7 +100,7 @@ def _inside(root: str, path: str, source: SourceType, files: Files) -> Answer:
     return Lost("not_found", source)
 
 
-def _local(name: str, scope: Scope, files: Files) -> Answer:
+def _local(name: str, scope: MentionScope, files: Files) -> Answer:
     home = name.startswith("~")
     source: SourceType = "home_shortcut" if home else "relative_path"
     outside = False
@@ -113,13 +113,13 @@ def _local(name: str, scope: Scope, files: Files) -> Answer:
     return Lost("path_traversal_rejected" if outside else "not_found", source)
 
 
-def _starts(name: str, scope: Scope) -> list[str]:
+def _starts(name: str, scope: MentionScope) -> list[str]:
     if name == "~" or name.startswith("~/"):
         return [posixpath.normpath(posixpath.join(scope.home or "", name[2:]))]
     return [posixpath.normpath(posixpath.join(base, name)) for base in scope.bases]
 
 
-def _is_allowed(real: str, scope: Scope, files: Files) -> bool:
+def _is_allowed(real: str, scope: MentionScope, files: Files) -> bool:
     if scope.allowed is None:
         return True
     roots = (files.real(root) for root in scope.allowed)
@@ -162,7 +162,7 @@ class Gathered:
     files: dict[str, ContextFile] = field(default_factory=dict)
     owner: str = ""  # on whose behalf files are added now
 
-    def add(self, path: str, text: Text, mention: str | None = None) -> bool:
+    def add(self, path: str, text: FileText, mention: str | None = None) -> bool:
         """True when the content is new; otherwise its paths grow."""
         file = self.files.get(text.sha256)
         is_new = file is None
@@ -177,7 +177,13 @@ class Gathered:
 
 
 def gather(
-    text: str, scope: Scope, world: Texts, gathered: Gathered, *, max_depth: int = MAX_DEPTH, depth: int = 0
+    text: str,
+    scope: MentionScope,
+    world: Texts,
+    gathered: Gathered,
+    *,
+    max_depth: int = MAX_DEPTH,
+    depth: int = 0,
 ) -> tuple[MentionResult, ...]:
     """One result for each mention of a text, in order, followed into the files up to `max_depth`."""
     unique: dict[str, Mention] = {}
@@ -187,7 +193,7 @@ def gather(
 
 
 def _load(
-    mention: Mention, scope: Scope, world: Texts, gathered: Gathered, max_depth: int, depth: int
+    mention: Mention, scope: MentionScope, world: Texts, gathered: Gathered, max_depth: int, depth: int
 ) -> MentionResult:
     name, answer = _resolve_readings(mention, scope, world)
     if isinstance(answer, Lost):
@@ -197,7 +203,7 @@ def _load(
         gathered.add(answer.path, text_of(listing), name)
         return MentionResult(name, answer.path, listing, is_directory=True, source=answer.source)
     text = world.read(answer.path)
-    if not isinstance(text, Text):
+    if not isinstance(text, FileText):
         return MentionResult(name, None, reason=text, source=answer.source)
     is_new = gathered.add(answer.path, text, name)
     nested: tuple[MentionResult, ...] = ()
@@ -208,7 +214,7 @@ def _load(
 
 
 def gather_nested(
-    path: str, content: str, scope: Scope, world: Texts, gathered: Gathered, max_depth: int, depth: int
+    path: str, content: str, scope: MentionScope, world: Texts, gathered: Gathered, max_depth: int, depth: int
 ) -> tuple[MentionResult, ...]:
     """The mentions of a file: local ones start at the file's own directory, then where they always do."""
     here = posixpath.dirname(path)
@@ -217,7 +223,7 @@ def gather_nested(
     return gather(content, inner, world, gathered, max_depth=max_depth, depth=depth)
 
 
-def _resolve_readings(mention: Mention, scope: Scope, world: Texts) -> tuple[str, Answer]:
+def _resolve_readings(mention: Mention, scope: MentionScope, world: Texts) -> tuple[str, Answer]:
     """A longer reading counts only when such a file exists; the usual one also explains a failure."""
     for reading in mention.longer:
         answer = resolve(reading, scope, world)
@@ -226,7 +232,7 @@ def _resolve_readings(mention: Mention, scope: Scope, world: Texts) -> tuple[str
     return mention.text, resolve(mention.text, scope, world)
 
 
-def expand_instruction(instruction: str, scope: Scope, world: Texts) -> str:
+def expand_instruction(instruction: str, scope: MentionScope, world: Texts) -> str:
     """The contents that an instruction mentions, then the instruction as it is."""
     gathered = Gathered()
     gather(instruction, scope, world, gathered)
@@ -234,12 +240,12 @@ def expand_instruction(instruction: str, scope: Scope, world: Texts) -> str:
     return f"{blocks}\n\n{instruction}" if blocks else instruction
 
 
-def text_of(content: str) -> Text:
+def text_of(content: str) -> FileText:
     """A content with its hash."""
-    return Text(content, hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest())
+    return FileText(content, hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest())
 
 
-def format_directory_listing(path: str, listing: Listing) -> str:
+def format_directory_listing(path: str, listing: DirectoryListing) -> str:
     """Directories first, each by name whatever its case."""
     if listing.denied:
         return f"Directory: {path}\n\n  (permission denied)"

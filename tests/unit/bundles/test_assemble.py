@@ -5,7 +5,7 @@ from tests.unit.bundles.world import World, bundle, decoded
 from amplihack.bundles.assemble import Stamp, assemble, is_current, why_sentence
 from amplihack.bundles.compose import compose_includes
 from amplihack.bundles.context import resolve_context
-from amplihack.bundles.mentions import Scope
+from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.model import Bundle
 
 
@@ -26,7 +26,7 @@ def whole(root: str = "---\nbundle: {name: w}\n---\nYou help.\n\n@guide.md\n") -
     return resolve_context(compose_includes(decoded(root, "/w/bundle.md").bundle, [behavior])).bundle
 
 
-SCOPE = Scope({"b": "/b"}, ("/w",))
+SCOPE = MentionScope({"b": "/b"}, ("/w",))
 
 
 def stamps(files: World) -> dict[str, Stamp]:

@@ -9,14 +9,14 @@ from amplihack.bundles.mentions import (
     Found,
     Gathered,
     Lost,
-    Scope,
+    MentionScope,
     expand_instruction,
     format_context_block,
     format_directory_listing,
     gather,
     resolve,
 )
-from amplihack.bundles.ports import Listing
+from amplihack.bundles.ports import DirectoryListing
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,9 @@ WORLD = World(
     },
     links={"/ns/leak": "/secret"},
 )
-SCOPE = Scope({"ns": "/ns"}, ("/cwd",), home="/home", user="/home", context={"ns:alias": "/ns/docs/x.md"})
+SCOPE = MentionScope(
+    {"ns": "/ns"}, ("/cwd",), home="/home", user="/home", context={"ns:alias": "/ns/docs/x.md"}
+)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_a_mention_leads_to_its_file_or_says_why_not(mention: str, answer: Found
 
 def test_local_mentions_can_be_kept_inside_directories() -> None:
     assert resolve("@../secret/key", SCOPE, WORLD) == Found("/secret/key.md", "relative_path")
-    fenced = Scope({}, ("/cwd",), allowed=("/cwd",))
+    fenced = MentionScope({}, ("/cwd",), allowed=("/cwd",))
     assert resolve("@../secret/key", fenced, WORLD) == Lost("path_traversal_rejected", "relative_path")
 
 
@@ -129,7 +131,7 @@ def test_a_file_whose_name_ends_in_a_dot_is_still_found() -> None:
 def test_mentions_are_followed_only_so_deep() -> None:
     world = World({f"/cwd/{n}.md": f"@{n + 1}.md" for n in range(9)})
     gathered = Gathered()
-    gather("@0.md", Scope({}, ("/cwd",)), world, gathered)
+    gather("@0.md", MentionScope({}, ("/cwd",)), world, gathered)
     assert len(gathered.files) == 4
 
 
@@ -140,15 +142,15 @@ def test_a_directory_is_listed() -> None:
 
 
 def test_listings_sort_directories_first_and_say_when_they_are_empty() -> None:
-    listing = Listing(("b", "A"), ("z", "Y"))
+    listing = DirectoryListing(("b", "A"), ("z", "Y"))
     assert format_directory_listing("/d", listing).split("\n")[2:] == [
         "  DIR  A",
         "  DIR  b",
         "  FILE Y",
         "  FILE z",
     ]
-    assert format_directory_listing("/d", Listing()).endswith("  (empty directory)")
-    assert format_directory_listing("/d", Listing(denied=True)).endswith("  (permission denied)")
+    assert format_directory_listing("/d", DirectoryListing()).endswith("  (empty directory)")
+    assert format_directory_listing("/d", DirectoryListing(denied=True)).endswith("  (permission denied)")
 
 
 def test_an_instruction_follows_what_it_mentions() -> None:
@@ -159,7 +161,7 @@ def test_an_instruction_follows_what_it_mentions() -> None:
 
 def test_unreadable_files_say_so() -> None:
     world = World({"/cwd/x.md": "x"}, secret={"/cwd/x.md"})
-    (result,) = gather("@x.md", Scope({}, ("/cwd",)), world, Gathered())
+    (result,) = gather("@x.md", MentionScope({}, ("/cwd",)), world, Gathered())
     assert (result.path, result.reason) == (None, "permission_error")
 
 

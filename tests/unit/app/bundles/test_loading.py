@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests.support.bundle_place import bundle_request
 
-from amplihack.app.bundles import opening
-from amplihack.app.bundles.loading import Loader
-from amplihack.app.bundles.model import Loaded
-from amplihack.app.bundles.names import NameTable
-from amplihack.app.bundles.opening import Asked, open_bundle
+from amplihack.app.bundles import load as load_module
+from amplihack.app.bundles.load import Loader
+from amplihack.app.bundles.request import request_here
 from amplihack.app.workspace import Workspace
+from amplihack.bundles.composition import Composition
 from amplihack.bundles.errors import BundleDependencyError, BundleError
-from amplihack.bundles.settings import Settings
 from amplihack.system.home import Home
 from amplihack.system.library import Library
 from amplihack.system.sources import ResolvedSource, Sources
@@ -37,9 +36,9 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
         (folder / name).write_text(text)
 
 
-async def load(folder: Path, source: str = "./bundle.yaml", *, strict: bool = True) -> Loaded:
+async def load(folder: Path, source: str = "./bundle.yaml", *, strict: bool = True) -> Composition:
     async with Vanishing(folder / "cache", environment={}, base_path=folder) as sources:
-        return await Loader(sources, NameTable(Settings()), strict=strict).load(source, folder)
+        return await Loader(bundle_request(folder, strict=strict), sources).composition(source)
 
 
 def bundle(name: str, *includes: str) -> str:
@@ -72,10 +71,10 @@ def test_a_bundle_that_is_only_looked_into_does_not_take_part(tmp_path: Path) ->
         },
     )
 
-    async def looked() -> Loaded:
+    async def looked() -> Composition:
         async with Sources(tmp_path / "cache", environment={}, base_path=tmp_path) as sources:
-            names = NameTable(Settings(), registered={"far": f"file://{tmp_path}/far"})
-            return await Loader(sources, names).load("./bundle.yaml", tmp_path)
+            request = bundle_request(tmp_path, registered={"far": f"file://{tmp_path}/far"})
+            return await Loader(request, sources).composition("./bundle.yaml")
 
     loaded = asyncio.run(looked())
     assert [node.own.name for node in loaded.nodes.values()] == ["x", "a"]
@@ -108,13 +107,13 @@ def test_the_event_loop_goes_on_while_bundles_are_read(tmp_path: Path) -> None:
 
 def test_what_a_load_has_found_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Mapping[str, str]] = []
-    monkeypatch.setattr(opening, "remember", lambda _, found: written.append(found))
+    monkeypatch.setattr(load_module, "remember", lambda _, found: written.append(found))
     write(tmp_path, {"bundle.yaml": bundle("a", "./b.yaml"), "b.yaml": bundle("b", "./c.yaml")})
     write(tmp_path, {"c.yaml": bundle("c")})
     home = Home(tmp_path / "home", tmp_path, tmp_path)
     library = Library.from_environment({}, home, recipe_dirs=(), working_dir=tmp_path)
-    ready = asyncio.run(open_bundle(Workspace({}, home, library), Asked()))
-    assert len(ready.nodes) == 3
+    loaded = asyncio.run(load_module.load(request_here(Workspace({}, home, library))))
+    assert len(loaded.nodes) == 3
     assert len(written) == 1
 
 
@@ -127,7 +126,7 @@ def test_each_file_is_read_once_however_many_bundles_lie_below_it(
         read.append(path.name)
         return path.read_bytes()
 
-    monkeypatch.setattr("amplihack.app.bundles.reading.read_bytes", counted)
+    monkeypatch.setattr("amplihack.system.bundle_reader.read_bytes", counted)
     write(tmp_path, {f"behaviors/b{each}.yaml": bundle(f"b{each}") for each in range(5)})
     write(tmp_path, {"bundle.yaml": bundle("root", *(f"root:behaviors/b{each}" for each in range(5)))})
     loaded = asyncio.run(load(tmp_path))
