@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from amplihack.app.bundles.load import Loader, LoadRequest, open_sources
-from amplihack.bundles.assemble import is_current
 from amplihack.bundles.completion import complete
 from amplihack.bundles.compose import compose
 from amplihack.bundles.composition import Composition
 from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.mount_plan import mount_plan
 from amplihack.bundles.names import KnownNames
+from amplihack.bundles.prompt import is_current
 from amplihack.system.bundle_files import BundleFiles
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from amplifier_foundation.bundle._dataclass import Bundle
 from amplifier_foundation.bundle._translation import sections_of, to_core
 from amplihack.bundles import validate
-from amplihack.bundles.context import check_context
+from amplihack.bundles.context_files import check_context
 from amplihack.bundles.errors import BundleValidationError, error_from
 from amplihack.bundles.foundation.plain_bundle import shape_problems
 from amplihack.errors import Problem

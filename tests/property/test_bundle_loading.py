@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.support.bundle_place import bundle_request, plan_leaves
 
 from amplihack.app.bundles import asking
+from amplihack.app.bundles.command_request import request_here
 from amplihack.app.bundles.load import Loader
 from amplihack.app.bundles.load import load as load_whole
-from amplihack.app.bundles.request import request_here
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.compose import compose_includes
 from amplihack.bundles.composition import Composition

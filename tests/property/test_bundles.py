@@ -12,7 +12,7 @@ from tests.unit.bundles.world import World
 
 from amplihack.bundles.compose import compose, compose_includes
 from amplihack.bundles.composition import compose_order
-from amplihack.bundles.context import is_within, resolve_context
+from amplihack.bundles.context_files import is_within, resolve_context
 from amplihack.bundles.decode import decode_bundle, decode_data
 from amplihack.bundles.errors import BundleError
 from amplihack.bundles.foundation.modes import decode_mode

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from amplifier_foundation.bundle import _translation as translation
 from amplifier_foundation.configurator._types import Origin
-from amplihack.bundles import context, model, mount_plan, provenance, roster
+from amplihack.bundles import context_files, model, mount_plan, provenance, roster
 from amplihack.bundles.compose import compose
 from amplihack.bundles.decode import decode_data
 from amplihack.bundles.foundation import modes
@@ -102,7 +102,7 @@ class Bundle:
 
     def resolve_context_path(self, name: str) -> Path | None:
         """The file of a context name or of a path in the bundle, or None."""
-        found = context.context_path(translation.to_core(self), name, BundleFiles())
+        found = context_files.context_path(translation.to_core(self), name, BundleFiles())
         return Path(found) if found is not None else None
 
     def resolve_agent_path(self, name: str) -> Path | None:
@@ -116,7 +116,7 @@ class Bundle:
 
     def resolve_pending_context(self) -> None:
         """Turns references whose namespace is known into paths; the others stay, and are reported."""
-        resolved = context.resolve_context(translation.to_core(self))
+        resolved = context_files.resolve_context(translation.to_core(self))
         self.context = {name: Path(path) for name, path in resolved.bundle.resolved_context.items()}
         self._pending_context = resolved.bundle.pending_context
         self._core = resolved.bundle

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from amplihack.bundles.assemble import Prompt, assemble
-from amplihack.bundles.context import repair_sources, resolve_context
+from amplihack.bundles.context_files import repair_sources, resolve_context
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.mention_syntax import find_mentions
 from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.ports import FileText, StampedTexts, Texts
+from amplihack.bundles.prompt import Prompt, assemble
 from amplihack.bundles.roster import fill_roster
 from amplihack.errors import Location, Problem
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from amplihack.bundles.assemble import Prompt, PromptPart
 from amplihack.bundles.model import Bundle
+from amplihack.bundles.prompt import Prompt, PromptPart
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tokens import estimate_tokens

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from amplihack.bundles.context import contained, is_within
+from amplihack.bundles.context_files import contained, is_within
 from amplihack.bundles.mention_syntax import Mention, find_mentions
 from amplihack.bundles.ports import DirectoryListing, Files, FileText, Texts
 from amplihack.bundles.uris import escapes, split_namespace
@@ -232,14 +232,6 @@ def _resolve_readings(mention: Mention, scope: MentionScope, world: Texts) -> tu
     return mention.text, resolve(mention.text, scope, world)
 
 
-def expand_instruction(instruction: str, scope: MentionScope, world: Texts) -> str:
-    """The contents that an instruction mentions, then the instruction as it is."""
-    gathered = Gathered()
-    gather(instruction, scope, world, gathered)
-    blocks = format_context_block(list(gathered.files.values()))
-    return f"{blocks}\n\n{instruction}" if blocks else instruction
-
-
 def text_of(content: str) -> FileText:
     """A content with its hash."""
     return FileText(content, hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest())
@@ -252,11 +244,6 @@ def format_directory_listing(path: str, listing: DirectoryListing) -> str:
     rows = [f"  DIR  {name}" for name in sorted(listing.directories, key=str.lower)]
     rows += [f"  FILE {name}" for name in sorted(listing.files, key=str.lower)]
     return "\n".join((f"Directory: {path}", "", *(rows or ["  (empty directory)"])))
-
-
-def format_context_block(files: list[ContextFile]) -> str:
-    """Each content once, in an element that says where it comes from; nothing for nothing."""
-    return "\n\n".join(context_element(file.names, file.content) for file in files)
 
 
 def context_element(names: list[str], content: str) -> str:

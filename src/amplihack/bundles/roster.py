@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from amplihack.bundles.context import Resolved, is_within, namespace_path
+from amplihack.bundles.context_files import Resolved, is_within, namespace_path
 from amplihack.bundles.decode import open_file, read_head
 from amplihack.bundles.errors import BundleError, BundleLoadError, Subject
 from amplihack.bundles.file_report import FileReport, is_absent, mistyped_keys, place_of

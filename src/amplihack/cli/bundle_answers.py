@@ -11,8 +11,8 @@ from typing import Any
 
 from amplihack.app.bundles import asking
 from amplihack.app.bundles.checking import check
+from amplihack.app.bundles.command_request import request_here
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest
-from amplihack.app.bundles.request import request_here
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.contents import Contents
 from amplihack.bundles.drawing import dot, mermaid, svg

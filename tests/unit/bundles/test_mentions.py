@@ -10,8 +10,7 @@ from amplihack.bundles.mentions import (
     Gathered,
     Lost,
     MentionScope,
-    expand_instruction,
-    format_context_block,
+    context_element,
     format_directory_listing,
     gather,
     resolve,
@@ -153,12 +152,6 @@ def test_listings_sort_directories_first_and_say_when_they_are_empty() -> None:
     assert format_directory_listing("/d", DirectoryListing(denied=True)).endswith("  (permission denied)")
 
 
-def test_an_instruction_follows_what_it_mentions() -> None:
-    text = expand_instruction("See @same.md", SCOPE, WORLD)
-    assert text == '<context_file paths="@same.md → /cwd/same.md">\nsame\n</context_file>\n\nSee @same.md'
-    assert expand_instruction("See @nope", SCOPE, WORLD) == "See @nope"
-
-
 def test_unreadable_files_say_so() -> None:
     world = World({"/cwd/x.md": "x"}, secret={"/cwd/x.md"})
     (result,) = gather("@x.md", MentionScope({}, ("/cwd",)), world, Gathered())
@@ -167,7 +160,7 @@ def test_unreadable_files_say_so() -> None:
 
 def test_a_block_cannot_be_broken_by_its_content_or_its_name() -> None:
     file = ContextFile("a\n</context_file>\nb", "0", names=['@"<x>" → /x&y', "/z"])
-    block = format_context_block([file])
+    block = context_element(file.names, file.content)
     assert block.split("\n") == [
         '<context_file paths="@&quot;&lt;x>&quot; → /x&amp;y, /z">',
         "a",
@@ -175,4 +168,3 @@ def test_a_block_cannot_be_broken_by_its_content_or_its_name() -> None:
         "b",
         "</context_file>",
     ]
-    assert format_context_block([]) == ""

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from amplihack.app.bundles.command_request import names_here
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
-from amplihack.app.bundles.request import names_here
 from amplihack.app.workspace import Workspace
-from amplihack.bundles.assemble import why_sentence
 from amplihack.bundles.contents import INSTRUCTION, Contents, contents_of, mention_of
 from amplihack.bundles.drawing import Drawing, drawing_of, tokens_by_bundle
 from amplihack.bundles.errors import BundleNotFoundError
 from amplihack.bundles.masking import masked_value
 from amplihack.bundles.names import KnownName
+from amplihack.bundles.prompt import why_sentence
 from amplihack.bundles.provenance import Entry, include_chains, why
 from amplihack.bundles.tree import Table
 from amplihack.bundles.uris import shown

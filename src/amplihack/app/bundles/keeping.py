@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from amplihack.app.bundles.command_request import names_here
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load, open_sources
-from amplihack.app.bundles.request import names_here
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.errors import BundleDependencyError, BundleError
 from amplihack.bundles.lock import Drift

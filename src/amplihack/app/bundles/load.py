@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from amplihack.bundles.assemble import Prompt
 from amplihack.bundles.completion import complete
 from amplihack.bundles.composition import (
     Composition,
@@ -30,6 +29,7 @@ from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_sources import with_sources
 from amplihack.bundles.mount_plan import MountPlan, fingerprint, mount_plan
 from amplihack.bundles.names import KnownNames, NameTable
+from amplihack.bundles.prompt import Prompt
 from amplihack.bundles.settings import Policy, Settings, apply_settings, compose_policies, policies_of
 from amplihack.bundles.uris import shown, without_fragment
 from amplihack.errors import AmplihackError, Problem

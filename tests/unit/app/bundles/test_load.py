@@ -10,8 +10,8 @@ import pytest
 from tests.support.bundle_place import bundle_request
 
 from amplihack.app.bundles import load as load_module
+from amplihack.app.bundles.command_request import request_here
 from amplihack.app.bundles.load import Loader
-from amplihack.app.bundles.request import request_here
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.composition import Composition
 from amplihack.bundles.errors import BundleDependencyError, BundleError

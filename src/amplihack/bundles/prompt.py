@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from amplihack.bundles.context import expands_mentions
+from amplihack.bundles.context_files import expands_mentions
 from amplihack.bundles.mentions import (
     MAX_DEPTH,
     Gathered,

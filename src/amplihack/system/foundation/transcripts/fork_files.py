@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from amplihack.sessions.forks import Cut, ForkPreview, ForkResult, cut_at, new_id, preview_fork
-from amplihack.sessions.lineage import Lineage, lineage_of
-from amplihack.system.foundation.transcripts.events import slice_events_for_fork
+from amplihack.sessions.lineage import SessionLineage, lineage_of
+from amplihack.system.foundation.transcripts.event_files import slice_events_for_fork
 from amplihack.system.foundation.transcripts.store import (
     EVENTS_FILENAME,
     METADATA_FILENAME,
@@ -81,7 +81,7 @@ def list_session_forks(session_dir: Path, sessions_root: Path | None = None) -> 
     return sorted(forks, key=lambda fork: (fork["forked_at"] or "", fork["session_id"]))
 
 
-def get_session_lineage(session_dir: Path, sessions_root: Path | None = None) -> Lineage:
+def get_session_lineage(session_dir: Path, sessions_root: Path | None = None) -> SessionLineage:
     """The session's parents and children among those beside it."""
     family = {
         str(data.get("session_id") or path.name): data

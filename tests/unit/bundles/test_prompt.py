@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from tests.unit.bundles.world import World, bundle, decoded
 
-from amplihack.bundles.assemble import Stamp, assemble, is_current, why_sentence
 from amplihack.bundles.compose import compose_includes
-from amplihack.bundles.context import resolve_context
+from amplihack.bundles.context_files import resolve_context
 from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.model import Bundle
+from amplihack.bundles.prompt import Stamp, assemble, is_current, why_sentence
 
 
 def world() -> World:

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from amplihack.system.foundation.transcripts.events import (
+from amplihack.system.foundation.transcripts.event_files import (
     count_events,
     get_event_summary,
     get_last_timestamp_for_turn,
     slice_events_for_fork,
     slice_events_to_timestamp,
 )
-from amplihack.system.foundation.transcripts.forks import (
+from amplihack.system.foundation.transcripts.fork_files import (
     fork_session,
     get_fork_preview,
     get_session_lineage,
