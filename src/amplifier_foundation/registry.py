@@ -1,4 +1,4 @@
-"""Bundles by name: registered, loaded, and remembered in `registry.json` of Amplifier's home."""
+"""Register, load and remember bundles by name, in `registry.json` of Amplifier's home."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class BundleRegistry:
         return self._register.states
 
     def register(self, bundles: Mapping[str, str]) -> None:
-        """Names for addresses; an entry that exists keeps all but its address. `save` keeps them."""
+        """Give names to addresses; an entry that exists keeps all but its address. `save` keeps them."""
         self._register.add(bundles)
 
     def find(self, name: str) -> str | None:
@@ -82,7 +82,7 @@ class BundleRegistry:
         return sorted(self._registry)
 
     def unregister(self, name: str) -> bool:
-        """Forgets a name, and that others include it or are included by it. `save` makes it last."""
+        """Forget a name, and that others include it or are included by it. `save` makes it last."""
         return self._register.drop(name)
 
     @overload
@@ -94,7 +94,7 @@ class BundleRegistry:
     async def load(
         self, name_or_uri: str | Path | None = None, *, auto_register: bool = True
     ) -> Bundle | dict[str, Bundle]:
-        """A bundle by name, address or path; without any, all that are registered and can be loaded."""
+        """Load a bundle by name, address or path; without any, all that are registered and can be loaded."""
         if name_or_uri is None:
             return await self._load_every(auto_register=auto_register)
         bundle = await self._load_single(name_or_uri, auto_register=auto_register)
@@ -104,7 +104,7 @@ class BundleRegistry:
         return bundle
 
     async def check_update(self, name: str | None = None) -> UpdateInfo | list[UpdateInfo] | None:
-        """What is newer where a bundle comes from, or all of them; None when nothing is known to be."""
+        """Tell what is newer where a bundle, or all, come from; None when nothing is known to be."""
         if name is not None and name not in self._registry:
             return None
         names = [name] if name is not None else self.list_registered()
@@ -128,7 +128,7 @@ class BundleRegistry:
     async def update(self, name: None = None) -> dict[str, Bundle]: ...
 
     async def update(self, name: str | None = None) -> Bundle | dict[str, Bundle]:
-        """Fetches what is new and loads again. Raises KeyError for a name that is not registered."""
+        """Fetch what is new and loads again. Raises KeyError for a name that is not registered."""
         if name is not None and name not in self._registry:
             raise KeyError(f"Bundle '{name}' not registered")
         names = [name] if name is not None else self.list_registered()
@@ -153,11 +153,11 @@ class BundleRegistry:
         return dict(self._registry) if name is None else self._registry.get(name)
 
     def save(self) -> None:
-        """Writes everything to `registry.json`; what other processes have added to it stays."""
+        """Write everything to `registry.json`; what other processes have added to it stays."""
         self._register.save()
 
     def set_include_source_resolver(self, resolver: Callable[[str], str | None] | None) -> None:
-        """Who may give another address for an include; None asks nobody."""
+        """Let somebody give another address for an include; None asks nobody."""
         self._include_source_resolver = resolver
 
     # loading ----------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ class BundleRegistry:
         auto_include: bool = True,
         refresh: bool = False,
     ) -> Bundle:
-        """One bundle; however often and at once it is asked for, it is loaded once."""
+        """Load one bundle; however often and at once it is asked for, it is loaded once."""
         registered = self._register.addresses
         environment, cwd = this_process()
         source = registered_address(name_or_uri, registered, cwd)
@@ -233,7 +233,7 @@ async def load_bundle(
     registry: BundleRegistry | None = None,
     strict: bool | Literal["all"] = False,
 ) -> Bundle:
-    """The bundle at a name, an address or a path, with all that it includes. Raises BundleError."""
+    """Load the bundle at a name, an address or a path, with all that it includes. Raises BundleError."""
     if registry is not None and strict:
         raise ValueError("Cannot pass strict=True together with a registry: make the registry strict")
     chosen = registry or BundleRegistry(strict=strict, persist="named")

@@ -1,4 +1,4 @@
-"""Whether a bundle can be used, and whether a session can be opened with it."""
+"""Check whether a bundle can be used, and whether a session can be opened with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bundle of the old API: a mutable record with the work on it."""
+"""Offer the bundle of the old API: a mutable record with the work on it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Bundle:
     _core: model.Bundle | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """None stands for an empty collection."""
+        """Take None for an empty collection."""
         for each in fields(self):
             if each.default_factory in (list, dict) and getattr(self, each.name) is None:
                 setattr(self, each.name, cast(Any, each.default_factory)())
@@ -64,7 +64,7 @@ class Bundle:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base_path: Path | None = None) -> Bundle:
-        """The bundle that parsed YAML describes. Raises BundleLoadError or BundleValidationError."""
+        """Make the bundle that parsed YAML describes. Raises BundleLoadError or BundleValidationError."""
         base = str(real(Path(base_path))) if base_path is not None else None
         decoded = decode_data(data, base_path=base)
         core = decoded.checked(strict=False)
@@ -80,7 +80,7 @@ class Bundle:
     def compose(
         self, *others: Bundle, instruction: Literal["replace", "keep", "append"] = "replace"
     ) -> Bundle:
-        """A new bundle with the others on top, later ones last; nothing in it is shared with any of them."""
+        """Compose a new bundle with the others on top, later ones last; it shares nothing with them."""
         layers = [
             Layer(translation.to_core(each), translation.to_claims(each.origins)) for each in (self, *others)
         ]
@@ -93,7 +93,7 @@ class Bundle:
         return composed
 
     def to_mount_plan(self) -> dict[str, Any]:
-        """What a session is opened with: new data, without the sections that are empty."""
+        """Return what a session is opened with: new data, without the sections that are empty."""
         core = translation.to_core(self)
         plan = cast(dict[str, Any], mount_plan.mount_plan(core))
         if "session" in plan:
@@ -101,12 +101,12 @@ class Bundle:
         return plan
 
     def resolve_context_path(self, name: str) -> Path | None:
-        """The file of a context name or of a path in the bundle, or None."""
+        """Return the file of a context name or of a path in the bundle, or None."""
         found = context_files.context_path(translation.to_core(self), name, BundleFiles())
         return Path(found) if found is not None else None
 
     def resolve_agent_path(self, name: str) -> Path | None:
-        """The file of an agent, or None."""
+        """Return the file of an agent, or None."""
         files = BundleFiles()
         tried = roster.agent_paths(translation.to_core(self), name, self.name)
         return next((Path(path) for path in tried if files.is_file(path)), None)
@@ -115,7 +115,7 @@ class Bundle:
         return self.instruction
 
     def resolve_pending_context(self) -> None:
-        """Turns references whose namespace is known into paths; the others stay, and are reported."""
+        """Turn references whose namespace is known into paths; the others stay, and are reported."""
         resolved = context_files.resolve_context(translation.to_core(self))
         self.context = {name: Path(path) for name, path in resolved.bundle.resolved_context.items()}
         self._pending_context = resolved.bundle.pending_context
@@ -123,13 +123,13 @@ class Bundle:
         self._report(resolved.problems)
 
     def load_agent_metadata(self) -> None:
-        """Gives each agent what its file says; what the bundle itself says about it stays."""
+        """Give each agent what its file says; what the bundle itself says about it stays."""
         filled = roster.fill_roster(translation.to_core(self), BundleFiles())
         self.agents, self._core = to_plain(filled.bundle.agents), filled.bundle
         self._report(filled.problems)
 
     def validate_modes(self) -> list[str]:
-        """What is wrong with the mode files of the bundle; logged as well, and never raised."""
+        """Return what is wrong with the mode files of the bundle; logged as well, and never raised."""
         if self.base_path is None:
             return []
         problems = modes.mode_problems(str(self.base_path), BundleFiles())
@@ -137,7 +137,7 @@ class Bundle:
         return [_told(problem) for problem in problems]
 
     def fingerprint(self) -> str:
-        """The sha256 of all that a session is made of: plan, system text, context files, source commits."""
+        """Return the sha256 of all that a session is made of: plan, system text, context, commits."""
         core, files = translation.to_core(self), BundleFiles()
         texts = {name: files.read(path) for name, path in core.resolved_context.items()}
         hashes = {name: text.sha256 for name, text in texts.items() if isinstance(text, FileText)}
@@ -145,7 +145,7 @@ class Bundle:
 
     @property
     def modified_by(self) -> dict[str, list[str]]:
-        """For each item, the bundles besides its introducer that wrote something in it."""
+        """Return, for each item, the bundles besides its introducer that wrote something in it."""
         return provenance.modified_by(translation.to_core(self))
 
     def _report(self, problems: Iterable[Problem]) -> None:
@@ -162,7 +162,7 @@ def _place(problem: Problem) -> str:
 
 
 def _told(problem: Problem) -> str:
-    """A problem as one line of text."""
+    """Return a problem as one line of text."""
     where = f"{problem.where}: " if problem.where else ""
     return f"{where}{problem.what}" + (f" ({problem.fix})" if problem.fix else "")
 

@@ -1,4 +1,4 @@
-"""A bundle of the old API as one of ours, and back."""
+"""Translate a bundle of the old API into one of ours, and back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def to_core(bundle: Bundle, *, tolerant: bool = False) -> model.Bundle:
-    """What amplihack works with; fields that nobody has changed keep their lines and trails."""
+    """Return what amplihack works with; fields that nobody has changed keep their lines and trails."""
     plain = PlainBundle(
         name=bundle.name,
         version=bundle.version,
@@ -42,7 +42,7 @@ def to_core(bundle: Bundle, *, tolerant: bool = False) -> model.Bundle:
 
 
 def fields_of(core: model.Bundle) -> dict[str, Any]:
-    """New plain data for every field; nothing in it is shared with anything."""
+    """Return new plain data for every field; nothing in it is shared with anything."""
     return {
         "name": core.name,
         "version": core.shown_version,

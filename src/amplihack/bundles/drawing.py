@@ -33,7 +33,7 @@ class Drawing:
 
 
 def drawing_of(bundle: Bundle, tokens: Mapping[str, int] | None = None) -> Drawing:
-    """Who includes whom, each bundle once; `tokens` by bundle name are what each one contributes."""
+    """Draw who includes whom, each bundle once; `tokens` by bundle name are what each one contributes."""
     costs = tokens or {}
     boxes: dict[tuple[str, str], Box] = {}
     edges: dict[tuple[str, str], None] = {}
@@ -60,7 +60,7 @@ def _label(box: Box) -> str:
 
 
 def dot(drawing: Drawing) -> str:
-    """The graph in Graphviz' language."""
+    """Draw in Graphviz' language."""
     lines = ["digraph bundles {", "  rankdir=LR;", "  node [shape=box, style=filled];"]
     for box in drawing.boxes:
         color = color_tier(box.tokens, "all_context")
@@ -75,7 +75,7 @@ def _quoted(text: str) -> str:
 
 
 def mermaid(drawing: Drawing) -> str:
-    """The graph in Mermaid's language."""
+    """Draw in Mermaid's language."""
     lines = ["graph LR"]
     for box in drawing.boxes:
         safe = (
@@ -87,7 +87,7 @@ def mermaid(drawing: Drawing) -> str:
 
 
 def svg(drawing: Drawing) -> str:
-    """The graph as a picture: one column for each level of includes."""
+    """Draw a picture: one column for each level of includes."""
     places = _places(drawing.boxes)
     width = max((x for x, _ in places.values()), default=0) + _WIDTH + 20
     height = max((y for _, y in places.values()), default=0) + _HEIGHT + 20
@@ -127,7 +127,7 @@ def _fitted(text: str, width: int = 26) -> str:
 
 
 def tokens_by_bundle(table: Iterable[Row]) -> dict[str, int]:
-    """What each bundle adds to every prompt."""
+    """Return what each bundle adds to every prompt."""
     found: dict[str, int] = {}
     for row in table:
         found[row.bundle] = found.get(row.bundle, 0) + row.tokens

@@ -1,4 +1,4 @@
-"""Habits that make bundles heavy, fragile or silently wrong, each explained with its remedy."""
+"""Report habits that make bundles heavy, fragile or silently wrong, each with its remedy."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class LintInput:
 
 
 def role_of(file: str) -> Role:
-    """What a file is by convention: a root bundle, a behaviour, or neither."""
+    """Return what a file is by convention: a root bundle, a behaviour, or neither."""
     if posixpath.basename(posixpath.dirname(file)) == "behaviors":
         return "behavior"
     return "root" if posixpath.basename(file) in BUNDLE_FILES else "other"
 
 
 def lint(bundle: Bundle, around: LintInput) -> tuple[Problem, ...]:
-    """Everything that a careful reviewer would mention about one bundle file."""
+    """Report everything that a careful reviewer would mention about one bundle file."""
     return (
         *_references(bundle, around),
         *_redeclared(bundle, around),
@@ -62,7 +62,7 @@ def _problem(
 
 
 def _written(bundle: Bundle) -> Iterator[tuple[str, Tree | Location | None]]:
-    """Every `namespace:path` of the YAML, with its place."""
+    """Return every `namespace:path` of the YAML, with its place."""
     yield from ((include.source, include.where) for include in bundle.includes)
     for name, agent in bundle.agents:
         if isinstance(agent, Table):
@@ -118,7 +118,7 @@ def _agent_references(bundle: Bundle) -> Iterator[Problem]:
 
 
 def _redeclared(bundle: Bundle, around: LintInput) -> Iterator[Problem]:
-    """Modules that an include brings already, declared again with nothing new."""
+    """Report modules that an include brings already, declared again with nothing new."""
     includes_foundation = any(_FOUNDATION.search(include.source) for include in bundle.includes)
     for section in MODULE_SECTIONS:
         for key, entry in bundle.section(section):
@@ -143,7 +143,7 @@ def _only_source(entry: Tree) -> bool:
 
 
 def _adds_nothing(entry: Tree, before: Tree) -> bool:
-    """True when each value is inherited already; another source alone counts as nothing new."""
+    """Tell whether each value is inherited already; another source alone counts as nothing new."""
     if not isinstance(entry, Table) or not isinstance(before, Table):
         return False
     inherited = dict(leaves(before))

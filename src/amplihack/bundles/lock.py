@@ -64,14 +64,14 @@ def _key(uri: str) -> str:
 def make_lock(
     entries: Iterable[LockEntry], *, modules: Mapping[str, str] | None = None, kernel: str = ""
 ) -> BundleLock:
-    """A lock in one order, each source once and without secrets."""
+    """Make a lock in one order, each source once and without secrets."""
     unique = {_key(entry.uri): LockEntry(shown(entry.uri), entry.commit, entry.sha256, entry.content)
               for entry in entries}  # fmt: skip
     return BundleLock(tuple(sorted(unique.values())), dict(sorted((modules or {}).items())), kernel)
 
 
 def print_lock(lock: BundleLock) -> str:
-    """The lock as JSON, the same text for the same lock."""
+    """Print the lock as JSON, the same text for the same lock."""
     data: dict[str, Any] = {
         "version": FORMAT,
         "kernel": lock.kernel,
@@ -88,7 +88,7 @@ def _fields(entry: LockEntry) -> dict[str, str]:
 
 
 def read_lock(text: str, file: str = "bundle.lock") -> BundleLock:
-    """The lock in a text. Raises BundleLoadError when it is none."""
+    """Read a lock. Raises BundleLoadError when it is none."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -123,7 +123,7 @@ def _wrong(file: str, what: str) -> BundleLoadError:
 
 
 def drift(lock: BundleLock, now: Iterable[LockEntry]) -> tuple[Drift, ...]:
-    """Every difference between what was locked and what is there, in the order of the addresses."""
+    """Return every difference between what was locked and what is there, in the order of the addresses."""
     locked = {_key(entry.uri): entry for entry in lock.entries}
     present = {_key(entry.uri): entry for entry in now}
     found: list[Drift] = []

@@ -1,4 +1,4 @@
-"""Mentions resolved to files that they may name, and the files gathered, each content once."""
+"""Resolve mentions to files that they may name, and gather the files, each content once."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ Answer: TypeAlias = Found | Lost
 
 
 def resolve(mention: str, scope: MentionScope, files: Files) -> Answer:
-    """The file or directory that a mention names, or why it names none."""
+    """Return the file or directory that a mention names, or why it names none."""
     if scope.finder is not None:
         return scope.finder(mention, scope.bases)
     name = mention.removeprefix("@")
@@ -89,7 +89,7 @@ def resolve(mention: str, scope: MentionScope, files: Files) -> Answer:
 
 
 def _inside(root: str, path: str, source: SourceType, files: Files) -> Answer:
-    """A path that must stay in a root, also when links are followed."""
+    """Resolve a path that must stay in a root, also when links are followed."""
     if escapes(path):
         return Lost("path_traversal_rejected", source)
     whole = posixpath.join(root, path.lstrip("/")) if path.strip("/") else root
@@ -163,7 +163,7 @@ class Gathered:
     owner: str = ""  # on whose behalf files are added now
 
     def add(self, path: str, text: FileText, mention: str | None = None) -> bool:
-        """True when the content is new; otherwise its paths grow."""
+        """Add a file; tell whether its content is new, otherwise its paths grow."""
         file = self.files.get(text.sha256)
         is_new = file is None
         if file is None:
@@ -185,7 +185,7 @@ def gather(
     max_depth: int = MAX_DEPTH,
     depth: int = 0,
 ) -> tuple[MentionResult, ...]:
-    """One result for each mention of a text, in order, followed into the files up to `max_depth`."""
+    """Return one result for each mention of a text, in order, followed into the files up to `max_depth`."""
     unique: dict[str, Mention] = {}
     for mention in find_mentions(text):
         unique.setdefault(mention.text, mention)
@@ -216,7 +216,7 @@ def _load(
 def gather_nested(
     path: str, content: str, scope: MentionScope, world: Texts, gathered: Gathered, max_depth: int, depth: int
 ) -> tuple[MentionResult, ...]:
-    """The mentions of a file: local ones start at the file's own directory, then where they always do."""
+    """Gather the mentions of a file: local ones start at its directory, then where they always do."""
     here = posixpath.dirname(path)
     bases = (here, *(base for base in scope.bases if base != here))
     inner = replace(scope, bases=bases)
@@ -224,7 +224,7 @@ def gather_nested(
 
 
 def _resolve_readings(mention: Mention, scope: MentionScope, world: Texts) -> tuple[str, Answer]:
-    """A longer reading counts only when such a file exists; the usual one also explains a failure."""
+    """Try longer readings first, which need such a file; the usual one also explains a failure."""
     for reading in mention.longer:
         answer = resolve(reading, scope, world)
         if isinstance(answer, Found):
@@ -233,12 +233,12 @@ def _resolve_readings(mention: Mention, scope: MentionScope, world: Texts) -> tu
 
 
 def text_of(content: str) -> FileText:
-    """A content with its hash."""
+    """Return a content with its hash."""
     return FileText(content, hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest())
 
 
 def format_directory_listing(path: str, listing: DirectoryListing) -> str:
-    """Directories first, each by name whatever its case."""
+    """List directories first, each by name whatever its case."""
     if listing.denied:
         return f"Directory: {path}\n\n  (permission denied)"
     rows = [f"  DIR  {name}" for name in sorted(listing.directories, key=str.lower)]

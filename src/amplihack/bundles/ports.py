@@ -12,7 +12,7 @@ class Files(Protocol):
     """Questions about files; paths are absolute."""
 
     def real(self, path: str) -> str | None:
-        """The path with every link followed, or None when nothing is there."""
+        """Return the path with every link followed, or None when nothing is there."""
 
     def is_dir(self, path: str) -> bool: ...
 
@@ -63,6 +63,6 @@ class Names(Protocol):
     """Names that this run knows."""
 
     def redirect(self, source: str) -> str | None:
-        """Another address to use for an include, or None."""
+        """Return another address to use for an include, or None."""
 
     def namespace(self, name: str) -> Namespace | None: ...

@@ -1,4 +1,4 @@
-"""The system prompt: the instruction, what it mentions, and the context that bundles declare.
+"""Assemble the system prompt: the instruction, what it mentions, and declared context.
 
 Assembling reads files, so a prompt remembers the stamps of all it looked at; as long as they are the
 same, it is still the prompt.
@@ -59,7 +59,7 @@ class Prompt:
 
     @property
     def failures(self) -> tuple[MentionResult, ...]:
-        """What was asked for and is not there, nested mentions included."""
+        """Return what was asked for and is not there, nested mentions included."""
         found: list[MentionResult] = []
         waiting = list(reversed(self.results))
         while waiting:
@@ -70,7 +70,7 @@ class Prompt:
 
 
 def assemble(bundle: Bundle, scope: MentionScope, world: Texts, stamp: Callable[[str], Stamp]) -> Prompt:
-    """The prompt of a bundle: instruction, its mentions, then declared context, each content once."""
+    """Assemble a prompt: instruction, its mentions, then declared context, each content once."""
     instruction = bundle.system_instruction or ""
     gathered = Gathered()
     watch = _Watch(world)
@@ -117,7 +117,7 @@ class _Watch:
 
 
 def is_current(prompt: Prompt, bundle: Bundle, stamps: Mapping[str, Stamp]) -> bool:
-    """Whether a prompt would come out the same, given the stamps of `prompt.stamps` as they are now."""
+    """Tell whether a prompt would come out the same, given the stamps of `prompt.stamps` as they are now."""
     return prompt.instruction == (bundle.system_instruction or "") and stamps == prompt.stamps
 
 
@@ -150,7 +150,7 @@ def _parts(bundle: Bundle, gathered: Gathered, declared: set[str]) -> tuple[Prom
 
 
 def _render(instruction: str, parts: tuple[PromptPart, ...], gathered: Gathered) -> str:
-    """Declared context is headed by its name; what the instruction mentions follows it directly."""
+    """Render the parts: declared context below its name, after what the instruction mentions."""
     blocks = []
     for part in parts:
         if part.sha256 in gathered.files and part.name != "instruction":
@@ -161,7 +161,7 @@ def _render(instruction: str, parts: tuple[PromptPart, ...], gathered: Gathered)
 
 
 def why_sentence(bundle: Bundle, prompt: Prompt, sentence: str) -> tuple[Entry, ...]:
-    """Where a sentence of the prompt comes from: each part that says it, with file and line."""
+    """Return where a sentence of the prompt comes from: each part that says it, with file and line."""
     wanted = " ".join(sentence.split())
     if not wanted:
         return ()
@@ -177,7 +177,7 @@ def why_sentence(bundle: Bundle, prompt: Prompt, sentence: str) -> tuple[Entry, 
 
 
 def _line_of(text: str, wanted: str) -> int | None:
-    """The line, from 0, on which a text says something, however its white space runs."""
+    """Return the line, from 0, on which a text says something, however its white space runs."""
     words = text.split()
     at = " ".join(words).find(wanted)
     if at < 0:
@@ -191,6 +191,6 @@ def _line_of(text: str, wanted: str) -> int | None:
 
 
 def _contributor(bundle: Bundle, part: PromptPart) -> str:
-    """The bundle that brought a part in: it declared the context, or wrote the instruction."""
+    """Return the bundle that brought a part in: it declared the context, or wrote the instruction."""
     leaf = bundle.context.entries.get(part.owner) if part.owner else bundle.instruction
     return leaf.origin.bundle if isinstance(leaf, Leaf) else ""

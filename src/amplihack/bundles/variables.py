@@ -1,4 +1,4 @@
-"""`${NAME}` and `${NAME:default}` in a mount plan, filled from a given environment."""
+"""Fill `${NAME}` and `${NAME:default}` in a mount plan from a given environment."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Expanded:
 
 
 def expand_plan(plan: MountPlan, environment: Mapping[str, str]) -> Expanded:
-    """A new plan with its variables filled in; one that is missing becomes empty and is reported."""
+    """Fill the variables of a plan; one that is missing becomes empty and is reported."""
     missing: list[MissingVariable] = []
     whole: MountPlan = _expand(plan, environment, (), missing)
     return Expanded(whole, tuple(missing))
@@ -62,13 +62,13 @@ def _expand(
 
 
 def _name(item: Any, index: int) -> str:
-    """Modules are called by their names, so that a message can be understood."""
+    """Call modules by their names, so that a message can be understood."""
     named = (item.get("id") or item.get("module")) if isinstance(item, dict) else None
     return str(named or index)
 
 
 def expand_text(text: str, environment: Mapping[str, str], path: str, missing: list[MissingVariable]) -> str:
-    """The text with its variables; `$${` is a literal `${`."""
+    """Fill the variables of a text; `$${` is a literal `${`."""
 
     def fill(found: re.Match[str]) -> str:
         name, default = found[1], found[2]

@@ -1,4 +1,4 @@
-"""Answers about files for the bundle room; asked once, an answer about a place holds for the whole load."""
+"""Answer questions about files for the bundle room; an answer holds for the whole load."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class BundleFiles:
         )
 
     def stamp(self, path: str) -> tuple[int, int] | None:
-        """When a file was changed and how large it is; None when nothing is there."""
+        """Return when a file was changed and how large it is; None when nothing is there."""
         try:
             status = os.stat(path)  # noqa: PTH116 - asked for thousands of files, and a Path costs more
         except (OSError, ValueError):  # nothing is there; a NUL in a path never leads anywhere

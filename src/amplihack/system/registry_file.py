@@ -1,4 +1,4 @@
-"""Which bundles are known by which names: `registry.json` in a home, written once per load."""
+"""Keep the names of bundles in `registry.json` of a home, written once per load."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST = 10_000_000
 
 
 def read_entries(home: Path, warn: Callable[[str], None] = lambda _: None) -> dict[str, dict[str, Any]]:
-    """What is noted about each name; a file that makes no sense is kept aside, and `warn` hears of it."""
+    """Return what is noted about each name; a broken file is kept aside, and `warn` hears of it."""
     path = home / _FILE
     if not path.exists():
         return {}
@@ -47,7 +47,7 @@ def _entries(data: object) -> dict[str, dict[str, Any]] | None:
 def change_entries(
     home: Path, entries: Mapping[str, Mapping[str, Any]], gone: Iterable[str] = (), *, whole: bool = False
 ) -> None:
-    """Notes entries and forgets names under the lock of the file, so that no process loses another's.
+    """Note entries and forgets names under the lock of the file, so that no process loses another's.
 
     An entry is laid over what is noted already, or takes its place if it is `whole`. Raises AmplihackError.
     """
@@ -66,13 +66,13 @@ def change_entries(
 
 
 def read_registered(home: Path) -> dict[str, str]:
-    """Names and addresses that earlier loads made known."""
+    """Return names and addresses that earlier loads made known."""
     found = ((name, entry.get("uri")) for name, entry in read_entries(home).items())
     return {name: uri for name, uri in found if isinstance(uri, str)}
 
 
 def remember(home: Path, found: Mapping[str, str]) -> None:
-    """Notes where names lead, if that is new. Raises AmplihackError when it cannot be written."""
+    """Note where names lead, if that is new. Raises AmplihackError when it cannot be written."""
     known = read_registered(home) if found else {}
     if any(known.get(name) != uri for name, uri in found.items()):
         change_entries(home, {name: {"name": name, "uri": uri} for name, uri in found.items()})

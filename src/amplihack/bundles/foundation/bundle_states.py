@@ -1,4 +1,4 @@
-"""What a registry remembers about bundles: where each comes from, and who includes whom."""
+"""Remember where each bundle of a registry comes from, and who includes whom."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Renamed:
 
 
 def note(states: dict[str, BundleState], seen: SeenBundle, now: datetime) -> Renamed | None:
-    """Enters what a load has found; a part of a source never takes the place of its root."""
+    """Enter what a load has found; a part of a source never takes the place of its root."""
     state = states.get(seen.name)
     if state is None:
         state = states[seen.name] = BundleState(seen.uri, seen.name, is_root=seen.is_root)
@@ -105,7 +105,7 @@ def note(states: dict[str, BundleState], seen: SeenBundle, now: datetime) -> Ren
 
 
 def relate(states: Mapping[str, BundleState], parent: str, children: Iterable[str]) -> set[str]:
-    """The parent includes exactly these now; the names of all whose relations have changed."""
+    """Note what the parent includes now; return the names of all whose relations have changed."""
     if parent not in states:
         return set()
     former = states[parent].includes or []
@@ -121,7 +121,7 @@ def relate(states: Mapping[str, BundleState], parent: str, children: Iterable[st
 
 
 def forget(states: dict[str, BundleState], name: str) -> bool:
-    """Removes a bundle and every mention of it in others; False when there is none."""
+    """Remove a bundle and every mention of it in others; False when there is none."""
     if states.pop(name, None) is None:
         return False
     for state in states.values():

@@ -1,4 +1,4 @@
-"""Mode files: a way of working that can be switched on, and what it contributes."""
+"""Read mode files: ways of working that can be switched on, and what they contribute."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Mode:
 
 
 def decode_mode(text: str | bytes, file: str) -> Mode:
-    """The mode in a file; whatever is wrong with it is a warning, never an exception."""
+    """Read the mode in a file; whatever is wrong with it is a warning, never an exception."""
     stem = posixpath.basename(file).removesuffix(".md")
     try:
         document, body, _ = open_file(text, file)
@@ -53,7 +53,7 @@ def decode_mode(text: str | bytes, file: str) -> Mode:
 
 
 def mode_problems(base: str, world: Texts) -> tuple[Problem, ...]:
-    """What is wrong with the mode files of a bundle, in the order of their names."""
+    """Return what is wrong with the mode files of a bundle, in the order of their names."""
     directory = posixpath.join(base, "modes")
     found: list[Problem] = []
     for name in sorted(world.list(directory).files if world.is_dir(directory) else ()):

@@ -1,4 +1,4 @@
-"""Who brought each item of a composition in, when bundles are laid over one another by a program."""
+"""Tell who brought each item in, when a program lays bundles over one another."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Layer:
     claims: Mapping[str, Sequence[Claim]] = field(default_factory=dict)
 
     def items(self) -> list[str]:
-        """Its items, context under the names that a composition gives it."""
+        """Return its items, context under the names that a composition gives it."""
         named = self.bundle.with_sections({"context": named_context(self.bundle.context)})
         return [key for key, _ in items_of(named)]
 
 
 def compose_claims(layers: Sequence[Layer]) -> dict[str, list[Claim]]:
-    """Claims of the whole, linear in the number of items: the first to bring an item in keeps it."""
+    """Return the claims of the whole, in linear time: the first to bring an item in keeps it."""
     found: dict[str, list[Claim]] = {}
     for number, layer in enumerate(layers):
         name = layer.bundle.name
@@ -37,7 +37,7 @@ def compose_claims(layers: Sequence[Layer]) -> dict[str, list[Claim]]:
 
 
 def _brought(name: str, known: Sequence[Claim]) -> list[Claim]:
-    """The claims on an item that a bundle brings in; one without a name never claims anything."""
+    """Return the claims on an item that a bundle brings in; one without a name never claims anything."""
     if not name:
         return list(known)
     through = (Claim(each.bundle, name) for each in known if each.bundle != name)
@@ -45,6 +45,6 @@ def _brought(name: str, known: Sequence[Claim]) -> list[Claim]:
 
 
 def _is_renamed(key: str) -> bool:
-    """A context name that composing puts its bundle's name in front of."""
+    """Tell whether composing puts its bundle's name in front of a context name."""
     kind, _, name = key.partition(":")
     return kind == "context" and ":" not in name

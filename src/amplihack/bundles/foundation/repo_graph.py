@@ -1,4 +1,4 @@
-"""A repository of bundles as a graph to look at: what is in it, who uses what, and what each part costs."""
+"""Draw a repository of bundles: what is in it, who uses what, and what each part costs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RepoGraph:
 
 
 def dot(graph: RepoGraph) -> str:
-    """The graph in Graphviz' language; the same repository always gives the same text.
+    """Draw in Graphviz' language; the same repository always gives the same text.
 
     `source_hash` is the sha256 of everything else, so that a picture can be told to be out of date.
     """
@@ -89,7 +89,7 @@ def _node(part: RepoPart, indent: str) -> str:
 
 
 def _is_costly(part: RepoPart) -> bool:
-    """A choice of provider adds nothing to a prompt; any other bundle probably does."""
+    """Tell whether a bundle adds to a prompt; only a choice of provider adds nothing."""
     return "providers/" not in part.key
 
 

@@ -1,4 +1,4 @@
-"""Paths as people write them, Amplifier's home, and files found by pattern."""
+"""Read paths as people write them, and find Amplifier's home and files by pattern."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from amplihack.system.home import Home
 
 
 def amplifier_home(environment: Mapping[str, str], cwd: Path) -> Path:
-    """The home that Amplifier's own tools use: `$AMPLIFIER_HOME`, else `~/.amplifier`."""
+    """Return the home that Amplifier's own tools use: `$AMPLIFIER_HOME`, else `~/.amplifier`."""
     home = Home.from_environment(environment, cwd)
     return real(home.path(environment.get("AMPLIFIER_HOME") or "~/.amplifier"))
 
 
 def normalize_path(path: str | Path, relative_to: Path | None = None) -> Path:
-    """The absolute path with `~` and every link followed; relative ones start at `relative_to`."""
+    """Return the absolute path with `~` and every link followed; relative ones start at `relative_to`."""
     expanded = Path(path).expanduser()
     return real(relative_to / expanded if relative_to is not None else expanded)
 
 
 async def find_files(base: Path, pattern: str, recursive: bool = True) -> list[Path]:
-    """The files that match, sorted, below the directory or in it alone."""
+    """Return the files that match, sorted, below the directory or in it alone."""
     everywhere = recursive and not pattern.startswith("**/")
     return await asyncio.to_thread(_glob, base, f"**/{pattern}" if everywhere else pattern)
 
 
 async def find_bundle_root(start: Path) -> Path | None:
-    """The nearest directory with a bundle file, from the path upwards, or None."""
+    """Return the nearest directory with a bundle file, from the path upwards, or None."""
     return await asyncio.to_thread(_bundle_above, start)
 
 

@@ -1,4 +1,4 @@
-"""YAML files and frontmatter of applications, read as PyYAML's safe loader reads them."""
+"""Read YAML files and frontmatter of applications as PyYAML's safe loader does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEW_FILE = 0o644
 
 
 async def read_yaml(path: Path) -> dict[str, Any] | None:
-    """The mapping in the file: None without a file, empty for an empty one.
+    """Return the mapping in the file: None without a file, empty for an empty one.
 
     Raises yaml.YAMLError, or BundleLoadError when the file holds something else.
     """
@@ -43,7 +43,7 @@ def _write(path: Path, data: dict[str, Any]) -> None:
 
 
 def parse_frontmatter(text: str) -> tuple[dict[str, Any], str]:
-    """The YAML between two lines of `---` at the top, and the text below; no such lines, no YAML.
+    """Return the YAML between two lines of `---` at the top, and the text below; no such lines, no YAML.
 
     Raises yaml.YAMLError, or BundleLoadError when the YAML is no mapping.
     """
@@ -62,7 +62,7 @@ def parse_frontmatter(text: str) -> tuple[dict[str, Any], str]:
 
 
 def parse_page(path: Path) -> tuple[dict[str, Any], str]:
-    """`parse_frontmatter` of a file; a YAML file is all frontmatter."""
+    """Read a file as `parse_frontmatter` does; a YAML file is all frontmatter."""
     text = path.read_text(encoding="utf-8-sig")
     if path.suffix not in (".yaml", ".yml"):
         return parse_frontmatter(text)

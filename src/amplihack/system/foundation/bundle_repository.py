@@ -1,4 +1,4 @@
-"""Looks through a repository of bundles: its parts, and who of them uses which."""
+"""Look through a repository of bundles: its parts, and who of them uses which."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _SCP = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
 
 
 def bundle_repo_dot(repo_root: Path) -> str:
-    """A picture of a repository in Graphviz' language. Raises BundleError when it holds no bundle."""
+    """Draw a repository in Graphviz' language. Raises BundleError when it holds no bundle."""
     return dot(look_through(repo_root))
 
 
 def look_through(repo_root: Path) -> RepoGraph:
-    """The parts of a repository in the order of their paths. Raises BundleError when it has no root."""
+    """Return the parts of a repository in the order of their paths. Raises BundleError without a root."""
     return _Repository(str(real(repo_root))).graph()
 
 
@@ -82,7 +82,7 @@ class _Repository:
                 yield str(path)
 
     def _bundle(self, file: str, kind: Kind) -> dict[str, Bundle]:
-        """A file that cannot be read as a bundle is still a part, and says so."""
+        """Add a bundle file; one that cannot be read is still a part, and says so."""
         try:
             bundle = decode_bundle(self._text(file), file).bundle
         except BundleError:
@@ -149,7 +149,7 @@ class _Repository:
             self._edge(file, target, self._relation(file, target))
 
     def _relation(self, file: str, target: str) -> Relation:
-        """What including means: behaviours are composed, bundles extended, and experiments are forks."""
+        """Say what including means: behaviours are composed, bundles extended, and experiments are forks."""
         kind = self.parts[self._key(target)].kind if self._key(target) in self.parts else "external"
         if kind == "providers":
             return "uses"
@@ -163,7 +163,7 @@ class _Repository:
             self.edges.add(Edge(self._key(file), self._key(target), relation))
 
     def _local(self, source: str, file: str) -> str | None:
-        """The path in this repository that an address means, or None."""
+        """Return the path in this repository that an address means, or None."""
         parsed = parse_uri(source)
         if parsed.is_git:
             same = bool(self.origin) and _normal(f"{parsed.host}{parsed.path}") == self.origin
@@ -180,7 +180,7 @@ class _Repository:
 
 
 def _origin(root: Path) -> str:
-    """Where the repository was cloned from, as host and path; empty when it was not."""
+    """Return where the repository was cloned from, as host and path; empty when it was not."""
     try:
         found = _ORIGIN.search((root / ".git" / "config").read_text("utf-8", "replace"))
     except OSError:
@@ -189,7 +189,7 @@ def _origin(root: Path) -> str:
 
 
 def _normal(url: str) -> str:
-    """Host and path alone, whatever the way to reach them."""
+    """Return host and path alone, whatever the way to reach them."""
     scp = _SCP.fullmatch(url)
     text = f"{scp[1]}/{scp[2]}" if scp else url.partition("://")[2] or url
     return text.rpartition("@")[2].removesuffix("/").removesuffix(".git").lower()

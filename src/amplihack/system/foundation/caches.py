@@ -1,4 +1,4 @@
-"""Values kept under a key: in memory, or as a JSON file each."""
+"""Keep values under a key: in memory, or as a JSON file each."""
 
 from __future__ import annotations
 

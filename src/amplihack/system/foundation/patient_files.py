@@ -1,4 +1,4 @@
-"""Files in folders that a cloud service syncs, where an I/O error may be gone a moment later."""
+"""Read and write files in synced folders, where an I/O error may be gone a moment later."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def read_with_retry(
     *,
     warn: Callable[[str], None] | None = None,
 ) -> str:
-    """The file's UTF-8 text, off the event loop; after an I/O error it is tried again a little later."""
+    """Read UTF-8 text, off the event loop; after an I/O error it is tried again a little later."""
     return await _patiently(
         path, lambda: path.read_text(encoding="utf-8"), max_retries, initial_delay, warn=warn
     )

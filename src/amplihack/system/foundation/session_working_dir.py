@@ -1,4 +1,4 @@
-"""The directory that a session works in, which in a server is not the process's own."""
+"""Tell the directory that a session works in, which in a server is not the process's own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Capabilities(Protocol):
 
 
 def get_working_dir(coordinator: Capabilities, fallback: Path | str | None = None) -> Path:
-    """The session's directory, else the fallback, else that of the process."""
+    """Return the session's directory, else the fallback, else that of the process."""
     known = coordinator.get_capability(WORKING_DIR_CAPABILITY)
     if known:
         return Path(known)
@@ -28,5 +28,5 @@ def get_working_dir(coordinator: Capabilities, fallback: Path | str | None = Non
 
 
 def set_working_dir(coordinator: Capabilities, path: Path | str) -> None:
-    """Let the session work in that directory from now on."""
+    """Set the directory that the session works in that directory from now on."""
     coordinator.register_capability(WORKING_DIR_CAPABILITY, str(real(Path(path))))

@@ -1,4 +1,4 @@
-"""Event logs on disk, read line by line: they may be larger than memory."""
+"""Read event logs line by line: they may be larger than memory."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def slice_events_for_fork(
 
 
 def get_last_timestamp_for_turn(transcript_path: Path, turn: int) -> str | None:
-    """The time of the last message through the turn, or None when none has one."""
+    """Return the time of the last message through the turn, or None when none has one."""
     return last_timestamp(list(read_jsonl(transcript_path)), turn)
 
 
 def count_events(events_path: Path) -> int:
-    """How many there are; none in a file that is missing."""
+    """Count the events; there are none in a file that is missing."""
     return sum(1 for _ in read_jsonl(events_path)) if events_path.exists() else 0
 
 

@@ -1,4 +1,4 @@
-"""Sessions found by id, time, words or health, below `<root>/<project>/sessions/<id>`."""
+"""Find sessions by id, time, words or health, below `<root>/<project>/sessions/<id>`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _EVERYTHING = SessionFilter()
 
 
 def resolve_session(ref: str, *, sessions_root: Path, project: str | None = None) -> Path:
-    """The directory of the session with that path, id, or beginning of an id.
+    """Return the directory of the session with that path, id, or beginning of an id.
 
     Raises FileNotFoundError when there is none, and ValueError when there are several.
     """
@@ -75,7 +75,7 @@ def resolve_session(ref: str, *, sessions_root: Path, project: str | None = None
 def find_sessions(
     *, sessions_root: Path, matching: SessionFilter = _EVERYTHING, limit: int | None = 50
 ) -> list[SessionEntry]:
-    """The sessions that match, newest first; those whose metadata cannot be read are passed over.
+    """Return the sessions that match, newest first; those whose metadata cannot be read are passed over.
 
     Raises ValueError for a time that is none.
     """
@@ -95,7 +95,7 @@ def find_sessions(
 
 
 def session_info(session_dir: Path) -> SessionInfo:
-    """What is known about one session, its health included. Raises FileNotFoundError or ValueError."""
+    """Return what is known about one session, its health included. Raises FileNotFoundError or ValueError."""
     metadata = load_metadata(session_dir)
     messages = _messages(session_dir)
     diagnosis = diagnose_transcript(messages)

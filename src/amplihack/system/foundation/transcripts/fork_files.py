@@ -1,4 +1,4 @@
-"""Forks on disk: a new session beside its parent, there completely or not at all."""
+"""Fork a session on disk: the new one is there completely or not at all."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def fork_session(
     include_events: bool = True,
     handle_orphaned_tools: str = "complete",
 ) -> ForkResult:
-    """A new session with the conversation through the turn, or through the last one.
+    """Make a new session with the conversation through the turn, or through the last one.
 
     Raises FileNotFoundError without a transcript, FileExistsError when the id is taken, ValueError for a turn
     that is not there. Events that cannot be cut leave an empty log.
@@ -61,12 +61,12 @@ def fork_session(
 
 
 def get_fork_preview(session_dir: Path, turn: int) -> ForkPreview:
-    """What a fork at the turn would hold. Raises ValueError for a turn that is not there."""
+    """Return what a fork at the turn would hold. Raises ValueError for a turn that is not there."""
     return preview_fork(load_transcript(session_dir), turn, _identity(session_dir))
 
 
 def list_session_forks(session_dir: Path, sessions_root: Path | None = None) -> list[Fork]:
-    """The sessions that were forked from this one, oldest first, among those beside it."""
+    """Return the sessions that were forked from this one, oldest first, among those beside it."""
     parent = _identity(session_dir)
     forks: list[Fork] = [
         {
@@ -82,7 +82,7 @@ def list_session_forks(session_dir: Path, sessions_root: Path | None = None) -> 
 
 
 def get_session_lineage(session_dir: Path, sessions_root: Path | None = None) -> SessionLineage:
-    """The session's parents and children among those beside it."""
+    """Return the session's parents and children among those beside it."""
     family = {
         str(data.get("session_id") or path.name): data
         for path, data in _all_metadata(sessions_root or session_dir.parent)
@@ -138,7 +138,7 @@ def _identity(session_dir: Path) -> str:
 
 
 def _all_metadata(root: Path) -> list[tuple[Path, dict[str, Any]]]:
-    """The metadata of every session in the directory that has readable ones."""
+    """Return the metadata of every session in the directory that has readable ones."""
     found: list[tuple[Path, dict[str, Any]]] = []
     for path in sorted(root.iterdir()) if root.is_dir() else ():
         if not path.name.startswith("."):  # a fork that is being written

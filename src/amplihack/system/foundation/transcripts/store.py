@@ -1,4 +1,7 @@
-"""The files of one session. Each is replaced in one step: a reader, and a crash, never see half of it."""
+"""Read and write the files of one session.
+
+Each is replaced in one step: neither a reader nor a crash ever sees half of it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ EVENTS_FILENAME = "events.jsonl"
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a file with one per line, read as they are asked for; other lines are passed over."""
+    """Read the objects of a file, one per line, as they are asked for; other lines are passed over."""
     with path.open("rb") as file:
         yield from read_events(file)
 
@@ -33,12 +36,12 @@ def json_line(entry: dict[str, Any]) -> str:
 
 
 def load_transcript(session_dir: Path) -> list[Message]:
-    """The messages; lines that cannot be read are passed over. Raises FileNotFoundError."""
+    """Return the messages; lines that cannot be read are passed over. Raises FileNotFoundError."""
     return list(read_jsonl(session_dir / TRANSCRIPT_FILENAME))
 
 
 def load_transcript_with_lines(session_dir: Path) -> list[Message]:
-    """The messages, each with its `line_num`. Raises ValueError that names the line that cannot be read."""
+    """Read the messages, each with its `line_num`. Raises ValueError naming a line that cannot be read."""
     path = session_dir / TRANSCRIPT_FILENAME
     with path.open("rb") as file:
         return [_numbered(path, number, line) for number, line in enumerate(file, 1) if line.strip()]
@@ -65,7 +68,7 @@ def write_metadata(session_dir: Path, metadata: dict[str, Any]) -> None:
 
 
 def backup(file: Path, label: str, *, now: datetime | None = None) -> Path | None:
-    """A copy beside the file, named by the label and the time; None when there is nothing to copy."""
+    """Copy the file, named by the label and the time; None when there is nothing to copy."""
     if not file.is_file():
         return None
     time = now or datetime.now(UTC)
