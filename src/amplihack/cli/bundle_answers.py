@@ -12,9 +12,8 @@ from typing import Any
 from amplihack.app.bundles import asking
 from amplihack.app.bundles.checking import check
 from amplihack.app.bundles.command_request import request_here
-from amplihack.app.bundles.load import LoadedBundle, LoadRequest
+from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.app.workspace import Workspace
-from amplihack.bundles.contents import Contents
 from amplihack.bundles.drawing import dot, mermaid, svg
 from amplihack.bundles.errors import BundleError
 from amplihack.bundles.masking import masked
@@ -42,20 +41,21 @@ def tell(workspace: Workspace, problems: Iterable[Problem]) -> None:
 
 
 def answer_show(workspace: Workspace, options: argparse.Namespace) -> int:
-    loaded, contents = asyncio.run(asking.show(request_for(workspace, options)))
+    loaded = asyncio.run(load(request_for(workspace, options)))
     tell(workspace, loaded.problems)
     if options.plan:
         out_json(masked(loaded.plan))
     elif options.prompt:
         out_json({"prompt": loaded.prompt.text}) if options.json else out(loaded.prompt.text)
     elif options.json:
-        out_json(_contents_json(loaded, contents, near(workspace.home.cwd)))
+        out_json(_contents_json(loaded, near(workspace.home.cwd)))
     else:
-        _show_contents(loaded, contents, near(workspace.home.cwd))
+        _show_contents(loaded, near(workspace.home.cwd))
     return 0
 
 
-def _contents_json(loaded: LoadedBundle, contents: Contents, shorten: Near) -> dict[str, Any]:
+def _contents_json(loaded: LoadedBundle, shorten: Near) -> dict[str, Any]:
+    contents = loaded.contents
     return {
         "name": loaded.bundle.name,
         "version": loaded.bundle.shown_version,
@@ -71,7 +71,8 @@ def _contents_json(loaded: LoadedBundle, contents: Contents, shorten: Near) -> d
     }
 
 
-def _show_contents(loaded: LoadedBundle, contents: Contents, shorten: Near) -> None:
+def _show_contents(loaded: LoadedBundle, shorten: Near) -> None:
+    contents = loaded.contents
     bundle = loaded.bundle
     out(printable(f"{bundle.name or '(no name)'} {bundle.shown_version}"))
     if bundle.description:

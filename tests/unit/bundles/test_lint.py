@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from tests.unit.bundles.world import bundle, decoded
 
+from amplihack.bundles.completion import rows
 from amplihack.bundles.compose import compose_includes
-from amplihack.bundles.contents import rows
 from amplihack.bundles.drawing import dot, drawing_of, mermaid, svg, tokens_by_bundle
 from amplihack.bundles.errors import BundleDependencyError, BundleError, Subject, error_from
 from amplihack.bundles.lint import LintInput, lint, role_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.unit.bundles.world import bundle
 
+from amplihack.bundles.completion import rows
 from amplihack.bundles.compose import compose
-from amplihack.bundles.contents import rows
 from amplihack.bundles.decode import decode_bundle
 from amplihack.bundles.foundation.plain_bundle import plain_sections
 from amplihack.bundles.model import Bundle

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from amplihack.app.bundles.command_request import names_here
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.app.workspace import Workspace
-from amplihack.bundles.contents import INSTRUCTION, Contents, contents_of, mention_of
+from amplihack.bundles.completion import INSTRUCTION, mention_of
 from amplihack.bundles.drawing import Drawing, drawing_of, tokens_by_bundle
 from amplihack.bundles.errors import BundleNotFoundError
 from amplihack.bundles.masking import masked_value
@@ -20,18 +19,6 @@ from amplihack.bundles.provenance import Entry, include_chains, why
 from amplihack.bundles.tree import Table
 from amplihack.bundles.uris import shown
 from amplihack.errors import Problem
-from amplihack.system.tool_schema import estimate_module_tool_tokens
-
-
-async def show(request: LoadRequest) -> tuple[LoadedBundle, Contents]:
-    """Load a bundle and list its contents; looks into the source of local tools, without running it."""
-    loaded = await load(request)
-    return loaded, await asyncio.to_thread(contents_of, loaded.bundle, loaded.prompt, _tool_tokens)
-
-
-def _tool_tokens(path: str) -> int | None:
-    cost = estimate_module_tool_tokens(Path(path))
-    return cost["total_tokens"] if cost else None
 
 
 async def explain(workspace: Workspace, request: LoadRequest, subject: str) -> tuple[Entry, ...]:
@@ -80,7 +67,8 @@ def _why_file(loaded: LoadedBundle, subject: str) -> tuple[Entry, ...]:
 
 async def graph(request: LoadRequest) -> Drawing:
     """Draw who includes whom."""
-    loaded, contents = await show(request)
+    loaded = await load(request)
+    contents = await asyncio.to_thread(lambda: loaded.contents)
     return drawing_of(loaded.bundle, tokens_by_bundle(contents.rows))
 
 

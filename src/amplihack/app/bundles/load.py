@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from amplihack.bundles.completion import complete
+from amplihack.bundles.completion import Contents, complete, contents_of
 from amplihack.bundles.composition import (
     Composition,
     compose_graph,
@@ -38,6 +38,7 @@ from amplihack.system.bundle_lock import Closure, require_frozen, stored_lock
 from amplihack.system.bundle_reader import BundleReader
 from amplihack.system.registry_file import remember
 from amplihack.system.sources import Sources
+from amplihack.system.tool_schema import estimate_module_tool_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,11 @@ class LoadedBundle:
         return Closure(self.nodes, self.bundle, self.prompt, self.files)
 
     @property
+    def contents(self) -> Contents:
+        """List every part with its cost; looks into the source of local tools, without running it."""
+        return contents_of(self.bundle, self.prompt, _tool_tokens)
+
+    @property
     def plan(self) -> MountPlan:
         """Return the mount plan; `${VARIABLES}` stand in it as they were written."""
         return mount_plan(self.bundle)
@@ -94,6 +100,11 @@ class LoadedBundle:
         commits = {node.uri: node.checkout.commit for node in self.nodes.values() if node.checkout.commit}
         hashes = {part.name: part.sha256 for part in self.prompt.parts}
         return fingerprint(self.bundle, context_hashes=hashes, commits=commits)
+
+
+def _tool_tokens(path: str) -> int | None:
+    cost = estimate_module_tool_tokens(Path(path))
+    return cost["total_tokens"] if cost else None
 
 
 def open_sources(request: LoadRequest) -> Sources:
