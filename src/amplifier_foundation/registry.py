@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Literal, overload
 
 from amplifier_foundation.bundle._dataclass import Bundle
-from amplifier_foundation.bundle._translation import to_origins
 from amplifier_foundation.paths.resolution import get_amplifier_home
 from amplifier_foundation.sources._handler import open_sources
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
@@ -20,7 +19,6 @@ from amplihack.bundles.errors import BundleError
 from amplihack.bundles.foundation.bundle_states import BundleState
 from amplihack.bundles.foundation.seen import seen_in
 from amplihack.bundles.names import KnownNames
-from amplihack.bundles.provenance import origins
 from amplihack.bundles.uris import shown
 from amplihack.errors import Problem
 from amplihack.system.bundle_files import BundleFiles
@@ -249,7 +247,7 @@ def _for_includes(resolver: Callable[[str], str | None] | None, asked: str) -> C
 
 def _bundle(loaded: LoadedBundle) -> Bundle:
     composition = loaded.composition
-    bundle = Bundle._from_core(loaded.bundle, to_origins(origins(loaded.bundle)))
+    bundle = Bundle._from_core(loaded.bundle)
     bundle._source_uri = composition.root.uri
     bundle._commits = {
         shown(node.uri): node.checkout.commit for node in composition.nodes.values() if node.checkout.commit

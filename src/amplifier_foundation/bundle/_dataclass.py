@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from amplifier_foundation.bundle import _translation as translation
 from amplifier_foundation.configurator._types import Origin
@@ -52,12 +52,26 @@ class Bundle:
     _source_uri: str | None = field(default=None, init=False, repr=False, compare=False)
     _commits: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
     _core: model.Bundle | None = field(default=None, init=False, repr=False, compare=False)
+    _claims: Mapping[str, Sequence[provenance.Claim]] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         """Take None for an empty collection."""
         for each in fields(self):
             if each.default_factory in (list, dict) and getattr(self, each.name) is None:
                 setattr(self, each.name, cast(Any, each.default_factory)())
+
+    if not TYPE_CHECKING:  # a type checker knows the fields, and should go on refusing all others
+
+        def __getattr__(self, name: str) -> Any:
+            """Make a field of plain data when it is first looked at."""
+            core = vars(self).get("_core")
+            if core is None or (name != "origins" and name not in translation.ON_DEMAND):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            made = translation.origins_of(self) if name == "origins" else translation.ON_DEMAND[name](core)
+            setattr(self, name, made)
+            return made
 
     def __repr__(self) -> str:
         return f"Bundle(name={self.name!r}, version={self.version!r}, base_path={self.base_path!r})"
@@ -69,23 +83,33 @@ class Bundle:
         decoded = decode_data(data, base_path=base)
         core = decoded.checked(strict=False)
         _log(decoded.problems)
-        return cls._from_core(core, {})
+        return cls._from_core(core, claims={})
 
     @classmethod
-    def _from_core(cls, core: model.Bundle, origins: dict[str, list[Origin]]) -> Bundle:
-        bundle = cls(**translation.fields_of(core), origins=origins)
-        bundle._core = core
+    def _from_core(
+        cls, core: model.Bundle, claims: Mapping[str, Sequence[provenance.Claim]] | None = None
+    ) -> Bundle:
+        """Wrap one of our bundles; without `claims`, its own lines tell who brought its items in."""
+        bundle = cls(
+            name=core.name,
+            version=core.shown_version,
+            description=core.description,
+            namespace_root=core.namespace_root,
+            instruction=core.system_instruction,
+            base_path=Path(core.base_path) if core.base_path is not None else None,
+        )
+        for name in ("origins", *translation.ON_DEMAND):
+            delattr(bundle, name)  # `__getattr__` makes it when somebody looks
+        bundle._core, bundle._claims = core, claims
         return bundle
 
     def compose(
         self, *others: Bundle, instruction: Literal["replace", "keep", "append"] = "replace"
     ) -> Bundle:
         """Compose a new bundle with the others on top, later ones last; it shares nothing with them."""
-        layers = [
-            Layer(translation.to_core(each), translation.to_claims(each.origins)) for each in (self, *others)
-        ]
+        layers = [Layer(translation.to_core(each), translation.claims_of(each)) for each in (self, *others)]
         core = compose(*(layer.bundle for layer in layers), instruction=instruction)
-        composed = Bundle._from_core(core, translation.to_origins(compose_claims(layers)))
+        composed = Bundle._from_core(core, compose_claims(layers))
         for each in (self, *others):
             composed.load_report += each.load_report
             composed._commits.update(each._commits)

@@ -8,7 +8,7 @@ from tests.unit.bundles.world import bundle
 from amplihack.bundles.completion import rows
 from amplihack.bundles.compose import compose
 from amplihack.bundles.decode import decode_bundle
-from amplihack.bundles.foundation.plain_bundle import plain_sections
+from amplihack.bundles.foundation.plain_bundle import FIELDS, plain_extra
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.mount_plan import for_kernel, mount_plan
 from amplihack.bundles.provenance import items_of, why
@@ -69,8 +69,8 @@ def test_entries_have_the_names_that_their_row_gives_them(section: Section) -> N
 
 @each_section
 def test_the_old_api_holds_every_section_somewhere(section: Section) -> None:
-    held = plain_sections(example(section))
-    assert section.name == "context" or held.get(section.name) or held["extra"].get(section.name)
+    has_field = section.name in (*FIELDS, "context")
+    assert has_field != bool(plain_extra(example(section)).get(section.name))
 
 
 def test_the_session_is_looked_into_last() -> None:

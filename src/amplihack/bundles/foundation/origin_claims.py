@@ -23,13 +23,13 @@ class Layer:
         return [key for key, _ in items_of(named)]
 
 
-def compose_claims(layers: Sequence[Layer]) -> dict[str, list[Claim]]:
+def compose_claims(layers: Sequence[Layer]) -> dict[str, Sequence[Claim]]:
     """Return the claims of the whole, in linear time: the first to bring an item in keeps it."""
-    found: dict[str, list[Claim]] = {}
+    found: dict[str, Sequence[Claim]] = {}
     for number, layer in enumerate(layers):
         name = layer.bundle.name
         if number == 0:
-            found = {key: list(claims) for key, claims in layer.claims.items() if not _is_renamed(key)}
+            found = {key: claims for key, claims in layer.claims.items() if not _is_renamed(key)}
         for key in layer.items():
             if key not in found:
                 found[key] = _brought(name, layer.claims.get(key, ()))

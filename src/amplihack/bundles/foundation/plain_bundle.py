@@ -18,25 +18,29 @@ from amplihack.bundles.tree import Leaf, Origin, Pending, Removed, Table, Tree, 
 from amplihack.errors import Problem
 
 FIELDS = ("session", "providers", "tools", "hooks", "spawn", "agents")  # of the old API, besides context
+_BY_NAME = {section.name: section for section in SECTIONS}
 _OTHERS = tuple(section for section in SECTIONS if section.name not in (*FIELDS, "context"))
 
 
 @dataclass(frozen=True, slots=True)
 class PlainBundle:
-    """A bundle in data alone; `known` is the bundle that the data came from, if any."""
+    """A bundle in data alone; `known` is the bundle that the data came from, if any.
+
+    What is None, and sections that are missing, nobody has looked at: it is what `known` says.
+    """
 
     name: str
     version: str
     description: str
-    includes: Sequence[Any]
     namespace_root: str | None
-    sections: Mapping[str, Any]  # those of `FIELDS`
-    extra: Mapping[str, Any]  # sections that the old API has no field for, and what is no section
-    context: Mapping[str, str]
-    pending: Mapping[str, str]
     instruction: str | None
     base_path: str | None
-    source_base_paths: Mapping[str, str]
+    includes: Sequence[Any] | None = None
+    sections: Mapping[str, Any] = field(default_factory=dict)  # some of `FIELDS`
+    extra: Any = None  # sections that the old API has no field for, and what is no section
+    context: Mapping[str, str] | None = None
+    pending: Mapping[str, str] | None = None
+    source_base_paths: Mapping[str, str] | None = None
     known: Bundle = field(default_factory=Bundle)
 
 
@@ -46,14 +50,16 @@ def bundle_of(plain: PlainBundle, *, tolerant: bool = False) -> Bundle:
     `tolerant` keeps such entries, for somebody who wants to know what is wrong with them.
     """
     known, origin = plain.known, Origin(plain.name)
-    extra = dict(plain.extra) if isinstance(plain.extra, dict) else {}
-    values = dict(plain.sections)
-    values.update({section.name: extra.pop(section.name) for section in _OTHERS if section.name in extra})
-    tables = {
-        section.name: _table(section, values[section.name], known.section(section.name), origin, tolerant)
-        for section in SECTIONS
-        if section.name in values
-    }
+    values, extra = dict(plain.sections), known.extra
+    if plain.extra is not None:
+        rest = dict(plain.extra) if isinstance(plain.extra, dict) else {}
+        values.update({section.name: rest.pop(section.name, {}) for section in _OTHERS})
+        extra = extra if is_same(rest, to_plain(extra)) else table_of(rest, origin)
+    tables = dict(known.sections)
+    for section in SECTIONS:
+        if section.name in values:
+            before = known.section(section.name)
+            tables[section.name] = _table(section, values[section.name], before, origin, tolerant)
     tables["context"] = _context(plain, origin)
     return Bundle(
         name=plain.name,
@@ -64,25 +70,27 @@ def bundle_of(plain: PlainBundle, *, tolerant: bool = False) -> Bundle:
         sections={name: table for name, table in tables.items() if table},
         instruction=_instruction(plain, origin),
         base_path=plain.base_path,
-        source_base_paths=dict(plain.source_base_paths),
-        extra=known.extra if is_same(extra, to_plain(known.extra)) else table_of(extra, origin),
+        source_base_paths=known.source_base_paths
+        if plain.source_base_paths is None
+        else dict(plain.source_base_paths),
+        extra=extra,
         lineage=_lineage(plain),
     )
 
 
-def plain_sections(bundle: Bundle) -> dict[str, Any]:
-    """Return new plain data for each field of the old API that holds a section, and for `extra`."""
-    found = {
-        section.name: section.plain(bundle.section(section.name))
-        for section in SECTIONS
-        if section.name in FIELDS
-    }
-    others = {
+def plain_section(bundle: Bundle, name: str) -> Any:
+    """Return new plain data for a field of the old API that holds a section."""
+    return _BY_NAME[name].plain(bundle.section(name))
+
+
+def plain_extra(bundle: Bundle) -> dict[str, Any]:
+    """Return new plain data for what the old API has no field for."""
+    held = {
         section.name: section.plain(table)
         for section in _OTHERS
         if (table := bundle.sections.get(section.name))
     }
-    return {**found, "extra": {**to_plain(bundle.extra), **others}}
+    return {**to_plain(bundle.extra), **held}
 
 
 def is_same(one: object, other: object) -> bool:
@@ -132,8 +140,8 @@ def _agents(value: Mapping[str, Any], known: Table, origin: Origin) -> Table:
     return Table(entries, origin)
 
 
-def _includes(listed: Sequence[Any], known: Bundle) -> tuple[Include, ...]:
-    if list(listed) == plain_includes(known):
+def _includes(listed: Sequence[Any] | None, known: Bundle) -> tuple[Include, ...]:
+    if listed is None or list(listed) == plain_includes(known):
         return known.includes
     found: list[Include] = []
     for each in listed:
@@ -150,10 +158,13 @@ def plain_includes(bundle: Bundle) -> list[str | dict[str, Any]]:
 
 def _context(plain: PlainBundle, origin: Origin) -> Table:
     known = plain.known
-    if plain.context == known.resolved_context and plain.pending == known.pending_context:
+    if plain.context is None and plain.pending is None:
         return known.context
-    values: dict[str, Any] = dict(plain.context)
-    values.update({name: Pending(reference) for name, reference in plain.pending.items()})
+    paths = known.resolved_context if plain.context is None else plain.context
+    pending = known.pending_context if plain.pending is None else plain.pending
+    if paths == known.resolved_context and pending == known.pending_context:
+        return known.context
+    values: dict[str, Any] = {**paths, **{name: Pending(each) for name, each in pending.items()}}
     entries: dict[str, Tree] = {}
     for name, value in values.items():
         before = known.context.get(name)

@@ -11,8 +11,8 @@ from amplihack.bundles.foundation.plain_bundle import (
     PlainBundle,
     bundle_of,
     module_table,
+    plain_extra,
     plain_includes,
-    plain_sections,
     shape_problems,
 )
 from amplihack.bundles.model import Bundle
@@ -35,8 +35,7 @@ LOADED = bundle(
 
 
 def data(known: Bundle, **changes: Any) -> PlainBundle:
-    sections = plain_sections(known)
-    extra = sections.pop("extra")
+    sections = {name: plain(known, name) for name in FIELDS}
     whole = PlainBundle(
         name=known.name,
         version=known.shown_version,
@@ -44,7 +43,7 @@ def data(known: Bundle, **changes: Any) -> PlainBundle:
         includes=plain_includes(known),
         namespace_root=known.namespace_root,
         sections={**sections, **changes.pop("sections", {})},
-        extra=extra,
+        extra=plain_extra(known),
         context=known.resolved_context,
         pending=known.pending_context,
         instruction=known.system_instruction,
