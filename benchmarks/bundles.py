@@ -22,19 +22,15 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from amplihack.app.bundles.completing import complete
-from amplihack.app.bundles.loading import Loader
-from amplihack.app.bundles.model import Loaded
-from amplihack.app.bundles.names import NameTable
-from amplihack.app.workspace import Workspace
-from amplihack.bundles.assemble import is_current
+from amplihack.app.bundles.load import Loader, LoadRequest, open_sources
+from amplihack.bundles.completion import complete
 from amplihack.bundles.compose import compose
+from amplihack.bundles.composition import Composition
+from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.mount_plan import mount_plan
-from amplihack.bundles.settings import Settings
+from amplihack.bundles.names import KnownNames
+from amplihack.bundles.prompt import is_current
 from amplihack.system.bundle_files import BundleFiles
-from amplihack.system.home import Home
-from amplihack.system.library import Library
-from amplihack.system.sources import Sources
 
 if TYPE_CHECKING:
     from benchmarks.measure import Row
@@ -103,14 +99,22 @@ def parse(folder: Path) -> None:
         yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)
 
 
-def load(folder: Path, root: Path) -> tuple[Loaded, BundleFiles]:
+def load(folder: Path, root: Path) -> tuple[Composition, BundleFiles]:
     return asyncio.run(_load(folder, root))
 
 
-async def _load(folder: Path, root: Path) -> tuple[Loaded, BundleFiles]:
-    async with Sources(folder / "cache", environment={}, base_path=folder) as sources:
-        loader = Loader(sources, NameTable(Settings()))
-        return await loader.load(str(root), folder), loader.files
+async def _load(folder: Path, root: Path) -> tuple[Composition, BundleFiles]:
+    """The tree found, read and composed; prompts and agents are measured on their own."""
+    request = LoadRequest(
+        source=str(root),
+        base=folder,
+        cache_dir=folder / "cache",
+        environment={},
+        names=KnownNames(files=BundleFiles()),
+    )
+    async with open_sources(request) as sources:
+        loader = Loader(request, sources)
+        return await loader.composition(request.source), loader.files
 
 
 def timed(work: Callable[[], Any], repeats: int) -> float:
@@ -133,9 +137,9 @@ def measure(size: int) -> Figures:
         again = timed(lambda: load(folder, root), repeats)
         loaded, files = load(folder, root)
         alone = [node.own for node in loaded.nodes.values()]
-        workspace = _workspace(folder)
-        prompt = timed(lambda: complete(workspace, loaded.bundle, BundleFiles()), 1)
-        done = complete(workspace, loaded.bundle, files)
+        scope = MentionScope(bases=(str(folder),), home=str(folder), user=str(folder), project=str(folder))
+        prompt = timed(lambda: complete(loaded.bundle, BundleFiles(), scope), 1)
+        done = complete(loaded.bundle, files, scope)
         return Figures(
             size=size,
             parse=parsed,
@@ -162,11 +166,6 @@ def _memory(folder: Path, root: Path) -> int:
     tracemalloc.stop()
     assert held
     return used
-
-
-def _workspace(folder: Path) -> Workspace:
-    home = Home(folder / "home", folder, folder)
-    return Workspace({}, home, Library.from_environment({}, home, recipe_dirs=(), working_dir=folder))
 
 
 _FOREIGN = """

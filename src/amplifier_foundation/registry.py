@@ -1,4 +1,4 @@
-"""Bundles by name: registered, loaded, and remembered in `registry.json` of Amplifier's home."""
+"""Register, load and remember bundles by name, in `registry.json` of Amplifier's home."""
 
 from __future__ import annotations
 
@@ -12,24 +12,19 @@ from pathlib import Path
 from typing import Literal, overload
 
 from amplifier_foundation.bundle._dataclass import Bundle
-from amplifier_foundation.bundle._translation import to_origins
 from amplifier_foundation.paths.resolution import get_amplifier_home
 from amplifier_foundation.sources._handler import open_sources
-from amplihack.app.bundles.register import Lasting, open_register
-from amplihack.app.bundles.registering import (
-    Found,
-    Wanted,
-    address,
-    cache_key,
-    load_wanted,
-)
+from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.bundles.errors import BundleError
-from amplihack.bundles.provenance import origins
-from amplihack.bundles.states import BundleState
+from amplihack.bundles.foundation.bundle_states import BundleState
+from amplihack.bundles.foundation.seen import seen_in
+from amplihack.bundles.names import KnownNames
 from amplihack.bundles.uris import shown
 from amplihack.errors import Problem
+from amplihack.system.bundle_files import BundleFiles
+from amplihack.system.foundation.app_paths import normalize_path
+from amplihack.system.foundation.bundle_registry import Lasting, load_key, open_registry, registered_address
 from amplihack.system.home import this_process
-from amplihack.system.paths import normalize_path
 from amplihack.system.sources.sharing import Shared
 
 __all__ = ["BundleRegistry", "BundleState", "UpdateInfo", "load_bundle"]
@@ -66,7 +61,7 @@ class BundleRegistry:
     ) -> None:
         self.home = normalize_path(home) if home is not None else get_amplifier_home()
         self._strict, self._include_source_resolver = strict, include_source_resolver
-        self._register = open_register(self.home, lasting=persist, warn=_logger.warning)
+        self._register = open_registry(self.home, lasting=persist, warn=_logger.warning)
         self._loaded: dict[tuple[str, bool], Bundle] = {}
         self._loads: Shared[Bundle] = Shared(_AT_ONCE)
 
@@ -75,7 +70,7 @@ class BundleRegistry:
         return self._register.states
 
     def register(self, bundles: Mapping[str, str]) -> None:
-        """Names for addresses; an entry that exists keeps all but its address. `save` keeps them."""
+        """Give names to addresses; an entry that exists keeps all but its address. `save` keeps them."""
         self._register.add(bundles)
 
     def find(self, name: str) -> str | None:
@@ -85,7 +80,7 @@ class BundleRegistry:
         return sorted(self._registry)
 
     def unregister(self, name: str) -> bool:
-        """Forgets a name, and that others include it or are included by it. `save` makes it last."""
+        """Forget a name, and that others include it or are included by it. `save` makes it last."""
         return self._register.drop(name)
 
     @overload
@@ -97,7 +92,7 @@ class BundleRegistry:
     async def load(
         self, name_or_uri: str | Path | None = None, *, auto_register: bool = True
     ) -> Bundle | dict[str, Bundle]:
-        """A bundle by name, address or path; without any, all that are registered and can be loaded."""
+        """Load a bundle by name, address or path; without any, all that are registered and can be loaded."""
         if name_or_uri is None:
             return await self._load_every(auto_register=auto_register)
         bundle = await self._load_single(name_or_uri, auto_register=auto_register)
@@ -107,7 +102,7 @@ class BundleRegistry:
         return bundle
 
     async def check_update(self, name: str | None = None) -> UpdateInfo | list[UpdateInfo] | None:
-        """What is newer where a bundle comes from, or all of them; None when nothing is known to be."""
+        """Tell what is newer where a bundle, or all, come from; None when nothing is known to be."""
         if name is not None and name not in self._registry:
             return None
         names = [name] if name is not None else self.list_registered()
@@ -131,7 +126,7 @@ class BundleRegistry:
     async def update(self, name: None = None) -> dict[str, Bundle]: ...
 
     async def update(self, name: str | None = None) -> Bundle | dict[str, Bundle]:
-        """Fetches what is new and loads again. Raises KeyError for a name that is not registered."""
+        """Fetch what is new and loads again. Raises KeyError for a name that is not registered."""
         if name is not None and name not in self._registry:
             raise KeyError(f"Bundle '{name}' not registered")
         names = [name] if name is not None else self.list_registered()
@@ -156,11 +151,11 @@ class BundleRegistry:
         return dict(self._registry) if name is None else self._registry.get(name)
 
     def save(self) -> None:
-        """Writes everything to `registry.json`; what other processes have added to it stays."""
+        """Write everything to `registry.json`; what other processes have added to it stays."""
         self._register.save()
 
     def set_include_source_resolver(self, resolver: Callable[[str], str | None] | None) -> None:
-        """Who may give another address for an include; None asks nobody."""
+        """Let somebody give another address for an include; None asks nobody."""
         self._include_source_resolver = resolver
 
     # loading ----------------------------------------------------------------------------------------------
@@ -190,36 +185,38 @@ class BundleRegistry:
         auto_include: bool = True,
         refresh: bool = False,
     ) -> Bundle:
-        """One bundle; however often and at once it is asked for, it is loaded once."""
+        """Load one bundle; however often and at once it is asked for, it is loaded once."""
         registered = self._register.addresses
         environment, cwd = this_process()
-        wanted = Wanted(
-            source=address(name_or_uri, registered, cwd),
+        source = registered_address(name_or_uri, registered, cwd)
+        request = LoadRequest(
+            source=source,
             base=cwd,
             cache_dir=self.home / "cache",
             environment=environment,
-            registered=registered,
-            redirector=self._include_source_resolver,
+            names=KnownNames(files=BundleFiles(), registered=registered),
+            redirector=_for_includes(self._include_source_resolver, source),
+            follow=auto_include,
             strict=bool(self._strict),
             no_circles=self._strict == "all",
-            follow=auto_include,
+            whole_agents=bool(self._strict),
         )
-        key = (cache_key(wanted.source), auto_include)
+        key = (load_key(source), auto_include)
         if key in self._loaded and not refresh:
             return self._loaded[key]
-        work = partial(self._load_now, wanted, key, auto_register=auto_register, refresh=refresh)
+        work = partial(self._load_now, request, key, auto_register=auto_register, refresh=refresh)
         return await self._loads.get(f"{key} {refresh}", work)
 
     async def _load_now(
-        self, wanted: Wanted, key: tuple[str, bool], *, auto_register: bool, refresh: bool
+        self, request: LoadRequest, key: tuple[str, bool], *, auto_register: bool, refresh: bool
     ) -> Bundle:
-        found = await load_wanted(wanted)
-        place = (found.loaded.root.key, wanted.follow)
+        loaded = await load(request)
+        place = (loaded.composition.root.key, request.follow)
         if place not in self._loaded or refresh:
-            _log(found.problems)
+            _log(loaded.problems)
             if auto_register:
-                self._register.take(found.loaded, _now())
-            self._loaded[place] = _bundle(found)
+                self._register.take(seen_in(loaded.composition), _now())
+            self._loaded[place] = _bundle(loaded)
         self._loaded[key] = self._loaded[place]
         return self._loaded[key]
 
@@ -234,7 +231,7 @@ async def load_bundle(
     registry: BundleRegistry | None = None,
     strict: bool | Literal["all"] = False,
 ) -> Bundle:
-    """The bundle at a name, an address or a path, with all that it includes. Raises BundleError."""
+    """Load the bundle at a name, an address or a path, with all that it includes. Raises BundleError."""
     if registry is not None and strict:
         raise ValueError("Cannot pass strict=True together with a registry: make the registry strict")
     chosen = registry or BundleRegistry(strict=strict, persist="named")
@@ -243,19 +240,24 @@ async def load_bundle(
     return bundle
 
 
-def _bundle(found: Found) -> Bundle:
-    loaded = found.loaded
-    bundle = Bundle._from_core(found.bundle, to_origins(origins(found.bundle)))
-    bundle._source_uri = loaded.root.uri
+def _for_includes(resolver: Callable[[str], str | None] | None, asked: str) -> Callable[[str], str | None]:
+    """Redirect includes only: what was asked for itself is loaded from where the caller says."""
+    return lambda source: resolver(source) if resolver is not None and source != asked else None
+
+
+def _bundle(loaded: LoadedBundle) -> Bundle:
+    composition = loaded.composition
+    bundle = Bundle._from_core(loaded.bundle)
+    bundle._source_uri = composition.root.uri
     bundle._commits = {
-        shown(node.uri): node.source.commit for node in loaded.nodes.values() if node.source.commit
+        shown(node.uri): node.checkout.commit for node in composition.nodes.values() if node.checkout.commit
     }
     bundle.load_report = [
         {"source": each.source, "chain": list(each.chain), "reason": each.reason, "exception": each.error}
-        for each in loaded.skipped
+        for each in composition.skipped
     ]
-    for circle in loaded.order.circles:
-        chain = [loaded.nodes[key].label for key in circle.chain]
+    for circle in composition.order.circles:
+        chain = [composition.nodes[key].label for key in circle.chain]
         reason = f"Circular Include Skipped: {' -> '.join(chain)}"
         entry = {"source": chain[-1], "chain": chain, "reason": reason, "exception": None}
         bundle.load_report.append(entry)

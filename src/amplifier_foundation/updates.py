@@ -1,4 +1,4 @@
-"""Whether anything that a bundle is made of has changed where it comes from, and getting what is new."""
+"""Check whether anything that a bundle is made of has changed where it comes from, and fetch it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from amplifier_foundation.bundle._dataclass import Bundle
 from amplifier_foundation.bundle._translation import to_core
 from amplifier_foundation.paths.resolution import get_amplifier_home
 from amplifier_foundation.sources._handler import open_sources
-from amplihack.bundles.source_list import repository, sources_of
+from amplihack.bundles.foundation.source_list import repository, sources_of
 from amplihack.system.sources import Sources, SourceStatus
 
 __all__ = ["BundleStatus", "check_bundle_status", "update_bundle"]
@@ -55,7 +55,7 @@ class BundleStatus:
 
 
 async def check_bundle_status(bundle: Bundle, cache_dir: Path | None = None) -> BundleStatus:
-    """The status of the bundle, of everything it includes, and of all their modules; changes nothing."""
+    """Return the status of a bundle, of all that it includes, and of their modules; changes nothing."""
     async with _open(cache_dir) as sources:
         statuses = await sources.status(_addresses(bundle))
     return BundleStatus(bundle.name, bundle._source_uri, list(statuses))
@@ -67,7 +67,7 @@ async def update_bundle(
     selective: Iterable[str] | None = None,
     install_deps: bool = True,
 ) -> Bundle:
-    """Fetches what is new for all sources that have something new, or for the selected ones.
+    """Fetch what is new for all sources that have something new, or for the selected ones.
 
     Returns the same bundle; a source that cannot be updated stays as it is, and is logged. What a module
     depends on is installed when the bundle is next prepared, unless `install_deps` is off.
@@ -94,7 +94,7 @@ async def _update(sources: Sources, uri: str, *, install_deps: bool) -> None:
 
 
 def _addresses(bundle: Bundle) -> tuple[str, ...]:
-    """The bundle's own source first, then all others, each repository once."""
+    """Return the bundle's own source first, then all others, each repository once."""
     found: dict[str, str] = {}
     for uri in (bundle._source_uri, *sources_of(to_core(bundle))):
         if uri:

@@ -1,4 +1,4 @@
-"""Whether a bundle can be used, and whether a session can be opened with it."""
+"""Check whether a bundle can be used, and whether a session can be opened with it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from amplifier_foundation.bundle._dataclass import Bundle
 from amplifier_foundation.bundle._translation import sections_of, to_core
 from amplihack.bundles import validate
-from amplihack.bundles.context import check_context
+from amplihack.bundles.context_files import check_context
 from amplihack.bundles.errors import BundleValidationError, error_from
-from amplihack.bundles.plain import shape_problems
+from amplihack.bundles.foundation.plain_bundle import shape_problems
 from amplihack.errors import Problem
 from amplihack.system.bundle_files import BundleFiles
 
@@ -60,7 +60,7 @@ class BundleValidator:
 
     def _problems(self, bundle: Bundle, *, complete: bool = False) -> list[Problem]:
         core = to_core(bundle, tolerant=True)
-        found = [*shape_problems(sections_of(bundle))]
+        found = [*shape_problems(sections_of(bundle), bundle.extra)]
         found += validate.validate_completeness(core) if complete else validate.validate(core)
         if bundle.base_path is not None:
             missing = check_context(core, BundleFiles()).problems

@@ -13,18 +13,18 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.bundle_place import bundle_request, plan_leaves
 
 from amplihack.app.bundles import asking
-from amplihack.app.bundles.loading import Loader
-from amplihack.app.bundles.model import Loaded
-from amplihack.app.bundles.names import NameTable
-from amplihack.app.bundles.opening import Asked, open_bundle
+from amplihack.app.bundles.command_request import request_here
+from amplihack.app.bundles.load import Loader
+from amplihack.app.bundles.load import load as load_whole
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.compose import compose_includes
+from amplihack.bundles.composition import Composition
 from amplihack.bundles.decode import decode_bundle
 from amplihack.bundles.model import Bundle
-from amplihack.bundles.mount_plan import fingerprint, mount_plan, plan_leaves
-from amplihack.bundles.settings import Settings
+from amplihack.bundles.mount_plan import fingerprint, mount_plan
 from amplihack.system.home import Home
 from amplihack.system.library import Library
 from amplihack.system.sources import ResolvedSource, Sources
@@ -90,10 +90,10 @@ class Jumbled(Sources):
         return await super().resolve(uri, base=base)
 
 
-async def load(folder: Path, seed: int = 0) -> Loaded:
+async def load(folder: Path, seed: int = 0) -> Composition:
     async with Jumbled(folder / "cache", environment={}, base_path=folder) as sources:
         sources.seed = seed
-        return await Loader(sources, NameTable(Settings())).load("./b0.yaml", folder)
+        return await Loader(bundle_request(folder), sources).composition("./b0.yaml")
 
 
 @settings(max_examples=60, deadline=None)
@@ -125,11 +125,11 @@ def workspace_in(folder: Path) -> Workspace:
 @given(graphs())
 def test_every_value_of_the_plan_can_be_explained(graph: list[list[int]]) -> None:
     async def explained(workspace: Workspace) -> list[tuple[str, Any]]:
-        asked = Asked(source="./b0.yaml")
-        ready = await open_bundle(workspace, asked)
+        request = request_here(workspace, "./b0.yaml")
+        loaded = await load_whole(request)
         found = []
-        for path, _ in plan_leaves(ready.bundle):
-            (used, *_) = await asking.explain(workspace, asked, ".".join(path))
+        for path, _ in plan_leaves(loaded.bundle):
+            (used, *_) = await asking.explain(workspace, request, ".".join(path))
             found.append((".".join(path), used))
         return found
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from textwrap import dedent
 
 from tests.support.git_server import Repository
 from tests.support.workspace import Workspace
+
+from amplihack.app.bundles.load import LoadRequest
+from amplihack.bundles.model import Bundle
+from amplihack.bundles.names import KnownNames
+from amplihack.bundles.sections.table import SECTIONS
+from amplihack.bundles.tree import Tree, leaves
+from amplihack.system.bundle_files import BundleFiles
 
 BASE = """\
 ---
@@ -101,3 +109,29 @@ def address(repository: Repository, ref: str = "main", inside: str = "") -> str:
 def home(workspace: Workspace) -> Path:
     """The home root of the commands that run in a workspace."""
     return workspace.path / "home" / ".amplihack"
+
+
+def bundle_request(
+    folder: Path,
+    source: str = "./bundle.yaml",
+    *,
+    strict: bool = True,
+    registered: Mapping[str, str] | None = None,
+) -> LoadRequest:
+    """A request for a bundle in a folder, without settings and names of other places."""
+    return LoadRequest(
+        source=source,
+        base=folder,
+        cache_dir=folder / "cache",
+        environment={},
+        names=KnownNames(files=BundleFiles(), registered=registered or {}),
+        strict=strict,
+    )
+
+
+def plan_leaves(bundle: Bundle) -> Iterator[tuple[tuple[str, ...], Tree]]:
+    """Every value of the mount plan with its path, modules and agents under their names."""
+    for section in SECTIONS:
+        table = bundle.section(section.name)
+        if section.plan is not None and table.entries:
+            yield from leaves(table, (section.name,))

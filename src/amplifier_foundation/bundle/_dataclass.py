@@ -1,20 +1,22 @@
-"""The bundle of the old API: a mutable record with the work on it."""
+"""Offer the bundle of the old API: a mutable record with the work on it."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from amplifier_foundation.bundle import _translation as translation
 from amplifier_foundation.configurator._types import Origin
-from amplihack.bundles import agents, context, model, modes, mount_plan, provenance
-from amplihack.bundles.claims import Layer, compose_claims
+from amplihack.bundles import context_files, model, mount_plan, provenance, roster
 from amplihack.bundles.compose import compose
 from amplihack.bundles.decode import decode_data
-from amplihack.bundles.ports import Text
+from amplihack.bundles.foundation import modes
+from amplihack.bundles.foundation.origin_claims import Layer, compose_claims
+from amplihack.bundles.ports import FileText
+from amplihack.bundles.tree import to_plain
 from amplihack.errors import Problem
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import real
@@ -50,40 +52,64 @@ class Bundle:
     _source_uri: str | None = field(default=None, init=False, repr=False, compare=False)
     _commits: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
     _core: model.Bundle | None = field(default=None, init=False, repr=False, compare=False)
+    _claims: Mapping[str, Sequence[provenance.Claim]] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
-        """None stands for an empty collection."""
+        """Take None for an empty collection."""
         for each in fields(self):
             if each.default_factory in (list, dict) and getattr(self, each.name) is None:
                 setattr(self, each.name, cast(Any, each.default_factory)())
+
+    if not TYPE_CHECKING:  # a type checker knows the fields, and should go on refusing all others
+
+        def __getattr__(self, name: str) -> Any:
+            """Make a field of plain data when it is first looked at."""
+            core = vars(self).get("_core")
+            if core is None or (name != "origins" and name not in translation.ON_DEMAND):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            made = translation.origins_of(self) if name == "origins" else translation.ON_DEMAND[name](core)
+            setattr(self, name, made)
+            return made
 
     def __repr__(self) -> str:
         return f"Bundle(name={self.name!r}, version={self.version!r}, base_path={self.base_path!r})"
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base_path: Path | None = None) -> Bundle:
-        """The bundle that parsed YAML describes. Raises BundleLoadError or BundleValidationError."""
+        """Make the bundle that parsed YAML describes. Raises BundleLoadError or BundleValidationError."""
         base = str(real(Path(base_path))) if base_path is not None else None
         decoded = decode_data(data, base_path=base)
         core = decoded.checked(strict=False)
         _log(decoded.problems)
-        return cls._from_core(core, {})
+        return cls._from_core(core, claims={})
 
     @classmethod
-    def _from_core(cls, core: model.Bundle, origins: dict[str, list[Origin]]) -> Bundle:
-        bundle = cls(**translation.fields_of(core), origins=origins)
-        bundle._core = core
+    def _from_core(
+        cls, core: model.Bundle, claims: Mapping[str, Sequence[provenance.Claim]] | None = None
+    ) -> Bundle:
+        """Wrap one of our bundles; without `claims`, its own lines tell who brought its items in."""
+        bundle = cls(
+            name=core.name,
+            version=core.shown_version,
+            description=core.description,
+            namespace_root=core.namespace_root,
+            instruction=core.system_instruction,
+            base_path=Path(core.base_path) if core.base_path is not None else None,
+        )
+        for name in ("origins", *translation.ON_DEMAND):
+            delattr(bundle, name)  # `__getattr__` makes it when somebody looks
+        bundle._core, bundle._claims = core, claims
         return bundle
 
     def compose(
         self, *others: Bundle, instruction: Literal["replace", "keep", "append"] = "replace"
     ) -> Bundle:
-        """A new bundle with the others on top, later ones last; nothing in it is shared with any of them."""
-        layers = [
-            Layer(translation.to_core(each), translation.to_claims(each.origins)) for each in (self, *others)
-        ]
+        """Compose a new bundle with the others on top, later ones last; it shares nothing with them."""
+        layers = [Layer(translation.to_core(each), translation.claims_of(each)) for each in (self, *others)]
         core = compose(*(layer.bundle for layer in layers), instruction=instruction)
-        composed = Bundle._from_core(core, translation.to_origins(compose_claims(layers)))
+        composed = Bundle._from_core(core, compose_claims(layers))
         for each in (self, *others):
             composed.load_report += each.load_report
             composed._commits.update(each._commits)
@@ -91,43 +117,43 @@ class Bundle:
         return composed
 
     def to_mount_plan(self) -> dict[str, Any]:
-        """What a session is opened with: new data, without the sections that are empty."""
+        """Return what a session is opened with: new data, without the sections that are empty."""
         core = translation.to_core(self)
         plan = cast(dict[str, Any], mount_plan.mount_plan(core))
         if "session" in plan:
-            plan["session"] = core.plain("session")  # names of modules stay as they were written
+            plan["session"] = to_plain(core.session)  # names of modules stay as they were written
         return plan
 
     def resolve_context_path(self, name: str) -> Path | None:
-        """The file of a context name or of a path in the bundle, or None."""
-        found = context.context_path(translation.to_core(self), name, BundleFiles())
+        """Return the file of a context name or of a path in the bundle, or None."""
+        found = context_files.context_path(translation.to_core(self), name, BundleFiles())
         return Path(found) if found is not None else None
 
     def resolve_agent_path(self, name: str) -> Path | None:
-        """The file of an agent, or None."""
+        """Return the file of an agent, or None."""
         files = BundleFiles()
-        tried = agents.agent_paths(translation.to_core(self), name, self.name)
+        tried = roster.agent_paths(translation.to_core(self), name, self.name)
         return next((Path(path) for path in tried if files.is_file(path)), None)
 
     def get_system_instruction(self) -> str | None:
         return self.instruction
 
     def resolve_pending_context(self) -> None:
-        """Turns references whose namespace is known into paths; the others stay, and are reported."""
-        resolved = context.resolve_context(translation.to_core(self))
+        """Turn references whose namespace is known into paths; the others stay, and are reported."""
+        resolved = context_files.resolve_context(translation.to_core(self))
         self.context = {name: Path(path) for name, path in resolved.bundle.resolved_context.items()}
         self._pending_context = resolved.bundle.pending_context
         self._core = resolved.bundle
         self._report(resolved.problems)
 
     def load_agent_metadata(self) -> None:
-        """Gives each agent what its file says; what the bundle itself says about it stays."""
-        filled = agents.fill_roster(translation.to_core(self), BundleFiles())
-        self.agents, self._core = filled.bundle.plain("agents"), filled.bundle
+        """Give each agent what its file says; what the bundle itself says about it stays."""
+        filled = roster.fill_roster(translation.to_core(self), BundleFiles())
+        self.agents, self._core = to_plain(filled.bundle.agents), filled.bundle
         self._report(filled.problems)
 
     def validate_modes(self) -> list[str]:
-        """What is wrong with the mode files of the bundle; logged as well, and never raised."""
+        """Return what is wrong with the mode files of the bundle; logged as well, and never raised."""
         if self.base_path is None:
             return []
         problems = modes.mode_problems(str(self.base_path), BundleFiles())
@@ -135,15 +161,15 @@ class Bundle:
         return [_told(problem) for problem in problems]
 
     def fingerprint(self) -> str:
-        """The sha256 of all that a session is made of: plan, system text, context files, source commits."""
+        """Return the sha256 of all that a session is made of: plan, system text, context, commits."""
         core, files = translation.to_core(self), BundleFiles()
         texts = {name: files.read(path) for name, path in core.resolved_context.items()}
-        hashes = {name: text.sha256 for name, text in texts.items() if isinstance(text, Text)}
+        hashes = {name: text.sha256 for name, text in texts.items() if isinstance(text, FileText)}
         return mount_plan.fingerprint(core, context_hashes=hashes, commits=self._commits)
 
     @property
     def modified_by(self) -> dict[str, list[str]]:
-        """For each item, the bundles besides its introducer that wrote something in it."""
+        """Return, for each item, the bundles besides its introducer that wrote something in it."""
         return provenance.modified_by(translation.to_core(self))
 
     def _report(self, problems: Iterable[Problem]) -> None:
@@ -160,7 +186,7 @@ def _place(problem: Problem) -> str:
 
 
 def _told(problem: Problem) -> str:
-    """A problem as one line of text."""
+    """Return a problem as one line of text."""
     where = f"{problem.where}: " if problem.where else ""
     return f"{where}{problem.what}" + (f" ({problem.fix})" if problem.fix else "")
 

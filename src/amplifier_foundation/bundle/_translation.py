@@ -1,69 +1,85 @@
-"""A bundle of the old API as one of ours, and back."""
+"""Translate a bundle of the old API into one of ours, and back.
+
+Ours is the truth. A field of plain data is made when somebody looks at it, and compared with ours only if
+somebody did: bundles that are merely composed are never translated.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amplifier_foundation.configurator._types import Origin
 from amplihack.bundles import model
-from amplihack.bundles.plain import Plain, bundle_of, plain_includes
-from amplihack.bundles.provenance import Claim
+from amplihack.bundles.foundation.plain_bundle import (
+    FIELDS,
+    PlainBundle,
+    bundle_of,
+    plain_extra,
+    plain_includes,
+    plain_section,
+)
+from amplihack.bundles.provenance import Claim, origins
 
 if TYPE_CHECKING:
     from amplifier_foundation.bundle._dataclass import Bundle
 
-SECTIONS = ("session", "providers", "tools", "hooks", "spawn", "agents", "extra")
+# Fields of plain data, and how each is made. None of them shares anything with anything.
+ON_DEMAND: Mapping[str, Callable[[model.Bundle], Any]] = {
+    "includes": plain_includes,
+    **{name: partial(plain_section, name=name) for name in FIELDS},
+    "context": lambda core: {name: Path(path) for name, path in core.resolved_context.items()},
+    "source_base_paths": lambda core: {name: Path(path) for name, path in core.source_base_paths.items()},
+    "_pending_context": lambda core: core.pending_context,
+    "extra": plain_extra,
+}
 
 
 def to_core(bundle: Bundle, *, tolerant: bool = False) -> model.Bundle:
-    """What amplihack works with; fields that nobody has changed keep their lines and trails."""
-    plain = Plain(
+    """Return what amplihack works with; fields that nobody has changed keep their lines and trails."""
+    seen = vars(bundle)
+    plain = PlainBundle(
         name=bundle.name,
         version=bundle.version,
         description=bundle.description,
-        includes=bundle.includes,
         namespace_root=bundle.namespace_root,
-        sections=sections_of(bundle),
-        context={name: str(path) for name, path in bundle.context.items()},
-        pending=bundle._pending_context,
         instruction=bundle.instruction,
-        base_path=_text(bundle.base_path),
-        source_base_paths={name: str(path) for name, path in bundle.source_base_paths.items()},
+        base_path=str(bundle.base_path) if bundle.base_path is not None else None,
+        includes=seen.get("includes"),
+        sections={name: seen[name] for name in FIELDS if name in seen},
+        extra=seen.get("extra"),
+        context=_texts(seen.get("context")),
+        pending=seen.get("_pending_context"),
+        source_base_paths=_texts(seen.get("source_base_paths")),
         known=bundle._core or model.Bundle(),
     )
     return bundle_of(plain, tolerant=tolerant)
 
 
-def fields_of(core: model.Bundle) -> dict[str, Any]:
-    """New plain data for every field; nothing in it is shared with anything."""
-    return {
-        "name": core.name,
-        "version": core.shown_version,
-        "description": core.description,
-        "includes": plain_includes(core),
-        "namespace_root": core.namespace_root,
-        **{name: core.plain(name) for name in SECTIONS},
-        "context": {name: Path(path) for name, path in core.resolved_context.items()},
-        "instruction": core.system_instruction,
-        "base_path": Path(core.base_path) if core.base_path is not None else None,
-        "source_base_paths": {name: Path(path) for name, path in core.source_base_paths.items()},
-        "_pending_context": core.pending_context,
-    }
-
-
 def sections_of(bundle: Bundle) -> dict[str, Any]:
-    return {name: getattr(bundle, name) for name in SECTIONS}
+    """Return the fields that hold sections."""
+    return {name: getattr(bundle, name) for name in FIELDS}
 
 
-def to_origins(claims: Mapping[str, Sequence[Claim]]) -> dict[str, list[Origin]]:
+def claims_of(bundle: Bundle) -> Mapping[str, Sequence[Claim]]:
+    """Return who brought the items of a bundle in."""
+    if "origins" in vars(bundle):
+        return {
+            key: [Claim(each.bundle, each.via_behavior) for each in found]
+            for key, found in bundle.origins.items()
+        }
+    if bundle._claims is None:
+        bundle._claims = origins(bundle._core or model.Bundle())
+    return bundle._claims
+
+
+def origins_of(bundle: Bundle) -> dict[str, list[Origin]]:
+    """Return the same in the words of the old API."""
+    claims = claims_of(bundle)
     return {key: [Origin(each.bundle, each.via) for each in found] for key, found in claims.items()}
 
 
-def to_claims(origins: Mapping[str, Sequence[Origin]]) -> dict[str, list[Claim]]:
-    return {key: [Claim(each.bundle, each.via_behavior) for each in found] for key, found in origins.items()}
-
-
-def _text(path: Path | str | None) -> str | None:
-    return str(path) if path is not None else None
+def _texts(paths: Mapping[str, Path | str] | None) -> dict[str, str] | None:
+    return {name: str(path) for name, path in paths.items()} if paths is not None else None

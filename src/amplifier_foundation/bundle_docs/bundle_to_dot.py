@@ -1,5 +1,5 @@
 """A repository of bundles as a picture."""
 
-from amplihack.system.bundle_docs.repository import bundle_repo_dot
+from amplihack.system.foundation.bundle_repository import bundle_repo_dot
 
 __all__ = ["bundle_repo_dot"]

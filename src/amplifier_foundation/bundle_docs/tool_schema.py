@@ -1,5 +1,5 @@
 """What the tools of a module cost."""
 
-from amplihack.system.bundle_docs.tool_schema import estimate_module_tool_tokens
+from amplihack.system.tool_schema import estimate_module_tool_tokens
 
 __all__ = ["estimate_module_tool_tokens"]

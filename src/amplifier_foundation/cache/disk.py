@@ -7,7 +7,7 @@ from typing import Any
 
 from amplifier_foundation.bundle._dataclass import Bundle
 from amplifier_foundation.configurator._types import Origin
-from amplihack.system.caches import FileCache
+from amplihack.system.foundation.caches import FileCache
 
 __all__ = ["DiskCache"]
 

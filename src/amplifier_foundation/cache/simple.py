@@ -1,5 +1,5 @@
 """A cache that lives as long as the process."""
 
-from amplihack.system.caches import SimpleCache
+from amplihack.system.foundation.caches import SimpleCache
 
 __all__ = ["SimpleCache"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from amplihack.system import patient_files
-from amplihack.system.patient_files import write_with_backup
+from amplihack.system.foundation import patient_files
+from amplihack.system.foundation.patient_files import write_with_backup
 
 __all__ = ["read_with_retry", "write_with_backup", "write_with_retry"]
 

@@ -1,5 +1,5 @@
 """Markdown with YAML at the top."""
 
-from amplihack.system.yaml_files import parse_frontmatter
+from amplihack.system.foundation.app_yaml import parse_frontmatter
 
 __all__ = ["parse_frontmatter"]

@@ -1,5 +1,5 @@
 """YAML files."""
 
-from amplihack.system.yaml_files import read_yaml, write_yaml
+from amplihack.system.foundation.app_yaml import read_yaml, write_yaml
 
 __all__ = ["read_yaml", "write_yaml"]

@@ -11,7 +11,7 @@ from amplifier_foundation.mentions.models import ContextFile, MentionResult
 from amplifier_foundation.mentions.protocol import MentionResolverProtocol
 from amplifier_foundation.mentions.resolver import BaseMentionResolver
 from amplihack.bundles import mentions
-from amplihack.bundles.mentions import MAX_DEPTH, Answer, Found, Gathered, Lost, Scope, context_element
+from amplihack.bundles.mentions import MAX_DEPTH, Answer, Found, Gathered, Lost, MentionScope, context_element
 from amplihack.bundles.uris import split_namespace
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import real
@@ -63,7 +63,7 @@ def _load(
 ) -> list[MentionResult]:
     bases = (str(real(relative_to)),) if relative_to is not None else ()
     files = BundleFiles()
-    scope = Scope(bases=bases, finder=_finder(resolver, files))
+    scope = MentionScope(bases=bases, finder=_finder(resolver, files))
     results = mentions.gather(text, scope, files, gathered, max_depth=max_depth)
     return [_result(each) for each in results]
 
@@ -76,7 +76,7 @@ def _finder(
     def find(mention: str, bases: tuple[str, ...]) -> Answer:
         name = mention.removeprefix("@")
         is_local = split_namespace(name) is None and not name.startswith("~")
-        beside = mentions.resolve(mention, Scope(bases=bases), files) if is_local and bases else None
+        beside = mentions.resolve(mention, MentionScope(bases=bases), files) if is_local and bases else None
         if isinstance(beside, Found):
             return beside
         if isinstance(resolver, BaseMentionResolver):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from amplihack.bundles import mentions
-from amplihack.bundles.mentions import Answer, Found, Lost, Scope
+from amplihack.bundles.mentions import Answer, Found, Lost, MentionScope
 from amplihack.bundles.uris import split_namespace
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.home import this_process
@@ -54,13 +54,13 @@ class BaseMentionResolver:
                 return Lost("not_found", "home_shortcut")
         return mentions.resolve(f"@{name}", self._scope(name), BundleFiles())
 
-    def _scope(self, name: str) -> Scope:
+    def _scope(self, name: str) -> MentionScope:
         base = str(self.base_path or this_process()[1])
         namespace = (split_namespace(name) or ("",))[0]
         bundle = self.bundles.get(namespace)
         if bundle is None:
-            return Scope(bases=(base,))
+            return MentionScope(bases=(base,))
         root = bundle.source_base_paths.get(namespace) or bundle.base_path
         context = {f"{namespace}:{key}": str(path) for key, path in bundle.context.items()}
         context |= {key: str(path) for key, path in bundle.context.items() if ":" in key}
-        return Scope({namespace: str(root)} if root is not None else {}, (base,), context=context)
+        return MentionScope({namespace: str(root)} if root is not None else {}, (base,), context=context)

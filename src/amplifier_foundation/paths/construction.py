@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from amplihack.bundles import agents, sections
+from amplihack.bundles import roster
+from amplihack.bundles.sections import context
 
 __all__ = ["construct_agent_path", "construct_context_path"]
 
 
 def construct_agent_path(base: Path, name: str) -> Path:
-    return Path(agents.construct_agent_path(str(base), name))
+    return Path(roster.construct_agent_path(str(base), name))
 
 
 def construct_context_path(base: Path, name: str) -> Path:
     """A context file is named by its path below the bundle."""
-    return Path(sections.construct_context_path(str(base), name))
+    return Path(context.construct_context_path(str(base), name))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from amplihack.bundles import uris
 from amplihack.bundles.uris import ParsedURI, parse_uri, strip_uri_drive_prefix
+from amplihack.system.foundation.app_paths import amplifier_home, normalize_path
 from amplihack.system.home import this_process
-from amplihack.system.paths import amplifier_home, normalize_path
 from amplihack.system.sources.model import ResolvedSource
 
 __all__ = [

@@ -1,6 +1,6 @@
 """Event logs."""
 
-from amplihack.system.transcripts.events import (
+from amplihack.system.foundation.transcripts.event_files import (
     count_events,
     get_event_summary,
     get_last_timestamp_for_turn,

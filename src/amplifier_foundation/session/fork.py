@@ -1,7 +1,7 @@
 """Sessions continued from an earlier turn."""
 
 from amplihack.sessions.forks import ForkResult, fork_session_in_memory
-from amplihack.system.transcripts.forks import (
+from amplihack.system.foundation.transcripts.fork_files import (
     fork_session,
     get_fork_preview,
     get_session_lineage,

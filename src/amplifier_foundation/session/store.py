@@ -1,6 +1,6 @@
 """The files of one session."""
 
-from amplihack.system.transcripts.store import (
+from amplihack.system.foundation.transcripts.store import (
     EVENTS_FILENAME,
     METADATA_FILENAME,
     TRANSCRIPT_FILENAME,

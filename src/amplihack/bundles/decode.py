@@ -1,4 +1,4 @@
-"""The text of a bundle file to a bundle, with everything that is wrong with the file at once."""
+"""Decode the text of a bundle file, and report everything that is wrong with it at once."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from amplihack.bundles import sections
 from amplihack.bundles.errors import (
     BundleLoadError,
     BundleValidationError,
     Subject,
     error_from,
 )
-from amplihack.bundles.merge import merge_tables
-from amplihack.bundles.model import Bundle, Lineage
-from amplihack.bundles.reading import (
-    Report,
+from amplihack.bundles.file_report import (
+    FileReport,
     as_items,
     as_table,
     is_absent,
@@ -26,35 +23,43 @@ from amplihack.bundles.reading import (
     texts,
     unknown_keys,
 )
+from amplihack.bundles.includes import decode_includes
+from amplihack.bundles.merge import merge_tables
+from amplihack.bundles.model import Bundle, Lineage
+from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, from_node, from_value
 from amplihack.documents import Document, Mapping, Scalar, read_document, split_frontmatter
 from amplihack.errors import DocumentError, Location, Problem
 
-SECTIONS = ("session", "providers", "tools", "hooks", "agents", "context", "spawn", "includes", "exclude")
+_KEYS = (*(section.name for section in SECTIONS), "includes", "exclude")
 HEAD_KEYS = ("name", "version", "description", "namespace_root")
-STRICT_CODES = frozenset({"include-shape", "includes-below-bundle"})  # what would be lost without a word
+_LOST_INCLUDES = frozenset({"include-shape", "includes-below-bundle"})
 _VALIDATION_CODES = frozenset(
     {"module-list", "module-entry", "module-missing", "module-config", "two-defaults"}
 )
-_EXCLUDABLE = ("providers", "tools", "hooks", "agents", "context")
+_EXCLUDABLE = tuple(section.name for section in SECTIONS if section.excludable)
 _AGENT_KEYS = ("meta", "model_role", "provider_preferences", "name", "description")
 _NAME = re.compile(r"[^\s:/@]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
-    """A bundle as far as it could be read, and what is wrong with its file."""
+class DecodedBundle:
+    """A bundle as far as its file could be read, and what is wrong with the file."""
 
     bundle: Bundle
     problems: tuple[Problem, ...] = ()
 
+    def judged(self, *, strict: bool) -> tuple[Problem, ...]:
+        """Return the problems; `strict` makes includes that would be lost without a word errors."""
+        if not strict:
+            return self.problems
+        return tuple(
+            replace(each, severity="error") if each.code in _LOST_INCLUDES else each for each in self.problems
+        )
+
     def checked(self, *, strict: bool = True) -> Bundle:
-        """The bundle, unless its file has errors; strict counts includes that would be lost as errors."""
-        problems = self.problems
-        if strict:
-            problems = tuple(
-                replace(each, severity="error") if each.code in STRICT_CODES else each for each in problems
-            )
+        """Return the bundle, or raise for errors; `strict` counts includes that would be lost as errors."""
+        problems = self.judged(strict=strict)
         wrong = [each for each in problems if each.severity == "error"]
         if not wrong:
             return self.bundle
@@ -64,7 +69,7 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """How a file introduces itself."""
+    """The name, version and description that a file gives itself."""
 
     name: str = ""
     version: str = ""
@@ -72,8 +77,8 @@ class Head:
     namespace_root: str | None = None
 
 
-def decode_bundle(text: str | bytes, file: str, *, base_path: str | None = None) -> Decoded:
-    """The bundle in a `.md`, `.yaml` or `.yml` file. Raises BundleLoadError when it is none at all."""
+def decode_bundle(text: str | bytes, file: str, *, base_path: str | None = None) -> DecodedBundle:
+    """Decode a `.md`, `.yaml` or `.yml` file. Raises BundleLoadError when it is no bundle at all."""
     try:
         document, body, body_line = open_file(text, file)
     except DocumentError as error:
@@ -84,30 +89,30 @@ def decode_bundle(text: str | bytes, file: str, *, base_path: str | None = None)
     root, head = _root_of(document, file)
     origin = Origin(head.name, file)
     tree = from_node(root, origin) if root is not None else Table(origin=origin)
-    report = Report(head.name or base or "unknown", document.source.lines if document else [])
+    report = FileReport(head.name or base or "unknown", document.source.lines if document else [])
     report.problems.extend(document.problems if document else ())
     if document is None:
         _misplaced_frontmatter(body, file, report)
     bundle = _decode(tree if isinstance(tree, Table) else Table(), head, base, report)
     instruction = _instruction(body, body_line, origin)
-    return Decoded(replace(bundle, instruction=instruction), report.in_file_order())
+    return DecodedBundle(replace(bundle, instruction=instruction), report.in_file_order())
 
 
-def decode_data(data: AnyMapping[str, Any], *, base_path: str | None = None, file: str = "") -> Decoded:
-    """The bundle that plain data describes; its values know their bundle, and no line."""
+def decode_data(data: AnyMapping[str, Any], *, base_path: str | None = None, file: str = "") -> DecodedBundle:
+    """Decode plain data; its values know their bundle, and no line."""
     raw = data.get("bundle") or {}
     if not isinstance(raw, dict):
         raise BundleLoadError(f"`bundle` should be a mapping, got {type(raw).__name__}: {raw!r}")
     texts_of = {key: str(value) for key, value in raw.items() if key in HEAD_KEYS and value is not None}
     head = Head(**texts_of)
     tree = from_value(dict(data), Origin(head.name, file), operators=True)
-    report = Report(head.name or base_path or "unknown")
+    report = FileReport(head.name or base_path or "unknown")
     bundle = _decode(tree if isinstance(tree, Table) else Table(), head, base_path, report)
-    return Decoded(bundle, report.in_file_order())
+    return DecodedBundle(bundle, report.in_file_order())
 
 
 def open_file(text: str | bytes, file: str) -> tuple[Document | None, str, int]:
-    """A file's YAML, its markdown and the line that starts at. Raises DocumentError."""
+    """Return a file's YAML, its markdown and the line where that starts. Raises DocumentError."""
     if isinstance(text, bytes):
         text = _utf8(text, file)
     text = text.lstrip("\ufeff")
@@ -150,7 +155,7 @@ def _root_of(document: Document | None, file: str) -> tuple[Mapping | None, Head
 
 
 def read_head(root: Mapping) -> Head:
-    """Name, version and description as they are written: a version of 1.10 stays 1.10."""
+    """Read name, version and description as they are written: a version of 1.10 stays 1.10."""
     part = next((root.entries[key] for key in ("bundle", "meta") if key in root.entries), None)
     if part is None or (isinstance(part, Scalar) and part.absent):
         part = root if "bundle" not in root.entries else None
@@ -168,52 +173,43 @@ def read_head(root: Mapping) -> Head:
     return Head(**found)
 
 
-def _decode(root: Table, head: Head, base: str | None, report: Report) -> Bundle:
+def _decode(root: Table, head: Head, base: str | None, report: FileReport) -> Bundle:
     _check_head(root, head, report)
     is_agent = "bundle" not in root.entries and ("meta" in root.entries or "name" in root.entries)
-    known = (*SECTIONS, "bundle", *(_AGENT_KEYS if is_agent else ()))
+    report.bare_modules = is_agent
+    known = (*_KEYS, "bundle", *(_AGENT_KEYS if is_agent else ()))
     unknown_keys(root, known, "the section", report)
     extra = {key: item for key, item in root.entries.items() if key not in known}
-    origin = root.origin
     removals = _exclusions(root.get("exclude"), report)
-
-    def section(name: str) -> Table:
-        tree = root.entries.get(name)
-        found = sections.modules(tree, name, report, base=base, names=is_agent)
-        return merge_tables((removals[name], found)) if name in removals else found
-
-    def named(name: str, found: Table) -> Table:
-        return merge_tables((removals[name], found)) if name in removals else found
-
-    context = sections.context(root.entries.get("context"), report, base=base)
+    sections: dict[str, Table] = {}
+    for section in SECTIONS:
+        found = section.read(root.entries.get(section.name), report, base)
+        gone = removals.get(section.name)
+        table = merge_tables((gone, found)) if gone is not None else found
+        if table:
+            sections[section.name] = table
     return Bundle(
         name=head.name,
         version=head.version,
         description=head.description,
-        includes=sections.includes(root.get("includes"), report),
+        includes=decode_includes(root.get("includes"), report),
         namespace_root=head.namespace_root,
-        session=sections.session(root.entries.get("session"), report, base=base),
-        providers=section("providers"),
-        tools=section("tools"),
-        hooks=section("hooks"),
-        spawn=as_table(root.entries.get("spawn"), "spawn", report),
-        agents=named("agents", sections.agents(root.entries.get("agents"), report, base=base)),
-        context=named("context", context),
+        sections=sections,
         base_path=base,
-        extra=Table({**extra, **_context_options(root.get("context"))}, origin),
-        lineage=Lineage(head.name, head.version, origin.file),
+        extra=Table({**extra, **_context_options(root.get("context"))}, root.origin),
+        lineage=Lineage(head.name, head.version, root.origin.file),
     )
 
 
 def _context_options(tree: Tree | None) -> dict[str, Tree]:
-    """Whether mentions inside context files are followed; it travels with what is not a section."""
+    """Return `context.expand`; it is no context file, so it travels with what is no section."""
     expand = tree.get("expand") if isinstance(tree, Table) else None
     if expand is None or tree is None:
         return {}
     return {"context": Table({"expand": expand}, tree.origin, tree.line, tree.column)}
 
 
-def _check_head(root: Table, head: Head, report: Report) -> None:
+def _check_head(root: Table, head: Head, report: FileReport) -> None:
     part = root.get("bundle")
     if not isinstance(part, Table):
         return
@@ -236,8 +232,8 @@ def _check_head(root: Table, head: Head, report: Report) -> None:
         )
 
 
-def _exclusions(tree: Tree | None, report: Report) -> dict[str, Table]:
-    """`exclude:` as removals, by section."""
+def _exclusions(tree: Tree | None, report: FileReport) -> dict[str, Table]:
+    """Read `exclude:` as removals, by section."""
     found: dict[str, Table] = {}
     table = as_table(tree, "exclude", report)
     unknown_keys(table, _EXCLUDABLE, "`exclude`:", report)
@@ -259,7 +255,7 @@ def _instruction(body: str, line: int, origin: Origin) -> Leaf | None:
     return Leaf(text, origin, line + skipped, 1)
 
 
-def _misplaced_frontmatter(body: str, file: str, report: Report) -> None:
+def _misplaced_frontmatter(body: str, file: str, report: FileReport) -> None:
     lines = body.split("\n")[:3]
     if any(line.rstrip() == "---" for line in lines[1:]) and len(body.split("\n---")) > 2:
         report.problems.append(

@@ -1,4 +1,4 @@
-"""What can be wrong with a bundle.
+"""Define what can be wrong with a bundle.
 
 BundleError                 1
 ├── BundleNotFoundError     3  no such name, file, repository or path inside it
@@ -74,7 +74,7 @@ class BundleDependencyError(BundleError):
 def error_from(
     kind: type[BundleError], problems: tuple[Problem, ...], subject: Subject = _NOBODY
 ) -> BundleError:
-    """One error for many problems: it reads as all of them and stands where the first does."""
+    """Make one error of many problems: it reads as all of them and stands where the first does."""
     wrong = tuple(problem for problem in problems if problem.severity == "error") or problems
     what = "; ".join(problem.what for problem in wrong)
     first = wrong[0] if wrong else Problem("")

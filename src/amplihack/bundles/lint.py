@@ -1,17 +1,20 @@
-"""Habits that make bundles heavy, fragile or silently wrong, each explained with its remedy."""
+"""Report habits that make bundles heavy, fragile or silently wrong, each with its remedy."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from amplihack.bundles.graph import BUNDLE_FILES
+from amplihack.bundles.file_report import place_of
+from amplihack.bundles.includes import BUNDLE_FILES
 from amplihack.bundles.mention_syntax import find_mentions
-from amplihack.bundles.model import SECTIONS, Bundle
-from amplihack.bundles.reading import place_of
+from amplihack.bundles.model import Bundle
+from amplihack.bundles.sections.agents import is_bare
+from amplihack.bundles.sections.session import ROLES
+from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tokens import estimate_tokens
 from amplihack.bundles.tree import Leaf, Table, Tree, leaves, to_plain
 from amplihack.bundles.uris import parse_uri, split_namespace
@@ -26,7 +29,7 @@ _SECRET_KEY = re.compile(r"(?i)(?:^|_)(?:api_?key|secret|password|token)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class LintInput:
     """What is known about a bundle besides its own text."""
 
     uri: str = ""
@@ -35,14 +38,14 @@ class Surroundings:
 
 
 def role_of(file: str) -> Role:
-    """What a file is by convention: a root bundle, a behaviour, or neither."""
+    """Return what a file is by convention: a root bundle, a behaviour, or neither."""
     if posixpath.basename(posixpath.dirname(file)) == "behaviors":
         return "behavior"
     return "root" if posixpath.basename(file) in BUNDLE_FILES else "other"
 
 
-def lint(bundle: Bundle, around: Surroundings) -> tuple[Problem, ...]:
-    """Everything that a careful reviewer would mention about one bundle file."""
+def lint(bundle: Bundle, around: LintInput) -> tuple[Problem, ...]:
+    """Report everything that a careful reviewer would mention about one bundle file."""
     return (
         *_references(bundle, around),
         *_redeclared(bundle, around),
@@ -59,7 +62,7 @@ def _problem(
 
 
 def _written(bundle: Bundle) -> Iterator[tuple[str, Tree | Location | None]]:
-    """Every `namespace:path` of the YAML, with its place."""
+    """Return every `namespace:path` of the YAML, with its place."""
     yield from ((include.source, include.where) for include in bundle.includes)
     for name, agent in bundle.agents:
         if isinstance(agent, Table):
@@ -67,7 +70,7 @@ def _written(bundle: Bundle) -> Iterator[tuple[str, Tree | Location | None]]:
     yield from ((name, leaf) for name, leaf in bundle.context)
 
 
-def _references(bundle: Bundle, around: Surroundings) -> Iterator[Problem]:
+def _references(bundle: Bundle, around: LintInput) -> Iterator[Problem]:
     repositories = {
         parsed.repository
         for uri in (around.uri, *(include.source for include in bundle.includes))
@@ -108,25 +111,25 @@ def _agent_references(bundle: Bundle) -> Iterator[Problem]:
         parts = split_namespace(name)
         path = parts[1] if parts else name
         tidy = path.removeprefix("agents/").removesuffix(".md")
-        if isinstance(agent, Table) and agent.entries.keys() <= {"name"} and tidy != path:
+        if is_bare(agent) and tidy != path:
             what = f"agents.include: {name} names a file, where the agent's name is enough"
             better = f"{parts[0]}:{tidy}" if parts else tidy
             yield _problem("agents-prefix", what, agent, f"write {better}")
 
 
-def _redeclared(bundle: Bundle, around: Surroundings) -> Iterator[Problem]:
-    """Modules that an include brings already, declared again with nothing new."""
+def _redeclared(bundle: Bundle, around: LintInput) -> Iterator[Problem]:
+    """Report modules that an include brings already, declared again with nothing new."""
     includes_foundation = any(_FOUNDATION.search(include.source) for include in bundle.includes)
-    for section in SECTIONS:
-        for key, entry in bundle.modules(section):
-            before = around.inherited.modules(section).get(key) if around.inherited else None
+    for section in MODULE_SECTIONS:
+        for key, entry in bundle.section(section):
+            before = around.inherited.section(section).get(key) if around.inherited else None
             guessed = around.inherited is None and includes_foundation and key in _FOUNDATION_PARTS
             if (before is not None and _adds_nothing(entry, before)) or (guessed and _only_source(entry)):
                 what = f"{section}: {key} is declared again, though an include brings it"
                 yield _problem(
                     "redeclared", what, entry, "remove the entry, or keep only the config you change"
                 )
-    for role in ("orchestrator", "context"):
+    for role in ROLES:
         part = bundle.session.get(role)
         before = around.inherited.session.get(role) if around.inherited else None
         guessed = around.inherited is None and includes_foundation
@@ -140,7 +143,7 @@ def _only_source(entry: Tree) -> bool:
 
 
 def _adds_nothing(entry: Tree, before: Tree) -> bool:
-    """True when each value is inherited already; another source alone counts as nothing new."""
+    """Tell whether each value is inherited already; another source alone counts as nothing new."""
     if not isinstance(entry, Table) or not isinstance(before, Table):
         return False
     inherited = dict(leaves(before))
@@ -150,7 +153,7 @@ def _adds_nothing(entry: Tree, before: Tree) -> bool:
     )
 
 
-def _instructions(bundle: Bundle, around: Surroundings) -> Iterator[Problem]:
+def _instructions(bundle: Bundle, around: LintInput) -> Iterator[Problem]:
     leaf = bundle.instruction
     if around.role == "behavior" and leaf:
         what = "a behavior's text replaces the system prompt of whoever includes it, or is lost"
@@ -174,22 +177,9 @@ def _instructions(bundle: Bundle, around: Surroundings) -> Iterator[Problem]:
         )
 
 
-def heavy_context(bundle: Bundle, tokens: Mapping[str, int], role: Role) -> tuple[Problem, ...]:
-    """Context files of a behaviour that every includer pays for, given what each name costs in tokens."""
-    if role != "behavior":
-        return ()
-    fix = "keep a short pointer here, and let an agent mention the whole text"
-    return tuple(
-        _problem("heavy-context", f"context {name!r} costs about {cost} tokens in every session", leaf, fix,
-                 "error" if cost > 2 * BODY_TOKENS else "warning")
-        for name, leaf in bundle.context
-        if (cost := tokens.get(name, 0)) > BODY_TOKENS
-    )  # fmt: skip
-
-
 def _secrets(bundle: Bundle) -> Iterator[Problem]:
-    for section in SECTIONS:
-        for path, leaf in leaves(bundle.modules(section)):
+    for section in MODULE_SECTIONS:
+        for path, leaf in leaves(bundle.section(section)):
             secret = isinstance(leaf, Leaf) and isinstance(leaf.value, str) and len(leaf.value) > 8
             if secret and _SECRET_KEY.search(path[-1]) and "${" not in str(to_plain(leaf)):
                 what = f"{section}.{'.'.join(path)} looks like a secret written into the bundle"

@@ -1,14 +1,14 @@
-"""The lock file: what each remote source was when it was locked, and whether it still is."""
+"""Compare a bundle with its lock: what each source was when it was locked, and whether it still is."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from amplihack.bundles.errors import BundleLoadError, Subject
-from amplihack.bundles.uris import canonical, shown
+from amplihack.bundles.uris import canonical, parse_uri, print_uri, shown, without_fragment
 from amplihack.errors import Location, Problem
 
 FORMAT = 1
@@ -26,7 +26,7 @@ class LockEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class BundleLock:
     """What every source was when it was locked."""
 
     entries: tuple[LockEntry, ...] = ()
@@ -63,15 +63,15 @@ def _key(uri: str) -> str:
 
 def make_lock(
     entries: Iterable[LockEntry], *, modules: Mapping[str, str] | None = None, kernel: str = ""
-) -> Lock:
-    """A lock in one order, each source once and without secrets."""
+) -> BundleLock:
+    """Make a lock in one order, each source once and without secrets."""
     unique = {_key(entry.uri): LockEntry(shown(entry.uri), entry.commit, entry.sha256, entry.content)
               for entry in entries}  # fmt: skip
-    return Lock(tuple(sorted(unique.values())), dict(sorted((modules or {}).items())), kernel)
+    return BundleLock(tuple(sorted(unique.values())), dict(sorted((modules or {}).items())), kernel)
 
 
-def print_lock(lock: Lock) -> str:
-    """The lock as JSON, the same text for the same lock."""
+def print_lock(lock: BundleLock) -> str:
+    """Print the lock as JSON, the same text for the same lock."""
     data: dict[str, Any] = {
         "version": FORMAT,
         "kernel": lock.kernel,
@@ -87,8 +87,8 @@ def _fields(entry: LockEntry) -> dict[str, str]:
     return {"uri": entry.uri, "commit": entry.commit, "sha256": entry.sha256, "content": entry.content}
 
 
-def read_lock(text: str, file: str = "bundle.lock") -> Lock:
-    """The lock in a text. Raises BundleLoadError when it is none."""
+def read_lock(text: str, file: str = "bundle.lock") -> BundleLock:
+    """Read a lock. Raises BundleLoadError when it is none."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -105,7 +105,7 @@ def read_lock(text: str, file: str = "bundle.lock") -> Lock:
         raise _wrong(file, "the lock file should have `sources`, `modules` and `kernel`")
     if not all(isinstance(version, str) for version in modules.values()):
         raise _wrong(file, "`modules` should map names to versions")
-    return Lock(tuple(_entry(item, file) for item in sources), modules, kernel)
+    return BundleLock(tuple(_entry(item, file) for item in sources), modules, kernel)
 
 
 def _entry(item: object, file: str) -> LockEntry:
@@ -122,8 +122,8 @@ def _wrong(file: str, what: str) -> BundleLoadError:
     return BundleLoadError(what, where=Location(file, 1, 1), fix="lock again", subject=Subject(path=file))
 
 
-def drift(lock: Lock, now: Iterable[LockEntry]) -> tuple[Drift, ...]:
-    """Every difference between what was locked and what is there, in the order of the addresses."""
+def drift(lock: BundleLock, now: Iterable[LockEntry]) -> tuple[Drift, ...]:
+    """Return every difference between what was locked and what is there, in the order of the addresses."""
     locked = {_key(entry.uri): entry for entry in lock.entries}
     present = {_key(entry.uri): entry for entry in now}
     found: list[Drift] = []
@@ -143,3 +143,24 @@ def _changes(key: str, before: LockEntry, after: LockEntry) -> Iterable[Drift]:
         ("content", before.content, after.content),
     )
     return (Drift(key, change, was, now) for change, was, now in pairs if was and was != now)
+
+
+def pins_of(lock: BundleLock) -> dict[str, str]:
+    """Return, for each locked repository and archive, the address that names exactly the locked version."""
+    pins: dict[str, str] = {}
+    for entry in lock.entries:
+        parsed = parse_uri(entry.uri)
+        if parsed.is_git and entry.commit:
+            pins[canonical(entry.uri)] = print_uri(replace(parsed, ref=entry.commit))
+        elif entry.sha256 and (parsed.is_zip or parsed.is_http):
+            pins[canonical(entry.uri)] = print_uri(replace(parsed, sha256=entry.sha256))
+    return pins
+
+
+def pinned(uri: str, pins: Mapping[str, str]) -> str | None:
+    """Return the address of the locked version of a source; None when it is not locked."""
+    locked = pins.get(canonical(shown(without_fragment(uri))))
+    if locked is None:
+        return None
+    exact = parse_uri(locked)
+    return print_uri(replace(parse_uri(uri), ref=exact.ref, sha256=exact.sha256))

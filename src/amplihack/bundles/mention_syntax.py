@@ -1,4 +1,4 @@
-"""`@path` in markdown: what is a mention, and what only looks like one.
+"""Find `@path` in markdown: what is a mention, and what only looks like one.
 
     mention  =  "@" ( '"' any text '"' | letter, digit or _ : . / ~ - , one or more )
 
@@ -35,12 +35,12 @@ class Mention:
 
 
 def parse_mentions(text: str) -> list[str]:
-    """The mentions of a text, each once, in order, with their @."""
+    """Return the mentions of a text, each once, in order, with their @."""
     return list(dict.fromkeys(mention.text for mention in find_mentions(text)))
 
 
 def find_mentions(text: str) -> list[Mention]:
-    """Every mention with its place; one that is repeated is found again."""
+    """Return every mention with its place; one that is repeated is found again."""
     if "@" not in text:
         return []
     found: list[Mention] = []
@@ -65,7 +65,7 @@ def _is_escaped(text: str, at: int) -> bool:
 
 
 def _readings(match: re.Match[str]) -> list[str]:
-    """What a token may mean, longest first: as it stands, without its anchor, punctuation, line number."""
+    """Return what a token may mean, longest first: whole, without anchor, punctuation, line number."""
     if match["quoted"] is not None:
         return [match["quoted"]]
     bare = match["bare"]
@@ -79,7 +79,7 @@ def _readings(match: re.Match[str]) -> list[str]:
 
 
 def _without_code(text: str) -> str:
-    """The text with everything that is code or comment blanked; what stays keeps its place."""
+    """Return the text with everything that is code or comment blanked; what stays keeps its place."""
     if "`" not in text and "~~~" not in text and "<!--" not in text:
         return text
     text = _blank_fences(text)
@@ -116,7 +116,7 @@ def _blank_comments(text: str) -> str:
 
 
 def _blank_spans(paragraph: str) -> str:
-    """Code between two equal runs of backticks; a run without a partner is just text."""
+    """Blank code between two equal runs of backticks; a run without a partner is just text."""
     runs = [(found.start(), found.end()) for found in _TICKS.finditer(paragraph)]
     pieces: list[str] = []
     position = number = 0

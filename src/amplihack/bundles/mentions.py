@@ -1,4 +1,4 @@
-"""Mentions resolved to files that they may name, and the files gathered, each content once."""
+"""Resolve mentions to files that they may name, and gather the files, each content once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from amplihack.bundles.context import contained, is_within
+from amplihack.bundles.context_files import contained, is_within
 from amplihack.bundles.mention_syntax import Mention, find_mentions
-from amplihack.bundles.ports import Files, Listing, Text, Texts
+from amplihack.bundles.ports import DirectoryListing, Files, FileText, Texts
 from amplihack.bundles.uris import escapes, split_namespace
 
 MAX_DEPTH = 3
@@ -32,7 +32,7 @@ Failure: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class MentionScope:
     """Where mentions may lead: namespaces, the directories that local ones start at, and shortcuts.
 
     `context` holds declared context files by `namespace:name`. With `allowed` set, a local mention must
@@ -65,8 +65,8 @@ class Lost:
 Answer: TypeAlias = Found | Lost
 
 
-def resolve(mention: str, scope: Scope, files: Files) -> Answer:
-    """The file or directory that a mention names, or why it names none."""
+def resolve(mention: str, scope: MentionScope, files: Files) -> Answer:
+    """Return the file or directory that a mention names, or why it names none."""
     if scope.finder is not None:
         return scope.finder(mention, scope.bases)
     name = mention.removeprefix("@")
@@ -89,7 +89,7 @@ def resolve(mention: str, scope: Scope, files: Files) -> Answer:
 
 
 def _inside(root: str, path: str, source: SourceType, files: Files) -> Answer:
-    """A path that must stay in a root, also when links are followed."""
+    """Resolve a path that must stay in a root, also when links are followed."""
     if escapes(path):
         return Lost("path_traversal_rejected", source)
     whole = posixpath.join(root, path.lstrip("/")) if path.strip("/") else root
@@ -100,7 +100,7 @@ def _inside(root: str, path: str, source: SourceType, files: Files) -> Answer:
     return Lost("not_found", source)
 
 
-def _local(name: str, scope: Scope, files: Files) -> Answer:
+def _local(name: str, scope: MentionScope, files: Files) -> Answer:
     home = name.startswith("~")
     source: SourceType = "home_shortcut" if home else "relative_path"
     outside = False
@@ -113,13 +113,13 @@ def _local(name: str, scope: Scope, files: Files) -> Answer:
     return Lost("path_traversal_rejected" if outside else "not_found", source)
 
 
-def _starts(name: str, scope: Scope) -> list[str]:
+def _starts(name: str, scope: MentionScope) -> list[str]:
     if name == "~" or name.startswith("~/"):
         return [posixpath.normpath(posixpath.join(scope.home or "", name[2:]))]
     return [posixpath.normpath(posixpath.join(base, name)) for base in scope.bases]
 
 
-def _is_allowed(real: str, scope: Scope, files: Files) -> bool:
+def _is_allowed(real: str, scope: MentionScope, files: Files) -> bool:
     if scope.allowed is None:
         return True
     roots = (files.real(root) for root in scope.allowed)
@@ -162,8 +162,8 @@ class Gathered:
     files: dict[str, ContextFile] = field(default_factory=dict)
     owner: str = ""  # on whose behalf files are added now
 
-    def add(self, path: str, text: Text, mention: str | None = None) -> bool:
-        """True when the content is new; otherwise its paths grow."""
+    def add(self, path: str, text: FileText, mention: str | None = None) -> bool:
+        """Add a file; tell whether its content is new, otherwise its paths grow."""
         file = self.files.get(text.sha256)
         is_new = file is None
         if file is None:
@@ -177,9 +177,15 @@ class Gathered:
 
 
 def gather(
-    text: str, scope: Scope, world: Texts, gathered: Gathered, *, max_depth: int = MAX_DEPTH, depth: int = 0
+    text: str,
+    scope: MentionScope,
+    world: Texts,
+    gathered: Gathered,
+    *,
+    max_depth: int = MAX_DEPTH,
+    depth: int = 0,
 ) -> tuple[MentionResult, ...]:
-    """One result for each mention of a text, in order, followed into the files up to `max_depth`."""
+    """Return one result for each mention of a text, in order, followed into the files up to `max_depth`."""
     unique: dict[str, Mention] = {}
     for mention in find_mentions(text):
         unique.setdefault(mention.text, mention)
@@ -187,7 +193,7 @@ def gather(
 
 
 def _load(
-    mention: Mention, scope: Scope, world: Texts, gathered: Gathered, max_depth: int, depth: int
+    mention: Mention, scope: MentionScope, world: Texts, gathered: Gathered, max_depth: int, depth: int
 ) -> MentionResult:
     name, answer = _resolve_readings(mention, scope, world)
     if isinstance(answer, Lost):
@@ -197,7 +203,7 @@ def _load(
         gathered.add(answer.path, text_of(listing), name)
         return MentionResult(name, answer.path, listing, is_directory=True, source=answer.source)
     text = world.read(answer.path)
-    if not isinstance(text, Text):
+    if not isinstance(text, FileText):
         return MentionResult(name, None, reason=text, source=answer.source)
     is_new = gathered.add(answer.path, text, name)
     nested: tuple[MentionResult, ...] = ()
@@ -208,17 +214,17 @@ def _load(
 
 
 def gather_nested(
-    path: str, content: str, scope: Scope, world: Texts, gathered: Gathered, max_depth: int, depth: int
+    path: str, content: str, scope: MentionScope, world: Texts, gathered: Gathered, max_depth: int, depth: int
 ) -> tuple[MentionResult, ...]:
-    """The mentions of a file: local ones start at the file's own directory, then where they always do."""
+    """Gather the mentions of a file: local ones start at its directory, then where they always do."""
     here = posixpath.dirname(path)
     bases = (here, *(base for base in scope.bases if base != here))
     inner = replace(scope, bases=bases)
     return gather(content, inner, world, gathered, max_depth=max_depth, depth=depth)
 
 
-def _resolve_readings(mention: Mention, scope: Scope, world: Texts) -> tuple[str, Answer]:
-    """A longer reading counts only when such a file exists; the usual one also explains a failure."""
+def _resolve_readings(mention: Mention, scope: MentionScope, world: Texts) -> tuple[str, Answer]:
+    """Try longer readings first, which need such a file; the usual one also explains a failure."""
     for reading in mention.longer:
         answer = resolve(reading, scope, world)
         if isinstance(answer, Found):
@@ -226,31 +232,18 @@ def _resolve_readings(mention: Mention, scope: Scope, world: Texts) -> tuple[str
     return mention.text, resolve(mention.text, scope, world)
 
 
-def expand_instruction(instruction: str, scope: Scope, world: Texts) -> str:
-    """The contents that an instruction mentions, then the instruction as it is."""
-    gathered = Gathered()
-    gather(instruction, scope, world, gathered)
-    blocks = format_context_block(list(gathered.files.values()))
-    return f"{blocks}\n\n{instruction}" if blocks else instruction
+def text_of(content: str) -> FileText:
+    """Return a content with its hash."""
+    return FileText(content, hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest())
 
 
-def text_of(content: str) -> Text:
-    """A content with its hash."""
-    return Text(content, hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest())
-
-
-def format_directory_listing(path: str, listing: Listing) -> str:
-    """Directories first, each by name whatever its case."""
+def format_directory_listing(path: str, listing: DirectoryListing) -> str:
+    """List directories first, each by name whatever its case."""
     if listing.denied:
         return f"Directory: {path}\n\n  (permission denied)"
     rows = [f"  DIR  {name}" for name in sorted(listing.directories, key=str.lower)]
     rows += [f"  FILE {name}" for name in sorted(listing.files, key=str.lower)]
     return "\n".join((f"Directory: {path}", "", *(rows or ["  (empty directory)"])))
-
-
-def format_context_block(files: list[ContextFile]) -> str:
-    """Each content once, in an element that says where it comes from; nothing for nothing."""
-    return "\n\n".join(context_element(file.names, file.content) for file in files)
 
 
 def context_element(names: list[str], content: str) -> str:

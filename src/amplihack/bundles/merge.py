@@ -1,4 +1,4 @@
-"""One tree laid over another: later wins, mappings merge, lists unite, and the loser is remembered."""
+"""Lay one tree over another: later wins, mappings merge, lists unite, and the loser is remembered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_TRAIL = 50  # how many earlier values one value remembers
 
 
 def merge(parent: Tree, child: Tree) -> Tree:
-    """The child over the parent; neither is changed, and what only one side has is shared."""
+    """Lay the child over the parent; neither is changed, and what only one side has is shared."""
     if parent is child:
         return child
     if isinstance(child, Table) and isinstance(parent, Table) and not child.fresh:
@@ -24,7 +24,7 @@ def merge(parent: Tree, child: Tree) -> Tree:
 
 
 def merge_tables(tables: Iterable[Table]) -> Table:
-    """All tables folded from the left in one pass, linear in the number of entries."""
+    """Fold all tables from the left in one pass, linear in the number of entries."""
     first: Table | None = None
     entries: dict[str, Tree] = {}
     fresh = False
@@ -45,7 +45,7 @@ def merge_tables(tables: Iterable[Table]) -> Table:
 
 
 def _removals(entries: dict[str, Tree], by: Table) -> dict[str, Tree]:
-    """What a replacing table leaves of the entries before it: the memory of them."""
+    """Return what a replacing table leaves of the entries before it: the memory of them."""
     gone: dict[str, Tree] = {}
     for key, item in entries.items():
         mark = Removed(by.origin, by.line, by.column)
@@ -72,7 +72,7 @@ def _known(items: Items) -> set[object]:
 
 
 def identity(tree: Tree) -> object:
-    """What makes two list items the same: type and value; for containers, their sorted JSON."""
+    """Return what makes two list items the same: type and value; for containers, their sorted JSON."""
     if isinstance(tree, Leaf):
         if tree.value is None or isinstance(tree.value, bool | int | float | str):
             return (type(tree.value), tree.value)
@@ -94,7 +94,7 @@ def _over(child: Tree, parent: Tree) -> Tree:
 
 
 def _trail(child: Tree, parent: Tree) -> tuple[Tree, ...]:
-    """The child's past, then the parent and its past; a value met twice on the way counts once."""
+    """Return the child's past, then the parent and its past; a value met twice on the way counts once."""
     if not child.over and not parent.over:
         return (parent,)
     seen = {_site(child)}
@@ -114,24 +114,24 @@ def _site(tree: Tree) -> tuple[object, ...]:
 
 
 def deep_merge(parent: dict[str, Any], child: dict[str, Any]) -> dict[str, Any]:
-    """Plain data, the child over the parent; lists unite without repeats. The result shares nothing."""
+    """Merge plain data, the child over the parent; lists unite without repeats. The result shares nothing."""
     merged: dict[str, Any] = to_plain(merge(from_value(parent), from_value(child)))
     return merged
 
 
 def module_key(entry: Mapping[str, Any]) -> Any:
-    """What makes two module entries the same one; nothing when the entry names no module."""
+    """Return what makes two module entries the same one; nothing when the entry names no module."""
     return entry.get("id") or entry.get("module")
 
 
 def malformed(index: int, entry: object) -> TypeError:
-    """The error for an entry of a module list that is no mapping."""
+    """Return the error for an entry of a module list that is no mapping."""
     got = f"got {type(entry).__name__}: {entry!r}"
     return TypeError(f"Malformed module config at index {index}: expected dict with 'module' key, {got}")
 
 
 def merge_module_lists(parent: list[dict[str, Any]], child: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Module entries merged by `id` or `module`; TypeError for an entry that is no mapping."""
+    """Merge module entries by `id` or `module`; TypeError for an entry that is no mapping."""
     merged: dict[str, Tree] = {}
     for entries in (parent, child):
         for index, entry in enumerate(entries):

@@ -1,16 +1,13 @@
-"""What a bundle is, decoded or composed."""
+"""Define what a bundle is, whether read from one file or composed of many."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, field, replace
 
-from amplihack.bundles.tree import Leaf, Pending, Table, to_plain
+from amplihack.bundles.tree import Leaf, Pending, Table
 from amplihack.errors import Location
 
-Section: TypeAlias = Literal["providers", "tools", "hooks"]
-SECTIONS: tuple[Section, ...] = ("providers", "tools", "hooks")
 DEFAULT_VERSION = "1.0.0"
 
 
@@ -36,9 +33,12 @@ class Lineage:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A composable configuration. Modules are keyed by id, agents and context by name, all in order.
+    """A composable configuration.
 
-    `context` holds paths and, for references whose namespace is not known yet, `Pending`.
+    `sections` holds one table for each section that has something in it, by the names of
+    `sections.table`: modules are keyed by id, agents and context by name, all in order. The table of
+    context holds paths and, for references whose namespace is not known yet, `Pending`. `extra` holds the
+    keys of the file that are no sections.
     """
 
     name: str = ""
@@ -46,22 +46,33 @@ class Bundle:
     description: str = ""
     includes: tuple[Include, ...] = ()
     namespace_root: str | None = None
-    session: Table = field(default_factory=Table)
-    providers: Table = field(default_factory=Table)
-    tools: Table = field(default_factory=Table)
-    hooks: Table = field(default_factory=Table)
-    spawn: Table = field(default_factory=Table)
-    agents: Table = field(default_factory=Table)
-    context: Table = field(default_factory=Table)
+    sections: Mapping[str, Table] = field(default_factory=dict)
     instruction: Leaf | None = None
     base_path: str | None = None
     source_base_paths: Mapping[str, str] = field(default_factory=dict)
     extra: Table = field(default_factory=Table)
     lineage: Lineage = field(default_factory=Lineage, compare=False)
 
-    def modules(self, section: Section) -> Table:
-        table: Table = getattr(self, section)
-        return table
+    def section(self, name: str) -> Table:
+        """Return a section, an empty one when the bundle has none of that name."""
+        return self.sections.get(name) or Table()
+
+    def with_sections(self, changed: Mapping[str, Table]) -> Bundle:
+        """Return the bundle with some sections replaced; empty ones are dropped."""
+        kept = {name: table for name, table in {**self.sections, **changed}.items() if table}
+        return replace(self, sections=kept)
+
+    @property
+    def session(self) -> Table:
+        return self.section("session")
+
+    @property
+    def agents(self) -> Table:
+        return self.section("agents")
+
+    @property
+    def context(self) -> Table:
+        return self.section("context")
 
     @property
     def shown_version(self) -> str:
@@ -73,7 +84,7 @@ class Bundle:
 
     @property
     def resolved_context(self) -> dict[str, str]:
-        """Context names and the paths they stand for, in the order of declaration."""
+        """Return context names and the paths that they stand for, in the order of declaration."""
         return {
             key: leaf.value
             for key, leaf in self.context
@@ -82,14 +93,9 @@ class Bundle:
 
     @property
     def pending_context(self) -> dict[str, str]:
+        """Return context names and their references that no namespace is known for yet."""
         return {
             key: leaf.value.reference
             for key, leaf in self.context
             if isinstance(leaf, Leaf) and isinstance(leaf.value, Pending)
         }
-
-    def plain(self, section: str) -> Any:
-        """A section as new plain data; module sections are lists."""
-        tree: Table = getattr(self, section)
-        data = to_plain(tree)
-        return list(data.values()) if section in SECTIONS else data

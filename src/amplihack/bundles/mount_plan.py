@@ -1,14 +1,14 @@
-"""The mount plan: plain data, exactly as the kernel takes it."""
+"""Make the mount plan: plain data, exactly as the kernel takes it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict, cast
 
-from amplihack.bundles.model import SECTIONS, Bundle
-from amplihack.bundles.tree import Leaf, Table, Tree, leaves, to_plain
+from amplihack.bundles.model import Bundle
+from amplihack.bundles.sections.table import SECTIONS
 
 
 class Module(TypedDict):
@@ -39,62 +39,29 @@ class MountPlan(TypedDict, total=False):
 
 
 def mount_plan(bundle: Bundle) -> MountPlan:
-    """New data on every call, without the sections that are empty."""
-    plan: MountPlan = {}
-    session = _session(bundle.session)
-    if session:
-        plan["session"] = session
-    providers = [_with_instance(entry) for entry in bundle.plain("providers")]
-    if providers:
-        plan["providers"] = providers
-    if tools := bundle.plain("tools"):
-        plan["tools"] = tools
-    if hooks := bundle.plain("hooks"):
-        plan["hooks"] = hooks
-    if agents := bundle.plain("agents"):
-        plan["agents"] = agents
-    if spawn := bundle.plain("spawn"):
-        plan["spawn"] = spawn
-    return plan
-
-
-def _session(table: Table) -> Session:
-    plain: Session = to_plain(table)
-    for role in ("orchestrator", "context"):
-        part = table.get(role)
-        if isinstance(part, Leaf) and isinstance(part.value, str):
-            plain[role] = {"module": part.value}
-    return plain
-
-
-def _with_instance(entry: dict[str, Any]) -> Module:
-    """The kernel calls the id of one provider among several of its kind `instance_id`."""
-    named = {**entry}
-    if named.get("id") and not named.get("instance_id"):
-        named["instance_id"] = named["id"]
-    return cast(Module, named)
+    """Return new data on every call, without the sections that are empty."""
+    plan: dict[str, Any] = {}
+    for section in SECTIONS:
+        table = bundle.sections.get(section.name)
+        part = section.plan(table) if table and section.plan is not None else None
+        if part:
+            plan[section.name] = part
+    return cast(MountPlan, plan)
 
 
 def for_kernel(plan: MountPlan) -> dict[str, Any]:
-    """What the session is opened with: the plan without the keys that are ours."""
-    kernel_keys = ("session", *SECTIONS, "agents")
-    whole: dict[str, Any] = {key: value for key, value in plan.items() if key in kernel_keys}
+    """Return what the session is opened with: the plan without the keys that are ours."""
+    whole: dict[str, Any] = {
+        section.name: plan.get(section.name) for section in SECTIONS if section.for_kernel
+    }
     whole["providers"] = [
-        {key: value for key, value in entry.items() if key != "id"} for entry in whole.get("providers", [])
+        {key: value for key, value in entry.items() if key != "id"} for entry in whole["providers"] or ()
     ]
-    return {key: value for key, value in whole.items() if value or key == "session"}
-
-
-def plan_leaves(bundle: Bundle) -> Iterator[tuple[tuple[str, ...], Tree]]:
-    """Every value of the plan with its path, modules and agents under their names."""
-    for section in ("session", *SECTIONS, "agents", "spawn"):
-        table: Table = getattr(bundle, section)
-        if table.entries:
-            yield from leaves(table, (section,))
+    return {key: value for key, value in whole.items() if value or (key == "session" and value is not None)}
 
 
 def canonical_json(data: object) -> str:
-    """One text for one value, whatever the order of its keys."""
+    """Return one text for one value, whatever the order of its keys."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
@@ -104,7 +71,7 @@ def fingerprint(
     context_hashes: Mapping[str, str] | None = None,
     commits: Mapping[str, str] | None = None,
 ) -> str:
-    """The sha256 of all that a session is made of: plan, system text, context files, source commits."""
+    """Return the sha256 of all that a session is made of: plan, system text, context files, commits."""
     whole = {
         "plan": mount_plan(bundle),
         "instruction": bundle.system_instruction,

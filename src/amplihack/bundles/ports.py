@@ -1,4 +1,4 @@
-"""What the bundle room needs to know about the world."""
+"""Name what the bundle room needs to know about the world."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Files(Protocol):
     """Questions about files; paths are absolute."""
 
     def real(self, path: str) -> str | None:
-        """The path with every link followed, or None when nothing is there."""
+        """Return the path with every link followed, or None when nothing is there."""
 
     def is_dir(self, path: str) -> bool: ...
 
@@ -20,7 +20,7 @@ class Files(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class FileText:
     """A file's content and its sha256."""
 
     content: str
@@ -28,7 +28,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class DirectoryListing:
     """A directory's entries; None when they may not be seen."""
 
     directories: tuple[str, ...] = ()
@@ -39,9 +39,16 @@ class Listing:
 class Texts(Files, Protocol):
     """Files whose content can be asked for."""
 
-    def read(self, path: str) -> Text | Unreadable: ...
+    def read(self, path: str) -> FileText | Unreadable: ...
 
-    def list(self, path: str) -> Listing: ...
+    def list(self, path: str) -> DirectoryListing: ...
+
+
+class StampedTexts(Texts, Protocol):
+    """Texts that can tell whether a file has changed since it was read."""
+
+    def stamp(self, path: str) -> tuple[int, int] | None:
+        """Return when a file was changed and how large it is; None when nothing is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,6 @@ class Names(Protocol):
     """Names that this run knows."""
 
     def redirect(self, source: str) -> str | None:
-        """Another address to use for an include, or None."""
+        """Return another address to use for an include, or None."""
 
     def namespace(self, name: str) -> Namespace | None: ...

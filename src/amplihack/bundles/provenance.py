@@ -1,4 +1,4 @@
-"""Why a value is what it is: who wrote it, where, how that bundle came in, and what it replaced."""
+"""Explain why a value is what it is: who wrote it, where, how that bundle came in, what it replaced."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
-from amplihack.bundles.model import SECTIONS, Bundle, Lineage
-from amplihack.bundles.tree import Items, Leaf, Pending, Removed, Table, Tree, leaves, to_plain
+from amplihack.bundles.model import Bundle, Lineage
+from amplihack.bundles.sections.table import SESSION_LAST
+from amplihack.bundles.tree import Items, Pending, Removed, Table, Tree, leaves, to_plain
 
 Status: TypeAlias = Literal["used", "replaced", "removed"]
 Chain: TypeAlias = tuple[str, ...]
-_TABLES = ("session", *SECTIONS, "spawn", "agents", "context", "extra")
-_SINGULAR = {"providers": "provider", "tools": "tool", "hooks": "hook"}
+_SEARCHED = tuple(section.name for section in SESSION_LAST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Claim:
 
 
 def why(bundle: Bundle, path: str) -> tuple[Entry, ...]:
-    """Every value written under `path`, the one in use first; empty when there is none.
+    """Return every value written under `path`, the one in use first; empty when there is none.
 
     A path names a section and a key (`tools.tool-bash.config.timeout`), or only a module, an agent, a
     context file or a key that is not a section. For a mapping, all values in it are explained.
@@ -69,23 +69,26 @@ def why(bundle: Bundle, path: str) -> tuple[Entry, ...]:
 
 
 def find(bundle: Bundle, path: str) -> tuple[str, Tree] | None:
-    """The full path and the value that a path given by a person leads to."""
+    """Return the full path and the value that a path given by a person leads to."""
     if path == "instruction":
         return ("instruction", bundle.instruction) if bundle.instruction else None
     section, _, rest = path.partition(".")
-    if section in _TABLES:
-        table: Table = getattr(bundle, section)
+    if section in _SEARCHED or section == "extra":
+        table = bundle.extra if section == "extra" else bundle.section(section)
         tree = _descend(table, rest) if rest else table
         return (path, tree) if tree is not None else None
-    for name in ("extra", "tools", "hooks", "providers", "agents", "context", "session", "spawn"):
-        tree = _descend(getattr(bundle, name), path)
+    tree = _descend(bundle.extra, path)
+    if tree is not None:
+        return path, tree
+    for name in _SEARCHED:
+        tree = _descend(bundle.section(name), path)
         if tree is not None:
-            return f"{name}.{path}" if name != "extra" else path, tree
+            return f"{name}.{path}", tree
     return None
 
 
 def _descend(tree: Tree, path: str) -> Tree | None:
-    """Down the path; keys may hold dots themselves, so the longest key that fits is taken first."""
+    """Follow a path; keys may hold dots themselves, so the longest key that fits is taken first."""
     if not path:
         return tree
     if isinstance(tree, Items):
@@ -105,7 +108,7 @@ def _descend(tree: Tree, path: str) -> Tree | None:
 
 
 def _history(path: str, tree: Tree, chains: dict[tuple[str, str], Chain]) -> Iterator[Entry]:
-    """A value, then what it replaced, latest first."""
+    """Return a value, then what it replaced, latest first."""
     used: Status = "removed" if isinstance(tree, Removed) else "used"
     for status, each in ((used, tree), *(("replaced", past) for past in tree.over)):
         via = chains.get((each.origin.bundle, each.origin.file), ())
@@ -119,7 +122,7 @@ def _shown(tree: Tree) -> Any:
 
 
 def include_chains(lineage: Lineage) -> dict[tuple[str, str], Chain]:
-    """For every bundle of a composition, the names on the shortest way to it, itself included."""
+    """Return, for every bundle of a composition, the names on the shortest way to it, itself included."""
     chains: dict[tuple[str, str], Chain] = {}
     level: list[tuple[Lineage, Chain]] = [(lineage, ())]
     while level:
@@ -134,7 +137,10 @@ def include_chains(lineage: Lineage) -> dict[tuple[str, str], Chain]:
 
 
 def origins(bundle: Bundle) -> dict[str, list[Claim]]:
-    """Who introduced each item, innermost first: for X including Y including Z, (Z), (Y via Z), (X via Y)."""
+    """Return who introduced each item, innermost first.
+
+    Where X includes Y and Y includes Z, an item of Z has the claims Z, Y via Z, X via Y.
+    """
     chains = include_chains(bundle.lineage)
     return {key: _claims(tree, chains) for key, tree in items_of(bundle) if tree.origin.bundle}
 
@@ -151,7 +157,7 @@ def _claims(tree: Tree, chains: dict[tuple[str, str], Chain]) -> list[Claim]:
 
 
 def modified_by(bundle: Bundle) -> dict[str, list[str]]:
-    """For each item, the bundles besides its introducer that wrote something in it."""
+    """Return, for each item, the bundles besides its introducer that wrote something in it."""
     found: dict[str, list[str]] = {}
     for key, tree in items_of(bundle):
         writers = dict.fromkeys(each.origin.bundle for _, leaf in leaves(tree) for each in (leaf, *leaf.over))
@@ -162,21 +168,8 @@ def modified_by(bundle: Bundle) -> dict[str, list[str]]:
 
 
 def items_of(bundle: Bundle) -> Iterator[tuple[str, Tree]]:
-    """Everything that somebody brought in, under the name that provenance gives it."""
-    for section in SECTIONS:
-        yield from ((f"{_SINGULAR[section]}:{key}", tree) for key, tree in bundle.modules(section))
-    yield from ((f"agent:{name}", tree) for name, tree in bundle.agents)
-    yield from ((f"context:{name}", tree) for name, tree in bundle.context)
-    for role in ("orchestrator", "context"):
-        part = bundle.session.get(role)
-        if part is not None:
-            yield f"session.{role}:{_module_id(part)}", part
-    yield from ((f"spawn:{key}", tree) for key, tree in bundle.spawn)
+    """Return everything that somebody brought in, under the name that provenance gives it."""
+    for section in SESSION_LAST:
+        yield from section.named_items(bundle.section(section.name))
     if bundle.instruction:
         yield "instruction:", bundle.instruction
-
-
-def _module_id(tree: Tree) -> str:
-    if isinstance(tree, Table):
-        return tree.text("id") or tree.text("module")
-    return str(tree.value) if isinstance(tree, Leaf) else ""

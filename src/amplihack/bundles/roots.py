@@ -1,4 +1,4 @@
-"""Root bundles and those that lie below them: who establishes which namespace, and where it lies."""
+"""Tell root bundles from those below them: who establishes which namespace, and where it lies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Standing:
 
 
 def root_directories(directory: str, source_root: str) -> tuple[str, ...]:
-    """Where a root bundle of the bundle in `directory` may lie, nearest first, up to the source's root."""
+    """Return where the root of a bundle in `directory` may lie, nearest first, up to the source's root."""
     found: list[str] = []
     top = source_root.rstrip("/") or "/"
     current = posixpath.dirname(directory.rstrip("/"))
@@ -39,7 +39,7 @@ def root_directories(directory: str, source_root: str) -> tuple[str, ...]:
 
 
 def standing(name: str, directory: str, namespace_root: str | None, root: Root | None) -> Standing:
-    """A bundle below a root of another name is nested: it shares that namespace and adds its own."""
+    """Place a bundle: below a root of another name it shares that namespace and adds its own."""
     paths: dict[str, str] = {}
     if root is not None and root.directory != directory and root.name:
         paths[root.name] = resource_root(root.directory, root.namespace_root)
@@ -52,5 +52,5 @@ def standing(name: str, directory: str, namespace_root: str | None, root: Root |
 
 
 def resource_root(directory: str, namespace_root: str | None) -> str:
-    """The directory that holds the `agents/` and `context/` of a namespace."""
+    """Return the directory that holds the `agents/` and `context/` of a namespace."""
     return posixpath.normpath(posixpath.join(directory, namespace_root)) if namespace_root else directory

@@ -1,23 +1,28 @@
-"""What the app adds to a bundle: settings of several scopes, merged and laid over it by module.
+"""Read what the app adds to a bundle: settings of several scopes, merged and laid over it by module.
 
 Settings are trees like bundles, so a value in the plan still knows which settings file it came from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import posixpath
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from amplihack.bundles.compose import compose
 from amplihack.bundles.errors import BundleLoadError, Subject
+from amplihack.bundles.file_report import FileReport, unknown_keys
 from amplihack.bundles.merge import merge
-from amplihack.bundles.model import SECTIONS, Bundle
-from amplihack.bundles.reading import Report, unknown_keys
-from amplihack.bundles.sections import modules
+from amplihack.bundles.model import Bundle
+from amplihack.bundles.sections.agents import change_agent_modules
+from amplihack.bundles.sections.modules import decode_modules, with_anchored_source
+from amplihack.bundles.sections.session import ROLES
+from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tree import Items, Leaf, Origin, Removed, Table, Tree, from_node
 from amplihack.bundles.uris import split_namespace, without_fragment
-from amplihack.documents import Mapping, read_document
-from amplihack.errors import DocumentError, Problem
+from amplihack.documents import Mapping as MappingNode
+from amplihack.documents import read_document
+from amplihack.errors import DocumentError, Location, Problem
 
 PATH_LISTS = frozenset({"allowed_write_paths", "allowed_read_paths", "denied_write_paths"})
 KEYS = ("bundle", "providers", "modules", "overrides", "sources", "routing", "config", "configurator")
@@ -27,14 +32,12 @@ KEYS = ("bundle", "providers", "modules", "overrides", "sources", "routing", "co
 class Settings:
     """One scope, or several merged: module entries by id, everything else as it was written."""
 
-    providers: Table = field(default_factory=Table)
-    tools: Table = field(default_factory=Table)
-    hooks: Table = field(default_factory=Table)
+    modules: Mapping[str, Table] = field(default_factory=dict)  # by section
     rest: Table = field(default_factory=Table)  # bundle, overrides, sources, routing, config, …
     problems: tuple[Problem, ...] = ()
 
     def at(self, *path: str) -> Table:
-        """The mapping at a path, or an empty one."""
+        """Return the mapping at a path, or an empty one."""
         table = self.rest
         for key in path:
             found = table.get(key)
@@ -43,7 +46,7 @@ class Settings:
 
 
 def decode_settings(text: str | bytes, file: str, *, scope: str = "settings") -> Settings:
-    """The settings in a YAML file. Raises BundleLoadError, with the place, when it is malformed."""
+    """Decode the settings in a YAML file. Raises BundleLoadError, with the place, when it is malformed."""
     content = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     if not content.strip():
         return Settings()
@@ -53,50 +56,48 @@ def decode_settings(text: str | bytes, file: str, *, scope: str = "settings") ->
         raise BundleLoadError(
             error.what, where=error.where, fix=error.fix, subject=Subject(path=file)
         ) from error
-    if not isinstance(document.root, Mapping):
+    if not isinstance(document.root, MappingNode):
         raise BundleLoadError("settings should be a mapping", where=document.root.where)
-    report = Report(scope, document.source.lines, list(document.problems))
+    report = FileReport(scope, document.source.lines, list(document.problems))
     tree = from_node(document.root, Origin(scope, file))
     return settings_of(tree if isinstance(tree, Table) else Table(), report)
 
 
-def settings_of(root: Table, report: Report) -> Settings:
-    """Settings from a tree; providers may stand in three places."""
+def settings_of(root: Table, report: FileReport) -> Settings:
+    """Read settings from a tree; providers may stand in three places."""
     unknown_keys(root, KEYS, f"{report.owner}:", report)
     listed = root.get("modules")
     by_kind = listed if isinstance(listed, Table) else Table()
     config = root.get("config")
     aliased = config.get("providers") if isinstance(config, Table) else None
 
-    def read(tree: Tree | None, name: str) -> Table:
-        return modules(tree, name, report, base=None)
-
-    providers = [
-        read(tree, "providers") for tree in (aliased, by_kind.get("providers"), root.get("providers"))
-    ]
+    places = {name: [by_kind.get(name)] for name in MODULE_SECTIONS}
+    places["providers"] = [aliased, *places["providers"], root.get("providers")]
     rest = {key: item for key, item in root.entries.items() if key not in ("providers", "modules")}
     if isinstance(config, Table):
         rest["config"] = replace(
             config, entries={k: v for k, v in config.entries.items() if k != "providers"}
         )
     return Settings(
-        providers=lay_modules(providers),
-        tools=read(by_kind.get("tools"), "tools"),
-        hooks=read(by_kind.get("hooks"), "hooks"),
+        modules={
+            name: lay_modules(decode_modules(tree, report, None, section=name) for tree in trees)
+            for name, trees in places.items()
+        },
         rest=replace(root, entries=rest),
         problems=report.in_file_order(),
     )
 
 
 def merge_settings(scopes: Sequence[Settings]) -> Settings:
-    """Scopes from the widest to the narrowest, narrower ones on top."""
+    """Merge scopes from the widest to the narrowest, narrower ones on top."""
     rest: Tree = Table()
     for scope in scopes:
         rest = lay(rest, scope.rest)
     return Settings(
-        providers=lay_modules([scope.providers for scope in scopes]),
-        tools=lay_modules([scope.tools for scope in scopes]),
-        hooks=lay_modules([scope.hooks for scope in scopes]),
+        modules={
+            name: lay_modules(scope.modules.get(name, Table()) for scope in scopes)
+            for name in MODULE_SECTIONS
+        },
         rest=_rest(rest),
         problems=tuple(problem for scope in scopes for problem in scope.problems),
     )
@@ -107,8 +108,42 @@ def _rest(tree: Tree) -> Table:
     return settled if isinstance(settled, Table) else Table()
 
 
+def anchor_settings(settings: Settings, base: str) -> Settings:
+    """Return the settings with the relative paths of bundles and modules made absolute."""
+    rest = dict(settings.rest.entries)
+    for key in ("bundle", "sources"):
+        if key in rest:
+            rest[key] = _paths(rest[key], base)
+    overrides = rest.get("overrides")
+    if isinstance(overrides, Table):
+        rest["overrides"] = _modules(overrides, base)
+    return replace(
+        settings,
+        modules={name: _modules(table, base) for name, table in settings.modules.items()},
+        rest=replace(settings.rest, entries=rest),
+    )
+
+
+def _paths(tree: Tree, base: str) -> Tree:
+    if isinstance(tree, Table):
+        return replace(tree, entries={key: _paths(item, base) for key, item in tree.entries.items()})
+    if isinstance(tree, Items):
+        return replace(tree, items=[_paths(item, base) for item in tree.items])
+    if isinstance(tree, Leaf) and isinstance(tree.value, str) and tree.value.startswith(("./", "../")):
+        return replace(tree, value=posixpath.normpath(posixpath.join(base, tree.value)))
+    return tree
+
+
+def _modules(table: Table, base: str) -> Table:
+    entries = {
+        key: with_anchored_source(entry, base) if isinstance(entry, Table) else entry
+        for key, entry in table.entries.items()
+    }
+    return replace(table, entries=entries)
+
+
 def lay(parent: Tree, child: Tree, key: str = "") -> Tree:
-    """Settings over something: mappings merge, path lists unite, `key+` appends, any other list replaces."""
+    """Lay settings over a value: mappings merge, path lists unite, `key+` appends, other lists replace."""
     if isinstance(parent, Table) and isinstance(child, Table) and not child.fresh:
         entries = dict(parent.entries)
         for name, item in child.entries.items():
@@ -120,7 +155,7 @@ def lay(parent: Tree, child: Tree, key: str = "") -> Tree:
 
 
 def _enter(entries: dict[str, Tree], name: str, item: Tree) -> None:
-    """An addition with nothing to add to waits as it is, for something that is laid under it later."""
+    """Enter one key; an addition with nothing to add to waits for something that is laid under it later."""
     if name.endswith("+") and isinstance(item, Items):
         target = name[:-1] if name[:-1] in entries else name
         entries[target] = merge(entries[target], item) if target in entries else item
@@ -130,7 +165,7 @@ def _enter(entries: dict[str, Tree], name: str, item: Tree) -> None:
 
 
 def _settled_keys(tree: Tree) -> Tree:
-    """An addition that found nothing to add to is just a list."""
+    """Turn additions that found nothing to add to into lists."""
     if not isinstance(tree, Table):
         return tree
     entries = {
@@ -141,7 +176,7 @@ def _settled_keys(tree: Tree) -> Tree:
 
 
 def lay_modules(tables: Iterable[Table]) -> Table:
-    """Module entries by id, later ones laid over earlier ones, new ones at the end."""
+    """Merge module entries by id, later ones over earlier ones, new ones at the end."""
     entries: dict[str, Tree] = {}
     for table in tables:
         for key, item in table.entries.items():
@@ -150,7 +185,7 @@ def lay_modules(tables: Iterable[Table]) -> Table:
 
 
 def apply_settings(bundle: Bundle, settings: Settings) -> Bundle:
-    """The bundle with the settings laid over its modules, those of its agents and its session included.
+    """Lay settings over the modules of a bundle, those of its agents and its session included.
 
     A source is taken from a settings entry, else from `overrides`, else from `sources.modules`, else it
     stays. Entries for modules that the bundle does not have are added.
@@ -161,17 +196,15 @@ def apply_settings(bundle: Bundle, settings: Settings) -> Bundle:
         return _settle(entry, said, sources, overrides)
 
     laid = {
-        section: _section(bundle.modules(section), getattr(settings, section), settled)
-        for section in SECTIONS
+        name: _section(bundle.section(name), settings.modules.get(name, Table()), settled)
+        for name in MODULE_SECTIONS
     }
-    return replace(
-        bundle,
-        providers=laid["providers"],
-        tools=laid["tools"],
-        hooks=laid["hooks"],
-        session=_session(bundle.session, settled),
-        agents=replace(bundle.agents, entries=dict(_agents(bundle.agents, settled))),
+    laid["session"] = _session(bundle.session, settled)
+    laid["agents"] = replace(
+        bundle.agents,
+        entries={name: _agent(agent, settled) for name, agent in bundle.agents.entries.items()},
     )
+    return bundle.with_sections(laid)
 
 
 def _section(table: Table, said: Table, settled: Callable[[Tree, Tree | None], Tree]) -> Table:
@@ -191,7 +224,7 @@ def _section(table: Table, said: Table, settled: Callable[[Tree, Tree | None], T
 
 
 def _settle(entry: Tree, said: Tree | None, sources: Table, overrides: Table) -> Tree:
-    """One module entry with its source, its settings and its overriding config, in that order."""
+    """Give one module entry its source, its settings and its overriding config, in that order."""
     if isinstance(said, Removed):
         return merge(entry, said)
     if not isinstance(entry, Table):
@@ -213,7 +246,7 @@ def _settle(entry: Tree, said: Tree | None, sources: Table, overrides: Table) ->
 
 def _session(table: Table, settled: Callable[[Tree], Tree]) -> Table:
     entries = dict(table.entries)
-    for role in ("orchestrator", "context"):
+    for role in ROLES:
         part = table.get(role)
         if isinstance(part, Leaf) and isinstance(part.value, str):
             part = Table({"module": part}, part.origin, part.line, part.column)
@@ -224,24 +257,45 @@ def _session(table: Table, settled: Callable[[Tree], Tree]) -> Table:
     return replace(table, entries=entries)
 
 
-def _agents(agents: Table, settled: Callable[[Tree], Tree]) -> Iterator[tuple[str, Tree]]:
-    for name, agent in agents.entries.items():
-        if not isinstance(agent, Table):
-            yield name, agent
-            continue
-        entries = dict(agent.entries)
-        for section in SECTIONS:
-            listed = entries.get(section)
-            if isinstance(listed, Items):
-                entries[section] = replace(listed, items=[settled(item) for item in listed.items], known=None)
-        session = entries.get("session")
-        if isinstance(session, Table):
-            entries["session"] = _session(session, settled)
-        yield name, replace(agent, entries=entries)
+def _agent(agent: Tree, settled: Callable[[Tree], Tree]) -> Tree:
+    if not isinstance(agent, Table):
+        return agent
+    changed = change_agent_modules(agent, settled, modules=MODULE_SECTIONS)
+    session = agent.get("session")
+    if isinstance(session, Table):
+        return replace(changed, entries={**changed.entries, "session": _session(session, settled)})
+    return changed
+
+
+def added_bundles(settings: Settings) -> dict[str, str]:
+    """Return the names that settings give to addresses."""
+    return {
+        name: item.value
+        for name, item in settings.at("bundle", "added")
+        if isinstance(item, Leaf) and isinstance(item.value, str)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """An app-wide behaviour: where it comes from, and where settings say so."""
+
+    source: str
+    where: Location
+
+
+def policies_of(settings: Settings) -> tuple[Policy, ...]:
+    """Return the behaviours that settings add to every bundle."""
+    listed = settings.at("bundle").get("app")
+    return tuple(
+        Policy(item.value, Location(item.origin.file, item.line, item.column))
+        for item in (listed.items if isinstance(listed, Items) else ())
+        if isinstance(item, Leaf) and isinstance(item.value, str)
+    )
 
 
 def redirect_include(source: str, settings: Settings) -> str | None:
-    """Another address for an include whose address contains a configured text; the fragment stays."""
+    """Return another address for an include that contains a configured text; the fragment stays."""
     if split_namespace(source) is not None:
         return None
     for part, item in settings.at("sources", "bundles"):
@@ -252,7 +306,7 @@ def redirect_include(source: str, settings: Settings) -> str | None:
 
 
 def compose_policies(bundle: Bundle, policies: Sequence[Bundle], *, root_session: bool) -> Bundle:
-    """App-wide behaviours on top of a bundle, for root sessions only; who the bundle is does not change."""
+    """Compose app-wide behaviours on top of a bundle, for root sessions only; it keeps its name and place."""
     if not root_session or not policies:
         return bundle
     result = compose(bundle, *policies, instruction="keep")

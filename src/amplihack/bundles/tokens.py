@@ -1,4 +1,4 @@
-"""How many tokens a text takes, roughly, and whether that is much for what it is."""
+"""Estimate how many tokens a text takes, and whether that is much for what it is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def color_tier(tokens: int, category: str) -> str:
-    """The colour for that many tokens. Raises KeyError for a category that is not in THRESHOLDS."""
+    """Return the colour for that many tokens. Raises KeyError for a category that is not in THRESHOLDS."""
     yellow, orange, red = THRESHOLDS[category]
     if tokens < yellow:
         return COLOR_GREEN

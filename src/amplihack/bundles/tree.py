@@ -1,4 +1,4 @@
-"""Values that remember who wrote them: each knows its bundle, file and line, and what it replaced.
+"""Hold values that remember who wrote them: bundle, file and line, and what they replaced.
 
 Trees are shared freely between bundles and are never changed once they are built. They are not frozen
 dataclasses because a large composition makes a hundred thousand of them, and freezing triples the cost.
@@ -55,11 +55,11 @@ class Table:
     fresh: bool = False
 
     def __bool__(self) -> bool:
-        """True when something is in it, be it only a removal."""
+        """Tell whether something is in it, be it only a removal."""
         return bool(self.entries) or self.fresh
 
     def __iter__(self) -> Iterator[tuple[str, Tree]]:
-        """What is really there: removals are passed over."""
+        """Return what is really there: removals are passed over."""
         return ((key, item) for key, item in self.entries.items() if not isinstance(item, Removed))
 
     def get(self, key: str) -> Tree | None:
@@ -67,7 +67,7 @@ class Table:
         return None if isinstance(found, Removed) else found
 
     def text(self, key: str) -> str:
-        """The text under a key, or an empty one."""
+        """Return the text under a key, or an empty one."""
         found = self.entries.get(key)
         return found.value if isinstance(found, Leaf) and isinstance(found.value, str) else ""
 
@@ -99,7 +99,7 @@ Tree: TypeAlias = Leaf | Table | Items | Removed
 
 
 def from_node(node: Node, origin: Origin) -> Tree:
-    """The document as a tree, with the operators in its keys carried out."""
+    """Turn a document into a tree, and carry out the operators in its keys."""
     line, column = node.line + 1, node.column + 1
     match node:
         case Scalar():
@@ -114,7 +114,7 @@ def from_node(node: Node, origin: Origin) -> Tree:
 
 
 def from_value(value: object, origin: Origin = NOWHERE, *, operators: bool = False) -> Tree:
-    """Plain data as a tree; what is neither a dict nor a list is a leaf, whatever it is."""
+    """Turn plain data into a tree; what is neither a dict nor a list is a leaf, whatever it is."""
     if isinstance(value, dict):
         entries: dict[str, Tree] = {}
         for key, child in value.items():
@@ -130,13 +130,13 @@ def from_value(value: object, origin: Origin = NOWHERE, *, operators: bool = Fal
 
 
 def table_of(value: dict[str, Any], origin: Origin = NOWHERE) -> Table:
-    """Plain data as a table, operators carried out."""
+    """Turn plain data into a table, and carry out operators."""
     tree = from_value(value, origin, operators=True)
     return tree if isinstance(tree, Table) else Table()
 
 
 def _enter(entries: dict[str, Tree], key: str, tree: Tree) -> None:
-    """`key!` replaces what is inherited, and `key-` with no value removes it."""
+    """Enter one key: `key!` replaces what is inherited, `key-` with no value removes it."""
     if len(key) > 1 and key[-1] == "!":
         entries[key[:-1]] = _freshened(tree)
     elif len(key) > 1 and key[-1] == "-" and isinstance(tree, Leaf) and tree.value is None:
@@ -154,7 +154,7 @@ def _freshened(tree: Tree) -> Tree:
 
 
 def to_plain(tree: Tree) -> Any:
-    """New plain data: nothing in it is shared with the tree, except values that cannot change."""
+    """Return new plain data: nothing in it is shared with the tree, except values that cannot change."""
     if isinstance(tree, Leaf):
         return tree.value
     if isinstance(tree, Table):
@@ -165,7 +165,7 @@ def to_plain(tree: Tree) -> Any:
 
 
 def leaves(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Tree]]:
-    """Every value that is no container, or an empty one, with its path."""
+    """Return every value that is no container, or an empty one, with its path."""
     if isinstance(tree, Table) and tree.entries:
         for key, item in tree:
             yield from leaves(item, (*path, key))

@@ -1,4 +1,4 @@
-"""`${NAME}` and `${NAME:default}` in a mount plan, filled from a given environment."""
+"""Fill `${NAME}` and `${NAME:default}` in a mount plan from a given environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TEXT_KEYS = frozenset({"instruction", "instructions", "description"})  # prose,
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingVariable:
     """A variable that is not set and has no default, and the value that wants it."""
 
     path: str
@@ -33,17 +33,19 @@ class Missing:
 @dataclass(frozen=True, slots=True)
 class Expanded:
     plan: MountPlan
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingVariable, ...] = ()
 
 
 def expand_plan(plan: MountPlan, environment: Mapping[str, str]) -> Expanded:
-    """A new plan with its variables filled in; one that is missing becomes empty and is reported."""
-    missing: list[Missing] = []
+    """Fill the variables of a plan; one that is missing becomes empty and is reported."""
+    missing: list[MissingVariable] = []
     whole: MountPlan = _expand(plan, environment, (), missing)
     return Expanded(whole, tuple(missing))
 
 
-def _expand(value: Any, environment: Mapping[str, str], path: tuple[str, ...], missing: list[Missing]) -> Any:
+def _expand(
+    value: Any, environment: Mapping[str, str], path: tuple[str, ...], missing: list[MissingVariable]
+) -> Any:
     if isinstance(value, str):
         return expand_text(value, environment, ".".join(path), missing) if "${" in value else value
     if isinstance(value, dict):
@@ -60,13 +62,13 @@ def _expand(value: Any, environment: Mapping[str, str], path: tuple[str, ...], m
 
 
 def _name(item: Any, index: int) -> str:
-    """Modules are called by their names, so that a message can be understood."""
+    """Call modules by their names, so that a message can be understood."""
     named = (item.get("id") or item.get("module")) if isinstance(item, dict) else None
     return str(named or index)
 
 
-def expand_text(text: str, environment: Mapping[str, str], path: str, missing: list[Missing]) -> str:
-    """The text with its variables; `$${` is a literal `${`."""
+def expand_text(text: str, environment: Mapping[str, str], path: str, missing: list[MissingVariable]) -> str:
+    """Fill the variables of a text; `$${` is a literal `${`."""
 
     def fill(found: re.Match[str]) -> str:
         name, default = found[1], found[2]
@@ -75,7 +77,7 @@ def expand_text(text: str, environment: Mapping[str, str], path: str, missing: l
         if name in environment:
             return environment[name]
         if default is None:
-            missing.append(Missing(path, name))
+            missing.append(MissingVariable(path, name))
         return default or ""
 
     return _REFERENCE.sub(fill, text)

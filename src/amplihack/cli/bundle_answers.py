@@ -12,13 +12,13 @@ from typing import Any
 
 from amplihack.app.bundles import asking
 from amplihack.app.bundles.checking import check
-from amplihack.app.bundles.contents import Contents
-from amplihack.app.bundles.opening import Asked
-from amplihack.app.bundles.secrets import masked
+from amplihack.app.bundles.command_request import request_here
+from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.app.workspace import Workspace, open_workspace
+from amplihack.bundles.drawing import dot, mermaid, svg
 from amplihack.bundles.errors import BundleError
+from amplihack.bundles.masking import masked
 from amplihack.bundles.provenance import Entry
-from amplihack.bundles.render import dot, mermaid, svg
 from amplihack.cli.near import Near, near, near_problems
 from amplihack.cli.show import draw_problem, err, out, out_json, printable, problem_json, show_problems
 from amplihack.errors import AmplihackError, Problem
@@ -41,9 +41,11 @@ def in_workspace(
     return answered
 
 
-def asked_for(options: argparse.Namespace) -> Asked:
-    return Asked(
-        source=options.source,
+def request_for(workspace: Workspace, options: argparse.Namespace) -> LoadRequest:
+    """Make the load request that the words of a command ask for."""
+    return request_here(
+        workspace,
+        options.source,
         offline=options.offline,
         frozen=options.frozen,
         strict=not options.allow_partial,
@@ -58,39 +60,39 @@ def tell(workspace: Workspace, problems: Iterable[Problem]) -> None:
 
 @in_workspace
 def answer_show(workspace: Workspace, options: argparse.Namespace) -> int:
-    contents = asyncio.run(asking.show(workspace, asked_for(options)))
-    ready = contents.ready
-    tell(workspace, ready.problems)
+    loaded = asyncio.run(load(request_for(workspace, options)))
+    tell(workspace, loaded.problems)
     if options.plan:
-        out_json(masked(ready.plan))
+        out_json(masked(loaded.plan))
     elif options.prompt:
-        out_json({"prompt": ready.prompt.text}) if options.json else out(ready.prompt.text)
+        out_json({"prompt": loaded.prompt.text}) if options.json else out(loaded.prompt.text)
     elif options.json:
-        out_json(_contents_json(contents, near(workspace.home.cwd)))
+        out_json(_contents_json(loaded, near(workspace.home.cwd)))
     else:
-        _show_contents(contents, near(workspace.home.cwd))
+        _show_contents(loaded, near(workspace.home.cwd))
     return 0
 
 
-def _contents_json(contents: Contents, shorten: Near) -> dict[str, Any]:
-    ready = contents.ready
+def _contents_json(loaded: LoadedBundle, shorten: Near) -> dict[str, Any]:
+    contents = loaded.contents
     return {
-        "name": ready.bundle.name,
-        "version": ready.bundle.shown_version,
-        "description": ready.bundle.description,
-        "fingerprint": ready.fingerprint,
+        "name": loaded.bundle.name,
+        "version": loaded.bundle.shown_version,
+        "description": loaded.bundle.description,
+        "fingerprint": loaded.fingerprint,
         "tokens": contents.total_tokens,
         "parts": [asdict(replace(row, file=shorten(row.file))) for row in contents.rows],
         "skipped": [
             {"source": each.source, "chain": list(each.chain), "reason": each.reason}
-            for each in ready.loaded.skipped
+            for each in loaded.composition.skipped
         ],
-        "mount_plan": masked(ready.plan),
+        "mount_plan": masked(loaded.plan),
     }
 
 
-def _show_contents(contents: Contents, shorten: Near) -> None:
-    bundle = contents.ready.bundle
+def _show_contents(loaded: LoadedBundle, shorten: Near) -> None:
+    contents = loaded.contents
+    bundle = loaded.bundle
     out(printable(f"{bundle.name or '(no name)'} {bundle.shown_version}"))
     if bundle.description:
         out(printable(bundle.description.strip()))
@@ -103,7 +105,7 @@ def _show_contents(contents: Contents, shorten: Near) -> None:
         cost = f"{row.tokens:>6} token{'s' if row.tokens != 1 else ' '}" if row.tokens else " " * 13
         place = f"{row.bundle or '-'} ({shorten(row.file)}:{row.line})"
         out(printable(f"  {row.name:<{width}} {cost}  {place}").rstrip())
-    mark = contents.ready.fingerprint[:12]
+    mark = loaded.fingerprint[:12]
     out(f"\nabout {contents.total_tokens} tokens in every prompt; fingerprint {mark}")
 
 
@@ -124,12 +126,12 @@ def answer_validate(workspace: Workspace, options: argparse.Namespace) -> int:
 def _checked(workspace: Workspace, options: argparse.Namespace) -> tuple[str, Sequence[Problem]]:
     """The bundle's name and all findings; a file that is no bundle at all is a finding too."""
     try:
-        ready, found = asyncio.run(check(workspace, asked_for(options), complete=options.complete))
+        loaded, found = asyncio.run(check(request_for(workspace, options), complete=options.complete))
     except BundleError as error:
         if error.exit_code != 2:
             raise
         return "", error.problems
-    return ready.bundle.name, found
+    return loaded.bundle.name, found
 
 
 def _verdict(name: str, found: Sequence[Problem]) -> str:
@@ -143,7 +145,7 @@ def answer_why(workspace: Workspace, options: argparse.Namespace) -> int:
     shorten = near(workspace.home.cwd)
     entries = [
         replace(entry, file=shorten(entry.file))
-        for entry in asyncio.run(asking.explain(workspace, asked_for(options), options.subject))
+        for entry in asyncio.run(asking.explain(workspace, request_for(workspace, options), options.subject))
     ]
     if options.json:
         out_json([entry.as_json() for entry in entries])
@@ -169,7 +171,7 @@ def _value(value: Any) -> str:
 
 @in_workspace
 def answer_graph(workspace: Workspace, options: argparse.Namespace) -> int:
-    found = asyncio.run(asking.graph(workspace, asked_for(options)))
+    found = asyncio.run(asking.graph(request_for(workspace, options)))
     if options.json:
         shorten = near(workspace.home.cwd)
         boxes = [asdict(replace(box, file=shorten(box.file))) for box in found.boxes]
@@ -196,7 +198,7 @@ def answer_list(workspace: Workspace, options: argparse.Namespace) -> int:
 
 @in_workspace
 def answer_agents(workspace: Workspace, options: argparse.Namespace) -> int:
-    found, problems = asyncio.run(asking.agents(workspace, asked_for(options)))
+    found, problems = asyncio.run(asking.agents(request_for(workspace, options)))
     tell(workspace, problems)
     shorten = near(workspace.home.cwd)
     listed = [replace(each, file=shorten(each.file)) for each in found]

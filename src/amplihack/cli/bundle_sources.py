@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from amplihack.app.bundles import keeping
 from amplihack.app.workspace import Workspace
-from amplihack.cli.bundle_answers import asked_for, in_workspace, tell
+from amplihack.cli.bundle_answers import in_workspace, request_for, tell
 from amplihack.cli.near import near
 from amplihack.cli.show import draw_problem, err, out, out_json, printable
 from amplihack.system.sources import UpdateReport
@@ -17,7 +17,7 @@ from amplihack.system.sources import UpdateReport
 
 @in_workspace
 def answer_lock(workspace: Workspace, options: argparse.Namespace) -> int:
-    locked = asyncio.run(keeping.lock(workspace, asked_for(options)))
+    locked = asyncio.run(keeping.lock(request_for(workspace, options)))
     tell(workspace, locked.problems)
     if options.json:
         out_json({"lock": str(locked.path), "entries": locked.sources})
@@ -30,7 +30,7 @@ def answer_lock(workspace: Workspace, options: argparse.Namespace) -> int:
 @in_workspace
 def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
     """Exit code 1 when something is not as it was locked."""
-    found = asyncio.run(keeping.status(workspace, asked_for(options)))
+    found = asyncio.run(keeping.status(request_for(workspace, options)))
     tell(workspace, found.problems)
     if options.json:
         out_json(
@@ -55,7 +55,7 @@ def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
 @in_workspace
 def answer_update(workspace: Workspace, options: argparse.Namespace) -> int:
     """Exit code 1 when a source could not be updated; it is as it was."""
-    done = asyncio.run(keeping.update(workspace, asked_for(options)))
+    done = asyncio.run(keeping.update(request_for(workspace, options)))
     tell(workspace, done.problems)
     if options.json:
         out_json(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 
-class Lineage(TypedDict):
+class SessionLineage(TypedDict):
     session_id: str
     parent_id: str | None
     forked_from_turn: int | None
@@ -15,7 +15,7 @@ class Lineage(TypedDict):
     depth: int
 
 
-def lineage_of(session_id: str, sessions: Mapping[str, Mapping[str, Any]]) -> Lineage:
+def lineage_of(session_id: str, sessions: Mapping[str, Mapping[str, Any]]) -> SessionLineage:
     """The family of one session, from the metadata of all by id. Ends where parents form a circle."""
     own = sessions.get(session_id, {})
     ancestors: list[str] = []

@@ -1,4 +1,4 @@
-"""Answers about files for the bundle room; asked once, an answer about a place holds for the whole load."""
+"""Answer questions about files for the bundle room; an answer holds for the whole load."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from amplihack.bundles.ports import Listing, Text, Unreadable
+from amplihack.bundles.ports import DirectoryListing, FileText, Unreadable
 from amplihack.errors import AmplihackError
 from amplihack.system.files import read_bytes
 
@@ -19,7 +19,7 @@ class BundleFiles:
     """Remembers what it was asked; make a new one to see the disk as it is now."""
 
     _kinds: dict[str, str] = field(default_factory=dict)
-    _texts: dict[str, Text | Unreadable] = field(default_factory=dict)
+    _texts: dict[str, FileText | Unreadable] = field(default_factory=dict)
 
     def real(self, path: str) -> str | None:
         try:
@@ -39,25 +39,25 @@ class BundleFiles:
             self._kinds[path] = "file" if place.is_file() else "directory" if place.is_dir() else ""
         return self._kinds[path]
 
-    def read(self, path: str) -> Text | Unreadable:
+    def read(self, path: str) -> FileText | Unreadable:
         if path not in self._texts:
             self._texts[path] = _read(Path(path))
         return self._texts[path]
 
-    def list(self, path: str) -> Listing:
+    def list(self, path: str) -> DirectoryListing:
         try:
             entries = sorted(Path(path).iterdir(), key=lambda entry: entry.name.lower())
         except PermissionError:
-            return Listing(denied=True)
+            return DirectoryListing(denied=True)
         except (OSError, ValueError):
-            return Listing()  # it went away while we looked
-        return Listing(
+            return DirectoryListing()  # it went away while we looked
+        return DirectoryListing(
             tuple(entry.name for entry in entries if entry.is_dir()),
             tuple(entry.name for entry in entries if not entry.is_dir()),
         )
 
     def stamp(self, path: str) -> tuple[int, int] | None:
-        """When a file was changed and how large it is; None when nothing is there."""
+        """Return when a file was changed and how large it is; None when nothing is there."""
         try:
             status = os.stat(path)  # noqa: PTH116 - asked for thousands of files, and a Path costs more
         except (OSError, ValueError):  # nothing is there; a NUL in a path never leads anywhere
@@ -65,7 +65,7 @@ class BundleFiles:
         return status.st_mtime_ns, status.st_size
 
 
-def _read(path: Path) -> Text | Unreadable:
+def _read(path: Path) -> FileText | Unreadable:
     try:
         if not os.access(path, os.R_OK):
             return "permission_error" if path.exists() else "not_found"
@@ -76,4 +76,4 @@ def _read(path: Path) -> Text | Unreadable:
         content = data.decode("utf-8-sig")
     except (AmplihackError, UnicodeDecodeError):
         return "unsupported" if path.exists() else "not_found"
-    return Text(content, hashlib.sha256(data).hexdigest())
+    return FileText(content, hashlib.sha256(data).hexdigest())

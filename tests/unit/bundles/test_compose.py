@@ -199,6 +199,6 @@ def test_plain_modules_merge_by_id_and_refuse_what_is_no_mapping() -> None:
 
 def test_a_value_remembers_only_so_many_others() -> None:
     parts = [bundle(f"bundle: {{name: b{n}}}\nspawn: {{x: {n}}}\n", f"/w/{n}.yaml") for n in range(60)]
-    leaf = compose(*parts).spawn.entries["x"]
+    leaf = compose(*parts).section("spawn").entries["x"]
     assert len(leaf.over) == 50
     assert leaf.over[0].origin.bundle == "b58"

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.bundles.world import bundle, codes, decoded
+from tests.unit.bundles.world import bundle, codes, decoded, plain
 
 from amplihack.bundles.decode import decode_bundle, decode_data
 from amplihack.bundles.errors import BundleLoadError, BundleValidationError
-from amplihack.bundles.tree import Leaf, Table
+from amplihack.bundles.tree import Leaf, Table, to_plain
 
 THIN = """\
 ---
@@ -214,13 +214,13 @@ def test_relative_sources_start_at_the_declaring_file() -> None:
         """,
         "/w/x/bundle.yaml",
     )
-    assert [entry.get("source") for entry in found.plain("tools")] == [
+    assert [entry.get("source") for entry in plain(found, "tools")] == [
         "/w/x/modules/a",
         "/w/b",
         "git+https://h/o/r",
     ]
-    assert found.plain("session")["orchestrator"]["source"] == "/w/x/modules/loop"
-    assert found.plain("agents")["helper"]["tools"] == [
+    assert plain(found, "session")["orchestrator"]["source"] == "/w/x/modules/loop"
+    assert plain(found, "agents")["helper"]["tools"] == [
         {"module": "t", "source": "/w/x/modules/t"},
         {"module": "bare"},
     ]
@@ -228,7 +228,7 @@ def test_relative_sources_start_at_the_declaring_file() -> None:
 
 def test_two_entries_of_one_tool_become_one_and_two_providers_are_refused() -> None:
     found = decoded("tools:\n  - {module: a, config: {x: 1}}\n  - {module: a, config: {y: 2}}\n")
-    assert found.bundle.plain("tools") == [{"module": "a", "config": {"x": 1, "y": 2}}]
+    assert plain(found.bundle, "tools") == [{"module": "a", "config": {"x": 1, "y": 2}}]
     assert codes(found) == ["duplicate-module"]
     with pytest.raises(BundleValidationError, match="second entry"):
         decoded("providers:\n  - {module: p}\n  - {module: p}\n").checked()
@@ -246,7 +246,7 @@ def test_empty_sections_are_as_good_as_none() -> None:
 
 def test_unknown_sections_are_kept_for_apps() -> None:
     found = decoded("bundle: {name: a}\nskills: [one]\nx-note: hello\n")
-    assert found.bundle.plain("extra") == {"skills": ["one"], "x-note": "hello"}
+    assert to_plain(found.bundle.extra) == {"skills": ["one"], "x-note": "hello"}
     assert [(each.code, each.severity) for each in found.problems] == [("unknown-key", "note")]
 
 
@@ -266,7 +266,7 @@ def test_an_agent_file_is_a_bundle_with_the_name_of_its_meta() -> None:
     found = decode_bundle(text, "/w/agents/helper.md")
     assert found.problems == ()
     assert (found.bundle.name, found.bundle.description) == ("helper", "Helps.")
-    assert found.bundle.plain("tools") == [{"module": "tool-x"}]
+    assert plain(found.bundle, "tools") == [{"module": "tool-x"}]
     assert found.bundle.system_instruction == "You help."
 
 
@@ -278,7 +278,7 @@ def test_a_key_that_stands_twice_is_an_error_with_both_lines() -> None:
 def test_plain_data_is_decoded_without_lines() -> None:
     found = decode_data({"bundle": {"name": "a", "version": 2}, "tools": [{"module": "t"}]}, base_path="/w")
     assert (found.bundle.name, found.bundle.version) == ("a", "2")
-    entry = found.bundle.tools.entries["t"]
+    entry = found.bundle.section("tools").entries["t"]
     assert isinstance(entry, Table)
     assert entry.origin.bundle == "a"
     leaf = entry.entries["module"]

@@ -3,21 +3,15 @@ from __future__ import annotations
 import pytest
 from tests.unit.bundles.world import bundle, decoded
 
+from amplihack.bundles.completion import rows
 from amplihack.bundles.compose import compose_includes
+from amplihack.bundles.drawing import dot, drawing_of, mermaid, svg, tokens_by_bundle
 from amplihack.bundles.errors import BundleDependencyError, BundleError, Subject, error_from
-from amplihack.bundles.lint import Surroundings, heavy_context, lint, role_of
-from amplihack.bundles.render import (
-    dot,
-    graph_of,
-    mermaid,
-    rows,
-    svg,
-    tokens_by_bundle,
-)
+from amplihack.bundles.lint import LintInput, lint, role_of
 from amplihack.errors import AmplihackError, Location, Problem
 
 
-def found(text: str, around: Surroundings, file: str = "/w/bundle.yaml") -> list[str]:
+def found(text: str, around: LintInput, file: str = "/w/bundle.yaml") -> list[str]:
     return [problem.code for problem in lint(decoded(text, file).bundle, around)]
 
 
@@ -26,7 +20,7 @@ def test_a_good_thin_bundle_is_left_alone() -> None:
         "---\nbundle: {name: recipes}\nincludes:\n  - git+https://h/o/amplifier-foundation\n"
         "  - bundle: recipes:behaviors/recipes\n---\n# Recipes\n\n@recipes:context/x.md\n"
     )
-    assert found(text, Surroundings("git+https://h/o/amplifier-bundle-recipes", "root"), "/w/bundle.md") == []
+    assert found(text, LintInput("git+https://h/o/amplifier-bundle-recipes", "root"), "/w/bundle.md") == []
 
 
 def test_a_repository_is_no_namespace() -> None:
@@ -37,7 +31,7 @@ def test_a_repository_is_no_namespace() -> None:
         agents:
           include: ["amplifier-bundle-recipes:author"]
         """
-    (problem,) = lint(bundle(text), Surroundings())
+    (problem,) = lint(bundle(text), LintInput())
     assert problem.code == "repository-as-namespace"
     assert problem.where is not None
     assert problem.where.line == 5
@@ -45,7 +39,7 @@ def test_a_repository_is_no_namespace() -> None:
 
 def test_mentions_are_held_to_the_same_rule_at_their_line() -> None:
     text = "---\nbundle: {name: recipes}\n---\nSee\n@amplifier-bundle-recipes:x.md\n"
-    around = Surroundings("git+https://h/o/amplifier-bundle-recipes")
+    around = LintInput("git+https://h/o/amplifier-bundle-recipes")
     (problem,) = lint(decoded(text, "/w/bundle.md").bundle, around)
     assert problem.where is not None
     assert (problem.where.line, problem.where.column) == (5, 1)
@@ -54,13 +48,13 @@ def test_mentions_are_held_to_the_same_rule_at_their_line() -> None:
 @pytest.mark.parametrize("subpath", ["bundles/foo", "bundles/foo/bundle.md"])
 def test_a_subdirectory_is_not_repeated_in_paths(subpath: str) -> None:
     text = "bundle: {name: foo}\ncontext:\n  include: ['foo:bundles/foo/context/x.md']\n"
-    around = Surroundings(f"git+https://h/o/r@main#subdirectory={subpath}")
+    around = LintInput(f"git+https://h/o/r@main#subdirectory={subpath}")
     (problem,) = lint(bundle(text), around)
     assert (problem.code, problem.fix) == ("subdirectory-repeated", "write foo:context/x.md")
 
 
 def test_agents_are_named_without_directory_and_suffix() -> None:
-    (problem,) = lint(bundle("bundle: {name: a}\nagents:\n  include: ['a:agents/x.md']\n"), Surroundings())
+    (problem,) = lint(bundle("bundle: {name: a}\nagents:\n  include: ['a:agents/x.md']\n"), LintInput())
     assert (problem.code, problem.fix) == ("agents-prefix", "write a:x")
 
 
@@ -76,45 +70,38 @@ tools:
 
 
 def test_what_foundation_brings_is_not_declared_again() -> None:
-    assert found(FAT, Surroundings()) == ["redeclared", "redeclared"]
-    assert found(FAT.replace("includes: [foundation]", "includes: [other]"), Surroundings()) == []
+    assert found(FAT, LintInput()) == ["redeclared", "redeclared"]
+    assert found(FAT.replace("includes: [foundation]", "includes: [other]"), LintInput()) == []
 
 
 def test_with_the_includes_at_hand_only_real_repetition_counts() -> None:
     inherited = bundle("tools:\n  - {module: tool-mine, config: {a: 1}}\n")
-    assert found(FAT, Surroundings(inherited=inherited)) == ["redeclared"]
+    assert found(FAT, LintInput(inherited=inherited)) == ["redeclared"]
     changed = FAT.replace("{module: tool-mine}", "{module: tool-mine, config: {a: 2}}")
-    assert found(changed, Surroundings(inherited=inherited)) == []
+    assert found(changed, LintInput(inherited=inherited)) == []
 
 
 def test_long_instructions_belong_into_a_context_file() -> None:
     text = "---\nbundle: {name: a}\n---\n" + "Do this and that. " * 200
-    (problem,) = lint(decoded(text, "/w/bundle.md").bundle, Surroundings(role="root"))
+    (problem,) = lint(decoded(text, "/w/bundle.md").bundle, LintInput(role="root"))
     assert problem.code == "inline-instructions"
     assert "@a:context/instructions.md" in problem.fix
-    assert found(text, Surroundings(), "/w/bundles/x.md") == []
+    assert found(text, LintInput(), "/w/bundles/x.md") == []
 
 
 def test_a_behavior_has_no_text_of_its_own() -> None:
-    assert found("Text.", Surroundings(role="behavior"), "/w/behaviors/x.md") == ["behavior-body"]
+    assert found("Text.", LintInput(role="behavior"), "/w/behaviors/x.md") == ["behavior-body"]
 
 
 def test_a_root_that_lists_agents_is_told_of_behaviors() -> None:
     text = "bundle: {name: a}\nincludes: [x]\nagents:\n  include: ['a:y']\n"
-    assert found(text, Surroundings(role="root")) == ["no-behavior"]
+    assert found(text, LintInput(role="root")) == ["no-behavior"]
 
 
 def test_secrets_do_not_belong_into_bundles() -> None:
     text = "providers:\n  - {module: p, config: {api_key: %s}}\n"
-    assert found(text % "sk-1234567890", Surroundings()) == ["secret-in-bundle"]
-    assert found(text % "'${API_KEY}'", Surroundings()) == []
-
-
-def test_heavy_context_of_a_behavior_is_weighed() -> None:
-    behavior = bundle("bundle: {name: b}\ncontext:\n  include: ['b:s.md', 'b:m.md', 'b:l.md']\n")
-    tokens = {"b:s.md": 500, "b:m.md": 501, "b:l.md": 1001}
-    assert [each.severity for each in heavy_context(behavior, tokens, "behavior")] == ["warning", "error"]
-    assert heavy_context(behavior, tokens, "root") == ()
+    assert found(text % "sk-1234567890", LintInput()) == ["secret-in-bundle"]
+    assert found(text % "'${API_KEY}'", LintInput()) == []
 
 
 def test_the_role_of_a_file_follows_from_its_place() -> None:
@@ -126,7 +113,7 @@ def test_the_role_of_a_file_follows_from_its_place() -> None:
 def test_a_graph_is_drawn_in_three_notations() -> None:
     inner = bundle('bundle: {name: "in<n>er", version: 2}\ntools:\n  - {module: t}\n', "/i/bundle.yaml")
     outer = compose_includes(bundle("bundle: {name: outer}\n", "/o/bundle.yaml"), [inner, inner])
-    graph = graph_of(outer, {"outer": 5000})
+    graph = drawing_of(outer, {"outer": 5000})
     assert [(box.name, box.level) for box in graph.boxes] == [("outer", 0), ("in<n>er", 1)]
     assert graph.edges == (("b0", "b1"),)
     assert 'b0 [label="outer · 5000 tokens", fillcolor="#fff9c4"]' in dot(graph)

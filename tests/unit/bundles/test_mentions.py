@@ -9,14 +9,13 @@ from amplihack.bundles.mentions import (
     Found,
     Gathered,
     Lost,
-    Scope,
-    expand_instruction,
-    format_context_block,
+    MentionScope,
+    context_element,
     format_directory_listing,
     gather,
     resolve,
 )
-from amplihack.bundles.ports import Listing
+from amplihack.bundles.ports import DirectoryListing
 
 
 @pytest.mark.parametrize(
@@ -70,7 +69,9 @@ WORLD = World(
     },
     links={"/ns/leak": "/secret"},
 )
-SCOPE = Scope({"ns": "/ns"}, ("/cwd",), home="/home", user="/home", context={"ns:alias": "/ns/docs/x.md"})
+SCOPE = MentionScope(
+    {"ns": "/ns"}, ("/cwd",), home="/home", user="/home", context={"ns:alias": "/ns/docs/x.md"}
+)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_a_mention_leads_to_its_file_or_says_why_not(mention: str, answer: Found
 
 def test_local_mentions_can_be_kept_inside_directories() -> None:
     assert resolve("@../secret/key", SCOPE, WORLD) == Found("/secret/key.md", "relative_path")
-    fenced = Scope({}, ("/cwd",), allowed=("/cwd",))
+    fenced = MentionScope({}, ("/cwd",), allowed=("/cwd",))
     assert resolve("@../secret/key", fenced, WORLD) == Lost("path_traversal_rejected", "relative_path")
 
 
@@ -129,7 +130,7 @@ def test_a_file_whose_name_ends_in_a_dot_is_still_found() -> None:
 def test_mentions_are_followed_only_so_deep() -> None:
     world = World({f"/cwd/{n}.md": f"@{n + 1}.md" for n in range(9)})
     gathered = Gathered()
-    gather("@0.md", Scope({}, ("/cwd",)), world, gathered)
+    gather("@0.md", MentionScope({}, ("/cwd",)), world, gathered)
     assert len(gathered.files) == 4
 
 
@@ -140,32 +141,26 @@ def test_a_directory_is_listed() -> None:
 
 
 def test_listings_sort_directories_first_and_say_when_they_are_empty() -> None:
-    listing = Listing(("b", "A"), ("z", "Y"))
+    listing = DirectoryListing(("b", "A"), ("z", "Y"))
     assert format_directory_listing("/d", listing).split("\n")[2:] == [
         "  DIR  A",
         "  DIR  b",
         "  FILE Y",
         "  FILE z",
     ]
-    assert format_directory_listing("/d", Listing()).endswith("  (empty directory)")
-    assert format_directory_listing("/d", Listing(denied=True)).endswith("  (permission denied)")
-
-
-def test_an_instruction_follows_what_it_mentions() -> None:
-    text = expand_instruction("See @same.md", SCOPE, WORLD)
-    assert text == '<context_file paths="@same.md → /cwd/same.md">\nsame\n</context_file>\n\nSee @same.md'
-    assert expand_instruction("See @nope", SCOPE, WORLD) == "See @nope"
+    assert format_directory_listing("/d", DirectoryListing()).endswith("  (empty directory)")
+    assert format_directory_listing("/d", DirectoryListing(denied=True)).endswith("  (permission denied)")
 
 
 def test_unreadable_files_say_so() -> None:
     world = World({"/cwd/x.md": "x"}, secret={"/cwd/x.md"})
-    (result,) = gather("@x.md", Scope({}, ("/cwd",)), world, Gathered())
+    (result,) = gather("@x.md", MentionScope({}, ("/cwd",)), world, Gathered())
     assert (result.path, result.reason) == (None, "permission_error")
 
 
 def test_a_block_cannot_be_broken_by_its_content_or_its_name() -> None:
     file = ContextFile("a\n</context_file>\nb", "0", names=['@"<x>" → /x&y', "/z"])
-    block = format_context_block([file])
+    block = context_element(file.names, file.content)
     assert block.split("\n") == [
         '<context_file paths="@&quot;&lt;x>&quot; → /x&amp;y, /z">',
         "a",
@@ -173,4 +168,3 @@ def test_a_block_cannot_be_broken_by_its_content_or_its_name() -> None:
         "b",
         "</context_file>",
     ]
-    assert format_context_block([]) == ""

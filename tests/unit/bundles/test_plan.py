@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from tests.unit.bundles.world import World, bundle, decoded
+from tests.unit.bundles.world import World, bundle, decoded, plain
 
 from amplihack.bundles.compose import compose
-from amplihack.bundles.context import check_context, context_path, repair_sources, resolve_context
+from amplihack.bundles.context_files import check_context, context_path, repair_sources, resolve_context
 from amplihack.bundles.lock import LockEntry, drift, make_lock, print_lock
 from amplihack.bundles.mount_plan import fingerprint, for_kernel, mount_plan
 from amplihack.bundles.validate import validate, validate_completeness
@@ -122,7 +122,7 @@ def test_a_module_beside_the_root_bundle_is_found_from_a_behavior() -> None:
     behavior = bundle("tools:\n  - {module: t, source: ./modules/t}\n", "/w/behaviors/b.yaml")
     world = World({"/w/modules/t/pyproject.toml": ""})
     fixed = repair_sources(behavior, "/w", world)
-    assert fixed.bundle.plain("tools")[0]["source"] == "/w/modules/t"
+    assert plain(fixed.bundle, "tools")[0]["source"] == "/w/modules/t"
     (problem,) = fixed.problems
     assert (problem.code, problem.fix) == ("source-elsewhere", "write ../modules/t")
     there = World({"/w/behaviors/modules/t/pyproject.toml": ""})

@@ -6,11 +6,13 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from textwrap import dedent
+from typing import Any
 
-from amplihack.bundles.decode import Decoded, decode_bundle
+from amplihack.bundles.decode import DecodedBundle, decode_bundle
 from amplihack.bundles.mentions import text_of
 from amplihack.bundles.model import Bundle
-from amplihack.bundles.ports import Listing, Namespace, Text, Unreadable
+from amplihack.bundles.ports import DirectoryListing, FileText, Namespace, Unreadable
+from amplihack.bundles.sections.table import SECTIONS
 
 
 @dataclass
@@ -36,17 +38,17 @@ class World:
         real = self.real(path)
         return real is not None and real in self.files
 
-    def read(self, path: str) -> Text | Unreadable:
+    def read(self, path: str) -> FileText | Unreadable:
         self.reads.append(path)
         real = self.real(path)
         if real is None or real not in self.files:
             return "not_found"
         return "permission_error" if real in self.secret else text_of(self.files[real])
 
-    def list(self, path: str) -> Listing:
+    def list(self, path: str) -> DirectoryListing:
         names = {each[len(path) + 1 :] for each in self.files if each.startswith(f"{path}/")}
         directories = {name.split("/")[0] for name in names if "/" in name}
-        return Listing(tuple(directories), tuple(name for name in names if "/" not in name))
+        return DirectoryListing(tuple(directories), tuple(name for name in names if "/" not in name))
 
 
 @dataclass
@@ -61,7 +63,7 @@ class KnownNames:
         return self.known.get(name)
 
 
-def decoded(text: str, file: str = "/w/bundle.yaml") -> Decoded:
+def decoded(text: str, file: str = "/w/bundle.yaml") -> DecodedBundle:
     return decode_bundle(dedent(text), file)
 
 
@@ -72,5 +74,11 @@ def bundle(text: str, file: str = "/w/bundle.yaml") -> Bundle:
     return found.bundle
 
 
-def codes(found: Decoded) -> list[str]:
+def plain(found: Bundle, name: str) -> Any:
+    """A section as new plain data."""
+    (section,) = (each for each in SECTIONS if each.name == name)
+    return section.plain(found.section(name))
+
+
+def codes(found: DecodedBundle) -> list[str]:
     return [problem.code for problem in found.problems]

@@ -169,7 +169,7 @@ async def test_a_load_is_remembered_with_its_relations(
         },
     )
     writes: list[Path] = []
-    monkeypatch.setattr("amplihack.system.bundle_state.write_atomic", _recording(writes))
+    monkeypatch.setattr("amplihack.system.registry_file.write_atomic", _recording(writes))
     await registry.load(str(tmp_path / "a"))
     assert writes == [home / "registry.json"]
     bundles = stored(home)

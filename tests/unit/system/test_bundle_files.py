@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from amplihack.bundles.ports import Text
+from amplihack.bundles.ports import FileText
 from amplihack.system.bundle_files import BundleFiles
 
 
@@ -30,7 +30,7 @@ def test_what_is_no_text_of_a_usable_size_is_unsupported(tmp_path: Path) -> None
 def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"\xef\xbb\xbfwords")
     text = BundleFiles().read(str(tmp_path / "a.md"))
-    assert isinstance(text, Text)
+    assert isinstance(text, FileText)
     assert text.content == "words"
 
 

@@ -1,18 +1,17 @@
-"""Everything that is wrong with a bundle, or would be better otherwise."""
+"""Report everything that is wrong with a bundle, or would be better otherwise."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from amplihack.app.bundles.opening import Asked, Ready, open_bundle
-from amplihack.app.workspace import Workspace
+from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.bundles.compose import compose
-from amplihack.bundles.lint import Surroundings, lint, role_of
-from amplihack.bundles.model import SECTIONS
+from amplihack.bundles.file_report import place_of
+from amplihack.bundles.lint import LintInput, lint, role_of
 from amplihack.bundles.mount_plan import for_kernel
-from amplihack.bundles.reading import place_of
+from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tree import Leaf, Table
 from amplihack.bundles.uris import parse_uri
 from amplihack.bundles.validate import validate, validate_completeness
@@ -21,28 +20,26 @@ from amplihack.errors import Problem
 from amplihack.system.kernel import kernel_problems
 
 
-async def check(
-    workspace: Workspace, asked: Asked, *, complete: bool = False
-) -> tuple[Ready, tuple[Problem, ...]]:
-    """Everything that is wrong with a bundle and what it includes, habits that hurt included."""
-    ready = await open_bundle(workspace, replace(asked, tolerant=True))
-    return ready, await asyncio.to_thread(_findings, workspace, ready, complete=complete)
+async def check(request: LoadRequest, *, complete: bool = False) -> tuple[LoadedBundle, tuple[Problem, ...]]:
+    """Report everything that is wrong with a bundle and what it includes, habits that hurt included."""
+    loaded = await load(replace(request, tolerant=True))
+    return loaded, await asyncio.to_thread(_findings, loaded, request.environment, complete=complete)
 
 
-def _findings(workspace: Workspace, ready: Ready, *, complete: bool) -> tuple[Problem, ...]:
-    found = [*ready.problems]
-    found += validate_completeness(ready.bundle) if complete else validate(ready.bundle)
-    found += _missing_modules(ready)
-    found += _habits(ready)
+def _findings(loaded: LoadedBundle, environment: Mapping[str, str], *, complete: bool) -> tuple[Problem, ...]:
+    found = [*loaded.problems]
+    found += validate_completeness(loaded.bundle) if complete else validate(loaded.bundle)
+    found += _missing_modules(loaded)
+    found += _habits(loaded)
     if complete:
-        expanded = expand_plan(ready.plan, workspace.environment)
+        expanded = expand_plan(loaded.plan, environment)
         found += [each.problem for each in expanded.missing]
         found += kernel_problems(for_kernel(expanded.plan))
     return tuple(_each_once(found))
 
 
 def _each_once(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """What two checks say about one place is said once."""
+    """Say once what two checks say about one place."""
     seen: set[object] = set()
     for problem in problems:
         key = (problem.where, problem.code) if problem.where and problem.code else problem
@@ -51,25 +48,25 @@ def _each_once(problems: Iterable[Problem]) -> Iterator[Problem]:
             yield problem
 
 
-def _missing_modules(ready: Ready) -> Iterator[Problem]:
-    """Modules that should lie on this disk and do not."""
-    tables = (*(ready.bundle.modules(section) for section in SECTIONS), ready.bundle.session)
+def _missing_modules(loaded: LoadedBundle) -> Iterator[Problem]:
+    """Report modules that should lie on this disk and do not."""
+    tables = (loaded.bundle.section(name) for name in (*MODULE_SECTIONS, "session"))
     for _, entry in (item for table in tables for item in table):
         source = entry.get("source") if isinstance(entry, Table) else None
         if not isinstance(source, Leaf) or not isinstance(source.value, str):
             continue
         parsed = parse_uri(source.value)
-        if parsed.is_file and parsed.path.startswith("/") and ready.files.real(parsed.path) is None:
+        if parsed.is_file and parsed.path.startswith("/") and loaded.files.real(parsed.path) is None:
             what = f"there is no module at {parsed.path}"
             fix = "check the path; it starts at the file that names it"
             yield Problem(what, place_of(source), fix, "error", "module-not-found")
 
 
-def _habits(ready: Ready) -> Iterator[Problem]:
-    """What a reviewer would mention about each local file, knowing what its includes bring."""
-    for loaded in (ready.loaded, *ready.policies):
-        for key, node in loaded.nodes.items():
+def _habits(loaded: LoadedBundle) -> Iterator[Problem]:
+    """Report what a reviewer would mention about each local file, knowing what its includes bring."""
+    for composition in (loaded.composition, *loaded.policies):
+        for key, node in composition.nodes.items():
             if node.is_local:
-                below = [loaded.included[each] for each in loaded.order.includes[key]]
+                below = [composition.included[each] for each in composition.order.includes[key]]
                 inherited = compose(*below) if below else None
-                yield from lint(node.own, Surroundings(node.uri, role_of(node.file), inherited))
+                yield from lint(node.own, LintInput(node.uri, role_of(node.file), inherited))

@@ -1,4 +1,4 @@
-"""The sources of a bundle over time: locked, compared, updated and cleaned up."""
+"""Lock, compare, update and clean up the sources of a bundle."""
 
 from __future__ import annotations
 
@@ -7,30 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from amplihack.app.bundles.locking import (
+from amplihack.app.bundles.command_request import names_here
+from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load, open_sources
+from amplihack.app.workspace import Workspace
+from amplihack.bundles.errors import BundleDependencyError, BundleError
+from amplihack.bundles.lock import Drift
+from amplihack.bundles.module_sources import module_sources
+from amplihack.bundles.uris import parse_uri, without_fragment
+from amplihack.errors import Problem
+from amplihack.system.bundle_lock import (
     LOCK_FILE,
     lock_drift,
+    lock_modules,
     lock_of,
     remote_sources,
     stored_lock,
     write_lock,
 )
-from amplihack.app.bundles.modules import lock_modules, module_sources
-from amplihack.app.bundles.opening import (
-    Asked,
-    Ready,
-    name_table,
-    open_bundle,
-    open_sources,
-    remote_address,
-)
-from amplihack.app.bundles.settings_files import read_settings
-from amplihack.app.workspace import Workspace
-from amplihack.bundles.errors import BundleDependencyError, BundleError
-from amplihack.bundles.lock import Drift
-from amplihack.bundles.uris import parse_uri, without_fragment
-from amplihack.errors import Problem
-from amplihack.system.sources import CleanReport, SourceStatus, UpdateReport
+from amplihack.system.sources import CleanReport, Sources, SourceStatus, UpdateReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +34,21 @@ class Locked:
     problems: tuple[Problem, ...]
 
 
-async def lock(workspace: Workspace, asked: Asked) -> Locked:
-    """Writes the lock file. Raises BundleError when something cannot be locked, unless that is allowed."""
-    ready = await open_bundle(workspace, asked)
-    async with open_sources(workspace, offline=asked.offline) as sources:
-        modules, errors = await lock_modules(sources, ready.bundle)
+async def lock(request: LoadRequest) -> Locked:
+    """Write the lock file. Raises BundleError when something cannot be locked, unless that is allowed."""
+    loaded = await load(request)
+    async with open_sources(request) as sources:
+        modules, errors = await lock_modules(sources, loaded.bundle)
     problems = tuple(
         Problem(f"a module cannot be locked: {error.what}", None, error.fix, code="module-not-locked")
         for error in errors
     )
-    if problems and asked.strict:
+    if problems and request.strict:
         raise BundleDependencyError("modules cannot be locked", found=problems)
-    made = await asyncio.to_thread(lock_of, ready.closure, modules, workspace.directory)
-    path = await asyncio.to_thread(write_lock, made, workspace.directory)
+    made = await asyncio.to_thread(lock_of, loaded.closure, modules, request.base)
+    path = await asyncio.to_thread(write_lock, made, request.base)
     left = tuple(replace(problem, severity="warning") for problem in problems)
-    return Locked(path, len(made.entries), (*ready.problems, *left))
+    return Locked(path, len(made.entries), (*loaded.problems, *left))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +61,22 @@ class Status:
     problems: tuple[Problem, ...]
 
 
-async def status(workspace: Workspace, asked: Asked) -> Status:
-    ready = await open_bundle(workspace, asked)
-    async with open_sources(workspace, offline=asked.offline) as sources:
-        statuses = await sources.status(_fetched(ready))
-    locked = (workspace.directory / LOCK_FILE).is_file()
+async def status(request: LoadRequest) -> Status:
+    loaded = await load(request)
+    async with open_sources(request) as sources:
+        statuses = await sources.status(_fetched(loaded))
+    locked = (request.base / LOCK_FILE).is_file()
     differences: tuple[Drift, ...] = ()
     if locked:
-        differences = await asyncio.to_thread(lock_drift, workspace.directory, ready.closure)
-    return Status(locked, differences, statuses, ready.problems)
+        differences = await asyncio.to_thread(lock_drift, request.base, loaded.closure)
+    return Status(locked, differences, statuses, loaded.problems)
 
 
-def _fetched(ready: Ready) -> tuple[str, ...]:
-    """Every source that comes from elsewhere: bundles, then modules."""
-    modules = (each for each in module_sources(ready.bundle) if parse_uri(each).is_git)
+def _fetched(loaded: LoadedBundle) -> tuple[str, ...]:
+    """Return every source that comes from elsewhere: bundles, then modules."""
+    modules = (each for each in module_sources(loaded.bundle) if parse_uri(each).is_git)
     return tuple(
-        dict.fromkeys((*remote_sources(ready.nodes.values()), *(without_fragment(each) for each in modules)))
+        dict.fromkeys((*remote_sources(loaded.nodes.values()), *(without_fragment(each) for each in modules)))
     )
 
 
@@ -92,43 +86,57 @@ class Updated:
     problems: tuple[Problem, ...]
 
 
-async def update(workspace: Workspace, asked: Asked) -> Updated:
-    """Fetches what is new for every source of the include graph; a failure changes nothing.
+async def update(request: LoadRequest) -> Updated:
+    """Fetch what is new for every source of the include graph; a failure changes nothing.
 
     What is new may include more: that is fetched too, until nothing more is found. A bundle that cannot be
     loaded as it is may be repaired by what is new, so what fails now is only told at the end.
     """
     done: dict[str, UpdateReport] = {}
     while True:
-        used, problems = await _used_sources(workspace, replace(asked, strict=False), done)
+        used, problems = await _used_sources(replace(request, strict=False), done)
         wanted = [uri for uri in used if uri not in done]
         if not wanted:
             return Updated(tuple(done.values()), problems)
-        async with open_sources(workspace, offline=asked.offline) as sources:
+        async with open_sources(request) as sources:
             reports = await asyncio.gather(*(sources.update(uri) for uri in wanted))
         done.update(zip(wanted, reports, strict=True))
 
 
 async def _used_sources(
-    workspace: Workspace, asked: Asked, done: Mapping[str, UpdateReport]
+    request: LoadRequest, done: Mapping[str, UpdateReport]
 ) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """The sources that a bundle uses; if it cannot be loaded at all, its own, unless that was tried."""
+    """Return the sources that a bundle uses; if it cannot be loaded, its own, unless that was tried."""
     try:
-        ready = await open_bundle(workspace, asked)
+        loaded = await load(request)
     except BundleError as error:
-        own = await asyncio.to_thread(remote_address, workspace, asked)
+        own = await asyncio.to_thread(_remote_address, request)
         if own is None or (own in done and done[own].outcome != "failed"):
             raise
         return (own,), error.problems
-    return remote_sources(ready.nodes.values()), ready.problems
+    return remote_sources(loaded.nodes.values()), loaded.problems
+
+
+def _remote_address(request: LoadRequest) -> str | None:
+    """Return where a bundle is fetched from, as far as its name tells; None if it is not."""
+    source = request.source
+    known = request.names.lookup(source.partition(":")[0])
+    parsed = parse_uri(known.uri if known and "://" not in source else source)
+    return None if parsed.is_file or parsed.is_package else without_fragment(str(parsed))
 
 
 async def clean(workspace: Workspace, *, dry_run: bool) -> CleanReport:
-    """Removes cached sources that no bundle with a name, and not the lock file of this directory, uses."""
-    names = await asyncio.to_thread(lambda: name_table(workspace, read_settings(workspace)))
+    """Remove cached sources that no bundle with a name, and not the lock file of this directory, uses."""
+    names = await asyncio.to_thread(names_here, workspace)
     keep = [known.uri for known in names.every() if known.source in ("settings", "registry")]
     if (workspace.directory / LOCK_FILE).is_file():
         stored = await asyncio.to_thread(stored_lock, workspace.directory)
         keep += [entry.uri for entry in stored.entries]
-    async with open_sources(workspace, offline=True) as sources:
+    cache = Sources(
+        workspace.home.root / "cache",
+        environment=workspace.environment,
+        base_path=workspace.directory,
+        offline=True,
+    )
+    async with cache as sources:
         return await asyncio.to_thread(sources.clean, keep=keep, dry_run=dry_run)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from urllib.parse import unquote
 
-from amplihack.bundles.graph import BUNDLE_FILES
+from amplihack.bundles.includes import BUNDLE_FILES
 from amplihack.bundles.uris import ParsedURI, escapes
 from amplihack.system.files import real
 from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused

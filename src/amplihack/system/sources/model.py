@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from amplihack.bundles.graph import BUNDLE_FILES
+from amplihack.bundles.includes import BUNDLE_FILES
 from amplihack.system.sources.errors import SourceError
 
 Kind: TypeAlias = Literal["local", "git", "archive", "file"]

@@ -1,0 +1,230 @@
+"""Load a bundle: the one way for the command line and for `amplifier_foundation`.
+
+`load` is a walk of stages. Each is one file: find the root and what it includes (`bundles.include_graph` says
+what to fetch, `system.bundle_reader` fetches and reads it), compose the graph (`bundles.composition`), lay
+policies and settings over it (`bundles.settings`), and complete the result (`bundles.completion`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from amplihack.bundles.completion import Contents, complete, contents_of
+from amplihack.bundles.composition import (
+    Composition,
+    compose_graph,
+    refuse_agents,
+    refuse_circles,
+    refuse_skipped,
+)
+from amplihack.bundles.errors import BundleError
+from amplihack.bundles.include_graph import IncludeGraph, Node
+from amplihack.bundles.includes import BUNDLE_FILES, Target
+from amplihack.bundles.lock import pinned, pins_of
+from amplihack.bundles.mentions import MentionScope
+from amplihack.bundles.model import Bundle
+from amplihack.bundles.module_sources import with_sources
+from amplihack.bundles.mount_plan import MountPlan, fingerprint, mount_plan
+from amplihack.bundles.names import KnownNames, NameTable
+from amplihack.bundles.prompt import Prompt
+from amplihack.bundles.settings import Policy, Settings, apply_settings, compose_policies, policies_of
+from amplihack.bundles.uris import shown, without_fragment
+from amplihack.errors import AmplihackError, Problem
+from amplihack.system.bundle_files import BundleFiles
+from amplihack.system.bundle_lock import Closure, require_frozen, stored_lock
+from amplihack.system.bundle_reader import BundleReader
+from amplihack.system.registry_file import remember
+from amplihack.system.sources import Sources
+from amplihack.system.tool_schema import estimate_module_tool_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRequest:
+    """What to load, what is known about the place that asks, and how strictly to load it."""
+
+    source: str  # a name, an address, a path or `namespace:path`
+    base: Path  # where relative paths start
+    cache_dir: Path
+    environment: Mapping[str, str] = field(repr=False)
+    names: KnownNames
+    redirector: Callable[[str], str | None] | None = None  # another address for an include, or None
+    settings: Settings | None = None  # laid over the bundle, with the policies that they name
+    scope: MentionScope | None = None  # where mentions may lead; None: no system prompt is made
+    lock_directory: Path | None = None  # load exactly what the lock file there says, or fail
+    registry_home: Path | None = None  # where names of remote bundles are remembered
+    offline: bool = False
+    follow: bool = True  # False: the bundle alone, without what it includes
+    knows_here: bool = False  # whether the bundle in `base` may be meant by its name
+    strict: bool = True  # an include that fails is the failure of the whole
+    tolerant: bool = False  # read on past what is wrong with a file; it is among the problems
+    no_circles: bool = False
+    whole_agents: bool = False  # an agent that cannot be had as listed is the failure of the whole
+
+
+# No `repr`: `asyncio.run` asks for that of every result, and a whole composition takes seconds to print.
+@dataclass(frozen=True, slots=True, repr=False)
+class LoadedBundle:
+    """A bundle that a session could be opened with, and everything that is worth telling about it."""
+
+    bundle: Bundle
+    composition: Composition
+    prompt: Prompt
+    files: BundleFiles
+    problems: tuple[Problem, ...]
+    policies: tuple[Composition, ...] = ()
+
+    @property
+    def nodes(self) -> Mapping[str, Node]:
+        """Return every bundle file that takes part by its key, those of policies included."""
+        return {key: node for each in (self.composition, *self.policies) for key, node in each.nodes.items()}
+
+    @property
+    def closure(self) -> Closure:
+        return Closure(self.nodes, self.bundle, self.prompt, self.files)
+
+    @property
+    def contents(self) -> Contents:
+        """List every part with its cost; looks into the source of local tools, without running it."""
+        return contents_of(self.bundle, self.prompt, _tool_tokens)
+
+    @property
+    def plan(self) -> MountPlan:
+        """Return the mount plan; `${VARIABLES}` stand in it as they were written."""
+        return mount_plan(self.bundle)
+
+    @property
+    def fingerprint(self) -> str:
+        commits = {node.uri: node.checkout.commit for node in self.nodes.values() if node.checkout.commit}
+        hashes = {part.name: part.sha256 for part in self.prompt.parts}
+        return fingerprint(self.bundle, context_hashes=hashes, commits=commits)
+
+
+def _tool_tokens(path: str) -> int | None:
+    cost = estimate_module_tool_tokens(Path(path))
+    return cost["total_tokens"] if cost else None
+
+
+def open_sources(request: LoadRequest) -> Sources:
+    """Return the sources of a request, to be entered with `async with`."""
+    return Sources(
+        request.cache_dir,
+        environment=request.environment,
+        base_path=request.base,
+        offline=request.offline,
+    )
+
+
+async def load(request: LoadRequest) -> LoadedBundle:
+    """Load, compose and complete a bundle. Raises BundleError."""
+    frozen = request.lock_directory
+    pins = pins_of(await asyncio.to_thread(stored_lock, frozen)) if frozen is not None else None
+    settings = request.settings or Settings()
+    async with open_sources(request) as sources:
+        loader = Loader(request, sources, pins)
+        if request.knows_here:
+            await loader.learn_here(request.source)
+        composition = await loader.composition(request.source)
+        policies, told = await loader.policies(policies_of(settings))
+        whole = compose_policies(composition.bundle, [each.bundle for each in policies], root_session=True)
+        laid = apply_settings(whole, settings) if request.settings is not None else whole
+        done = await asyncio.to_thread(complete, laid, loader.files, request.scope)
+    problems = tuple(dict.fromkeys((*settings.problems, *composition.problems, *told, *done.problems)))
+    if request.whole_agents:
+        refuse_agents(composition, problems)
+    loaded = LoadedBundle(done.bundle, composition, done.prompt, loader.files, problems, policies)
+    if frozen is not None and pins is not None:
+        await asyncio.to_thread(require_frozen, frozen, loaded.closure)
+        exact = with_sources(loaded.bundle, lambda uri: pinned(uri, pins) or uri)
+        loaded = replace(loaded, bundle=exact)
+    if request.registry_home is not None:
+        forgotten = await asyncio.to_thread(_remember, request.registry_home, loaded.nodes)
+        loaded = replace(loaded, problems=(*loaded.problems, *forgotten))
+    return loaded
+
+
+class Loader:
+    """The part of a load that needs sources: a bundle and its policies share one graph."""
+
+    def __init__(self, request: LoadRequest, sources: Sources, pins: Mapping[str, str] | None = None) -> None:
+        self.files = BundleFiles()
+        self._request = request
+        self._graph = IncludeGraph(NameTable(request.names, request.redirector), self.files)
+        self._reader = BundleReader(sources, self.files, request.strict, request.tolerant, pins)
+
+    async def composition(self, source: str) -> Composition:
+        """Find a bundle and all that it includes, and compose them. Raises BundleError."""
+        request, graph = self._request, self._graph
+        root = await self._root(source)
+        graph.follow(root)
+        while request.follow and (wanted := await asyncio.to_thread(graph.wanted)):
+            graph.take(await self._reader.fetch_all(wanted))
+        composed = await asyncio.to_thread(compose_graph, graph, root, severe=request.strict)
+        if request.strict and not request.tolerant:
+            refuse_skipped(composed)
+        if request.no_circles:
+            refuse_circles(composed)
+        return composed
+
+    async def policies(self, wanted: Sequence[Policy]) -> tuple[tuple[Composition, ...], tuple[Problem, ...]]:
+        """Load the app-wide behaviours; one that fails is reported and left out."""
+        found: list[Composition] = []
+        problems: list[Problem] = []
+        for policy in wanted:
+            try:
+                found.append(await self.composition(policy.source))
+                problems += found[-1].problems
+            except BundleError as error:
+                what = f"the policy {policy.source} is left out: {error.what}"
+                problems.append(Problem(what, policy.where, error.fix, "warning", "policy-failed"))
+        return tuple(found), tuple(problems)
+
+    async def _root(self, source: str) -> Node:
+        """Fetch what was asked for; a namespace that is not here yet comes first, then the question again."""
+        graph, base = self._graph, self._request.base
+        while True:
+            answer = await asyncio.to_thread(graph.root_address, source, str(base))
+            node = graph.find(answer.uri) or graph.enter(
+                answer.uri, await self._reader.fetch(answer.uri, base)
+            )
+            if isinstance(answer, Target):
+                return node
+
+    async def learn_here(self, source: str) -> None:
+        """Make the bundle in this directory known: `my-bundle:behaviors/x` may mean it."""
+        base = self._request.base
+        named = not source.startswith((".", "/", "~")) and "://" not in source
+        if not named or not any((base / name).is_file() for name in BUNDLE_FILES):
+            return
+        uri = f"file://{base}"
+        node = (await self._reader.fetch_all([uri]))[uri]
+        if isinstance(node, Node) and source.partition(":")[0] in node.own.source_base_paths:
+            self._graph.enter(uri, node)
+
+
+def _remember(home: Path, nodes: Mapping[str, Node]) -> tuple[Problem, ...]:
+    """Note the names of remote bundles for later commands; that this fails stops nothing."""
+    try:
+        remember(home, _remembered(nodes))
+    except AmplihackError as error:
+        what = f"the names of these bundles are not remembered: {error.what}"
+        return (Problem(what, None, error.fix, "warning", "not-remembered"),)
+    return ()
+
+
+def _remembered(nodes: Mapping[str, Node]) -> dict[str, str]:
+    """Return remote root bundles by name; of a nested one, its root.
+
+    Local paths are not worth a name, and an address that holds a secret is never written down.
+    """
+    found: dict[str, str] = {}
+    for node in nodes.values():
+        if node.is_local or shown(node.uri) != node.uri:
+            continue
+        if node.standing.is_root and node.own.name:
+            found.setdefault(node.own.name, node.uri)
+        elif node.standing.root_name:
+            found.setdefault(node.standing.root_name, without_fragment(node.uri))
+    return found

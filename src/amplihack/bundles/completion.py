@@ -1,0 +1,160 @@
+"""Make a composed bundle usable, and list what it then holds.
+
+References are resolved, agents are read and the system prompt is assembled. Only then is it known what each
+part costs in every prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from amplihack.bundles.context_files import repair_sources, resolve_context
+from amplihack.bundles.file_report import place_of
+from amplihack.bundles.mention_syntax import find_mentions
+from amplihack.bundles.mentions import MentionScope
+from amplihack.bundles.model import Bundle
+from amplihack.bundles.ports import FileText, StampedTexts, Texts
+from amplihack.bundles.prompt import Prompt, PromptPart, assemble
+from amplihack.bundles.roster import fill_roster
+from amplihack.bundles.sections.row import Costs, Row, row
+from amplihack.bundles.sections.table import SECTIONS
+from amplihack.bundles.tokens import estimate_tokens
+from amplihack.bundles.uris import parse_uri
+from amplihack.errors import Location, Problem
+
+INSTRUCTION = "instruction"
+_NO_PROMPT = Prompt("", (), (), {}, "")
+_REASONS = {
+    "not_found": "there is no such file",
+    "permission_error": "it may not be read",
+    "unsupported": "it is not a text file of a usable size",
+    "path_traversal_rejected": "it leads out of where it may look",
+    "bundle_not_registered": "no bundle of that name takes part",
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CompletedBundle:
+    """A bundle with its agents, its system prompt, and what is missing."""
+
+    bundle: Bundle
+    prompt: Prompt
+    problems: tuple[Problem, ...]
+
+
+def complete(bundle: Bundle, files: StampedTexts, scope: MentionScope | None) -> CompletedBundle:
+    """Read every agent and context file; what is missing is told and left out.
+
+    `scope` says where mentions may lead besides the bundle. Without it there is no prompt, and references to
+    context stay as they are, for a program that resolves them itself.
+    """
+    told: list[Problem] = []
+    if scope is not None:
+        resolved = resolve_context(bundle)
+        bundle, told = resolved.bundle, [*resolved.problems]
+    root = bundle.source_base_paths.get(bundle.name) or bundle.base_path or ""
+    repaired = repair_sources(bundle, root, files)
+    filled = fill_roster(repaired.bundle, files)
+    told += (*repaired.problems, *filled.problems)
+    if scope is None:
+        return CompletedBundle(filled.bundle, _NO_PROMPT, tuple(told))
+    prompt = assemble(filled.bundle, _prompt_scope(filled.bundle, scope), files, files.stamp)
+    told += (*_missing_context(filled.bundle, files), *_lost_mentions(filled.bundle, prompt))
+    return CompletedBundle(filled.bundle, prompt, tuple(told))
+
+
+def _prompt_scope(bundle: Bundle, scope: MentionScope) -> MentionScope:
+    """Return where mentions of a bundle may lead: its namespaces and directory, and what is around it."""
+    return replace(
+        scope,
+        namespaces=bundle.source_base_paths,
+        bases=(*scope.bases, bundle.base_path) if bundle.base_path else scope.bases,
+        context=bundle.resolved_context,
+    )
+
+
+def _missing_context(bundle: Bundle, files: Texts) -> Iterator[Problem]:
+    for name, path in bundle.resolved_context.items():
+        answer = files.read(path)
+        if not isinstance(answer, FileText):
+            what = f"context {name!r}: {path}: {_REASONS[answer]}"
+            fix = "check the path; it starts at the bundle's directory"
+            where = place_of(bundle.context.entries[name])
+            yield Problem(what, where, fix, "warning", "missing-context")
+
+
+def _lost_mentions(bundle: Bundle, prompt: Prompt) -> Iterator[Problem]:
+    places = _mention_places(bundle)
+    for failure in prompt.failures:
+        if failure.mention is not None and failure.reason is not None:
+            what = f"{failure.mention}: {_REASONS[failure.reason]}"
+            yield Problem(what, places.get(failure.mention), "", "warning", "mention-not-found")
+
+
+def _mention_places(bundle: Bundle) -> dict[str, Location]:
+    """Return where the instruction says each mention first."""
+    leaf = bundle.instruction
+    if leaf is None or not leaf.line:
+        return {}
+    found: dict[str, Location] = {}
+    for mention in find_mentions(str(leaf.value)):
+        place = Location(leaf.origin.file, leaf.line + mention.line - 1, mention.column)
+        found.setdefault(mention.text, place)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """`total_tokens` is the system prompt, the descriptions of agents, and tools as far as they are known."""
+
+    rows: tuple[Row, ...]
+    total_tokens: int
+
+
+def contents_of(bundle: Bundle, prompt: Prompt, tool_tokens: Callable[[str], int | None]) -> Contents:
+    """List everything; `tool_tokens` tells what the module in a directory costs, None where it cannot."""
+    declared = {path: name for name, path in bundle.resolved_context.items()}
+    costs: dict[str, int] = {}
+    mentioned: list[Row] = []
+    for part in prompt.parts:
+        owner = part.owner or declared.get(part.path, "")
+        if owner:
+            costs[owner] = costs.get(owner, 0) + estimate_tokens(part.text)
+        elif part.name != INSTRUCTION:
+            mentioned.append(_mention(part, bundle))
+    listed = [_with_tool_cost(each, tool_tokens) for each in rows(bundle, costs)]
+    outside = {section.name for section in SECTIONS if section.costs_beside_prompt}
+    beside = sum(each.tokens for each in listed if each.section in outside)
+    return Contents((*listed, *mentioned), estimate_tokens(prompt.text) + beside)
+
+
+def rows(bundle: Bundle, costs: Costs) -> tuple[Row, ...]:
+    """List the entries of all sections, then the instruction; `costs` are those of context by name."""
+    found = [
+        each
+        for section in SECTIONS
+        for each in section.rows(section.name, bundle.section(section.name), costs)
+    ]
+    leaf = bundle.instruction
+    if leaf is not None:
+        found.append(row(INSTRUCTION, INSTRUCTION, leaf, "", estimate_tokens(str(leaf.value))))
+    return tuple(found)
+
+
+def _with_tool_cost(each: Row, tool_tokens: Callable[[str], int | None]) -> Row:
+    if each.section != "tools" or not each.source or not parse_uri(each.source).is_file:
+        return each
+    tokens = tool_tokens(parse_uri(each.source).path)
+    return replace(each, tokens=tokens) if tokens is not None else each
+
+
+def _mention(part: PromptPart, bundle: Bundle) -> Row:
+    """Show what the instruction mentions, directly or through what it mentions."""
+    by = bundle.instruction.origin.bundle if bundle.instruction else ""
+    return Row("mentions", mention_of(part), part.path, by, part.path, 1, estimate_tokens(part.text))
+
+
+def mention_of(part: PromptPart) -> str:
+    """Return the words that led to a file; the prompt shows the path that they stand for behind them."""
+    return part.name.partition(" → ")[0]

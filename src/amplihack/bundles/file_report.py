@@ -1,0 +1,137 @@
+"""Report what is wrong with one file, and read the shapes that several sections share."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree, to_plain
+from amplihack.documents.suggest import closest
+from amplihack.errors import Location, Problem, Severity
+
+
+@dataclass(slots=True)
+class FileReport:
+    """Collects the problems of one file; `owner` is what messages call the bundle in it."""
+
+    owner: str = "unknown"
+    lines: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    bare_modules: bool = False  # whether a module may be listed by its name alone, as agents do
+
+    def error(self, code: str, what: str, at: Tree, fix: str = "") -> None:
+        self._add("error", code, what, at, fix)
+
+    def warn(self, code: str, what: str, at: Tree, fix: str = "") -> None:
+        self._add("warning", code, what, at, fix)
+
+    def note(self, code: str, what: str, at: Tree, fix: str = "") -> None:
+        self._add("note", code, what, at, fix)
+
+    def _add(self, severity: Severity, code: str, what: str, at: Tree, fix: str) -> None:
+        self.problems.append(Problem(what, place_of(at, self.lines), fix, severity, code))
+
+    def in_file_order(self) -> tuple[Problem, ...]:
+        def place(problem: Problem) -> tuple[int, int]:
+            return (problem.where.line, problem.where.column) if problem.where else (0, 0)
+
+        return tuple(sorted(self.problems, key=place))
+
+
+def place_of(tree: Tree, lines: list[str] | None = None) -> Location | None:
+    """Return where a value stands, or None when it came from no file."""
+    if not tree.line:
+        return None
+    text = lines[tree.line - 1] if lines and tree.line <= len(lines) else ""
+    return Location(tree.origin.file, tree.line, tree.column, text)
+
+
+def kind_of(tree: Tree) -> str:
+    """Return what Python calls the value; messages say `expected dict, got str`."""
+    return type(to_plain(tree)).__name__
+
+
+def is_absent(tree: Tree | None) -> bool:
+    return tree is None or isinstance(tree, Removed) or (isinstance(tree, Leaf) and tree.value is None)
+
+
+def as_table(tree: Tree | None, key: str, report: FileReport) -> Table:
+    """Return the mapping under a key; nothing is an empty one, and anything else is reported."""
+    if isinstance(tree, Table):
+        return tree
+    if isinstance(tree, Removed):
+        return Table({}, tree.origin, tree.line, tree.column, fresh=True)
+    if tree is not None and not is_absent(tree):
+        report.error("wrong-type", f"`{key}` should be a mapping, got {kind_of(tree)}: {_short(tree)}", tree)
+    return Table()
+
+
+def as_items(tree: Tree | None, key: str, report: FileReport) -> Items:
+    """Return the list under a key; a single value counts as a list of one, with a warning."""
+    if tree is None or is_absent(tree):
+        return Items()
+    if isinstance(tree, Items):
+        return tree
+    report.warn(
+        "single-value", f"`{key}` should be a list", tree, "start each entry on its own line with `- `"
+    )
+    return Items([tree], tree.origin, tree.line, tree.column)
+
+
+def texts(items: Items, key: str, report: FileReport) -> Iterator[Leaf]:
+    """Return the texts of a list; anything else in it is reported and passed over."""
+    for index, item in enumerate(items.items):
+        if isinstance(item, Leaf) and isinstance(item.value, str) and item.value.strip():
+            yield _without_at(item, key, report)
+        else:
+            report.warn(
+                "ignored-entry", f"`{key}[{index}]` should be text, got {kind_of(item)}: {_short(item)}", item
+            )
+
+
+def _without_at(leaf: Leaf, key: str, report: FileReport) -> Leaf:
+    if not leaf.value.startswith("@"):
+        return leaf
+    bare = leaf.value.lstrip("@")
+    report.warn(
+        "at-in-yaml",
+        f"`{key}`: {leaf.value!r} starts with @, which is markdown syntax; YAML takes bare references",
+        leaf,
+        f"write {bare}",
+    )
+    return replace(leaf, value=bare)
+
+
+def _short(tree: Tree) -> str:
+    shown = repr(to_plain(tree))
+    return shown if len(shown) <= 80 else f"{shown[:77]}..."
+
+
+def unknown_keys(table: Table, known: Iterable[str], owner: str, report: FileReport) -> None:
+    """Report unknown keys: a warning where one looks like a typing mistake, else a note."""
+    names = set(known)
+    for key, tree in table.entries.items():
+        if not isinstance(key, str) or key in names or key.startswith("x-"):
+            continue
+        meant = closest(key, names)
+        if meant:
+            report.warn("unknown-key", f"{owner} `{key}` is not known", tree, f"did you mean `{meant}`?")
+        else:
+            report.note("unknown-key", f"{owner} `{key}` is not known and has no effect here", tree)
+
+
+def mistyped_keys(table: Table, known: Iterable[str], owner: str, report: FileReport) -> None:
+    """Report keys that are nearly known ones, in a mapping that may hold anything."""
+    names = set(known)
+    for key, tree in table.entries.items():
+        meant = None if key in names or not isinstance(key, str) else closest(key, names)
+        if meant and meant not in table.entries:
+            report.warn("unknown-key", f"{owner} `{key}` is not known", tree, f"did you mean `{meant}`?")
+
+
+def anchored(path: str, base: str | None) -> str:
+    """Make a `./` or `../` path absolute; any other text, or no base, leaves it as it is."""
+    if base is None or not path.startswith(("./", "../")):
+        return path
+    return posixpath.normpath(posixpath.join(base, path))

@@ -1,0 +1,1 @@
+"""Decisions about bundles that only the facade `amplifier_foundation` asks for."""

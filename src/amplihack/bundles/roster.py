@@ -1,0 +1,213 @@
+"""Read the files of agents, and fill the roster of a bundle with what they say."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from amplihack.bundles.context_files import Resolved, is_within, namespace_path
+from amplihack.bundles.decode import open_file, read_head
+from amplihack.bundles.errors import BundleError, BundleLoadError, Subject
+from amplihack.bundles.file_report import FileReport, is_absent, mistyped_keys, place_of
+from amplihack.bundles.model import Bundle
+from amplihack.bundles.ports import FileText, Texts
+from amplihack.bundles.sections.agents import change_agent_modules, decode_agent_modules, is_bare
+from amplihack.bundles.sections.modules import with_anchored_source
+from amplihack.bundles.sections.table import MODULE_SECTIONS
+from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, from_node, to_plain
+from amplihack.bundles.uris import escapes, split_namespace
+from amplihack.documents import Mapping
+from amplihack.errors import DocumentError, Problem
+
+_CARRIED = (*MODULE_SECTIONS, "session", "provider_preferences", "model_role", "agents")
+# Problems of an agent that is less than what the bundle lists.
+AGENT_CODES = frozenset({"agent-not-found", "agent-unreadable", "agent-file", "agent-access"})
+_META = ("name", "description", "model_role", "provider_preferences", "version")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFile:
+    """An agent as its file defines it; `definition` has no name, since the roster gives it one."""
+
+    name: str
+    definition: Table
+    problems: tuple[Problem, ...] = ()
+
+
+def decode_agent(text: str | bytes, file: str, *, base_path: str | None = None) -> AgentFile:
+    """Decode a markdown file. Raises BundleLoadError when its frontmatter cannot be read."""
+    try:
+        document, body, body_line = open_file(text, file)
+    except DocumentError as error:
+        raise BundleLoadError(
+            error.what, where=error.where, fix=error.fix, subject=Subject(path=file)
+        ) from error
+    root = document.root if document else None
+    if root is not None and not isinstance(root, Mapping):
+        raise BundleLoadError(f"{file}: the frontmatter should be a mapping", where=root.where)
+    head = read_head(root) if root else None
+    stem = posixpath.basename(file).removesuffix(".md")
+    origin = Origin(head.name if head and head.name else stem, file)
+    report = FileReport(origin.bundle, document.source.lines if document else [])
+    report.problems.extend(document.problems if document else ())
+    tree = from_node(root, origin) if root else Table(origin=origin)
+    entries = _agent_entries(tree if isinstance(tree, Table) else Table(), report, base_path)
+    instruction = body.strip()
+    if instruction:
+        skipped = body[: len(body) - len(body.lstrip())].count("\n")
+        entries["instruction"] = Leaf(instruction, origin, body_line + skipped, 1)
+    definition = Table(entries, origin, 1, 1, fresh=True)
+    return AgentFile(head.name if head and head.name else stem, definition, report.in_file_order())
+
+
+def _agent_entries(root: Table, report: FileReport, base: str | None) -> dict[str, Tree]:
+    """Read what `meta` says, then what stands beside it; without `meta`, the flat form says it all."""
+    meta = root.get("meta")
+    flat = not isinstance(meta, Table) or not meta.entries
+    said = root if flat or not isinstance(meta, Table) else meta
+    mistyped_keys(said, (*_META, *_CARRIED), "the key", report)
+    entries = {
+        key: item for key, item in said if key not in ("name", "meta") and not (flat and key in _CARRIED)
+    }
+    for key in _CARRIED:
+        item = root.get(key)
+        if item is not None:
+            entries[key] = item
+    entries = decode_agent_modules(entries, report, base, modules=MODULE_SECTIONS)
+    _check_access(entries, report, root)
+    return entries
+
+
+def _check_access(entries: dict[str, Tree], report: FileReport, root: Table) -> None:
+    """Check `agents`, which says for an agent which agents it may use; a roster belongs to a bundle."""
+    access = entries.get("agents")
+    if access is None or is_absent(access) or isinstance(access, Table):
+        entries.pop("agents", None)
+        return
+    plain = to_plain(access)
+    if plain in ("all", "none") or (isinstance(plain, list) and all(isinstance(each, str) for each in plain)):
+        return
+    del entries["agents"]
+    what = f"{root.origin.file}: `agents` should be all, none or a list of names, got {plain!r}"
+    report.error("agent-access", what, access, "write `agents: none`, `agents: all` or a list")
+
+
+def agent_paths(bundle: Bundle, reference: str, declared_by: str = "") -> tuple[str, ...]:
+    """Return where the file of an agent may lie, best first; `declared_by` is the bundle that lists it."""
+    parts = split_namespace(reference)
+    name = parts[1] if parts else reference
+    if escapes(name) or not name:
+        return ()
+    roots = (namespace_path(bundle, parts[0]),) if parts else (
+        bundle.base_path, namespace_path(bundle, declared_by) if declared_by else None,
+    )  # fmt: skip
+    return tuple(
+        dict.fromkeys(
+            construct_agent_path(root, inside)
+            for root in roots
+            if root is not None
+            for inside in (name, name.removeprefix("agents/"))
+        )
+    )
+
+
+def construct_agent_path(base: str, name: str) -> str:
+    """Return `<base>/agents/<name>.md`."""
+    return posixpath.normpath(posixpath.join(base, "agents", name.removesuffix(".md") + ".md"))
+
+
+def fill_roster(bundle: Bundle, world: Texts) -> Resolved:
+    """Give every agent what its file says; what the bundle itself says about it wins."""
+    problems: list[Problem] = []
+    entries: dict[str, Tree] = {}
+    for name, agent in bundle.agents.entries.items():
+        entries[name] = agent
+        if isinstance(agent, Table):
+            entries[name] = _fill(bundle, name, agent, world, problems)
+    return Resolved(
+        bundle.with_sections({"agents": replace(bundle.agents, entries=entries)}), tuple(problems)
+    )
+
+
+def _fill(bundle: Bundle, name: str, agent: Table, world: Texts, problems: list[Problem]) -> Tree:
+    tried = tuple(_candidates(bundle, name, agent))
+    path = next((each for each in tried if world.is_file(each)), None)
+    if path is None:
+        if is_bare(agent) or agent.text("instructions"):
+            looked = ", ".join(tried) or "no namespace of that name"
+            what = f"agent {name!r} has no file (looked for {looked})"
+            fix = "agents are listed as namespace:name and lie in agents/ of that bundle"
+            problems.append(Problem(what, place_of(agent), fix, "warning", "agent-not-found"))
+        return agent
+    text = world.read(path)
+    if not isinstance(text, FileText):
+        what = f"agent {name!r}: {path} cannot be read ({text})"
+        problems.append(Problem(what, place_of(agent), "", "warning", "agent-unreadable"))
+        return agent
+    try:
+        file = decode_agent(text.content, path)
+    except BundleError as error:
+        problems.append(
+            Problem(f"agent {name!r}: {error.what}", error.where, error.fix, "warning", "agent-file")
+        )
+        return agent
+    problems.extend(file.problems)
+    if any(problem.code == "agent-access" for problem in file.problems):
+        # Whom it may call is unclear, so it is not offered at all.
+        return Removed(agent.origin, agent.line, agent.column, (agent,))
+    own = _with_sources(file.definition, _bases(bundle, path), world)
+    filled = with_file(agent, replace(file, definition=own))
+    if not filled.text("description"):
+        what, fix = f"agent {name!r} has no description", "write one below `meta:`: others choose by it"
+        problems.append(Problem(what, place_of(agent), fix, "warning", "agent-description"))
+    return filled
+
+
+def _bases(bundle: Bundle, path: str) -> tuple[str, ...]:
+    """Return where the local modules of an agent file may lie: its bundle's directory, then its own."""
+    roots = [root for root in bundle.source_base_paths.values() if is_within(path, root)]
+    return (*sorted(roots, key=len), posixpath.dirname(path))
+
+
+def _with_sources(definition: Table, bases: tuple[str, ...], world: Texts) -> Table:
+    """Return the definition with the sources of its local modules made absolute."""
+
+    def settled(entry: Tree) -> Tree:
+        source = entry.text("source") if isinstance(entry, Table) else ""
+        if not isinstance(entry, Table) or not source.startswith(("./", "../")):
+            return entry
+        there = (base for base in bases if world.real(posixpath.join(base, source)) is not None)
+        return with_anchored_source(entry, next(there, bases[0]))
+
+    return change_agent_modules(definition, settled, modules=MODULE_SECTIONS)
+
+
+def _candidates(bundle: Bundle, name: str, agent: Table) -> Iterator[str]:
+    """Return where to look: an inline agent names its file in `instructions` or `path`, others by name."""
+    said = agent.text("instructions")
+    if said:
+        namespace, path = split_namespace(said) or (agent.origin.bundle, said)
+        root = namespace_path(bundle, namespace)
+        if root and not escapes(path):
+            yield posixpath.normpath(posixpath.join(root, path.lstrip("/")))
+        yield from agent_paths(bundle, said, agent.origin.bundle)
+        return
+    own = agent.text("path")
+    if own and not escapes(own):
+        root = namespace_path(bundle, agent.origin.bundle) or bundle.base_path or ""
+        yield posixpath.normpath(posixpath.join(root, own))
+        return
+    yield from agent_paths(bundle, agent.text("name") or name, agent.origin.bundle)
+
+
+def with_file(agent: Table, file: AgentFile) -> Table:
+    """Return an agent with its missing and empty keys filled from its file."""
+    entries = {key: item for key, item in agent.entries.items() if key != "instructions"}
+    for key, item in file.definition:
+        before = entries.get(key)
+        if before is None or to_plain(before) in (None, "", [], {}):
+            entries[key] = item
+    display = Leaf(file.name, file.definition.origin, file.definition.line, 1)
+    entries.setdefault("display_name", display)
+    return replace(agent, entries=entries, fresh=True)

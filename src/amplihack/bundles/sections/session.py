@@ -1,0 +1,79 @@
+"""The `session` section: its two modules, the orchestrator and the context manager."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from amplihack.bundles.file_report import FileReport, as_table, is_absent, kind_of, place_of
+from amplihack.bundles.sections.modules import is_text, with_anchored_source
+from amplihack.bundles.sections.row import Costs, Row, row
+from amplihack.bundles.tree import Leaf, Table, Tree, to_plain
+from amplihack.errors import Problem
+
+ROLES = ("orchestrator", "context")
+
+
+def decode_session(tree: Tree | None, report: FileReport, base: str | None) -> Table:
+    """Read the section, with the sources of its two modules anchored."""
+    table = as_table(tree, "session", report)
+    entries = dict(table.entries)
+    for role in ROLES:
+        part = table.get(role)
+        if isinstance(part, Table):
+            entries[role] = replace(with_anchored_source(part, base), fresh=part.fresh)
+        elif part is not None and not is_text(part):
+            report.error(
+                "session-module", f"`session.{role}` should be a module, got {kind_of(part)}", part,
+                f"write {role}: {{module: …, source: …}}",
+            )  # fmt: skip
+    return replace(table, entries=entries)
+
+
+def check_session(_section: str, table: Table) -> Iterator[Problem]:
+    """Report a role that names no module."""
+    for role in ROLES:
+        part = table.get(role)
+        if part is None or is_absent(part) or is_text(part):
+            continue
+        if not isinstance(part, Table):
+            what = f"session.{role} should be a module name or a mapping, got {kind_of(part)}"
+            yield Problem(what, place_of(part), code="session-module")
+        elif not part.text("module") and not part.text("source"):
+            what = f"session.{role} names neither a module nor a source"
+            yield Problem(what, place_of(part), code="session-module")
+
+
+def session_plan(table: Table) -> dict[str, Any]:
+    """Return the section as it is mounted; a bare module name becomes a mapping."""
+    plain: dict[str, Any] = to_plain(table)
+    for role in ROLES:
+        part = table.get(role)
+        if isinstance(part, Leaf) and isinstance(part.value, str):
+            plain[role] = {"module": part.value}
+    return plain
+
+
+def session_rows(section: str, table: Table, _costs: Costs) -> Iterator[Row]:
+    """Show the module of each role."""
+    for role in ROLES:
+        part = table.get(role)
+        if part is not None:
+            source = part.text("source") if isinstance(part, Table) else ""
+            name = part.text("module") if isinstance(part, Table) else str(to_plain(part))
+            yield row(section, f"{role}: {name}", part, source)
+
+
+def session_items(table: Table) -> Iterator[tuple[str, Tree]]:
+    """Name the two modules for provenance, each by its role."""
+    for role in ROLES:
+        part = table.get(role)
+        if part is not None:
+            yield f"session.{role}:{_module_id(part)}", part
+
+
+def _module_id(tree: Tree) -> str:
+    if isinstance(tree, Table):
+        return tree.text("id") or tree.text("module")
+    return str(tree.value) if isinstance(tree, Leaf) else ""

@@ -1,1 +1,0 @@
-"""What parts of a bundle cost and refer to, for pages about it."""

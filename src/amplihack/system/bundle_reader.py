@@ -1,0 +1,152 @@
+"""Fetch the sources of bundles and read the files in them: from addresses to nodes of the include graph."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from amplihack.bundles.decode import DecodedBundle, decode_bundle
+from amplihack.bundles.errors import BundleDependencyError, BundleError, BundleLoadError, Subject
+from amplihack.bundles.include_graph import Checkout, Node
+from amplihack.bundles.includes import BUNDLE_FILES
+from amplihack.bundles.lock import pinned
+from amplihack.bundles.roots import Root, root_directories, standing
+from amplihack.bundles.uris import canonical, parse_uri, shown, without_fragment
+from amplihack.errors import AmplihackError
+from amplihack.system.bundle_files import BundleFiles
+from amplihack.system.files import read_bytes
+from amplihack.system.sources import ResolvedSource, Sources
+
+
+@dataclass(slots=True)
+class BundleReader:
+    """Reads each file once.
+
+    `strict` makes includes that would be lost without a word errors of the file. `tolerant` takes what can be
+    read of a wrong file, its errors among the problems. `pins` maps each source that may be fetched to the
+    address of exactly the version that may be; None leaves all of them free.
+    """
+
+    sources: Sources
+    files: BundleFiles
+    strict: bool = True
+    tolerant: bool = False
+    pins: Mapping[str, str] | None = None
+    _decoded: dict[str, DecodedBundle] = field(default_factory=dict)
+
+    async def fetch(self, uri: str, base: Path) -> Node:
+        """Fetch and read one bundle; relative addresses start at `base`. Raises BundleError."""
+        try:
+            source = await self._resolve(uri, base)
+            return await asyncio.to_thread(self._read, uri, source)
+        except AmplihackError as error:
+            raise as_bundle_error(error) from error
+
+    async def fetch_all(self, uris: Sequence[str]) -> dict[str, Node | BundleError]:
+        """Fetch all at once, then read all in one thread; answers stand in the order of asking."""
+        found = await asyncio.gather(*(self._resolved(uri) for uri in uris))
+        return await asyncio.to_thread(self._read_all, dict(zip(uris, found, strict=True)))
+
+    async def _resolved(self, uri: str) -> ResolvedSource | BundleError:
+        try:
+            return await self._resolve(uri)
+        except AmplihackError as error:
+            return as_bundle_error(error)
+
+    async def _resolve(self, uri: str, base: Path | None = None) -> ResolvedSource:
+        """Resolve an address; what is cached for a branch is used if that is the locked version."""
+        exact = self._pinned(uri)
+        if exact != uri and not await self.sources.missing((uri,)):
+            cached = await self.sources.resolve(uri, base=base)
+            locked = parse_uri(exact)
+            if (cached.commit or cached.sha256) in (locked.ref, locked.sha256):
+                return cached
+        return await self.sources.resolve(exact, base=base)
+
+    def _pinned(self, uri: str) -> str:
+        """Return the address that the lock names for a source, in place of a branch that may have moved."""
+        if self.pins is None or parse_uri(uri).is_file:
+            return uri
+        exact = pinned(uri, self.pins)
+        if exact is None:
+            raise BundleDependencyError(
+                f"{shown(without_fragment(uri))} is not in the lock file",
+                fix="`amplihack bundle lock` locks what is used now",
+                subject=Subject(uri=shown(uri)),
+            )
+        return exact
+
+    def _read_all(self, found: Mapping[str, ResolvedSource | BundleError]) -> dict[str, Node | BundleError]:
+        answers: dict[str, Node | BundleError] = {}
+        for uri, source in found.items():
+            try:
+                answers[uri] = source if isinstance(source, BundleError) else self._read(uri, source)
+            except BundleError as error:
+                answers[uri] = error
+        return answers
+
+    def _read(self, uri: str, source: ResolvedSource) -> Node:
+        """Read the bundle file of a source. Raises BundleError."""
+        checkout = Checkout(
+            str(source.source_root), source.kind == "local", source.commit or "", source.sha256 or ""
+        )
+        file = self._bundle_file(str(source.active_path), uri)
+        decoded = self._decode(file)
+        own = decoded.bundle if self.tolerant else decoded.checked(strict=self.strict)
+        above = self._root_above(file, checkout.root)
+        where = standing(own.name, own.base_path or "", own.namespace_root, above)
+        placed = replace(
+            own,
+            source_base_paths=MappingProxyType(dict(where.source_base_paths)),
+            lineage=replace(own.lineage, uri=shown(uri)),
+        )
+        key = self._key(uri, file, checkout)
+        return Node(key, uri, file, placed, checkout, where, above, decoded.judged(strict=self.strict))
+
+    def _key(self, uri: str, file: str, checkout: Checkout) -> str:
+        if checkout.is_local:
+            return f"file://{self.files.real(file) or file}"
+        inside = posixpath.relpath(file, checkout.root)
+        return f"{canonical(without_fragment(uri))}#subdirectory={inside}"
+
+    def _bundle_file(self, path: str, uri: str) -> str:
+        if self.files.is_file(path):
+            return path
+        for name in BUNDLE_FILES:
+            if self.files.is_file(f"{path}/{name}"):
+                return f"{path}/{name}"
+        raise BundleLoadError(
+            f"there is no bundle in {path}",
+            fix=f"it should hold {', '.join(BUNDLE_FILES[:-1])} or {BUNDLE_FILES[-1]}",
+            subject=Subject(uri=shown(uri), path=path),
+        )
+
+    def _decode(self, file: str) -> DecodedBundle:
+        if file not in self._decoded:
+            try:
+                data = read_bytes(Path(file), kind="Bundle file")
+            except AmplihackError as error:
+                raise as_bundle_error(error, file) from error
+            self._decoded[file] = decode_bundle(data, file)
+        return self._decoded[file]
+
+    def _root_above(self, file: str, source_root: str) -> Root | None:
+        """Find the nearest root bundle above a nested one, within the same source."""
+        for directory in root_directories(posixpath.dirname(file), source_root):
+            for name in BUNDLE_FILES:
+                candidate = f"{directory}/{name}"
+                if self.files.is_file(candidate):
+                    root = self._decode(candidate).bundle
+                    return Root(root.name, directory, root.namespace_root)
+        return None
+
+
+def as_bundle_error(error: AmplihackError, file: str = "") -> BundleError:
+    """Return the same failure as one of a bundle."""
+    if isinstance(error, BundleError):
+        return error
+    return BundleLoadError(error.what, where=error.where, fix=error.fix, subject=Subject(path=file or None))

@@ -1,0 +1,1 @@
+"""Disk work that only the facade `amplifier_foundation` asks for."""

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from amplihack.bundles.tokens import (
+    COLOR_GREEN,
+    COLOR_ORANGE,
+    COLOR_RED,
+    COLOR_YELLOW,
+    THRESHOLDS,
+    color_tier,
+    estimate_tokens,
+)
+from amplihack.system.tool_schema import estimate_module_tool_tokens
+
+TWO_TOOLS = """
+class First:
+    name = "first"
+    description = "What the first one does."
+
+    @property
+    def input_schema(self) -> dict:
+        return {"type": "object", "properties": {"x": {"type": "string"}}}
+
+
+class Second:
+    @property
+    def name(self) -> str:
+        return "second"
+
+    input_schema: dict = build_schema({"type": "object"})
+
+
+class Hook:
+    async def handle(self, event, data): ...
+"""
+
+
+def module(directory: Path, source: str) -> Path:
+    package = directory / "amplifier_module_x"
+    package.mkdir()
+    (package / "__init__.py").write_text(source)
+    return directory
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("abc", 0), ("abcde", 1), ("x" * 400, 100)])
+def test_four_characters_are_a_token(text: str, tokens: int) -> None:
+    assert estimate_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("tokens", "color"),
+    [
+        (299, COLOR_GREEN),
+        (300, COLOR_YELLOW),
+        (599, COLOR_YELLOW),
+        (600, COLOR_ORANGE),
+        (999, COLOR_ORANGE),
+        (1000, COLOR_RED),
+    ],
+)
+def test_a_colour_begins_at_its_threshold(tokens: int, color: str) -> None:
+    assert color_tier(tokens, "tool_schema") == color
+
+
+def test_every_category_has_rising_thresholds_and_others_are_refused() -> None:
+    assert all(list(limits) == sorted(limits) for limits in THRESHOLDS.values())
+    with pytest.raises(KeyError):
+        color_tier(1, "nothing")
+
+
+def test_the_tools_of_a_module_are_read_from_its_source(tmp_path: Path) -> None:
+    cost = estimate_module_tool_tokens(module(tmp_path, TWO_TOOLS))
+    assert cost is not None
+    assert [tool["name"] for tool in cost["tools"]] == ["first", "second"]
+    assert all(tool["schema_tokens"] > 0 for tool in cost["tools"])
+    assert cost["tools"][0]["description_tokens"] == 6
+    assert cost["tool_count"] == 2
+    assert cost["total_tokens"] == sum(tool["total_tokens"] for tool in cost["tools"])
+
+
+@pytest.mark.parametrize("source", ["", "class Hook:\n    pass\n", "class Bad:\n  def input_schema(self:\n"])
+def test_a_module_without_readable_tools_costs_nothing_known(tmp_path: Path, source: str) -> None:
+    assert estimate_module_tool_tokens(module(tmp_path, source)) is None
+
+
+def test_a_module_that_is_not_there_costs_nothing_known(tmp_path: Path) -> None:
+    assert estimate_module_tool_tokens(tmp_path / "missing") is None
