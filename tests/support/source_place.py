@@ -31,6 +31,7 @@ class Place:
             "HOME": str(self.home),
             "TMPDIR": str(self.temporary),
             "no_proxy": f"127.0.0.1,{self.mark}",
+            "GIT_CONFIG_NOSYSTEM": "1",
         }
         self.warnings: list[str] = []
 
@@ -78,7 +79,7 @@ def clean_place(folder: Path) -> Iterator[Place]:
     assert place.alive() == []
     assert place.incoming() == []
     assert list(place.temporary.iterdir()) == []
-    assert list((place.cache / ".leases").glob("*")) == []
+    assert [entry.name for entry in place.sources().entries() if entry.in_use] == []
 
 
 async def until(condition: Callable[[], object]) -> None:

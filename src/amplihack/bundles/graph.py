@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.ports import Files, Names, Namespace
+from amplihack.bundles.schemes import is_address
 from amplihack.bundles.uris import escapes, file_uri, parse_uri, print_uri, split_namespace, without_fragment
 
 BUNDLE_FILES = ("bundle.md", "bundle.yaml", "bundle.yml")
@@ -48,7 +49,7 @@ def resolve_include(source: str, directory: str | None, names: Names, files: Fil
     redirected = names.redirect(source)
     if redirected is not None:
         return Target(redirected)
-    if "://" in source or source.startswith("git+"):
+    if is_address(source):
         return Target(source)
     parts = split_namespace(source)
     if parts is not None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from amplihack.errors import DocumentError, Location, NotFound
-from amplihack.system.files import read_bytes, short_hash, write_atomic
+from amplihack.system.files import read_bytes, short_hash
+from amplihack.system.replace import write_atomic
 from amplihack.system.shelves import recipe_files
 
 MANIFEST = "_recipe_manifest.json"

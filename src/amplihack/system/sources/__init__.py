@@ -1,6 +1,6 @@
 """Fetching the sources of bundles onto the disk, and keeping them there."""
 
-from amplihack.system.sources.cache import CleanReport
+from amplihack.system.sources.cleaning import CleanReport
 from amplihack.system.sources.hashing import content_hash
 from amplihack.system.sources.model import (
     CacheEntry,

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Mapping
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from amplihack.system.sources.address import is_loopback
+from amplihack.system.sources.hosts import proxy_for
 
 _CONNECT_SECONDS = 20.0  # for one address of a host; nothing can interrupt it
 
@@ -36,26 +36,10 @@ def target(url: SplitResult, connection: http.client.HTTPConnection) -> str:
     return f"http://{url.netloc.rpartition('@')[2]}{path}" if through_proxy else path
 
 
-def proxy_for(scheme: str, host: str, environment: Mapping[str, str]) -> str | None:
-    """The proxy that the environment names for a host; never one for this machine itself."""
-    if is_loopback(host) or _goes_directly(
-        host, environment.get("no_proxy") or environment.get("NO_PROXY") or ""
-    ):
-        return None
-    # HTTP_PROXY in capitals is left out on purpose: a web server sets it from a header for its scripts.
-    names = [f"{scheme}_proxy", "all_proxy", "ALL_PROXY"] + (["HTTPS_PROXY"] if scheme == "https" else [])
-    return next((environment[name] for name in names if environment.get(name)), None)
-
-
 def basic(url: SplitResult) -> str:
     """The header value for the user and the password of an address."""
     login = f"{unquote(url.username or '')}:{unquote(url.password or '')}"
     return "Basic " + base64.b64encode(login.encode()).decode()
-
-
-def _goes_directly(host: str, no_proxy: str) -> bool:
-    names = [name.strip().lstrip(".").lower() for name in no_proxy.split(",") if name.strip()]
-    return any(name == "*" or host.lower() == name or host.lower().endswith(f".{name}") for name in names)
 
 
 def _to(

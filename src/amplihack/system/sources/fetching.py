@@ -13,15 +13,13 @@ from pathlib import Path
 
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.archives import open_archive, top_of, unpack
-from amplihack.system.sources.cache import explained
+from amplihack.system.sources.cache import discard, explained
 from amplihack.system.sources.errors import SourceRefused, SourceUnavailable
 from amplihack.system.sources.git import GitClient
-from amplihack.system.sources.hosts import Hosts
+from amplihack.system.sources.hosts import Destination, Hosts, destination_of
 from amplihack.system.sources.http import Downloaded, Request, download
 from amplihack.system.sources.metadata import METADATA, Metadata
 from amplihack.system.sources.model import Limits
-from amplihack.system.sources.publish import remove_tree
-from amplihack.system.sources.stored import local_archive_unchanged
 from amplihack.system.sources.threads import Stop, in_thread
 from amplihack.system.undisturbed import undisturbed
 
@@ -47,46 +45,54 @@ class Fetcher:
         """
         pauses = iter(self.limits.pauses)
         while True:
-            await self.hosts.check(address)
+            destination = await self._destination(address)
+            await self.hosts.check(destination, address.uri)
             try:
                 return await self._attempt(address, into, known)
             except SourceUnavailable as error:
                 pause = next(pauses, None) if error.again else None
                 if pause is None:
-                    self._blame(address, error)
+                    self._blame(destination, error)
                     raise
             await asyncio.sleep(pause)
 
     async def remote_commit(self, address: Address) -> str | None:
         """The commit that a ref means now, or None if there is no such ref any more."""
-        await self.hosts.check(address)
+        destination = await self._destination(address)
+        await self.hosts.check(destination, address.uri)
         try:
             return await self.git.remote_commit(address)
         except SourceUnavailable as error:
-            self._blame(address, error)
+            self._blame(destination, error)
             raise
 
     async def unchanged(self, address: Address, known: Metadata) -> bool | None:
         """Whether a download is still what `known` says; None if the server does not tell."""
         if not known.etag and not known.last_modified:
             return None
-        await self.hosts.check(address)
+        await self.hosts.check(await self._destination(address), address.uri)
         found = await download(replace(self._request(address, known), method="HEAD"), None)
         if found.unchanged:
             return True
         same = [now == then for now, then in _validators(found, known) if then]
         return all(same) if same else None
 
-    def _blame(self, address: Address, error: SourceUnavailable) -> None:
+    async def _destination(self, address: Address) -> Destination:
+        """The host that is really asked; for git, the user's settings decide that."""
+        if address.kind == "git" and address.is_networked:
+            return await self.git.destination(address)
+        return destination_of(address.url, self.environment)
+
+    def _blame(self, destination: Destination, error: SourceUnavailable) -> None:
         if error.host_down:
-            self.hosts.failed(address, error.what.rpartition(": ")[2])
+            self.hosts.failed(destination, error.what.rpartition(": ")[2])
 
     async def _attempt(self, address: Address, into: Path, known: Metadata | None) -> Metadata | None:
         try:
             with explained(f"cannot fetch {address.uri}"):
                 metadata = await self._bring(address, into, known)
         except BaseException:
-            await undisturbed(in_thread(lambda _: _remove(into)))
+            await undisturbed(in_thread(lambda _: discard(into)))
             raise
         return metadata and replace(metadata, cached_at=self.now().isoformat(timespec="seconds"))
 
@@ -136,7 +142,8 @@ class Fetcher:
             origin_size=before.st_size,
             origin_mtime_ns=before.st_mtime_ns,
         )
-        if not local_archive_unchanged(address, metadata):
+        after = archive.stat()
+        if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise SourceRefused(f"{address.uri}: it changed while it was being unpacked", uri=address.uri)
         return metadata
 
@@ -166,7 +173,7 @@ def make_fetcher(
         environment=environment,
         limits=limits,
         git=GitClient(environment, limits, warn),
-        hosts=Hosts(environment),
+        hosts=Hosts(),
         now=now,
         allow_http=allow_http,
     )
@@ -200,8 +207,3 @@ def _hash(archive: Path, stop: Stop) -> str:
             stop.check()
             digest.update(chunk)
     return digest.hexdigest()
-
-
-def _remove(path: Path) -> None:
-    with explained(f"cannot remove {path}"):
-        remove_tree(path)

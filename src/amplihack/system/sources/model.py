@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.graph import BUNDLE_FILES
+from amplihack.bundles.uris import is_commit
 from amplihack.system.sources.errors import SourceError
 
 Kind: TypeAlias = Literal["local", "git", "archive", "file"]
-Outcome: TypeAlias = Literal["fetched", "updated", "unchanged", "pinned", "local", "in use", "failed"]
+Outcome: TypeAlias = Literal["fetched", "updated", "unchanged", "pinned", "local", "failed"]
 
 ROOT_FILES = (*BUNDLE_FILES, "pyproject.toml", "setup.py", "setup.cfg", "amplifier.toml")
 
@@ -93,11 +94,6 @@ class CacheEntry:
     cached_at: str | None
     in_use: bool
     complete: bool = True
-
-
-def is_commit(ref: str) -> bool:
-    """Whether it is a full commit id."""
-    return len(ref) == 40 and all(character in "0123456789abcdefABCDEF" for character in ref)
 
 
 def is_pinned(ref: str) -> bool:

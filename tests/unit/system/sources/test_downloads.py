@@ -125,10 +125,11 @@ async def test_an_update_asks_whether_there_is_anything_new(place: Place, server
         assert (await sources.status([uri]))[0].has_update is True
         report = await sources.update(uri)
         assert (report.outcome, report.before, report.after) == ("updated", sha256(b"one"), sha256(b"two"))
-        assert found.active_path.read_bytes() == b"two"
+        assert found.active_path.read_bytes() == b"one"
+        assert (await sources.resolve(uri)).active_path.read_bytes() == b"two"
         server.answers["/x.md"] = say(500)
         assert (await sources.update(uri)).outcome == "failed"
-        assert found.active_path.read_bytes() == b"two"
+        assert (await sources.resolve(uri)).active_path.read_bytes() == b"two"
 
 
 async def test_without_validators_an_update_compares(place: Place, server: WebServer) -> None:
@@ -316,10 +317,12 @@ async def test_a_local_archive_is_unpacked_again_when_it_changes(place: Place) -
         assert ((await sources.resolve(uri)).active_path / "bundle.md").read_text() == "two!"
         archive.write_bytes(zipped({"bundle.md": "three"}))
         assert (await sources.update(uri)).outcome == "updated"
-        assert (found.active_path / "bundle.md").read_text() == "three"
+        third = await sources.resolve(uri)
+        assert (third.active_path / "bundle.md").read_text() == "three"
         archive.write_bytes(b"broken")
         assert (await sources.update(uri)).outcome == "failed"
-        assert (found.active_path / "bundle.md").read_text() == "three"
+        assert (third.active_path / "bundle.md").read_text() == "three"
+        assert (found.active_path / "bundle.md").read_text() == "one"
         archive.unlink()
         assert ((await sources.resolve(uri)).active_path / "bundle.md").read_text() == "three"
         with pytest.raises(SourceNotFound, match="not found"):
