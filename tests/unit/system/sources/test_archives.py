@@ -106,9 +106,26 @@ def test_links_inside_are_kept(tmp_path: Path) -> None:
     assert (out / "b/l").read_text() == "text"
 
 
+def test_without_the_filter_of_later_pythons_nothing_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(tarfile, "data_filter")
+    with pytest.raises(SourceRefused, match="cannot unpack it safely"):
+        unpacked(make_zip(tmp_path / "x.zip", ("a", "x")))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
+def test_pipes_devices_and_sockets_are_refused_in_a_zip_too(tmp_path: Path, kind: int) -> None:
+    odd = zipfile.ZipInfo("x")
+    odd.create_system, odd.external_attr = 3, (kind | 0o644) << 16
+    with pytest.raises(SourceRefused, match="neither file nor directory nor link"):
+        unpacked(make_zip(tmp_path / "x.zip", (odd, "")))
+
+
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     with pytest.raises(SourceRefused, match="below something that is not a directory"):
-        unpacked(make_zip(tmp_path / "x.zip", zip_link("d", "/tmp"), ("d/f", "x")))  # noqa: S108 - never written
+        unpacked(make_zip(tmp_path / "x.zip", ("e/f", ""), zip_link("d", "e"), ("d/f", "x")))
 
 
 def test_a_hard_link_is_a_copy_of_what_came_before_it(tmp_path: Path) -> None:
