@@ -159,7 +159,7 @@ class _Unpacking:
         self._write(path, status.st_size, stat.S_IMODE(status.st_mode), lambda: source.open("rb"))
 
     def _make_links(self) -> None:
-        """Last of all, so that nothing was ever written through one; only then do they show where they lead."""
+        """Last of all, so that nothing was ever written through one; only then it shows where they lead."""
         for path, target in self._links:
             path.symlink_to(target)
         root = real(self._root)
