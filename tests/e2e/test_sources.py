@@ -493,6 +493,67 @@ async def test_the_users_own_credential_helper_opens_a_door(place: Place, demo: 
             assert (await sources.resolve(over_http(server))).commit
 
 
+@pytest.mark.parametrize("system", [False, True])
+async def test_what_git_puts_in_place_of_a_host_is_asked_instead_of_it(
+    place: Place, demo: Repository, server: WebServer, system: bool
+) -> None:
+    configuration = place.home / ("machine" if system else ".gitconfig")
+    configuration.write_text(f'[url "{server.url}/"]\n\tinsteadOf = https://nowhere.invalid/\n')
+    more = {"GIT_CONFIG_NOSYSTEM": "0", "GIT_CONFIG_SYSTEM": str(configuration)} if system else {}
+    uri = "git+https://nowhere.invalid/demo/.git"
+    async with place.sources(more=more) as sources:
+        assert (await sources.resolve(uri)).commit == demo.git("rev-parse", "HEAD")
+        assert (await sources.status([uri]))[0].has_update is False
+        with pytest.raises(SourceUnavailable, match=r"Could not resolve host other\.invalid"):
+            await sources.resolve("git+https://other.invalid/demo/.git")
+
+
+@pytest.mark.parametrize("base", ["file://{}/", "{}/"])
+async def test_a_copy_on_this_disk_can_stand_for_a_host(place: Place, demo: Repository, base: str) -> None:
+    mirror = base.format(place.folder / "repositories")
+    (place.home / ".gitconfig").write_text(f'[url "{mirror}"]\n\tinsteadOf = https://nowhere.invalid/org/\n')
+    async with place.sources() as sources:
+        found = await sources.resolve("git+https://nowhere.invalid/org/demo")
+        assert found.commit == demo.git("rev-parse", "HEAD")
+        with pytest.raises(SourceUnavailable, match=r"Could not resolve host nowhere\.invalid"):
+            await sources.resolve("git+https://nowhere.invalid/elsewhere/demo")
+
+
+async def test_a_host_that_stands_for_another_is_the_one_that_is_given_up(
+    place: Place, demo: Repository, server: WebServer
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    (place.home / ".gitconfig").write_text(
+        f'[url "http://127.0.0.1:{port}/"]\n\tinsteadOf = {server.url}/mirrored/\n'
+    )
+    async with place.sources() as sources:
+        with pytest.raises(SourceUnavailable, match="Failed to clone"):
+            await sources.resolve(f"git+{server.url}/mirrored/one")
+        with pytest.raises(SourceUnavailable, match="failed before in this load"):
+            await sources.resolve(f"git+{server.url}/mirrored/two")
+        assert (await sources.resolve(over_http(server))).commit
+
+
+@pytest.mark.parametrize("key", ["http", 'http "http://nowhere.invalid"'])
+async def test_the_proxy_of_gits_own_settings_is_used_and_looks_the_host_up(
+    place: Place, demo: Repository, key: str
+) -> None:
+    backend, asked = git_backend(place.folder / "repositories"), list[str]()
+
+    def proxy(handler: Any) -> None:
+        asked.append(handler.path)
+        handler.path = handler.path.removeprefix("http://nowhere.invalid")
+        backend(handler)
+
+    with serving(WebServer(otherwise=proxy)) as server:
+        (place.home / ".gitconfig").write_text(f"[{key}]\n\tproxy = {server.url}\n")
+        async with place.sources(allow_http=True) as sources:
+            found = await sources.resolve("git+http://nowhere.invalid/demo/.git")
+    assert found.commit == demo.git("rev-parse", "HEAD")
+    assert all(path.startswith("http://nowhere.invalid/") for path in asked)
+
+
 async def test_ssh_is_asked_without_questions(place: Place, demo: Repository) -> None:
     ssh = place.home / "ssh"
     ssh.write_text(
