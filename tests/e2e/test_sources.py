@@ -23,7 +23,7 @@ from tests.support.git_server import Repository, WebServer, first, git_backend, 
 from tests.support.source_place import QUICK, Place, clean_place, until
 
 from amplihack.errors import NothingToUse
-from amplihack.system.sources import Limits, Sources
+from amplihack.system.sources import FetchLimits, Sources
 from amplihack.system.sources.errors import (
     GitCloneTimeoutError,
     SourceNotFound,
@@ -34,7 +34,7 @@ from amplihack.system.sources.errors import (
 from amplihack.system.sources.metadata import METADATA
 
 pytestmark = pytest.mark.asyncio
-NO_RETRY = Limits(pauses=())
+NO_RETRY = FetchLimits(pauses=())
 
 
 @pytest.fixture
@@ -386,7 +386,7 @@ async def test_a_branch_that_does_not_exist_is_not_tried_again(
 
 async def test_a_host_without_an_address_is_looked_up_once(place: Place) -> None:
     uris = [f"git+https://nowhere.invalid/org/repo-{number}" for number in range(20)]
-    async with place.sources(limits=Limits(pauses=(600.0,))) as sources:
+    async with place.sources(limits=FetchLimits(pauses=(600.0,))) as sources:
         found = await asyncio.gather(*map(sources.resolve, uris), return_exceptions=True)
     assert all(isinstance(one, SourceUnavailable) for one in found)
     assert all("Could not resolve host nowhere.invalid" in str(one) for one in found)
@@ -845,7 +845,7 @@ async def test_no_more_than_the_limit_are_fetched_at_once(place: Place) -> None:
         say(404)(handler)
 
     with serving(WebServer(otherwise=watched)) as server:
-        async with place.sources(limits=Limits(concurrent=2, pauses=())) as sources:
+        async with place.sources(limits=FetchLimits(concurrent=2, pauses=())) as sources:
             uris = [f"git+{server.url}/repo-{number}" for number in range(6)]
             found = await asyncio.gather(*map(sources.resolve, uris), return_exceptions=True)
     assert [type(one) for one in found] == [SourceNotFound] * 6

@@ -13,9 +13,9 @@ from typing import Any
 
 from tests.support.git_server import Repository
 
-from amplihack.system.sources import Limits, Sources
+from amplihack.system.sources import FetchLimits, Sources
 
-QUICK = Limits(pauses=(0.01, 0.01))
+QUICK = FetchLimits(pauses=(0.01, 0.01))
 
 
 class Place:
@@ -39,7 +39,7 @@ class Place:
         return Repository(self.folder / "repositories" / name)
 
     def sources(
-        self, *, limits: Limits = QUICK, more: Mapping[str, str] | None = None, **options: Any
+        self, *, limits: FetchLimits = QUICK, more: Mapping[str, str] | None = None, **options: Any
     ) -> Sources:
         return Sources(
             self.cache,

@@ -28,7 +28,7 @@ class LockError(AmplihackError):
     """A lock that could not be had: the file cannot be made, or another process keeps it for too long."""
 
 
-class Lock:
+class HeldLock:
     """A held lock; `release` gives it up, once or more, and so does dropping the last reference."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
@@ -48,7 +48,7 @@ class Lock:
         self.release()
 
 
-def try_lock(path: Path, *, shared: bool = False) -> Lock | None:
+def try_lock(path: Path, *, shared: bool = False) -> HeldLock | None:
     """The lock if it is free now, else None. Makes the file and its directory; a link is not followed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -60,17 +60,17 @@ def try_lock(path: Path, *, shared: bool = False) -> Lock | None:
     return _try(path, descriptor, shared=shared)
 
 
-def try_lock_directory(path: Path, *, shared: bool = False) -> Lock | None:
+def try_lock_directory(path: Path, *, shared: bool = False) -> HeldLock | None:
     """The lock on a directory if it is free now, else None; writes nothing. Raises OSError without one."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
     return _try(path, descriptor, shared=shared)
 
 
-def _try(path: Path, descriptor: int, *, shared: bool) -> Lock | None:
+def _try(path: Path, descriptor: int, *, shared: bool) -> HeldLock | None:
     try:
         fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         if _is_current(path, descriptor):
-            return Lock(path, descriptor)
+            return HeldLock(path, descriptor)
     except OSError as error:
         if error.errno not in _BUSY:
             os.close(descriptor)
@@ -80,7 +80,7 @@ def _try(path: Path, descriptor: int, *, shared: bool) -> Lock | None:
 
 
 @contextmanager
-def locked(path: Path, *, shared: bool = False, patience: float | None = None) -> Iterator[Lock]:
+def locked(path: Path, *, shared: bool = False, patience: float | None = None) -> Iterator[HeldLock]:
     """Hold the lock, after waiting for it up to `patience` seconds (None: as long as it takes)."""
     lock = _patiently(path, partial(try_lock, path, shared=shared), patience)
     try:
@@ -89,12 +89,12 @@ def locked(path: Path, *, shared: bool = False, patience: float | None = None) -
         lock.release()
 
 
-def lock_directory(path: Path, *, shared: bool = False, patience: float | None = None) -> Lock:
+def lock_directory(path: Path, *, shared: bool = False, patience: float | None = None) -> HeldLock:
     """The lock on a directory, after waiting for it as `locked` does. Raises OSError if it is not there."""
     return _patiently(path, partial(try_lock_directory, path, shared=shared), patience)
 
 
-def _patiently(path: Path, attempt: Callable[[], Lock | None], patience: float | None) -> Lock:
+def _patiently(path: Path, attempt: Callable[[], HeldLock | None], patience: float | None) -> HeldLock:
     deadline = None if patience is None else time.monotonic() + patience
     pause = _SHORTEST
     while (lock := attempt()) is None:
@@ -107,7 +107,7 @@ def _patiently(path: Path, attempt: Callable[[], Lock | None], patience: float |
 @asynccontextmanager
 async def locked_async(
     path: Path, *, shared: bool = False, patience: float | None = None
-) -> AsyncIterator[Lock]:
+) -> AsyncIterator[HeldLock]:
     """`locked`, while the event loop does other things."""
     clock = asyncio.get_running_loop().time
     deadline = None if patience is None else clock() + patience

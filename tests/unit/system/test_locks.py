@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import amplihack
 from amplihack.system.locks import (
     LockError,
     lock_directory,
@@ -139,3 +140,9 @@ def test_a_link_is_not_followed_to_make_a_lock(tmp_path: Path) -> None:
     with pytest.raises(LockError, match="cannot make the lock"):
         try_lock(tmp_path / "lock")
     assert not (tmp_path / "victim").exists()
+
+
+def test_there_is_one_home_for_locks() -> None:
+    root = Path(amplihack.__file__).parent
+    files = [*root.rglob("*.py"), *(root.parent / "amplifier_foundation").rglob("*.py")]
+    assert [file.name for file in files if "fcntl" in file.read_text("utf-8")] == ["locks.py"]

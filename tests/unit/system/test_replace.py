@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import amplihack
 from amplihack.errors import AmplihackError
 from amplihack.system.files import read_bytes
 from amplihack.system.replace import write_atomic
@@ -72,3 +73,9 @@ def test_a_writer_that_is_killed_leaves_the_old_file(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, "-c", script, str(file)], check=False)
     assert ended.returncode == -9
     assert file.read_text() == "old"
+
+
+def test_there_is_one_home_for_replacing_a_file() -> None:
+    root = Path(amplihack.__file__).parent
+    files = [*root.rglob("*.py"), *(root.parent / "amplifier_foundation").rglob("*.py")]
+    assert [file.name for file in files if "mkstemp" in file.read_text("utf-8")] == ["replace.py"]

@@ -4,7 +4,7 @@ from amplihack.system.sources.cleaning import CleanReport
 from amplihack.system.sources.hashing import content_hash
 from amplihack.system.sources.model import (
     CacheEntry,
-    Limits,
+    FetchLimits,
     ResolvedSource,
     SourceStatus,
     UpdateReport,
@@ -14,7 +14,7 @@ from amplihack.system.sources.resolver import Sources
 __all__ = [
     "CacheEntry",
     "CleanReport",
-    "Limits",
+    "FetchLimits",
     "ResolvedSource",
     "SourceStatus",
     "Sources",

@@ -18,7 +18,7 @@ from amplihack.system.files import real
 from amplihack.system.sources.errors import SourceNotFound, SourceRefused
 from amplihack.system.sources.local import holds_bundle_file
 from amplihack.system.sources.metadata import METADATA
-from amplihack.system.sources.model import Limits
+from amplihack.system.sources.model import FetchLimits
 from amplihack.system.sources.threads import Stop
 
 _CHUNK = 1_048_576
@@ -32,7 +32,7 @@ _BROKEN = (
 Member: TypeAlias = tuple[tarfile.TarInfo, Callable[[], IO[bytes]]]
 
 
-def unpack(archive: Path, into: Path, limits: Limits, *, stop: Stop, uri: str) -> None:
+def unpack(archive: Path, into: Path, limits: FetchLimits, *, stop: Stop, uri: str) -> None:
     """Unpack a zip or tar.gz into a new directory, or raise SourceRefused; what it is, its bytes say."""
     if not hasattr(tarfile, "data_filter"):
         raise SourceRefused(
@@ -93,7 +93,7 @@ def judged(info: tarfile.TarInfo, root: Path) -> tarfile.TarInfo:
 class _Unpacking:
     """One archive on its way to the disk, and how much of it there has been so far."""
 
-    def __init__(self, root: Path, limits: Limits, packed: int, stop: Stop) -> None:
+    def __init__(self, root: Path, limits: FetchLimits, packed: int, stop: Stop) -> None:
         self._root, self._limits, self._packed, self._stop = root, limits, packed, stop
         self._seen: dict[tuple[str, ...], tarfile.TarInfo] = {}
         self._links: list[tuple[Path, str]] = []
@@ -181,7 +181,7 @@ class _Unpacking:
 class _Bounded:
     """Unpacked bytes of a tar, refused beyond the limit even where they are only headers."""
 
-    def __init__(self, data: gzip.GzipFile, limits: Limits) -> None:
+    def __init__(self, data: gzip.GzipFile, limits: FetchLimits) -> None:
         self._data = data
         self._left = limits.unpacked_bytes + 4096 * min(limits.unpacked_entries, 100_000)
 
@@ -193,7 +193,7 @@ class _Bounded:
         return chunk
 
 
-def _bounded(data: gzip.GzipFile, limits: Limits) -> IO[bytes]:
+def _bounded(data: gzip.GzipFile, limits: FetchLimits) -> IO[bytes]:
     return cast("IO[bytes]", _Bounded(data, limits))  # reading is all that a stream of tar needs
 
 

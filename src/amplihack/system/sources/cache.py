@@ -24,7 +24,7 @@ from amplihack.bundles.errors import BundleError
 from amplihack.bundles.uris import is_commit
 from amplihack.errors import AmplihackError
 from amplihack.system.files import real, remove_tree
-from amplihack.system.locks import Lock, lock_directory, locked, locked_async, try_lock_directory
+from amplihack.system.locks import HeldLock, lock_directory, locked, locked_async, try_lock_directory
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.errors import SourceUnavailable
 from amplihack.system.sources.metadata import METADATA, Metadata, read_metadata, write_metadata
@@ -41,7 +41,7 @@ class Cache:
         self.root = real(root)
         self.pointers, self.incoming = self.root / ".pointers", self.root / ".incoming"
         self._mutex = threading.RLock()
-        self._held: dict[str, Lock] = {}
+        self._held: dict[str, HeldLock] = {}
 
     def lock_file(self, name: str) -> Path:
         return self.root / ".locks" / name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
@@ -147,10 +149,11 @@ def _half(path: Path, in_use: bool) -> CacheEntry:
 
 
 def _size(path: Path) -> int:
-    """Bytes of all files below; what vanishes meanwhile counts nothing."""
+    """Bytes of all files and links below; what vanishes meanwhile counts nothing."""
     total = 0
-    for file in [path, *path.rglob("*")] if not path.is_symlink() else [path]:
-        with suppress(FileNotFoundError):
-            status = file.lstat()
-            total += status.st_size if not file.is_dir() or file.is_symlink() else 0
+    for directory, below, files in os.walk(path) if path.is_dir() else [(path.parent, [], [path.name])]:
+        for name in (*below, *files):
+            with suppress(OSError):
+                status = os.lstat(os.path.join(directory, name))  # noqa: PTH118 - there may be many
+                total += 0 if stat.S_ISDIR(status.st_mode) else status.st_size
     return total

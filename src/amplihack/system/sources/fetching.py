@@ -19,7 +19,7 @@ from amplihack.system.sources.git import GitClient
 from amplihack.system.sources.hosts import Destination, Hosts, destination_of
 from amplihack.system.sources.http import Downloaded, Request, download
 from amplihack.system.sources.metadata import METADATA, Metadata
-from amplihack.system.sources.model import Limits
+from amplihack.system.sources.model import FetchLimits
 from amplihack.system.sources.threads import Stop, in_thread
 from amplihack.system.undisturbed import undisturbed
 
@@ -32,7 +32,7 @@ class Fetcher:
     """Fetches; knows nothing of the cache."""
 
     environment: Mapping[str, str] = field(repr=False)
-    limits: Limits
+    limits: FetchLimits
     git: GitClient
     hosts: Hosts
     now: Callable[[], datetime]
@@ -163,7 +163,7 @@ class Fetcher:
 
 def make_fetcher(
     environment: Mapping[str, str],
-    limits: Limits,
+    limits: FetchLimits,
     warn: Callable[[str], None],
     now: Callable[[], datetime],
     *,

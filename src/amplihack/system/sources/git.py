@@ -21,7 +21,7 @@ from amplihack.system.sources.errors import (
 from amplihack.system.sources.git_access import Access
 from amplihack.system.sources.git_errors import failure, is_missing_object
 from amplihack.system.sources.hosts import Destination
-from amplihack.system.sources.model import Limits
+from amplihack.system.sources.model import FetchLimits
 
 TIMEOUT_VARIABLE = "AMPLIFIER_GIT_CLONE_TIMEOUT_S"
 _QUIET = ("--quiet", "--no-tags", "--no-recurse-submodules")
@@ -30,7 +30,9 @@ _OUTPUT = 1_000_000
 
 
 class GitClient:
-    def __init__(self, environment: Mapping[str, str], limits: Limits, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], limits: FetchLimits, warn: Callable[[str], None]
+    ) -> None:
         self._environment, self._limits, self._warn = environment, limits, warn
         self._access = Access(environment)
 

@@ -11,13 +11,13 @@ from amplihack.bundles.uris import is_commit
 from amplihack.system.sources.errors import SourceError
 
 Kind: TypeAlias = Literal["local", "git", "archive", "file"]
-Outcome: TypeAlias = Literal["fetched", "updated", "unchanged", "pinned", "local", "failed"]
+UpdateOutcome: TypeAlias = Literal["fetched", "updated", "unchanged", "pinned", "local", "failed"]
 
 ROOT_FILES = (*BUNDLE_FILES, "pyproject.toml", "setup.py", "setup.cfg", "amplifier.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class FetchLimits:
     """How much, how long and how often. Seconds and bytes."""
 
     concurrent: int = 8
@@ -74,7 +74,7 @@ class UpdateReport:
     """What an update did; `before` and `after` are commits or hashes. A failed one changed nothing."""
 
     uri: str
-    outcome: Outcome
+    outcome: UpdateOutcome
     before: str | None = None
     after: str | None = None
     error: SourceError | None = None

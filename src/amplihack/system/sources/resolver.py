@@ -20,7 +20,7 @@ from amplihack.system.sources.metadata import Metadata
 from amplihack.system.sources.model import (
     ROOT_FILES,
     CacheEntry,
-    Limits,
+    FetchLimits,
     ResolvedSource,
     SourceStatus,
     UpdateReport,
@@ -49,7 +49,7 @@ class Sources:
         base_path: Path | None = None,
         offline: bool = False,
         allow_http: bool = False,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: FetchLimits = FetchLimits(),  # noqa: B008 - frozen
         warn: Callable[[str], None] = lambda _: None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:

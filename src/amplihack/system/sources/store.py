@@ -12,7 +12,7 @@ from amplihack.system.sources.address import Address
 from amplihack.system.sources.cache import Cache
 from amplihack.system.sources.errors import SourceUnavailable
 from amplihack.system.sources.metadata import Metadata
-from amplihack.system.sources.model import Limits, Outcome, UpdateReport
+from amplihack.system.sources.model import FetchLimits, UpdateOutcome, UpdateReport
 from amplihack.system.sources.sharing import Shared
 from amplihack.system.sources.threads import in_thread
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Store:
     """One cache, and one fetcher that is made when something has to be fetched."""
 
-    def __init__(self, cache: Cache, limits: Limits, make_fetcher: Callable[[], Fetcher]) -> None:
+    def __init__(self, cache: Cache, limits: FetchLimits, make_fetcher: Callable[[], Fetcher]) -> None:
         self._cache, self._limits, self._make_fetcher = cache, limits, make_fetcher
         self._fetcher: Fetcher | None = None
         self._shared: Shared[Metadata] = Shared(limits.concurrent)
@@ -106,7 +106,7 @@ def archive_changed(address: Address, known: Metadata) -> bool | None:
 
 
 def _report(
-    address: Address, outcome: Outcome, before: Metadata | None, after: Metadata | None
+    address: Address, outcome: UpdateOutcome, before: Metadata | None, after: Metadata | None
 ) -> UpdateReport:
     return UpdateReport(
         uri=address.uri,

@@ -13,14 +13,14 @@ import pytest
 from amplihack.system.sources.archives import safe_parts, top_of, unpack
 from amplihack.system.sources.errors import SourceRefused
 from amplihack.system.sources.metadata import METADATA
-from amplihack.system.sources.model import Limits
+from amplihack.system.sources.model import FetchLimits
 from amplihack.system.sources.threads import Stop, Stopped
 
-SMALL = Limits(unpacked_bytes=1_000_000, unpacked_entries=20, unpacked_ratio=10, ratio_floor=10_000)
+SMALL = FetchLimits(unpacked_bytes=1_000_000, unpacked_entries=20, unpacked_ratio=10, ratio_floor=10_000)
 Fill: TypeAlias = Callable[[tarfile.TarFile], None]
 
 
-def unpacked(archive: Path, *, limits: Limits = SMALL) -> Path:
+def unpacked(archive: Path, *, limits: FetchLimits = SMALL) -> Path:
     into = archive.parent / "out"
     unpack(archive, into, limits, stop=Stop(), uri="zip+file:///x")
     return into
@@ -170,7 +170,7 @@ def test_too_many_entries_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_bytes_are_refused_in_both_formats(tmp_path: Path) -> None:
-    limits = Limits(unpacked_bytes=1_000_000, ratio_floor=10**9)
+    limits = FetchLimits(unpacked_bytes=1_000_000, ratio_floor=10**9)
     with pytest.raises(SourceRefused, match="larger than 1000000 bytes"):
         unpacked(make_zip(tmp_path / "x.zip", ("a", "x" * 600_000), ("b", "x" * 600_000)), limits=limits)
     (tmp_path / "tar").mkdir()
@@ -190,7 +190,7 @@ def test_headers_count_as_bytes(tmp_path: Path) -> None:
         info.pax_headers = {"comment": "x" * 3_000_000}
         tar.addfile(info)
 
-    limits = Limits(unpacked_bytes=100_000, unpacked_entries=10)
+    limits = FetchLimits(unpacked_bytes=100_000, unpacked_entries=10)
     with pytest.raises(SourceRefused, match="too large"):
         unpacked(make_tar(tmp_path / "x.tgz", fill), limits=limits)
 

@@ -17,7 +17,7 @@ import pytest
 from tests.support.git_server import WebServer, first, say, serving
 from tests.support.source_place import Place, clean_place, until
 
-from amplihack.system.sources import Limits
+from amplihack.system.sources import FetchLimits
 from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused, SourceUnavailable
 
 pytestmark = pytest.mark.asyncio
@@ -211,7 +211,7 @@ async def test_what_is_too_large_is_refused_before_or_while_it_comes(
     place: Place, server: WebServer, answer: Any
 ) -> None:
     server.answers["/x.md"] = answer
-    async with place.sources(limits=Limits(download_bytes=1_000_000, pauses=())) as sources:
+    async with place.sources(limits=FetchLimits(download_bytes=1_000_000, pauses=())) as sources:
         with pytest.raises(SourceRefused, match="larger than 1000000 bytes"):
             await sources.resolve(f"{server.url}/x.md")
     assert place.kept() == []
@@ -247,7 +247,7 @@ async def test_a_server_that_drips_is_given_up_on(place: Place, server: WebServe
                 over.set()
 
     server.answers["/x.md"] = drip
-    async with place.sources(limits=Limits(http_seconds=0.5)) as sources:
+    async with place.sources(limits=FetchLimits(http_seconds=0.5)) as sources:
         with pytest.raises(SourceUnavailable, match=r"did not finish within 0\.5 seconds"):
             await sources.resolve(f"{server.url}/x.md")
     assert await asyncio.to_thread(over.wait, 60)  # the connection was cut
