@@ -151,7 +151,7 @@ def _half(path: Path, in_use: bool) -> CacheEntry:
 def _size(path: Path) -> int:
     """Bytes of all files and links below; what vanishes meanwhile counts nothing."""
     total = 0
-    for directory, below, files in os.walk(path) if path.is_dir() else [(path.parent, [], [path.name])]:
+    for directory, below, files in os.walk(path) if path.is_dir() else [(str(path.parent), [], [path.name])]:
         for name in (*below, *files):
             with suppress(OSError):
                 status = os.lstat(os.path.join(directory, name))  # noqa: PTH118 - there may be many
