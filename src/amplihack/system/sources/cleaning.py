@@ -37,8 +37,7 @@ def entries_of(cache: Cache) -> tuple[CacheEntry, ...]:
     with explained(f"cannot read {cache.root}"):
         known = [(path, read_metadata(path / METADATA)) for path in _children(cache.root)]
         whole = [_described(path, metadata) for path, metadata in known if metadata]
-        half = [_half(path, _is_locked(cache, owner(path))) for path in _children(cache.incoming)]
-        return (*whole, *half)
+        return (*whole, *(_half(cache, path) for path in _children(cache.incoming)))
 
 
 def clean(cache: Cache, *, keep: Collection[Address] = (), dry_run: bool = False) -> CleanReport:
@@ -82,6 +81,8 @@ def _remove(cache: Cache, entry: CacheEntry) -> bool:
 
 def _remove_lost_pointers(cache: Cache) -> None:
     for pointer in _children(cache.pointers):
+        if pointer.name.startswith("."):  # another process is writing one
+            continue
         _locked(cache, pointer.name, partial(_remove_if_lost, cache, pointer))
 
 
@@ -108,13 +109,6 @@ def _locked(cache: Cache, name: str, work: Callable[[], bool]) -> bool:
             lock.release()
 
 
-def _is_locked(cache: Cache, name: str) -> bool:
-    lock = try_lock(cache.lock_file(name))
-    if lock is not None:
-        lock.release()
-    return lock is None
-
-
 def _children(directory: Path) -> list[Path]:
     return sorted(directory.iterdir()) if directory.is_dir() else []
 
@@ -133,19 +127,11 @@ def _described(path: Path, metadata: Metadata) -> CacheEntry:
     )
 
 
-def _half(path: Path, in_use: bool) -> CacheEntry:
-    return CacheEntry(
-        name=owner(path),
-        path=path,
-        size=_size(path),
-        kind="unfinished",
-        source="",
-        ref=None,
-        version=None,
-        cached_at=None,
-        in_use=in_use,
-        complete=False,
-    )
+def _half(cache: Cache, path: Path) -> CacheEntry:
+    lock = try_lock(cache.lock_file(owner(path)))
+    if lock is not None:
+        lock.release()
+    return CacheEntry(name=owner(path), path=path, size=_size(path), in_use=lock is None, complete=False)
 
 
 def _size(path: Path) -> int:

@@ -7,7 +7,7 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -27,23 +27,28 @@ _PACKED = "-packed"
 _CHUNK = 1_048_576
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fetcher:
     """Fetches; knows nothing of the cache."""
 
-    environment: Mapping[str, str] = field(repr=False)
-    limits: FetchLimits
-    git: GitClient
-    hosts: Hosts
-    now: Callable[[], datetime]
-    allow_http: bool = False
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        limits: FetchLimits,
+        *,
+        warn: Callable[[str], None],
+        now: Callable[[], datetime],
+        allow_http: bool,
+    ) -> None:
+        self.hosts = Hosts()
+        self._git = GitClient(environment, limits, warn)
+        self._environment, self._limits, self._now, self._allow_http = environment, limits, now, allow_http
 
     async def fetch(self, address: Address, into: Path, known: Metadata | None = None) -> Metadata | None:
         """Make the directory `into` and describe it, or raise; None if `known` is still right.
 
         Tries again after a failure that may pass, and no host again that is down.
         """
-        pauses = iter(self.limits.pauses)
+        pauses = iter(self._limits.pauses)
         while True:
             destination = await self._destination(address)
             await self.hosts.check(destination, address.uri)
@@ -61,7 +66,7 @@ class Fetcher:
         destination = await self._destination(address)
         await self.hosts.check(destination, address.uri)
         try:
-            return await self.git.remote_commit(address)
+            return await self._git.remote_commit(address)
         except SourceUnavailable as error:
             self._blame(destination, error)
             raise
@@ -80,8 +85,8 @@ class Fetcher:
     async def _destination(self, address: Address) -> Destination:
         """The host that is really asked; for git, the user's settings decide that."""
         if address.kind == "git" and address.is_networked:
-            return await self.git.destination(address)
-        return destination_of(address.url, self.environment)
+            return await self._git.destination(address)
+        return destination_of(address.url, self._environment)
 
     def _blame(self, destination: Destination, error: SourceUnavailable) -> None:
         if error.host_down:
@@ -94,11 +99,11 @@ class Fetcher:
         except BaseException:
             await undisturbed(in_thread(lambda _: discard(into)))
             raise
-        return metadata and replace(metadata, cached_at=self.now().isoformat(timespec="seconds"))
+        return metadata and replace(metadata, cached_at=self._now().isoformat(timespec="seconds"))
 
     async def _bring(self, address: Address, into: Path, known: Metadata | None) -> Metadata | None:
         if address.kind == "git":
-            commit = await self.git.clone(address, into)
+            commit = await self._git.clone(address, into)
             return Metadata(kind="git", ref=address.ref, commit=commit, git_url=address.url)
         if not address.is_networked:
             return await in_thread(lambda stop: self._unpack_local(address, into, stop))
@@ -120,7 +125,7 @@ class Fetcher:
             got = await download(self._request(address, known), packed)
             if got.unchanged:
                 return None
-            await in_thread(lambda stop: unpack(packed, into, self.limits, stop=stop, uri=address.uri))
+            await in_thread(lambda stop: unpack(packed, into, self._limits, stop=stop, uri=address.uri))
             return _downloaded("archive", address, got, inside=top_of(into))
         finally:
             packed.unlink(missing_ok=True)
@@ -133,7 +138,7 @@ class Fetcher:
             raise SourceRefused(
                 f"{address.uri}: its sha256 is {digest}, not {address.sha256}", uri=address.uri
             )
-        unpack(archive, into, self.limits, stop=stop, uri=address.uri)
+        unpack(archive, into, self._limits, stop=stop, uri=address.uri)
         metadata = Metadata(
             kind="archive",
             source=address.path,
@@ -151,32 +156,14 @@ class Fetcher:
         return Request(
             url=address.secret_url,
             uri=address.uri,
-            environment=self.environment,
-            seconds=self.limits.http_seconds,
-            most_bytes=self.limits.download_bytes,
-            allow_http=self.allow_http,
+            environment=self._environment,
+            seconds=self._limits.http_seconds,
+            most_bytes=self._limits.download_bytes,
+            allow_http=self._allow_http,
             sha256=address.sha256,
             etag=known.etag if known else None,
             last_modified=known.last_modified if known else None,
         )
-
-
-def make_fetcher(
-    environment: Mapping[str, str],
-    limits: FetchLimits,
-    warn: Callable[[str], None],
-    now: Callable[[], datetime],
-    *,
-    allow_http: bool,
-) -> Fetcher:
-    return Fetcher(
-        environment=environment,
-        limits=limits,
-        git=GitClient(environment, limits, warn),
-        hosts=Hosts(),
-        now=now,
-        allow_http=allow_http,
-    )
 
 
 def file_name(path: str) -> str:

@@ -87,13 +87,13 @@ class CacheEntry:
     name: str
     path: Path
     size: int
-    kind: str
-    source: str  # the address that it came from, "" where that is not known
-    ref: str | None
-    version: str | None
-    cached_at: str | None
     in_use: bool
     complete: bool = True
+    kind: str = "unfinished"
+    source: str = ""  # the address that it came from, "" where that is not known
+    ref: str | None = None
+    version: str | None = None
+    cached_at: str | None = None
 
 
 def is_pinned(ref: str) -> bool:

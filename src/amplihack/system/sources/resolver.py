@@ -149,10 +149,10 @@ class Sources:
     def _make_fetcher(self) -> Fetcher:
         # Imported when something has to be fetched: web and archive code is slow to import, and a load
         # of local bundles needs none of it.
-        from amplihack.system.sources.fetching import make_fetcher
+        from amplihack.system.sources.fetching import Fetcher
 
-        return make_fetcher(
-            self._environment, self._limits, self._warn, self._now, allow_http=self._allow_http
+        return Fetcher(
+            self._environment, self._limits, warn=self._warn, now=self._now, allow_http=self._allow_http
         )
 
     def _local(self, parsed: ParsedURI, base: Path | None) -> ResolvedSource:

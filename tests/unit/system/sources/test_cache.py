@@ -193,6 +193,25 @@ def test_what_is_kept_is_what_its_source_means_now(tmp_path: Path) -> None:
     assert new.exists()
 
 
+def test_a_crash_before_the_pointer_leaves_a_version_that_the_next_fetch_uses(tmp_path: Path) -> None:
+    (place,) = stored(tmp_path, source())
+    cache = Cache(tmp_path)
+    (cache.pointers / source().pointer).unlink()
+    assert cache.take(source()) is None
+    assert entry(cache, source(), text="again") == place
+    assert (place / "file").read_text() == "text"
+    assert cache.take(source()) is not None
+    cache.release()
+
+
+def test_a_pointer_that_is_being_written_is_left_to_its_writer(tmp_path: Path) -> None:
+    stored(tmp_path, source())
+    half = Cache(tmp_path).pointers / ".new-half"
+    half.write_text("{")
+    clean(Cache(tmp_path), keep=[source()])
+    assert half.exists()
+
+
 def test_a_cache_of_an_earlier_version_is_ignored_and_removed(tmp_path: Path) -> None:
     former = tmp_path / source().pointer
     former.mkdir()
