@@ -519,6 +519,21 @@ async def test_a_copy_on_this_disk_can_stand_for_a_host(place: Place, demo: Repo
             await sources.resolve("git+https://nowhere.invalid/elsewhere/demo")
 
 
+@pytest.mark.parametrize(
+    "base", ["ext::touch {}/ran ", "ext://touch {}/ran ", "http://h:port/", "http://[h/"]
+)
+async def test_what_stands_for_a_host_is_never_run_and_may_be_nonsense(
+    place: Place, demo: Repository, base: str
+) -> None:
+    (place.home / ".gitconfig").write_text(
+        f'[url "{base.format(place.home)}"]\n\tinsteadOf = https://nowhere.invalid/\n'
+    )
+    async with place.sources() as sources:
+        with pytest.raises((SourceUnavailable, SourceRefused), match="Failed to clone"):
+            await sources.resolve("git+https://nowhere.invalid/demo")
+    assert not (place.home / "ran").exists()
+
+
 async def test_a_host_that_stands_for_another_is_the_one_that_is_given_up(
     place: Place, demo: Repository, server: WebServer
 ) -> None:

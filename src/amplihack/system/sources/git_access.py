@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
+from amplihack.bundles.schemes import SCHEMES
 from amplihack.system.git import safe_environment
 from amplihack.system.processes import Command, ProcessError, run_process
 from amplihack.system.sources.address import Address
@@ -28,6 +29,7 @@ _USER, _PASSWORD = "AMPLIHACK_SOURCE_USER", "AMPLIHACK_SOURCE_PASSWORD"
 _HAND_OVER = f'!f() {{ printf "username=%s\\npassword=%s\\n" "${_USER}" "${_PASSWORD}"; }}; f'
 _INSTEAD_OF = re.compile(r"url\.(.*)\.insteadof", re.IGNORECASE | re.DOTALL)
 _PROXY = re.compile(r"http\.(.*\.)?proxy", re.IGNORECASE | re.DOTALL)
+_TRANSPORTS = frozenset(scheme.transport for scheme in SCHEMES.values() if scheme.way == "git")
 _CONFIGURATION = ("XDG_CONFIG_HOME", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL")
 _SSH_NEEDS = ("SSH_AUTH_SOCK", "USER", "LOGNAME")
 
@@ -52,19 +54,22 @@ class Access:
     async def destination(self, address: Address) -> Destination:
         """The host that git will really ask: settings may name another one, or a proxy."""
         settings = await self._settings()
-        found = destination_of(rewritten(address.url, settings), self._environment)
+        try:
+            found = destination_of(rewritten(address.url, settings), self._environment)
+        except ValueError:  # a setting that is no address: git says so when it gets there
+            return Destination("", look_up=False)
         by_proxy = any(_PROXY.fullmatch(key) and value for key, value in settings)
         return replace(found, look_up=False) if by_proxy else found
 
     async def protocols(self, address: Address) -> tuple[str, ...]:
         """What git may talk. A redirect may lead from http to https, not back; what the user has put in place
-        of an address is his own choice.
+        of an address is his own choice, among what sources may be fetched with: `ext::` would run a command.
         """
         usual = {"http": ("http", "https")}.get(address.transport, (address.transport,))
         if not address.is_networked:
             return usual
-        asked = rewritten(address.url, await self._settings())
-        return tuple(dict.fromkeys((*usual, urlsplit(asked).scheme)))
+        asked = rewritten(address.url, await self._settings()).partition("://")[0]
+        return (*usual, asked) if asked in _TRANSPORTS and asked not in usual else usual
 
     async def _settings(self) -> tuple[Setting, ...]:
         if self._doors is None:
