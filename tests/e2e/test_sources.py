@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.queues import Queue
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from tests.support.git_server import Repository, WebServer, first, git_backend, 
 from tests.support.source_place import QUICK, Place, clean_place, until
 
 from amplihack.errors import NothingToUse
-from amplihack.system.sources import Limits, Sources
+from amplihack.system.sources import FetchLimits, Sources
 from amplihack.system.sources.errors import (
     GitCloneTimeoutError,
     SourceNotFound,
@@ -33,7 +34,7 @@ from amplihack.system.sources.errors import (
 from amplihack.system.sources.metadata import METADATA
 
 pytestmark = pytest.mark.asyncio
-NO_RETRY = Limits(pauses=())
+NO_RETRY = FetchLimits(pauses=())
 
 
 @pytest.fixture
@@ -266,8 +267,9 @@ async def test_an_update_follows_a_branch_that_was_moved(
         assert (found.active_path / "bundle.md").read_text() == "one"  # asking changes nothing
         report = await sources.update(over_http(server))
         assert (report.outcome, report.before, report.after) == ("updated", before, after)
-        assert await sources.resolve(over_http(server)) != found
-    assert (found.active_path / "bundle.md").read_text() == "two"  # the path stays
+        updated = await sources.resolve(over_http(server))
+        assert (updated.active_path / "bundle.md").read_text() == "two"
+    assert (found.active_path / "bundle.md").read_text() == "one"  # what was given out never changes
 
 
 async def test_a_failed_update_keeps_what_was_there(
@@ -384,7 +386,7 @@ async def test_a_branch_that_does_not_exist_is_not_tried_again(
 
 async def test_a_host_without_an_address_is_looked_up_once(place: Place) -> None:
     uris = [f"git+https://nowhere.invalid/org/repo-{number}" for number in range(20)]
-    async with place.sources(limits=Limits(pauses=(600.0,))) as sources:
+    async with place.sources(limits=FetchLimits(pauses=(600.0,))) as sources:
         found = await asyncio.gather(*map(sources.resolve, uris), return_exceptions=True)
     assert all(isinstance(one, SourceUnavailable) for one in found)
     assert all("Could not resolve host nowhere.invalid" in str(one) for one in found)
@@ -491,6 +493,82 @@ async def test_the_users_own_credential_helper_opens_a_door(place: Place, demo: 
             assert (await sources.resolve(over_http(server))).commit
 
 
+@pytest.mark.parametrize("system", [False, True])
+async def test_what_git_puts_in_place_of_a_host_is_asked_instead_of_it(
+    place: Place, demo: Repository, server: WebServer, system: bool
+) -> None:
+    configuration = place.home / ("machine" if system else ".gitconfig")
+    configuration.write_text(f'[url "{server.url}/"]\n\tinsteadOf = https://nowhere.invalid/\n')
+    more = {"GIT_CONFIG_NOSYSTEM": "0", "GIT_CONFIG_SYSTEM": str(configuration)} if system else {}
+    uri = "git+https://nowhere.invalid/demo/.git"
+    async with place.sources(more=more) as sources:
+        assert (await sources.resolve(uri)).commit == demo.git("rev-parse", "HEAD")
+        assert (await sources.status([uri]))[0].has_update is False
+        with pytest.raises(SourceUnavailable, match=r"Could not resolve host other\.invalid"):
+            await sources.resolve("git+https://other.invalid/demo/.git")
+
+
+@pytest.mark.parametrize("base", ["file://{}/", "{}/"])
+async def test_a_copy_on_this_disk_can_stand_for_a_host(place: Place, demo: Repository, base: str) -> None:
+    mirror = base.format(place.folder / "repositories")
+    (place.home / ".gitconfig").write_text(f'[url "{mirror}"]\n\tinsteadOf = https://nowhere.invalid/org/\n')
+    async with place.sources() as sources:
+        found = await sources.resolve("git+https://nowhere.invalid/org/demo")
+        assert found.commit == demo.git("rev-parse", "HEAD")
+        with pytest.raises(SourceUnavailable, match=r"Could not resolve host nowhere\.invalid"):
+            await sources.resolve("git+https://nowhere.invalid/elsewhere/demo")
+
+
+@pytest.mark.parametrize(
+    "base", ["ext::touch {}/ran ", "ext://touch {}/ran ", "http://h:port/", "http://[h/"]
+)
+async def test_what_stands_for_a_host_is_never_run_and_may_be_nonsense(
+    place: Place, demo: Repository, base: str
+) -> None:
+    (place.home / ".gitconfig").write_text(
+        f'[url "{base.format(place.home)}"]\n\tinsteadOf = https://nowhere.invalid/\n'
+    )
+    async with place.sources() as sources:
+        with pytest.raises((SourceUnavailable, SourceRefused), match="Failed to clone"):
+            await sources.resolve("git+https://nowhere.invalid/demo")
+    assert not (place.home / "ran").exists()
+
+
+async def test_a_host_that_stands_for_another_is_the_one_that_is_given_up(
+    place: Place, demo: Repository, server: WebServer
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    (place.home / ".gitconfig").write_text(
+        f'[url "http://127.0.0.1:{port}/"]\n\tinsteadOf = {server.url}/mirrored/\n'
+    )
+    async with place.sources() as sources:
+        with pytest.raises(SourceUnavailable, match="Failed to clone"):
+            await sources.resolve(f"git+{server.url}/mirrored/one")
+        with pytest.raises(SourceUnavailable, match="failed before in this load"):
+            await sources.resolve(f"git+{server.url}/mirrored/two")
+        assert (await sources.resolve(over_http(server))).commit
+
+
+@pytest.mark.parametrize("key", ["http", 'http "http://nowhere.invalid"'])
+async def test_the_proxy_of_gits_own_settings_is_used_and_looks_the_host_up(
+    place: Place, demo: Repository, key: str
+) -> None:
+    backend, asked = git_backend(place.folder / "repositories"), list[str]()
+
+    def proxy(handler: Any) -> None:
+        asked.append(handler.path)
+        handler.path = handler.path.removeprefix("http://nowhere.invalid")
+        backend(handler)
+
+    with serving(WebServer(otherwise=proxy)) as server:
+        (place.home / ".gitconfig").write_text(f"[{key}]\n\tproxy = {server.url}\n")
+        async with place.sources(allow_http=True) as sources:
+            found = await sources.resolve("git+http://nowhere.invalid/demo/.git")
+    assert found.commit == demo.git("rev-parse", "HEAD")
+    assert all(path.startswith("http://nowhere.invalid/") for path in asked)
+
+
 async def test_ssh_is_asked_without_questions(place: Place, demo: Repository) -> None:
     ssh = place.home / "ssh"
     ssh.write_text(
@@ -580,6 +658,15 @@ def start(place: Place, uri: str, action: str = "resolve") -> subprocess.Popen[b
     return subprocess.Popen(command, stdout=subprocess.PIPE, env={"PYTHONPATH": os.pathsep.join(sys.path)})
 
 
+@contextmanager
+def killed(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """It sleeps when its work is done, and would do so for as long as we wait for it."""
+    try:
+        yield
+    finally:
+        process.kill()
+
+
 @pytest.mark.parametrize("answered", [0, 1, 2])  # requests that the server answers before it falls silent
 async def test_a_process_killed_while_fetching_leaves_a_usable_cache(
     place: Place, demo: Repository, answered: int
@@ -652,30 +739,35 @@ async def _end_orphans(place: Place) -> None:
     await until(lambda: not place.alive())
 
 
-async def test_what_another_process_uses_is_neither_cleaned_nor_replaced(
+async def test_what_another_process_uses_is_neither_cleaned_nor_changed(
     place: Place, demo: Repository
 ) -> None:
     uri = f"git+file://{demo.path}"
-    with start(place, uri) as process:
+    with start(place, uri) as process, killed(process):
         assert process.stdout is not None
         await asyncio.to_thread(process.stdout.readline)
         demo.commit({"bundle.md": "two"})
         async with place.sources() as sources:
             assert [entry.in_use for entry in sources.entries()] == [True]
             assert sources.clean().removed == ()
-            assert (await sources.update(uri)).outcome == "in use"
             kept = place.cache / place.kept()[0]
-            assert (kept / "bundle.md").read_text() == "one"
-            process.kill()
-            await asyncio.to_thread(process.wait)
             assert (await sources.update(uri)).outcome == "updated"
-            assert (kept / "bundle.md").read_text() == "two"
+            assert ((await sources.resolve(uri)).active_path / "bundle.md").read_text() == "two"
+            assert sources.clean().removed == ()
+            assert (kept / "bundle.md").read_text() == "one"
+        process.kill()
+        await asyncio.to_thread(process.wait)
+        async with place.sources() as sources:
+            assert [entry.path for entry in sources.clean(keep=[uri]).removed] == [kept]
+            assert ((await sources.resolve(uri)).active_path / "bundle.md").read_text() == "two"
 
 
 async def test_cleaning_removes_what_nobody_uses(place: Place, demo: Repository) -> None:
     other = place.repository("other")
     other.commit({"bundle.md": "other"})
-    uris = [f"git+file://{demo.path}", f"git+file://{other.path}", f"git+file://{demo.path}@HEAD"]
+    demo.git("branch", "old")
+    demo.commit({"bundle.md": "two"})
+    uris = [f"git+file://{demo.path}", f"git+file://{other.path}", f"git+file://{demo.path}@old"]
     async with place.sources() as sources:
         await sources.resolve_all(uris)
         assert sources.clean().removed == ()  # all in use, by ourselves
@@ -687,7 +779,7 @@ async def test_cleaning_removes_what_nobody_uses(place: Place, demo: Repository)
         assert len(place.kept()) == 4
         done = sources.clean(keep=[uris[1]])
     assert would == done
-    assert [entry.ref for entry in done.removed] == ["HEAD"]
+    assert [entry.ref for entry in done.removed] == ["old"]
     assert done.freed > 0
     assert len(place.kept()) == 3
     assert foreign.exists()
@@ -768,7 +860,7 @@ async def test_no_more_than_the_limit_are_fetched_at_once(place: Place) -> None:
         say(404)(handler)
 
     with serving(WebServer(otherwise=watched)) as server:
-        async with place.sources(limits=Limits(concurrent=2, pauses=())) as sources:
+        async with place.sources(limits=FetchLimits(concurrent=2, pauses=())) as sources:
             uris = [f"git+{server.url}/repo-{number}" for number in range(6)]
             found = await asyncio.gather(*map(sources.resolve, uris), return_exceptions=True)
     assert [type(one) for one in found] == [SourceNotFound] * 6

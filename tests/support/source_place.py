@@ -13,9 +13,9 @@ from typing import Any
 
 from tests.support.git_server import Repository
 
-from amplihack.system.sources import Limits, Sources
+from amplihack.system.sources import FetchLimits, Sources
 
-QUICK = Limits(pauses=(0.01, 0.01))
+QUICK = FetchLimits(pauses=(0.01, 0.01))
 
 
 class Place:
@@ -31,6 +31,7 @@ class Place:
             "HOME": str(self.home),
             "TMPDIR": str(self.temporary),
             "no_proxy": f"127.0.0.1,{self.mark}",
+            "GIT_CONFIG_NOSYSTEM": "1",
         }
         self.warnings: list[str] = []
 
@@ -38,7 +39,7 @@ class Place:
         return Repository(self.folder / "repositories" / name)
 
     def sources(
-        self, *, limits: Limits = QUICK, more: Mapping[str, str] | None = None, **options: Any
+        self, *, limits: FetchLimits = QUICK, more: Mapping[str, str] | None = None, **options: Any
     ) -> Sources:
         return Sources(
             self.cache,
@@ -78,7 +79,7 @@ def clean_place(folder: Path) -> Iterator[Place]:
     assert place.alive() == []
     assert place.incoming() == []
     assert list(place.temporary.iterdir()) == []
-    assert list((place.cache / ".leases").glob("*")) == []
+    assert [entry.name for entry in place.sources().entries() if entry.in_use] == []
 
 
 async def until(condition: Callable[[], object]) -> None:

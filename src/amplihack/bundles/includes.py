@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from amplihack.bundles.file_report import FileReport, as_items, mistyped_keys, place_of, texts
 from amplihack.bundles.model import Include
 from amplihack.bundles.ports import Files, Names, Namespace
+from amplihack.bundles.schemes import is_address
 from amplihack.bundles.tree import Items, Table, Tree
 from amplihack.bundles.uris import escapes, file_uri, parse_uri, print_uri, split_namespace, without_fragment
 
@@ -79,7 +80,7 @@ def resolve_include(source: str, directory: str | None, names: Names, files: Fil
     redirected = names.redirect(source)
     if redirected is not None:
         return Target(redirected)
-    if "://" in source or source.startswith("git+"):
+    if is_address(source):
         return Target(source)
     parts = split_namespace(source)
     if parts is not None:

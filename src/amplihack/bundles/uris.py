@@ -6,12 +6,14 @@ import posixpath
 import re
 from dataclasses import dataclass, replace
 
+from amplihack.bundles.schemes import SCHEMES, Way, is_address, way_of
+
 DEFAULT_REF = "main"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")  # one letter is a drive
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _DRIVE_IN_PATH = re.compile(r"/[A-Za-z]:(?:[\\/]|$)")
 _PATH_STARTS = ("/", "./", "../", "~/", ".\\", "..\\")
-_COMMIT = re.compile(r"[0-9a-fA-F]{40}")
+_HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 _SECRET_PARAMETER = re.compile(r"(?i)\b([\w-]*(?:token|secret|key|password|passwd|sig|signature)=)[^&#\s]*")
 _GIT_SUFFIX = re.compile(r"(?:\.git|/)+$")
 _USER = re.compile(r"(?i)\b((?:[a-z][a-z0-9+.\-]*)://)([^/@\s?#]+)@")
@@ -31,20 +33,25 @@ class ParsedURI:
     sha256: str = ""
 
     @property
+    def way(self) -> Way | None:
+        """How it is fetched; None for a name, and for a scheme that nobody knows."""
+        return way_of(self.scheme)
+
+    @property
     def is_git(self) -> bool:
-        return self.scheme.startswith("git+")
+        return self.way == "git"
 
     @property
     def is_zip(self) -> bool:
-        return self.scheme.startswith("zip+")
+        return self.way == "archive"
 
     @property
     def is_file(self) -> bool:
-        return self.scheme == "file"
+        return self.way == "local"
 
     @property
     def is_http(self) -> bool:
-        return self.scheme in ("http", "https")
+        return self.way == "download"
 
     @property
     def is_package(self) -> bool:
@@ -52,12 +59,13 @@ class ParsedURI:
 
     @property
     def is_remote(self) -> bool:
-        return self.scheme.rpartition("+")[2] not in ("", "file")
+        known = SCHEMES.get(self.scheme)
+        return known.transport != "file" if known else not self.is_package
 
     @property
     def is_pinned(self) -> bool:
         """True when the address names one commit or one content."""
-        return bool(self.commit or self.sha256 or (self.is_git and _COMMIT.fullmatch(self.ref)))
+        return bool(self.commit or self.sha256 or (self.is_git and is_commit(self.ref)))
 
     @property
     def repository(self) -> str:
@@ -86,17 +94,18 @@ def _is_path(text: str) -> bool:
 
 def _with_scheme(scheme: str, rest: str) -> ParsedURI:
     scheme = scheme.lower()
+    known = SCHEMES.get(scheme)
     rest, fragment = _split_fragment(rest, anything=True)
-    if scheme == "file":
+    if known is not None and known.way == "local":
         return ParsedURI(scheme, "", strip_uri_drive_prefix(rest), **fragment)
     host, slash, path = rest.partition("/")
     path = slash + path
     query = ""
-    if scheme.endswith(("http", "https", "ssh")):
+    if known is not None and known.transport != "file":
         path, _, query = path.partition("?")
     ref = ""
-    if scheme.startswith("git+"):
-        path, ref = _split_ref(path, last=scheme == "git+file")
+    if known is not None and known.way == "git":
+        path, ref = _split_ref(path, last=known.transport == "file")
         if not ref and "?" not in query.rpartition("@")[2] and "@" in query:
             query, _, ref = query.rpartition("@")
         ref = ref or (DEFAULT_REF if path else "")
@@ -169,6 +178,11 @@ def without_fragment(uri: str) -> str:
     return uri.partition("#")[0]
 
 
+def is_commit(ref: str) -> bool:
+    """Whether it is a full commit id."""
+    return len(ref) == 40 and _HEXADECIMAL.issuperset(ref)
+
+
 def escapes(path: str) -> bool:
     """True for a relative path that leads out of where it starts."""
     if ".." not in path:
@@ -189,7 +203,7 @@ def shown(text: str) -> str:
 
 def split_namespace(reference: str) -> tuple[str, str] | None:
     """The two sides of `namespace:path`, or None for an address, a path or a plain name."""
-    if "://" in reference or reference.startswith((*_PATH_STARTS, "git+", "@")) or _WINDOWS.match(reference):
+    if is_address(reference) or reference.startswith((*_PATH_STARTS, "@")) or _WINDOWS.match(reference):
         return None
     namespace, colon, path = reference.partition(":")
     return (namespace, path) if colon and namespace and "/" not in namespace else None

@@ -19,8 +19,9 @@ from amplihack.bundles.tree import leaves
 from amplihack.bundles.uris import parse_uri, shown, without_fragment
 from amplihack.errors import AmplihackError
 from amplihack.system.bundle_files import BundleFiles
-from amplihack.system.files import read_text, write_atomic
+from amplihack.system.files import read_text
 from amplihack.system.kernel import kernel_version
+from amplihack.system.replace import write_atomic
 from amplihack.system.sources import Sources, content_hash
 
 LOCK_FILE = "bundle.lock"

@@ -1,4 +1,4 @@
-"""Reading a file without being trapped by it, and replacing one without ever leaving half of it."""
+"""Reading a file without being trapped by it, and removing a directory whatever is in it."""
 
 from __future__ import annotations
 
@@ -57,30 +57,6 @@ def read_text(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file") 
         ) from error
 
 
-def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Replaces the file in one step: readers, and a crash, see the old content or the new, never a part."""
-    import tempfile  # deferred: only writers need it, and most commands read
-
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-        temporary = Path(name)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fchmod(descriptor, mode)
-                os.fsync(descriptor)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-        _sync_directory(path.parent)
-    except OSError as error:
-        raise AmplihackError(
-            f"IO error: cannot write {path}: {error.strerror}", fix="check the directory and the free space"
-        ) from error
-
-
 def real(path: Path) -> Path:
     """The path with every link followed; works for what does not exist and for links that loop."""
     return Path(os.path.realpath(path))
@@ -89,6 +65,33 @@ def real(path: Path) -> Path:
 def inside(path: Path, directory: Path) -> bool:
     """True if the path, with every link followed, lies in the directory."""
     return real(path).is_relative_to(real(directory))
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory and all in it, also what was made read-only; links are not followed."""
+    import shutil  # deferred: most commands remove nothing
+
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    for attempts_left in (2, 1, 0):  # a process that lost its parent may still be writing
+        try:
+            shutil.rmtree(path)
+        except OSError as error:
+            if not path.exists():
+                return
+            if attempts_left == 0:
+                raise
+            if isinstance(error, PermissionError):
+                _open_up(path)
+        else:
+            return
+
+
+def _open_up(path: Path) -> None:
+    """A directory without write permission keeps its content from removal; we made it, so we may open it."""
+    for directory, _, _ in os.walk(path):
+        Path(directory).chmod(stat.S_IRWXU)
 
 
 def short_hash(data: bytes) -> str:
@@ -126,11 +129,3 @@ def _unreadable(error: OSError, path: Path, kind: str) -> AmplihackError:
         return NotFound(f"{kind} not found: {path}", fix="check the path")
     fix = "make it readable for you" if isinstance(error, PermissionError) else ""
     return InputError(f"IO error: cannot read {path}: {error.strerror or error}", fix=fix)
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

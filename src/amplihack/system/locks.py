@@ -1,7 +1,8 @@
 """Locks that hold between processes and vanish with the process that held them.
 
 A lock is on an open file, so a killed holder leaves nothing to clean up. A lock file may be removed while it
-is held exclusively: whoever waited for it notices, and takes the new one.
+is held exclusively: whoever waited for it notices, and takes the new one. A directory can be locked as well:
+the lock goes with it when it is renamed.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import fcntl
 import os
 import time
 import weakref
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 
 from amplihack.errors import AmplihackError
@@ -26,12 +28,16 @@ class LockError(AmplihackError):
     """A lock that could not be had: the file cannot be made, or another process keeps it for too long."""
 
 
-class Lock:
+class HeldLock:
     """A held lock; `release` gives it up, once or more, and so does dropping the last reference."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
-        self.path = path
+        self.path, self._descriptor = path, descriptor
         self._close = weakref.finalize(self, os.close, descriptor)
+
+    def is_current(self) -> bool:
+        """Whether the path still leads to what is locked: somebody may have removed it by hand."""
+        return self._close.alive and _is_current(self.path, self._descriptor)
 
     def release(self) -> None:
         self._close()
@@ -42,19 +48,29 @@ class Lock:
         self.release()
 
 
-def try_lock(path: Path, *, shared: bool = False) -> Lock | None:
-    """The lock if it is free now, else None. Makes the file and its directory."""
+def try_lock(path: Path, *, shared: bool = False) -> HeldLock | None:
+    """The lock if it is free now, else None. Makes the file and its directory; a link is not followed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise LockError(
             f"cannot make the lock {path}: {error.strerror}", fix="check the directory"
         ) from error
+    return _try(path, descriptor, shared=shared)
+
+
+def try_lock_directory(path: Path, *, shared: bool = False) -> HeldLock | None:
+    """The lock on a directory if it is free now, else None; writes nothing. Raises OSError without one."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    return _try(path, descriptor, shared=shared)
+
+
+def _try(path: Path, descriptor: int, *, shared: bool) -> HeldLock | None:
     try:
         fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         if _is_current(path, descriptor):
-            return Lock(path, descriptor)
+            return HeldLock(path, descriptor)
     except OSError as error:
         if error.errno not in _BUSY:
             os.close(descriptor)
@@ -64,24 +80,34 @@ def try_lock(path: Path, *, shared: bool = False) -> Lock | None:
 
 
 @contextmanager
-def locked(path: Path, *, shared: bool = False, patience: float | None = None) -> Iterator[Lock]:
+def locked(path: Path, *, shared: bool = False, patience: float | None = None) -> Iterator[HeldLock]:
     """Hold the lock, after waiting for it up to `patience` seconds (None: as long as it takes)."""
-    deadline = None if patience is None else time.monotonic() + patience
-    pause = _SHORTEST
-    while (lock := try_lock(path, shared=shared)) is None:
-        _check(deadline, time.monotonic(), path)
-        time.sleep(pause)
-        pause = min(pause * 2, _LONGEST)
+    lock = _patiently(path, partial(try_lock, path, shared=shared), patience)
     try:
         yield lock
     finally:
         lock.release()
 
 
+def lock_directory(path: Path, *, shared: bool = False, patience: float | None = None) -> HeldLock:
+    """The lock on a directory, after waiting for it as `locked` does. Raises OSError if it is not there."""
+    return _patiently(path, partial(try_lock_directory, path, shared=shared), patience)
+
+
+def _patiently(path: Path, attempt: Callable[[], HeldLock | None], patience: float | None) -> HeldLock:
+    deadline = None if patience is None else time.monotonic() + patience
+    pause = _SHORTEST
+    while (lock := attempt()) is None:
+        _check(deadline, time.monotonic(), path)
+        time.sleep(pause)
+        pause = min(pause * 2, _LONGEST)
+    return lock
+
+
 @asynccontextmanager
 async def locked_async(
     path: Path, *, shared: bool = False, patience: float | None = None
-) -> AsyncIterator[Lock]:
+) -> AsyncIterator[HeldLock]:
     """`locked`, while the event loop does other things."""
     clock = asyncio.get_running_loop().time
     deadline = None if patience is None else clock() + patience

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from amplihack.errors import DocumentError, Location, NotFound
-from amplihack.system.files import read_bytes, short_hash, write_atomic
+from amplihack.system.files import read_bytes, short_hash
 from amplihack.system.recipe_files import recipe_files
+from amplihack.system.replace import write_atomic
 
 MANIFEST = "_recipe_manifest.json"
 ChangeStatus: TypeAlias = Literal["new", "modified", "deleted"]

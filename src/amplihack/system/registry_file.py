@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from amplihack.errors import AmplihackError
-from amplihack.system.files import read_bytes, write_atomic
+from amplihack.system.files import read_bytes
 from amplihack.system.locks import locked
+from amplihack.system.replace import write_atomic
 
 _FILE = "registry.json"
 _VERSION = 1

@@ -1,51 +1,71 @@
-"""Files replaced in one step, with the plain OSError that callers of a library expect."""
+"""Replacing a file in one step: readers, and a crash, see the old content or the new, never a part of it."""
 
 from __future__ import annotations
 
 import os
 import stat
-import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from amplihack.errors import AmplihackError
-from amplihack.system.files import write_atomic
 
 PRIVATE = 0o600
 
 
-def replace_bytes(path: Path, data: bytes, *, new_mode: int = PRIVATE) -> None:
-    """Write the whole file; one that exists keeps its permissions. Raises OSError."""
+def write_atomic(path: Path, data: bytes, mode: int = PRIVATE, *, sync: bool = True) -> None:
+    """Replace the file. Raises AmplihackError. Without `sync`, a power cut may lose old and new content."""
     try:
-        write_atomic(path, data, _mode(path, new_mode))
-    except AmplihackError as error:
-        if isinstance(error.__cause__, OSError):
-            raise error.__cause__ from None
-        raise
+        with _replacing(path, mode, sync=sync) as file:
+            file.write(data)
+    except OSError as error:
+        raise AmplihackError(
+            f"IO error: cannot write {path}: {error.strerror}", fix="check the directory and the free space"
+        ) from error
+
+
+def replace_bytes(path: Path, data: bytes, *, new_mode: int = PRIVATE) -> None:
+    """Replace the file; one that exists keeps its permissions. Raises OSError, as a library does."""
+    with _replacing(path, _mode(path, new_mode)) as file:
+        file.write(data)
 
 
 def replace_text(path: Path, text: str, *, new_mode: int = PRIVATE) -> None:
+    """`replace_bytes` with text as UTF-8."""
     replace_bytes(path, text.encode("utf-8", "surrogatepass"), new_mode=new_mode)
 
 
 def replace_lines(path: Path, lines: Iterable[str]) -> int:
-    """Write the lines as they come, however many; the file changes once all are there. Tells how many."""
+    """Write the lines as they come, and return how many; the file changes once all are there."""
+    count = 0
+    with _replacing(path, _mode(path, PRIVATE)) as file:
+        for line in lines:
+            file.write(line.encode("utf-8", "surrogatepass") + b"\n")
+            count += 1
+    return count
+
+
+@contextmanager
+def _replacing(path: Path, mode: int, *, sync: bool = True) -> Iterator[IO[bytes]]:
+    """Give a new file to write into; it takes the place of `path` at the end, or goes if that fails."""
+    import tempfile  # deferred: only writers need it, and most commands read
+
     descriptor, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
     temporary = Path(name)
-    count = 0
     try:
         with os.fdopen(descriptor, "wb") as file:
-            for line in lines:
-                file.write(line.encode("utf-8", "surrogatepass") + b"\n")
-                count += 1
+            yield file
             file.flush()
-            os.fchmod(descriptor, _mode(path, PRIVATE))
-            os.fsync(descriptor)
+            os.fchmod(descriptor, mode)
+            if sync:
+                os.fsync(descriptor)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    return count
+    if sync:
+        _sync_directory(path.parent)
 
 
 def _mode(path: Path, new_mode: int) -> int:
@@ -53,3 +73,11 @@ def _mode(path: Path, new_mode: int) -> int:
         return stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
         return new_mode
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -186,7 +186,7 @@ async def test_a_load_is_remembered_with_its_relations(
 
 
 def _recording(writes: list[Path]) -> Any:
-    from amplihack.system.files import write_atomic
+    from amplihack.system.replace import write_atomic
 
     def record(path: Path, data: bytes) -> None:
         writes.append(path)

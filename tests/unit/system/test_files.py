@@ -1,10 +1,6 @@
 from __future__ import annotations
 
 import os
-import stat
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import FileIO
@@ -12,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from amplihack.errors import AmplihackError, InputError, NotFound
+from amplihack.errors import InputError, NotFound
 from amplihack.system import files
-from amplihack.system.files import inside, read_bytes, read_text, short_hash, write_atomic
+from amplihack.system.files import inside, read_bytes, read_text, remove_tree, short_hash
 
 
 @contextmanager
@@ -106,21 +102,6 @@ def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
     assert read_text(tmp_path / "a.md") == "hello"
 
 
-def test_writing_replaces_the_content_and_keeps_it_private(tmp_path: Path) -> None:
-    file = tmp_path / "state.json"
-    file.write_text("old")
-    file.chmod(0o644)
-    write_atomic(file, b"new")
-    assert file.read_bytes() == b"new"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
-
-
-def test_a_shared_file_gets_the_mode_asked_for(tmp_path: Path) -> None:
-    write_atomic(tmp_path / "shared", b"new", mode=0o644)
-    assert stat.S_IMODE((tmp_path / "shared").stat().st_mode) == 0o644
-
-
 def test_a_file_that_changes_while_it_is_read_is_not_taken_for_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,52 +118,6 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken_for_whole(
         read_bytes(file)
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    target = tmp_path / "taken"
-    target.mkdir()
-    (target / "kept").write_text("kept")
-    with pytest.raises(AmplihackError, match=r"^IO error: cannot write"):
-        write_atomic(target, b"new")
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
-    assert (target / "kept").read_text() == "kept"
-
-
-def test_writing_into_a_directory_that_is_missing_says_so(tmp_path: Path) -> None:
-    with pytest.raises(AmplihackError, match="No such file or directory"):
-        write_atomic(tmp_path / "missing" / "a", b"new")
-
-
-def test_readers_never_see_a_part_of_a_file_that_is_being_replaced(tmp_path: Path) -> None:
-    file = tmp_path / "shared"
-    contents = {bytes([letter]) * 200_000 for letter in b"ab"}
-    write_atomic(file, b"a" * 200_000)
-
-    def write() -> None:
-        for number in range(30):
-            write_atomic(file, bytes([b"ab"[number % 2]]) * 200_000)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    seen: set[bytes] = set()
-    while writer.is_alive():
-        seen.add(read_bytes(file))
-    writer.join()
-    assert seen <= contents
-
-
-def test_a_writer_that_is_killed_leaves_the_old_file(tmp_path: Path) -> None:
-    file = tmp_path / "state"
-    file.write_text("old")
-    script = (
-        "import os, signal, sys; from pathlib import Path; from amplihack.system import files\n"
-        "files.os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "files.write_atomic(Path(sys.argv[1]), b'new')\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", script, str(file)], check=False)
-    assert ended.returncode == -9
-    assert file.read_text() == "old"
-
-
 def test_a_link_out_of_a_directory_is_not_inside_it(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "out").write_text("x")
@@ -195,3 +130,30 @@ def test_a_link_out_of_a_directory_is_not_inside_it(tmp_path: Path) -> None:
 
 def test_the_short_hash_is_the_start_of_the_sha256() -> None:
     assert short_hash(b"abc") == "ba7816bf8f01cfea"
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, Path]:
+    for name in ("new", "place"):
+        (tmp_path / name / "inner").mkdir(parents=True)
+        (tmp_path / name / "inner" / "which").write_text(name)
+    return tmp_path / "new", tmp_path / "place"
+
+
+def test_read_only_directories_are_removed_too(two: tuple[Path, Path]) -> None:
+    new, _ = two
+    (new / "inner" / "which").chmod(0o400)
+    (new / "inner").chmod(0o500)
+    new.chmod(0o500)
+    remove_tree(new)
+    assert not new.exists()
+    remove_tree(new)
+
+
+def test_links_are_removed_and_not_followed(two: tuple[Path, Path], tmp_path: Path) -> None:
+    new, place = two
+    (new / "link").symlink_to(place)
+    remove_tree(new)
+    (tmp_path / "link").symlink_to(place)
+    remove_tree(tmp_path / "link")
+    assert (place / "inner" / "which").read_text() == "place"

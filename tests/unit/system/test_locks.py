@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from amplihack.system.locks import LockError, locked, locked_async, try_lock
+import amplihack
+from amplihack.system.locks import (
+    LockError,
+    lock_directory,
+    locked,
+    locked_async,
+    try_lock,
+    try_lock_directory,
+)
 
 HOLD = """
 import fcntl, sys
@@ -109,3 +117,32 @@ def test_a_lock_that_cannot_be_made_is_explained(tmp_path: Path) -> None:
         try_lock(tmp_path / "file" / "lock")
     with pytest.raises(LockError, match="cannot make the lock"):
         try_lock(tmp_path)
+
+
+def test_the_lock_on_a_directory_goes_with_it(tmp_path: Path) -> None:
+    place, elsewhere = tmp_path / "place", tmp_path / "elsewhere"
+    place.mkdir()
+    lock = lock_directory(place, shared=True)
+    assert try_lock_directory(place) is None
+    place.rename(elsewhere)
+    assert not lock.is_current()
+    assert try_lock_directory(elsewhere) is None
+    lock.release()
+    assert not lock.is_current()
+    assert try_lock_directory(elsewhere) is not None
+    with pytest.raises(FileNotFoundError):
+        lock_directory(place)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_link_is_not_followed_to_make_a_lock(tmp_path: Path) -> None:
+    (tmp_path / "lock").symlink_to(tmp_path / "victim")
+    with pytest.raises(LockError, match="cannot make the lock"):
+        try_lock(tmp_path / "lock")
+    assert not (tmp_path / "victim").exists()
+
+
+def test_there_is_one_home_for_locks() -> None:
+    root = Path(amplihack.__file__).parent
+    files = [*root.rglob("*.py"), *(root.parent / "amplifier_foundation").rglob("*.py")]
+    assert [file.name for file in files if "fcntl" in file.read_text("utf-8")] == ["locks.py"]

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +19,10 @@ from amplihack.recipes.progress_format import (
 )
 from amplihack.recipes.values import truncate
 from amplihack.system.listeners.listener import Listener, Running
+from amplihack.system.locks import locked, try_lock
+from amplihack.system.replace import write_atomic
+
+_LAST_WORD = 0.25  # seconds; others hold the lock for less than a millisecond
 
 
 class Tracker:
@@ -98,11 +98,15 @@ class ProgressFile(Listener):
             self._write()
 
     def _write(self) -> None:
-        replace_file(self.path, self._tracker.current().to_json())
+        _write(self.path, self._tracker.current().to_json())
 
 
 class WorkstreamFile(Listener):
-    """Keeps this workstream's entry in a file that it shares with others."""
+    """Keeps this workstream's entry in a file that it shares with others.
+
+    A lock that another process holds never delays the run: the entry waits for the next change or tick, and
+    only the last one, when the run is over, is worth a moment of waiting.
+    """
 
     name = "the workstream file"
 
@@ -110,20 +114,44 @@ class WorkstreamFile(Listener):
         self, path: Path, workstream_id: str, recipe: str, *, pid: int, now: Callable[[], float]
     ) -> None:
         self._path = path
+        self._lock_path = path.with_name(f".{path.name}.lock")
         self._id = workstream_id
         self._tracker = Tracker(recipe, pid, now)
+        self._waiting: Workstream | None = None
 
     def hear(self, event: Event) -> None:
         if self._tracker.hear(event):
-            self._write()
+            self._note()
 
     def tick(self) -> None:
         if not self._tracker.over:
-            self._write()
+            self._note()
 
-    def _write(self) -> None:
+    def close(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            with locked(self._lock_path, patience=_LAST_WORD):
+                self._merge(waiting)
+
+    def _note(self) -> None:
+        self._waiting = self._entry()
+        lock = try_lock(self._lock_path)
+        if lock is None:
+            return
+        try:
+            self._merge(self._waiting)
+        finally:
+            lock.release()
+
+    def _merge(self, entry: Workstream) -> None:
+        """Write the entry beside those of the others; only for the holder of the lock."""
+        self._waiting = None
+        entries = decode_workstreams(self._path.read_text("utf-8")) if self._path.exists() else []
+        _write(self._path, merge_workstreams(entries, [entry.to_json()]))
+
+    def _entry(self) -> Workstream:
         progress = self._tracker.current()
-        entry = Workstream(
+        return Workstream(
             workstream_id=self._id,
             status=progress.status,
             timestamp=progress.timestamp,
@@ -131,30 +159,8 @@ class WorkstreamFile(Listener):
             error_message=self._tracker.error or None,
             elapsed_seconds=progress.elapsed_seconds,
         )
-        with _locked(self._path):
-            entries = decode_workstreams(self._path.read_text("utf-8")) if self._path.exists() else []
-            replace_file(self._path, merge_workstreams(entries, [entry.to_json()]))
 
 
-def replace_file(path: Path, value: Any) -> None:
-    """Readers see the old content or the new. Not synced to disk: it is of no use after a power cut."""
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"))
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Alone among the workstreams that share the file; the lock ends with the process at the latest."""
-    lock = path.with_name(f".{path.name}.lock")
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+def _write(path: Path, value: Any) -> None:
+    """Not synced to the disk: it is of no use after a power cut."""
+    write_atomic(path, json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"), sync=False)

@@ -1,10 +1,10 @@
 """Fetching the sources of bundles onto the disk, and keeping them there."""
 
-from amplihack.system.sources.cache import CleanReport
+from amplihack.system.sources.cleaning import CleanReport
 from amplihack.system.sources.hashing import content_hash
 from amplihack.system.sources.model import (
     CacheEntry,
-    Limits,
+    FetchLimits,
     ResolvedSource,
     SourceStatus,
     UpdateReport,
@@ -14,7 +14,7 @@ from amplihack.system.sources.resolver import Sources
 __all__ = [
     "CacheEntry",
     "CleanReport",
-    "Limits",
+    "FetchLimits",
     "ResolvedSource",
     "SourceStatus",
     "Sources",

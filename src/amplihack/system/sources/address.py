@@ -13,19 +13,13 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from amplihack.bundles.uris import ParsedURI, escapes, shown
+from amplihack.bundles.schemes import ARCHIVE_SUFFIXES, SCHEMES, Scheme
+from amplihack.bundles.uris import ParsedURI, escapes, is_commit, shown
 from amplihack.system.files import short_hash
 from amplihack.system.sources.errors import SourceNotFound, SourceRefused
-from amplihack.system.sources.model import is_commit
 
 RemoteKind: TypeAlias = Literal["git", "archive", "file"]
 
-ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip")
-_TRANSPORTS = {
-    "git": ("https", "http", "ssh", "file"),
-    "archive": ("https", "http", "file"),
-    "file": ("https", "http"),
-}
 _REF = re.compile(
     r"(?!.*(\.\.|//|/\.|@\{|\.lock(/|$)))[^\s\x00-\x20\x7f~^:?*\[\\.\-/][^\x00-\x20\x7f~^:?*\[\\]*(?<![./])"
 )
@@ -45,7 +39,8 @@ class Address:
     host: str
     port: int | None
     path: str
-    entry: str  # the name in the cache
+    name: str  # what its entries in the cache are called, before their version
+    pointer: str  # the name of the file that says which of them it means now
     ref: str = ""
     subpath: str = ""
     sha256: str | None = None
@@ -56,17 +51,26 @@ class Address:
         return self.ref.lower() if is_commit(self.ref) else None
 
     @property
+    def version(self) -> str | None:
+        """The version that it must be, where the address says so: a commit or a sha256."""
+        return self.pin or self.sha256
+
+    def entry(self, version: str) -> str:
+        """The name of one version in the cache."""
+        return f"{self.name}@{version}"
+
+    @property
     def is_networked(self) -> bool:
         return self.transport != "file"
 
 
 def address_of(parsed: ParsedURI, *, allow_http: bool = False) -> Address:
     """What to fetch for a parsed address. Raises SourceRefused for one that must not be used."""
-    kind = _kind(parsed)
-    transport = parsed.scheme.rpartition("+")[2]
     uri = shown(str(parsed))
-    if transport not in _TRANSPORTS[kind]:
+    scheme = SCHEMES.get(parsed.scheme)
+    if scheme is None or scheme.way == "local":
         raise SourceNotFound(f"{uri}: no way to fetch {parsed.scheme}:// is known", uri=uri)
+    kind, transport = _kind(scheme, parsed.path), scheme.transport
     if escapes(parsed.subpath):
         raise SourceRefused(f"{uri}: the subdirectory leads out of the source", uri=uri)
     host, port = _host(parsed, transport, uri)
@@ -74,6 +78,8 @@ def address_of(parsed: ParsedURI, *, allow_http: bool = False) -> Address:
     url = f"{transport}://{_netloc(parsed, transport)}{parsed.path}"
     ref, sha256 = _ref(parsed, kind, uri), _sha256(parsed, kind, uri)
     query = f"?{parsed.query}" if parsed.query else ""
+    place = f"{kind} {parsed.path if transport == 'file' else url + query}"
+    meant = f"{url}{query}@{ref}" if kind == "git" else f"{place}#sha256={sha256 or ''}"
     return Address(
         kind=kind,
         uri=uri,
@@ -83,9 +89,8 @@ def address_of(parsed: ParsedURI, *, allow_http: bool = False) -> Address:
         host=host,
         port=port,
         path=parsed.path,
-        entry=_entry_name(
-            kind, parsed.path, _identity(url + query, parsed.path, transport, kind, ref, sha256)
-        ),
+        name=_file_name(kind, parsed.path, place),
+        pointer=_file_name(kind, parsed.path, meant),
         ref=ref,
         subpath=posixpath.normpath(parsed.subpath.strip("/")) if parsed.subpath.strip("/") else "",
         sha256=sha256,
@@ -102,11 +107,10 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _kind(parsed: ParsedURI) -> RemoteKind:
-    if parsed.is_git:
+def _kind(scheme: Scheme, path: str) -> RemoteKind:
+    if scheme.way == "git":
         return "git"
-    is_archive = parsed.is_zip or parsed.path.lower().endswith(ARCHIVE_SUFFIXES)
-    return "archive" if is_archive else "file"
+    return "archive" if scheme.way == "archive" or path.lower().endswith(ARCHIVE_SUFFIXES) else "file"
 
 
 def _host(parsed: ParsedURI, transport: str, uri: str) -> tuple[str, int | None]:
@@ -162,14 +166,8 @@ def _sha256(parsed: ParsedURI, kind: RemoteKind, uri: str) -> str | None:
     return parsed.sha256.lower()
 
 
-def _identity(url: str, path: str, transport: str, kind: RemoteKind, ref: str, sha256: str | None) -> str:
-    if kind == "git":
-        return f"{url}@{ref}"
-    place = path if transport == "file" else url
-    return f"{place}#sha256={sha256}" if sha256 else place
-
-
-def _entry_name(kind: RemoteKind, path: str, identity: str) -> str:
+def _file_name(kind: RemoteKind, path: str, identity: str) -> str:
+    """A name that people can read, and that no two identities share."""
     last = posixpath.basename(path.rstrip("/"))
     if kind != "git":
         last = last.partition(".")[0] if last.lower().endswith(".tar.gz") else posixpath.splitext(last)[0]

@@ -10,40 +10,34 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Literal, TypeAlias, cast
+from typing import IO, TypeAlias, cast
 
 from amplihack.system.files import real
 from amplihack.system.sources.errors import SourceNotFound, SourceRefused
 from amplihack.system.sources.local import holds_bundle_file
 from amplihack.system.sources.metadata import METADATA
-from amplihack.system.sources.model import Limits
+from amplihack.system.sources.model import FetchLimits
 from amplihack.system.sources.threads import Stop
 
 _CHUNK = 1_048_576
+_LONGEST_LINK = 4096
 _BROKEN = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, gzip.BadGzipFile,
     NotImplementedError, UnicodeError, RuntimeError,
 )  # fmt: skip
 
-Form: TypeAlias = Literal["directory", "file", "link", "same as"]
+# A thing in an archive of either format, and how to get its bytes.
+Member: TypeAlias = tuple[tarfile.TarInfo, Callable[[], IO[bytes]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One thing in an archive; `target` is where a link leads, `open` gives a file's bytes."""
-
-    name: str
-    form: Form
-    size: int = 0
-    executable: bool = False
-    target: str = ""
-    open: Callable[[], IO[bytes]] | None = None
-
-
-def unpack(archive: Path, into: Path, limits: Limits, *, stop: Stop, uri: str) -> None:
+def unpack(archive: Path, into: Path, limits: FetchLimits, *, stop: Stop, uri: str) -> None:
     """Unpack a zip or tar.gz into a new directory, or raise SourceRefused; what it is, its bytes say."""
+    if not hasattr(tarfile, "data_filter"):
+        raise SourceRefused(
+            f"{uri}: this Python cannot unpack it safely", uri=uri, fix="use Python 3.11.4 or later"
+        )
     into.mkdir(parents=True)
     unpacking = _Unpacking(into, limits, archive.stat().st_size, stop)
     try:
@@ -81,78 +75,92 @@ def safe_parts(name: str) -> tuple[str, ...]:
     return path.parts
 
 
+def judged(info: tarfile.TarInfo, root: Path) -> tarfile.TarInfo:
+    """A member with harmless permissions, as tarfile's filter for data sees it. Raises SourceRefused.
+
+    It judges zip archives too: one judge for both formats.
+    """
+    try:
+        return tarfile.data_filter(info, str(root))
+    except tarfile.SpecialFileError as error:
+        raise SourceRefused(
+            f"it holds {info.name!r}, which is neither file nor directory nor link"
+        ) from error
+    except (tarfile.FilterError, ValueError) as error:  # ValueError: a NUL in the target of a link
+        raise SourceRefused(f"it holds {info.name!r}, which leads out of it") from error
+
+
 class _Unpacking:
     """One archive on its way to the disk, and how much of it there has been so far."""
 
-    def __init__(self, root: Path, limits: Limits, packed: int, stop: Stop) -> None:
+    def __init__(self, root: Path, limits: FetchLimits, packed: int, stop: Stop) -> None:
         self._root, self._limits, self._packed, self._stop = root, limits, packed, stop
-        self._seen: dict[tuple[str, ...], Form] = {}
+        self._seen: dict[tuple[str, ...], tarfile.TarInfo] = {}
         self._links: list[tuple[Path, str]] = []
         self._count = self._bytes = 0
 
     def take(self, members: Iterator[Member]) -> None:
-        for member in members:
+        for info, opened in members:
             self._stop.check()
             self._count += 1
             if self._count > self._limits.unpacked_entries:
                 raise SourceRefused(f"it holds more than {self._limits.unpacked_entries} entries")
-            self._place(member, safe_parts(member.name))
+            self._place(info, safe_parts(info.name), opened)
         if not self._seen:
             raise SourceRefused("it is empty")
         self._make_links()
 
-    def _place(self, member: Member, parts: tuple[str, ...]) -> None:
+    def _place(self, info: tarfile.TarInfo, parts: tuple[str, ...], opened: Callable[[], IO[bytes]]) -> None:
         if not parts:
             return
-        self._claim(parts, member)
+        safe = judged(info, self._root)
+        self._claim(parts, safe)
         path = self._root.joinpath(*parts)
         try:
-            (path if member.form == "directory" else path.parent).mkdir(parents=True, exist_ok=True)
-            match member.form:
-                case "file":
-                    self._write(path, member)
-                case "same as":
-                    self._copy(path, member)
-                case "link":
-                    self._links.append((path, member.target))
+            (path if safe.isdir() else path.parent).mkdir(parents=True, exist_ok=True)
+            if safe.issym():
+                self._links.append((path, safe.linkname))
+            elif safe.islnk():
+                self._copy(path, safe)
+            elif not safe.isdir():
+                self._write(path, safe.size, safe.mode, opened)
         except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-            raise SourceRefused(f"it holds {member.name!r} in the way of another entry") from error
+            raise SourceRefused(f"it holds {info.name!r} in the way of another entry") from error
 
-    def _claim(self, parts: tuple[str, ...], member: Member) -> None:
+    def _claim(self, parts: tuple[str, ...], info: tarfile.TarInfo) -> None:
         known = self._seen.get(parts)
-        if known is not None and (known, member.form) != ("directory", "directory"):
-            raise SourceRefused(f"it holds {member.name!r} twice")
+        if known is not None and not (known.isdir() and info.isdir()):
+            raise SourceRefused(f"it holds {info.name!r} twice")
         for length in range(1, len(parts)):
-            if self._seen.get(parts[:length], "directory") != "directory":
-                raise SourceRefused(f"it holds {member.name!r} below something that is not a directory")
-        self._seen[parts] = member.form
+            above = self._seen.get(parts[:length])
+            if above is not None and not above.isdir():
+                raise SourceRefused(f"it holds {info.name!r} below something that is not a directory")
+        self._seen[parts] = info
 
-    def _write(self, path: Path, member: Member) -> None:
-        self._expect(member.size)
-        mode = 0o755 if member.executable else 0o644
+    def _write(self, path: Path, size: int, mode: int, opened: Callable[[], IO[bytes]]) -> None:
+        self._expect(size)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-        with os.fdopen(descriptor, "wb") as out, cast("Callable[[], IO[bytes]]", member.open)() as data:
+        with os.fdopen(descriptor, "wb") as out, opened() as data:
             while chunk := data.read(_CHUNK):
                 self._stop.check()
                 self._add(len(chunk))
                 out.write(chunk)
 
-    def _copy(self, path: Path, member: Member) -> None:
+    def _copy(self, path: Path, info: tarfile.TarInfo) -> None:
         """A hard link: its target must be a file that the archive has already given."""
-        parts = safe_parts(member.target)
-        if self._seen.get(parts) not in ("file", "same as"):
+        parts = safe_parts(info.linkname)
+        target = self._seen.get(parts)
+        if target is None or target.isdir() or target.issym():
             raise SourceRefused(
-                f"it holds {member.name!r}, a link to {member.target!r}, which it does not hold"
+                f"it holds {info.name!r}, a link to {info.linkname!r}, which it does not hold"
             )
         source = self._root.joinpath(*parts)
-        size, executable = source.stat().st_size, bool(source.stat().st_mode & stat.S_IXUSR)
-        self._write(path, Member(member.name, "file", size, executable, open=lambda: source.open("rb")))
+        status = source.stat()
+        self._write(path, status.st_size, stat.S_IMODE(status.st_mode), lambda: source.open("rb"))
 
     def _make_links(self) -> None:
-        """Last of all, so that nothing was ever written through one."""
+        """Last of all, so that nothing was ever written through one; only then it shows where they lead."""
         for path, target in self._links:
-            if PurePosixPath(target).is_absolute() or "\0" in target or not target:
-                raise SourceRefused(f"it holds {path.name!r}, a link that leads out of it")
             path.symlink_to(target)
         root = real(self._root)
         for path, _ in self._links:
@@ -173,7 +181,7 @@ class _Unpacking:
 class _Bounded:
     """Unpacked bytes of a tar, refused beyond the limit even where they are only headers."""
 
-    def __init__(self, data: gzip.GzipFile, limits: Limits) -> None:
+    def __init__(self, data: gzip.GzipFile, limits: FetchLimits) -> None:
         self._data = data
         self._left = limits.unpacked_bytes + 4096 * min(limits.unpacked_entries, 100_000)
 
@@ -185,47 +193,35 @@ class _Bounded:
         return chunk
 
 
-def _bounded(data: gzip.GzipFile, limits: Limits) -> IO[bytes]:
+def _bounded(data: gzip.GzipFile, limits: FetchLimits) -> IO[bytes]:
     return cast("IO[bytes]", _Bounded(data, limits))  # reading is all that a stream of tar needs
 
 
+_ZIP_TYPES = {0: tarfile.REGTYPE, stat.S_IFREG: tarfile.REGTYPE, stat.S_IFLNK: tarfile.SYMTYPE}
+
+
 def _zip_members(file: zipfile.ZipFile) -> Iterator[Member]:
-    for info in file.infolist():
-        mode = info.external_attr >> 16
-        if info.flag_bits & 1:
-            raise SourceRefused(f"it holds {info.filename!r}, which is encrypted")
-        if info.is_dir():
-            yield Member(info.filename, "directory")
-        elif stat.S_ISLNK(mode):
-            if info.file_size > 4096:
-                raise SourceRefused(f"it holds {info.filename!r}, a link that leads nowhere")
-            yield Member(info.filename, "link", target=os.fsdecode(file.read(info)))
-        elif stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-            raise SourceRefused(f"it holds {info.filename!r}, which is neither file nor directory nor link")
-        else:
-            yield Member(info.filename, "file", info.file_size, bool(mode & 0o111), open=_opener(file, info))
-
-
-def _opener(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
-    return lambda: file.open(info)
+    """The members as a tar archive would describe them."""
+    for entry in file.infolist():
+        if entry.flag_bits & 1:
+            raise SourceRefused(f"it holds {entry.filename!r}, which is encrypted")
+        info = tarfile.TarInfo(entry.filename)
+        mode = entry.external_attr >> 16
+        info.size, info.mode = entry.file_size, stat.S_IMODE(mode)
+        info.type = tarfile.DIRTYPE if entry.is_dir() else _ZIP_TYPES.get(stat.S_IFMT(mode), tarfile.FIFOTYPE)
+        if info.issym():
+            if info.size > _LONGEST_LINK:
+                raise SourceRefused(f"it holds {info.name!r}, a link that leads nowhere")
+            info.linkname = os.fsdecode(file.read(entry))
+        yield info, partial(file.open, entry)
 
 
 def _tar_members(tar: tarfile.TarFile) -> Iterator[Member]:
-    for info in tar:
-        if info.isdir():
-            yield Member(info.name, "directory")
-        elif info.issym():
-            yield Member(info.name, "link", target=info.linkname)
-        elif info.islnk():
-            yield Member(info.name, "same as", target=info.linkname)
-        elif info.isfile():
-            yield Member(info.name, "file", info.size, bool(info.mode & 0o111), open=_extractor(tar, info))
-        else:
-            raise SourceRefused(f"it holds {info.name!r}, which is neither file nor directory nor link")
+    return ((info, partial(_extract, tar, info)) for info in tar)
 
 
-def _extractor(tar: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], IO[bytes]]:
-    return lambda: cast("IO[bytes]", tar.extractfile(info))
+def _extract(tar: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
+    return cast("IO[bytes]", tar.extractfile(info))
 
 
 def _is_gzip(archive: Path) -> bool:

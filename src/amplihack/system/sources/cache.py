@@ -1,190 +1,201 @@
-"""The cache on the disk: one directory for each source, complete or not there at all.
+"""The cache on the disk: one directory for each version of each source, complete and never changed.
 
-<cache>/<entry>/       what was fetched, with its metadata
-<cache>/.incoming/     what is being fetched; belongs to whoever holds the entry's lock
-<cache>/.locks/        one lock for each entry: who fetches, updates or removes it
-<cache>/.leases/       who uses which entries
-<cache>/.gate          held for moments: shared to take something into use, alone to take it away
+<cache>/<name>@<version>/   what was fetched, with its metadata; <version> is a commit or a sha256
+<cache>/.pointers/          one file for each source that may move: which version it means now
+<cache>/.incoming/          what is being fetched; belongs to whoever holds the lock of its source
+<cache>/.locks/             one lock for each source: who fetches or updates it
+
+Whoever uses a version holds a shared lock on its directory, so that `clean` cannot remove it. Nobody else has
+to be kept out: an update adds a version and replaces a pointer, and a crash leaves each done or not done.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import secrets
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from amplihack.bundles.errors import BundleError
+from amplihack.bundles.uris import is_commit
 from amplihack.errors import AmplihackError
-from amplihack.system.files import real
-from amplihack.system.locks import LockError, locked, locked_async, try_lock
+from amplihack.system.files import real, remove_tree
+from amplihack.system.locks import HeldLock, lock_directory, locked, locked_async, try_lock_directory
+from amplihack.system.sources.address import Address
 from amplihack.system.sources.errors import SourceUnavailable
-from amplihack.system.sources.leases import Lease, in_use, is_read_only
-from amplihack.system.sources.metadata import Metadata, read_metadata, write_metadata
-from amplihack.system.sources.model import CacheEntry
-from amplihack.system.sources.publish import is_aside, publish, recover, remove_tree
+from amplihack.system.sources.metadata import METADATA, Metadata, read_metadata, write_metadata
 from amplihack.system.undisturbed import undisturbed
 
-_GATE_SECONDS = 60.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CleanReport:
-    """What was removed (or would be), and what stayed because somebody uses or fetches it."""
-
-    removed: tuple[CacheEntry, ...]
-    kept: tuple[CacheEntry, ...]
-
-    @property
-    def freed(self) -> int:
-        return sum(entry.size for entry in self.removed)
+_MOMENT = 60.0  # seconds; whoever locks an entry for himself alone only renames it
+_TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 
 
 class Cache:
+    """What one user takes from the cache stays there until he lets go of it with `release`."""
+
     def __init__(self, root: Path) -> None:
         self.root = real(root)
-        self.lease = Lease(self.root / ".leases")
+        self.pointers, self.incoming = self.root / ".pointers", self.root / ".incoming"
+        self._mutex = threading.RLock()
+        self._held: dict[str, HeldLock] = {}
 
-    def entry(self, name: str) -> Path:
-        return self.root / name
+    def lock_file(self, name: str) -> Path:
+        return self.root / ".locks" / name
+
+    def path(self, metadata: Metadata) -> Path:
+        return self.root / metadata.entry
 
     @asynccontextmanager
-    async def held(self, name: str, patience: float) -> AsyncIterator[None]:
-        """With the entry's lock: nobody else fetches, updates or removes it."""
+    async def held(self, address: Address, patience: float) -> AsyncIterator[None]:
+        """With the lock of the source: nobody else fetches or updates it."""
         with explained(f"cannot use the cache {self.root}"):
-            async with locked_async(self._lock_file(name), patience=patience):
+            async with locked_async(self.lock_file(address.pointer), patience=patience):
                 yield
 
-    def take(self, name: str, is_good: Callable[[Path, Metadata], bool]) -> Metadata | None:
-        """Put a good entry into use, and say what it is; None if it is not there or not good."""
-        with explained(f"cannot use {self.root}"), ExitStack() as held:
-            if not self.entry(name).is_dir() and not self._recover(name):
-                return None
-            self._use(name, held)
-            metadata = read_metadata(self.entry(name))
-            return metadata if metadata and is_good(self.entry(name), metadata) else None
+    def known(self, address: Address) -> Metadata | None:
+        """What a source means now. A pin needs no pointer: it names its entry."""
+        if address.version is None:
+            return read_metadata(self.pointers / address.pointer)
+        return read_metadata(self.root / address.entry(address.version) / METADATA)
 
-    def publish(self, name: str, new: Path, metadata: Metadata, *, force: bool = True) -> bool:
-        """Make a finished directory the entry; False, and nothing done, if another user has the old one."""
-        with explained(f"cannot keep {metadata.source or metadata.git_url} in {self.root}"):
-            write_metadata(new, metadata)
-            with self._alone():
-                if not force and name in in_use(self.root / ".leases", except_by=self.lease.path):
-                    return False
-                publish(new, self.entry(name))
-                self.lease.add(name)
-        return True
+    def take(self, address: Address) -> Metadata | None:
+        """Put into use what a source means now, and describe it; None if it is not there or is damaged."""
+        with explained(f"cannot use {self.root}"):
+            known = self.known(address)
+            if known is None:
+                return None
+            known = replace(known, entry=address.entry(known.version))
+            return known if self._use(known) else None
+
+    def publish(self, address: Address, new: Path, metadata: Metadata) -> Metadata:
+        """Make a finished directory an entry, put it into use, and let the source mean it.
+
+        When somebody else was faster, the entry that is there serves as well: it has the same content.
+        """
+        metadata = replace(metadata, entry=address.entry(metadata.version))
+        with explained(f"cannot keep {address.uri} in {self.root}"):
+            write_metadata(new / METADATA, metadata)
+            self._place(new, metadata)
+            if address.version is None:
+                self.pointers.mkdir(parents=True, exist_ok=True)
+                write_metadata(self.pointers / address.pointer, metadata)
+        return metadata
+
+    def release(self) -> None:
+        """Let go of everything that was taken."""
+        with self._mutex:
+            while self._held:
+                self._held.popitem()[1].release()
 
     @asynccontextmanager
-    async def fresh(self, name: str) -> AsyncIterator[Path]:
-        """A place to fetch an entry into, for the holder of its lock; gone afterwards unless published."""
-        new = await asyncio.to_thread(self._fresh, name)
+    async def fresh(self, address: Address) -> AsyncIterator[Path]:
+        """A place to fetch into, for the holder of the source's lock; gone afterwards unless published."""
+        new = await asyncio.to_thread(self._fresh, address.pointer)
         try:
             yield new
         finally:
-            await undisturbed(asyncio.to_thread(self._discard, new))
+            await undisturbed(asyncio.to_thread(discard, new))
 
-    def entries(self) -> tuple[CacheEntry, ...]:
-        """What we keep in the cache, by name; also what is half done. Anything else there is not ours."""
-        if not self.root.is_dir():
-            return ()
-        with explained(f"cannot read {self.root}"), self._alone():
-            used = in_use(self.root / ".leases", except_by=None)
-        known = [(path, read_metadata(path)) for path in sorted(self.root.iterdir()) if path.is_dir()]
-        whole = [_described(path, metadata, used) for path, metadata in known if metadata]
-        half = sorted(self._incoming.iterdir()) if self._incoming.is_dir() else []
-        return (*whole, *(_half(path) for path in half))
-
-    def clean(self, *, keep: Collection[str] = (), dry_run: bool = False) -> CleanReport:
-        """Remove every entry that is not named in `keep`, not in use and not being fetched."""
-        removed: list[CacheEntry] = []
-        kept: list[CacheEntry] = []
-        for entry in self.entries():
-            gone = entry.name not in keep and self._remove(entry, dry_run=dry_run)
-            (removed if gone else kept).append(entry)
-        return CleanReport(removed=tuple(removed), kept=tuple(kept))
-
-    def _remove(self, entry: CacheEntry, *, dry_run: bool) -> bool:
-        with explained(f"cannot remove {entry.path}"):
-            lock = try_lock(self._lock_file(entry.name))
-        if lock is None:
-            return False
-        try:
-            away = self._move_away(entry, dry_run=dry_run)
-            if away is None:
-                return False
-            if not dry_run:
-                self._discard(away)
-                lock.remove()
-            return True
-        finally:
-            lock.release()
-
-    def _move_away(self, entry: CacheEntry, *, dry_run: bool) -> Path | None:
-        if not entry.complete:
-            return entry.path
-        with explained(f"cannot remove {entry.path}"), self._alone():
-            if entry.name in in_use(self.root / ".leases"):
-                return None
-            away = self._incoming / f"{entry.name}.{secrets.token_hex(8)}"
-            if not dry_run and entry.path.exists():
-                self._incoming.mkdir(parents=True, exist_ok=True)
-                entry.path.rename(away)
-            return away
+    def aside(self, name: str) -> Path:
+        """A new path for something that is not an entry yet, or no longer; `name` says whose it is."""
+        self.incoming.mkdir(parents=True, exist_ok=True)
+        return self.incoming / f"{name}.{secrets.token_hex(8)}"
 
     def _fresh(self, name: str) -> Path:
         """Also clears what died there before."""
         with explained(f"cannot prepare {self.root}"):
-            self._incoming.mkdir(parents=True, exist_ok=True)
-            recover(self.entry(name), self._incoming)
-            for left in self._incoming.iterdir():
-                if _owner(left) == name:
+            new = self.aside(name)
+            for left in self.incoming.iterdir():
+                if owner(left) == name:
                     remove_tree(left)
-        return self._incoming / f"{name}.{secrets.token_hex(8)}"
+        return new
 
-    def _recover(self, name: str) -> bool:
-        """Put back what a dead process had moved aside, unless a living one is at work on it."""
-        if not is_aside(self.entry(name), self._incoming):
+    def _place(self, new: Path, metadata: Metadata) -> None:
+        # Locked before anybody can see it, so that at no moment it is free to be removed.
+        lock = lock_directory(new, shared=True)
+        while True:
+            try:
+                new.rename(self.path(metadata))
+            except OSError as error:
+                if error.errno not in _TAKEN:
+                    raise
+            else:
+                with self._mutex:
+                    self._held[metadata.entry] = lock
+                return
+            if self._use(metadata):
+                lock.release()
+                return
+            self._remove_damaged(metadata)
+
+    def _remove_damaged(self, metadata: Metadata) -> None:
+        """Make room for a whole entry. Under a lock: two who found it damaged could remove each other's."""
+        with locked(self.lock_file(metadata.entry), patience=_MOMENT):
+            if not self._use(metadata):
+                away = self.aside(metadata.entry)
+                with suppress(FileNotFoundError):  # `clean` was faster
+                    self.path(metadata).rename(away)
+                discard(away)
+
+    def _use(self, metadata: Metadata) -> bool:
+        """Hold the entry, if it is there and whole."""
+        name, path = metadata.entry, self.path(metadata)
+        with self._mutex:
+            if name not in self._held or not self._held[name].is_current():
+                try:
+                    self._held[name] = lock_directory(path, shared=True, patience=_MOMENT)
+                except (FileNotFoundError, NotADirectoryError):
+                    self._held.pop(name, None)
+                    return False
+            if is_whole(path, metadata):
+                return True
+            self._held.pop(name).release()
             return False
-        lock = try_lock(self._lock_file(name))
-        if lock is None:
-            return False
-        try:
-            recover(self.entry(name), self._incoming)
-        finally:
-            lock.release()
-        return self.entry(name).is_dir()
 
-    def _discard(self, new: Path) -> None:
-        with explained(f"cannot remove {new}"):
-            remove_tree(new)
 
-    def _lock_file(self, name: str) -> Path:
-        return self.root / ".locks" / name
+def is_whole(entry: Path, metadata: Metadata) -> bool:
+    """Whether an entry still says that it is this version, and looks like it."""
+    seal = read_metadata(entry / METADATA)
+    if seal is None or seal.version != metadata.version:
+        return False
+    if metadata.kind == "git":
+        return head_commit(entry) == metadata.commit
+    return (entry / metadata.inside).exists()
 
-    @property
-    def _incoming(self) -> Path:
-        return self.root / ".incoming"
 
-    @property
-    def _gate(self) -> Path:
-        return self.root / ".gate"
+def is_used(entry: Path) -> bool:
+    """Whether anybody, ourselves included, holds the entry."""
+    try:
+        lock = try_lock_directory(entry)
+    except OSError:  # gone, or not ours to remove
+        return False
+    if lock is not None:
+        lock.release()
+    return lock is None
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        with locked(self._gate, patience=_GATE_SECONDS):
-            yield
 
-    def _use(self, name: str, held: ExitStack) -> None:
-        """Have the entry in use. A cache that we cannot write to cannot be cleaned by us either."""
-        try:
-            held.enter_context(locked(self._gate, shared=True, patience=_GATE_SECONDS))
-            self.lease.add(name)
-        except LockError as error:
-            if not is_read_only(error):
-                raise
+def head_commit(checkout: Path) -> str | None:
+    """The commit of a checkout with a detached head, read without git; None if it is not so."""
+    try:
+        head = (checkout / ".git" / "HEAD").read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return head if is_commit(head) else None
+
+
+def owner(incoming: Path) -> str:
+    """Whose lock guards something incoming."""
+    return incoming.name.rpartition(".")[0]
+
+
+def discard(path: Path) -> None:
+    """Remove what is no entry."""
+    with explained(f"cannot remove {path}"):
+        remove_tree(path)
 
 
 @contextmanager
@@ -199,49 +210,3 @@ def explained(what: str) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise SourceUnavailable(f"{what}: {reason}", fix="check the directory and the free space") from error
-
-
-def _described(path: Path, metadata: Metadata, used: frozenset[str]) -> CacheEntry:
-    return CacheEntry(
-        name=path.name,
-        path=path,
-        size=_size(path),
-        kind=metadata.kind,
-        source=metadata.git_url or metadata.source or "",
-        ref=metadata.ref,
-        version=metadata.version,
-        cached_at=metadata.cached_at,
-        in_use=path.name in used,
-    )
-
-
-def _half(path: Path) -> CacheEntry:
-    return CacheEntry(
-        name=_owner(path),
-        path=path,
-        size=_size(path),
-        kind="unfinished",
-        source="",
-        ref=None,
-        version=None,
-        cached_at=None,
-        in_use=False,
-        complete=False,
-    )
-
-
-def _owner(incoming: Path) -> str:
-    """The entry that something incoming is to become."""
-    return incoming.name.rpartition(".")[0]
-
-
-def _size(path: Path) -> int:
-    """Bytes of all files below; what vanishes meanwhile counts nothing."""
-    total = 0
-    for file in [path, *path.rglob("*")] if not path.is_symlink() else [path]:
-        try:
-            status = file.lstat()
-        except FileNotFoundError:
-            continue
-        total += status.st_size if not file.is_dir() or file.is_symlink() else 0
-    return total

@@ -7,21 +7,19 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.archives import open_archive, top_of, unpack
-from amplihack.system.sources.cache import explained
+from amplihack.system.sources.cache import discard, explained
 from amplihack.system.sources.errors import SourceRefused, SourceUnavailable
 from amplihack.system.sources.git import GitClient
-from amplihack.system.sources.hosts import Hosts
+from amplihack.system.sources.hosts import Destination, Hosts, destination_of
 from amplihack.system.sources.http import Downloaded, Request, download
 from amplihack.system.sources.metadata import METADATA, Metadata
-from amplihack.system.sources.model import Limits
-from amplihack.system.sources.publish import remove_tree
-from amplihack.system.sources.stored import local_archive_unchanged
+from amplihack.system.sources.model import FetchLimits
 from amplihack.system.sources.threads import Stop, in_thread
 from amplihack.system.undisturbed import undisturbed
 
@@ -29,70 +27,83 @@ _PACKED = "-packed"
 _CHUNK = 1_048_576
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fetcher:
     """Fetches; knows nothing of the cache."""
 
-    environment: Mapping[str, str] = field(repr=False)
-    limits: Limits
-    git: GitClient
-    hosts: Hosts
-    now: Callable[[], datetime]
-    allow_http: bool = False
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        limits: FetchLimits,
+        *,
+        warn: Callable[[str], None],
+        now: Callable[[], datetime],
+        allow_http: bool,
+    ) -> None:
+        self.hosts = Hosts()
+        self._git = GitClient(environment, limits, warn)
+        self._environment, self._limits, self._now, self._allow_http = environment, limits, now, allow_http
 
     async def fetch(self, address: Address, into: Path, known: Metadata | None = None) -> Metadata | None:
         """Make the directory `into` and describe it, or raise; None if `known` is still right.
 
         Tries again after a failure that may pass, and no host again that is down.
         """
-        pauses = iter(self.limits.pauses)
+        pauses = iter(self._limits.pauses)
         while True:
-            await self.hosts.check(address)
+            destination = await self._destination(address)
+            await self.hosts.check(destination, address.uri)
             try:
                 return await self._attempt(address, into, known)
             except SourceUnavailable as error:
                 pause = next(pauses, None) if error.again else None
                 if pause is None:
-                    self._blame(address, error)
+                    self._blame(destination, error)
                     raise
             await asyncio.sleep(pause)
 
     async def remote_commit(self, address: Address) -> str | None:
         """The commit that a ref means now, or None if there is no such ref any more."""
-        await self.hosts.check(address)
+        destination = await self._destination(address)
+        await self.hosts.check(destination, address.uri)
         try:
-            return await self.git.remote_commit(address)
+            return await self._git.remote_commit(address)
         except SourceUnavailable as error:
-            self._blame(address, error)
+            self._blame(destination, error)
             raise
 
     async def unchanged(self, address: Address, known: Metadata) -> bool | None:
         """Whether a download is still what `known` says; None if the server does not tell."""
         if not known.etag and not known.last_modified:
             return None
-        await self.hosts.check(address)
+        await self.hosts.check(await self._destination(address), address.uri)
         found = await download(replace(self._request(address, known), method="HEAD"), None)
         if found.unchanged:
             return True
         same = [now == then for now, then in _validators(found, known) if then]
         return all(same) if same else None
 
-    def _blame(self, address: Address, error: SourceUnavailable) -> None:
+    async def _destination(self, address: Address) -> Destination:
+        """The host that is really asked; for git, the user's settings decide that."""
+        if address.kind == "git" and address.is_networked:
+            return await self._git.destination(address)
+        return destination_of(address.url, self._environment)
+
+    def _blame(self, destination: Destination, error: SourceUnavailable) -> None:
         if error.host_down:
-            self.hosts.failed(address, error.what.rpartition(": ")[2])
+            self.hosts.failed(destination, error.what.rpartition(": ")[2])
 
     async def _attempt(self, address: Address, into: Path, known: Metadata | None) -> Metadata | None:
         try:
             with explained(f"cannot fetch {address.uri}"):
                 metadata = await self._bring(address, into, known)
         except BaseException:
-            await undisturbed(in_thread(lambda _: _remove(into)))
+            await undisturbed(in_thread(lambda _: discard(into)))
             raise
-        return metadata and replace(metadata, cached_at=self.now().isoformat(timespec="seconds"))
+        return metadata and replace(metadata, cached_at=self._now().isoformat(timespec="seconds"))
 
     async def _bring(self, address: Address, into: Path, known: Metadata | None) -> Metadata | None:
         if address.kind == "git":
-            commit = await self.git.clone(address, into)
+            commit = await self._git.clone(address, into)
             return Metadata(kind="git", ref=address.ref, commit=commit, git_url=address.url)
         if not address.is_networked:
             return await in_thread(lambda stop: self._unpack_local(address, into, stop))
@@ -114,7 +125,7 @@ class Fetcher:
             got = await download(self._request(address, known), packed)
             if got.unchanged:
                 return None
-            await in_thread(lambda stop: unpack(packed, into, self.limits, stop=stop, uri=address.uri))
+            await in_thread(lambda stop: unpack(packed, into, self._limits, stop=stop, uri=address.uri))
             return _downloaded("archive", address, got, inside=top_of(into))
         finally:
             packed.unlink(missing_ok=True)
@@ -127,7 +138,7 @@ class Fetcher:
             raise SourceRefused(
                 f"{address.uri}: its sha256 is {digest}, not {address.sha256}", uri=address.uri
             )
-        unpack(archive, into, self.limits, stop=stop, uri=address.uri)
+        unpack(archive, into, self._limits, stop=stop, uri=address.uri)
         metadata = Metadata(
             kind="archive",
             source=address.path,
@@ -136,7 +147,8 @@ class Fetcher:
             origin_size=before.st_size,
             origin_mtime_ns=before.st_mtime_ns,
         )
-        if not local_archive_unchanged(address, metadata):
+        after = archive.stat()
+        if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise SourceRefused(f"{address.uri}: it changed while it was being unpacked", uri=address.uri)
         return metadata
 
@@ -144,32 +156,14 @@ class Fetcher:
         return Request(
             url=address.secret_url,
             uri=address.uri,
-            environment=self.environment,
-            seconds=self.limits.http_seconds,
-            most_bytes=self.limits.download_bytes,
-            allow_http=self.allow_http,
+            environment=self._environment,
+            seconds=self._limits.http_seconds,
+            most_bytes=self._limits.download_bytes,
+            allow_http=self._allow_http,
             sha256=address.sha256,
             etag=known.etag if known else None,
             last_modified=known.last_modified if known else None,
         )
-
-
-def make_fetcher(
-    environment: Mapping[str, str],
-    limits: Limits,
-    warn: Callable[[str], None],
-    now: Callable[[], datetime],
-    *,
-    allow_http: bool,
-) -> Fetcher:
-    return Fetcher(
-        environment=environment,
-        limits=limits,
-        git=GitClient(environment, limits, warn),
-        hosts=Hosts(environment),
-        now=now,
-        allow_http=allow_http,
-    )
 
 
 def file_name(path: str) -> str:
@@ -200,8 +194,3 @@ def _hash(archive: Path, stop: Stop) -> str:
             stop.check()
             digest.update(chunk)
     return digest.hexdigest()
-
-
-def _remove(path: Path) -> None:
-    with explained(f"cannot remove {path}"):
-        remove_tree(path)

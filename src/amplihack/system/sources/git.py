@@ -10,6 +10,7 @@ from pathlib import Path
 from amplihack.system.git import safe_argv
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
 from amplihack.system.sources.address import Address
+from amplihack.system.sources.cache import head_commit
 from amplihack.system.sources.errors import (
     GitCloneTimeoutError,
     GitMissing,
@@ -19,7 +20,8 @@ from amplihack.system.sources.errors import (
 )
 from amplihack.system.sources.git_access import Access
 from amplihack.system.sources.git_errors import failure, is_missing_object
-from amplihack.system.sources.model import Limits
+from amplihack.system.sources.hosts import Destination
+from amplihack.system.sources.model import FetchLimits
 
 TIMEOUT_VARIABLE = "AMPLIFIER_GIT_CLONE_TIMEOUT_S"
 _QUIET = ("--quiet", "--no-tags", "--no-recurse-submodules")
@@ -28,7 +30,9 @@ _OUTPUT = 1_000_000
 
 
 class GitClient:
-    def __init__(self, environment: Mapping[str, str], limits: Limits, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], limits: FetchLimits, warn: Callable[[str], None]
+    ) -> None:
         self._environment, self._limits, self._warn = environment, limits, warn
         self._access = Access(environment)
 
@@ -41,10 +45,14 @@ class GitClient:
             await self._clone_commit(work, address.pin)
         else:
             await self._clone_ref(work)
-        commit = (await work.must("rev-parse", "--verify", "--quiet", "HEAD^{commit}")).strip()
-        if address.pin not in (None, commit):
+        commit = await asyncio.to_thread(head_commit, into)
+        if commit is None or address.pin not in (None, commit):
             raise SourceRefused(f"{address.uri}: got commit {commit}, not the one asked for", uri=address.uri)
         return commit
+
+    async def destination(self, address: Address) -> Destination:
+        """The host that git will really ask."""
+        return await self._access.destination(address)
 
     async def remote_commit(self, address: Address) -> str | None:
         """The commit that the ref means now, or None if there is no such ref any more."""
@@ -67,6 +75,8 @@ class GitClient:
             done = await work.run("clone", *arguments, "--", work.address.url, ".")
         if not done.ok:
             raise failure(work.address, done.stderr.text())
+        # On no branch: a version that never changes is a commit, and its HEAD can be read without git.
+        await work.must("checkout", "--quiet", "--detach", "--no-recurse-submodules")
 
     async def _clone_commit(self, work: _Work, commit: str) -> None:
         await work.must("init", "--quiet", "--template=")
@@ -88,7 +98,8 @@ class GitClient:
     ) -> Finished:
         environment = await self._access.environment_for(address)
         environment["GIT_CEILING_DIRECTORIES"] = str(directory.parent)  # a repository around us is not ours
-        argv = safe_argv(*words, protocols=_protocols(address), helpers=True)
+        protocols = await self._access.protocols(address)
+        argv = safe_argv(*words, protocols=protocols, helpers=True)
         command = Command(
             argv=(*argv[:1], "-c", "core.longpaths=true", *argv[1:]),
             cwd=directory,
@@ -143,8 +154,3 @@ def clone_seconds(environment: Mapping[str, str], default: float, warn: Callable
         return seconds
     warn(f"{TIMEOUT_VARIABLE}={text!r} is not a number of seconds; using {default:g}")
     return default
-
-
-def _protocols(address: Address) -> tuple[str, ...]:
-    """A redirect may lead from http to https, not back; a user may have set ssh in place of https."""
-    return {"http": ("http", "https"), "https": ("https", "ssh")}.get(address.transport, (address.transport,))

@@ -6,22 +6,31 @@ environment of git, and a helper of one line hands it over when a server asks.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
+from amplihack.bundles.schemes import SCHEMES
 from amplihack.system.git import safe_environment
 from amplihack.system.processes import Command, ProcessError, run_process
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.errors import GitMissing
+from amplihack.system.sources.hosts import Destination, destination_of
 
 Setting: TypeAlias = tuple[str, str]
 
-# Of the user's own configuration, only what opens doors: how to log in, and where a host really is.
+# Of the configuration of user and machine, only what opens doors: how to log in, and where a host really is.
 _DOORS = r"^(credential\..*|url\..*\.insteadof|http\.(.*\.)?(proxy|sslcainfo|sslcapath|extraheader))$"
 _USER, _PASSWORD = "AMPLIHACK_SOURCE_USER", "AMPLIHACK_SOURCE_PASSWORD"
 _HAND_OVER = f'!f() {{ printf "username=%s\\npassword=%s\\n" "${_USER}" "${_PASSWORD}"; }}; f'
+_INSTEAD_OF = re.compile(r"url\.(.*)\.insteadof", re.IGNORECASE | re.DOTALL)
+_PROXY = re.compile(r"http\.(.*\.)?proxy", re.IGNORECASE | re.DOTALL)
+_TRANSPORTS = frozenset(scheme.transport for scheme in SCHEMES.values() if scheme.way == "git")
+_CONFIGURATION = ("XDG_CONFIG_HOME", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL")
 _SSH_NEEDS = ("SSH_AUTH_SOCK", "USER", "LOGNAME")
 
 
@@ -38,25 +47,66 @@ class Access:
         environment["GCM_INTERACTIVE"] = "never"
         if not address.is_networked:
             return environment
+        login = _login(address)
+        settings = (*_doors_beside(await self._settings(), login), *_query(address))
+        return environment | login | _as_environment(settings)
+
+    async def destination(self, address: Address) -> Destination:
+        """The host that git will really ask: settings may name another one, or a proxy."""
+        settings = await self._settings()
+        try:
+            found = destination_of(rewritten(address.url, settings), self._environment)
+        except ValueError:  # a setting that is no address: git says so when it gets there
+            return Destination("", look_up=False)
+        by_proxy = any(_PROXY.fullmatch(key) and value for key, value in settings)
+        return replace(found, look_up=False) if by_proxy else found
+
+    async def protocols(self, address: Address) -> tuple[str, ...]:
+        """What git may talk. A redirect may lead from http to https, not back; what the user has put in place
+        of an address is his own choice, among what sources may be fetched with: `ext::` would run a command.
+        """
+        usual = {"http": ("http", "https")}.get(address.transport, (address.transport,))
+        if not address.is_networked:
+            return usual
+        asked = rewritten(address.url, await self._settings()).partition("://")[0]
+        return (*usual, asked) if asked in _TRANSPORTS and asked not in usual else usual
+
+    async def _settings(self) -> tuple[Setting, ...]:
         if self._doors is None:
             self._doors = await self._read_doors()
-        login = _login(address)
-        settings = (*_doors_beside(self._doors, login), *_query(address))
-        return environment | login | _as_environment(settings)
+        return self._doors
 
     async def _read_doors(self) -> tuple[Setting, ...]:
         """A configuration that git itself cannot read opens no doors; git says so when one is needed."""
-        environment = safe_environment(self._environment, "XDG_CONFIG_HOME")
-        del environment["GIT_CONFIG_GLOBAL"]
-        if "GIT_CONFIG_GLOBAL" in self._environment:
-            environment["GIT_CONFIG_GLOBAL"] = self._environment["GIT_CONFIG_GLOBAL"]
-        argv = ("git", "config", "--global", "--includes", "--null", "--get-regexp", _DOORS)
+        environment = safe_environment(self._environment)
+        for name in _CONFIGURATION:
+            environment.pop(name, None)
+            if name in self._environment:
+                environment[name] = self._environment[name]
+        environment["GIT_DIR"] = os.devnull  # a repository around us is not ours
+        argv = ("git", "config", "--includes", "--null", "--get-regexp", _DOORS)
         try:
             done = await run_process(Command(argv=argv, cwd=Path("/"), env=environment, timeout=30.0))
         except ProcessError as error:
             raise GitMissing from error
         pairs = [item.partition("\n") for item in done.stdout.text().split("\0")] if done.ok else []
         return tuple((key, value) for key, newline, value in pairs if newline)
+
+
+def rewritten(url: str, settings: tuple[Setting, ...]) -> str:
+    """The URL that git puts in place of another by `url.<base>.insteadOf`: the longest match wins."""
+    rules = [(value, found[1]) for key, value in settings if (found := _INSTEAD_OF.fullmatch(key))]
+    matches = [rule for rule in rules if url.startswith(rule[0])]
+    start, base = max(matches, key=lambda rule: len(rule[0]), default=("", ""))
+    return _as_url(base + url.removeprefix(start))
+
+
+def _as_url(place: str) -> str:
+    """Git also takes `host:path`, which means ssh, and a path."""
+    if "://" in place:
+        return place
+    host, colon, path = place.partition(":")
+    return f"ssh://{host}/{path}" if colon and "/" not in host else f"file://{place}"
 
 
 def _login(address: Address) -> dict[str, str]:

@@ -1,50 +1,90 @@
-"""Which hosts cannot be reached in this load: each is found out once, not once for every source on it."""
+"""How hosts are reached: which one is really asked, by which proxy, and which are down in this load."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import http.client
 import socket
+import ssl
 from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from amplihack.system.sources.address import Address
-from amplihack.system.sources.connections import proxy_for
+from amplihack.system.sources.address import is_loopback
 from amplihack.system.sources.errors import SourceUnavailable
+
+_CONNECT_SECONDS = 20.0  # for one address of a host; nothing can interrupt it
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """A host with its port. We look up only what the fetcher itself would look up: a proxy does that for us,
+    and a host of ssh may be a nickname from its configuration.
+    """
+
+    host: str  # "" for this disk
+    port: int | None = None
+    look_up: bool = True
+
+    @property
+    def place(self) -> str:
+        return f"{self.host}:{self.port}" if self.port else self.host
+
+
+def destination_of(url: str, environment: Mapping[str, str]) -> Destination:
+    """Where a request for an address goes, as far as the environment decides that."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    web = parts.scheme in ("http", "https")
+    return Destination(host, parts.port, web and proxy_for(parts.scheme, host, environment) is None)
+
+
+def proxy_for(scheme: str, host: str, environment: Mapping[str, str]) -> str | None:
+    """The proxy that the environment names for a host; never one for this machine itself."""
+    if is_loopback(host) or _goes_directly(
+        host, environment.get("no_proxy") or environment.get("NO_PROXY") or ""
+    ):
+        return None
+    # HTTP_PROXY in capitals is left out on purpose: a web server sets it from a header for its scripts.
+    names = [f"{scheme}_proxy", "all_proxy", "ALL_PROXY"] + (["HTTPS_PROXY"] if scheme == "https" else [])
+    return next((environment[name] for name in names if environment.get(name)), None)
+
+
+def _goes_directly(host: str, no_proxy: str) -> bool:
+    names = [name.strip().lstrip(".").lower() for name in no_proxy.split(",") if name.strip()]
+    return any(name == "*" or host.lower() == name or host.lower().endswith(f".{name}") for name in names)
 
 
 class Hosts:
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
+    """What has been found out about hosts: once for each, not once for every source on it."""
+
+    def __init__(self) -> None:
         self._down: dict[str, str] = {}
         self._lookups: dict[str, asyncio.Task[str]] = {}
 
-    async def check(self, address: Address) -> None:
+    async def check(self, to: Destination, uri: str) -> None:
         """Raise SourceUnavailable for a host that is known to be down or has no address."""
-        if not address.is_networked:
-            return
-        if address.host not in self._down and self._can_look_up(address):
-            reason = await asyncio.shield(self._lookup(address.host))
+        if to.host and to.look_up and to.host not in self._down:
+            reason = await asyncio.shield(self._lookup(to.host))
             if reason:
-                self._down.setdefault(_place(address), reason)
-        for place in (_place(address), address.host):
+                self._down.setdefault(to.place, reason)
+        for place in (to.place, to.host):
             if place in self._down:
-                what = f"Failed to fetch {address.uri}: {self._down[place]}"
-                raise SourceUnavailable(what, uri=address.uri, fix="check the address and the network")
+                what = f"Failed to fetch {uri}: {self._down[place]}"
+                raise SourceUnavailable(what, uri=uri, fix="check the address and the network")
 
-    def failed(self, address: Address, reason: str) -> None:
+    def failed(self, to: Destination, reason: str) -> None:
         """Remember that nothing else can be had from that host and port in this load."""
-        self._down.setdefault(_place(address), f"{address.host} failed before in this load ({reason})")
+        if to.host:
+            self._down.setdefault(to.place, f"{to.host} failed before in this load ({reason})")
 
     async def close(self) -> None:
+        """Give up what is still being looked up."""
         for task in self._lookups.values():
             task.cancel()
         await asyncio.gather(*self._lookups.values(), return_exceptions=True)
         self._lookups.clear()
-
-    def _can_look_up(self, address: Address) -> bool:
-        """A proxy looks names up itself, and a host of ssh may be a nickname from its configuration."""
-        return address.transport != "ssh" and not proxy_for(
-            address.transport, address.host, self._environment
-        )
 
     def _lookup(self, host: str) -> asyncio.Task[str]:
         task = self._lookups.get(host)
@@ -63,5 +103,41 @@ async def _look_up(host: str) -> str:
     return ""
 
 
-def _place(address: Address) -> str:
-    return f"{address.host}:{address.port}" if address.port else address.host
+def connect(url: SplitResult, environment: Mapping[str, str], seconds: float) -> http.client.HTTPConnection:
+    """A connection for a request to this address, opened when `connect` is called on it."""
+    host, secure = url.hostname or "", url.scheme == "https"
+    port = url.port or (443 if secure else 80)
+    proxy = proxy_for(url.scheme, host, environment)
+    patience = min(seconds, _CONNECT_SECONDS)
+    if proxy is None:
+        return _to(host, port, environment, patience, secure=secure)
+    through = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    connection = _to(through.hostname or "", through.port or 8080, environment, patience, secure=secure)
+    if secure:
+        headers = {"Proxy-Authorization": basic(through)} if through.username is not None else {}
+        connection.set_tunnel(host, port, headers)
+    return connection
+
+
+def target(url: SplitResult, connection: http.client.HTTPConnection) -> str:
+    """What to ask a server for; a proxy is asked for the whole address."""
+    path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    through_proxy = url.scheme == "http" and connection.host != url.hostname
+    return f"http://{url.netloc.rpartition('@')[2]}{path}" if through_proxy else path
+
+
+def basic(url: SplitResult) -> str:
+    """The header value for the user and the password of an address."""
+    login = f"{unquote(url.username or '')}:{unquote(url.password or '')}"
+    return "Basic " + base64.b64encode(login.encode()).decode()
+
+
+def _to(
+    host: str, port: int, environment: Mapping[str, str], patience: float, *, secure: bool
+) -> http.client.HTTPConnection:
+    if not secure:
+        return http.client.HTTPConnection(host, port, timeout=patience)
+    context = ssl.create_default_context(
+        cafile=environment.get("SSL_CERT_FILE"), capath=environment.get("SSL_CERT_DIR")
+    )
+    return http.client.HTTPSConnection(host, port, timeout=patience, context=context)

@@ -19,8 +19,8 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 from amplihack.bundles.uris import shown
 from amplihack.system.sources.address import is_loopback
-from amplihack.system.sources.connections import basic, connect, target
 from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused, SourceUnavailable
+from amplihack.system.sources.hosts import basic, connect, target
 from amplihack.system.sources.threads import Stop, Stopped, in_thread
 
 _CHUNK = 262_144

@@ -1,4 +1,4 @@
-"""The small file inside a cache entry that says what it is; it is written last, so it also says: complete."""
+"""What is known of one version of a source: written into its entry last of all, and into pointers to it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from amplihack.errors import AmplihackError
-from amplihack.system.files import read_bytes, write_atomic
+from amplihack.system.files import read_bytes
+from amplihack.system.replace import write_atomic
 
 METADATA = ".amplifier_cache_meta.json"
 _LIMIT = 65_536
@@ -20,6 +21,7 @@ class Metadata:
 
     cached_at: str = ""
     kind: str = "git"
+    entry: str = ""  # its name in the cache
     ref: str | None = None
     commit: str | None = None
     git_url: str | None = None
@@ -32,19 +34,19 @@ class Metadata:
     origin_mtime_ns: int | None = None
 
     @property
-    def version(self) -> str | None:
-        return self.commit or self.sha256
+    def version(self) -> str:
+        return self.commit or self.sha256 or ""
 
 
-def write_metadata(entry: Path, metadata: Metadata) -> None:
+def write_metadata(file: Path, metadata: Metadata) -> None:
     values = {key: value for key, value in asdict(metadata).items() if value not in (None, "")}
-    write_atomic(entry / METADATA, json.dumps(values, indent=2, sort_keys=True).encode() + b"\n")
+    write_atomic(file, json.dumps(values, indent=2, sort_keys=True).encode() + b"\n")
 
 
-def read_metadata(entry: Path) -> Metadata | None:
-    """What an entry says of itself; None for one that is absent, unreadable or not complete."""
+def read_metadata(file: Path) -> Metadata | None:
+    """What the file says; None for one that is absent, unreadable or cannot be right."""
     try:
-        values = json.loads(read_bytes(entry / METADATA, limit=_LIMIT, kind="Cache metadata"))
+        values = json.loads(read_bytes(file, limit=_LIMIT, kind="Cache metadata"))
     except (AmplihackError, ValueError):
         return None
     if not isinstance(values, dict):

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.includes import BUNDLE_FILES
+from amplihack.bundles.uris import is_commit
 from amplihack.system.sources.errors import SourceError
 
 Kind: TypeAlias = Literal["local", "git", "archive", "file"]
-Outcome: TypeAlias = Literal["fetched", "updated", "unchanged", "pinned", "local", "in use", "failed"]
+UpdateOutcome: TypeAlias = Literal["fetched", "updated", "unchanged", "pinned", "local", "failed"]
 
 ROOT_FILES = (*BUNDLE_FILES, "pyproject.toml", "setup.py", "setup.cfg", "amplifier.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class FetchLimits:
     """How much, how long and how often. Seconds and bytes."""
 
     concurrent: int = 8
@@ -73,7 +74,7 @@ class UpdateReport:
     """What an update did; `before` and `after` are commits or hashes. A failed one changed nothing."""
 
     uri: str
-    outcome: Outcome
+    outcome: UpdateOutcome
     before: str | None = None
     after: str | None = None
     error: SourceError | None = None
@@ -86,18 +87,13 @@ class CacheEntry:
     name: str
     path: Path
     size: int
-    kind: str
-    source: str  # the address that it came from, "" where that is not known
-    ref: str | None
-    version: str | None
-    cached_at: str | None
     in_use: bool
     complete: bool = True
-
-
-def is_commit(ref: str) -> bool:
-    """Whether it is a full commit id."""
-    return len(ref) == 40 and all(character in "0123456789abcdefABCDEF" for character in ref)
+    kind: str = "unfinished"
+    source: str = ""  # the address that it came from, "" where that is not known
+    ref: str | None = None
+    version: str | None = None
+    cached_at: str | None = None
 
 
 def is_pinned(ref: str) -> bool:

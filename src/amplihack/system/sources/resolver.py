@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -13,23 +12,21 @@ from typing import TYPE_CHECKING, Self
 from amplihack.bundles.uris import ParsedURI, parse_uri, shown
 from amplihack.system.files import real
 from amplihack.system.sources.address import Address, address_of
-from amplihack.system.sources.cache import Cache, CleanReport
+from amplihack.system.sources.cache import Cache
+from amplihack.system.sources.cleaning import CleanReport, clean, entries_of
 from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceOffline, SourceUnavailable
 from amplihack.system.sources.local import inside_source, resolve_local
 from amplihack.system.sources.metadata import Metadata
 from amplihack.system.sources.model import (
     ROOT_FILES,
     CacheEntry,
-    Limits,
+    FetchLimits,
     ResolvedSource,
     SourceStatus,
     UpdateReport,
 )
-from amplihack.system.sources.sharing import Shared
 from amplihack.system.sources.status import status_of
-from amplihack.system.sources.stored import is_good
-from amplihack.system.sources.threads import in_thread
-from amplihack.system.sources.update import Updating
+from amplihack.system.sources.store import Store
 
 if TYPE_CHECKING:
     from amplihack.system.sources.fetching import Fetcher
@@ -38,7 +35,7 @@ _OFFLINE = ("AMPLIHACK_OFFLINE", "AMPLIFIER_OFFLINE")
 
 
 class Sources:
-    """The sources of one load. While it is open, nobody removes or replaces what it has given out.
+    """The sources of one load. Nobody ever changes what it has given out, or removes it while it is open.
 
     `base_path` is what relative paths are relative to when `resolve` is given no `base`. `allow_http` accepts
     unprotected connections to other machines. `warn` hears of settings that were not used.
@@ -52,7 +49,7 @@ class Sources:
         base_path: Path | None = None,
         offline: bool = False,
         allow_http: bool = False,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: FetchLimits = FetchLimits(),  # noqa: B008 - frozen
         warn: Callable[[str], None] = lambda _: None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -64,8 +61,7 @@ class Sources:
         self._home = real(Path(home)) if home else None
         self._cache = Cache(cache_dir)
         self._environment, self._warn, self._now = environment, warn, now
-        self._fetcher: Fetcher | None = None
-        self._shared: Shared[Metadata] = Shared(limits.concurrent)
+        self._store = Store(self._cache, limits, self._make_fetcher)
 
     async def __aenter__(self) -> Self:
         return self
@@ -77,10 +73,7 @@ class Sources:
 
     async def close(self) -> None:
         """Stop what is still being fetched, and let go of everything that was given out."""
-        await self._shared.close()
-        if self._fetcher is not None:
-            await self._fetcher.hosts.close()
-        self._cache.lease.release()
+        await self._store.close()
 
     async def resolve(self, uri: str, *, base: Path | None = None) -> ResolvedSource:
         """Where the source lies on the disk, fetched if need be. Raises a SourceError."""
@@ -90,11 +83,11 @@ class Sources:
         if parsed.is_file:
             return await asyncio.to_thread(self._local, parsed, base or self._base)
         address = address_of(parsed, allow_http=self._allow_http)
-        metadata = await self._stored(address)
+        metadata = await self._store.stored(address)
         if metadata is None:
             if self.offline and address.is_networked:
                 raise SourceOffline((address.uri,))
-            metadata = await self._shared.get(address.entry, partial(self._fetch, address))
+            metadata = await self._store.get(address)
         return await asyncio.to_thread(self._resolved, address, metadata)
 
     async def resolve_all(
@@ -118,7 +111,7 @@ class Sources:
         """The addresses, as they may be shown, that would need the network."""
         parsed = [one for one in map(parse_uri, uris) if one.is_remote]
         addresses = [address_of(one, allow_http=self._allow_http) for one in parsed]
-        return tuple(dict.fromkeys([one.uri for one in addresses if await self._stored(one) is None]))
+        return tuple(dict.fromkeys([one.uri for one in addresses if await self._store.stored(one) is None]))
 
     async def status(self, uris: Iterable[str]) -> tuple[SourceStatus, ...]:
         """How each source compares with where it came from, in order; a failure is part of the answer."""
@@ -130,67 +123,44 @@ class Sources:
 
         return tuple(await asyncio.gather(*(one(uri) for uri in uris)))
 
-    async def update(self, uri: str, *, force: bool = False) -> UpdateReport:
-        """Fetch what is new beside what is there, then swap; a failure changes nothing and is in the report.
-
-        What another process uses is left alone, unless `force`.
-        """
+    async def update(self, uri: str) -> UpdateReport:
+        """Fetch what is new. What was given out before stays as it is; a failure is in the report."""
         parsed = parse_uri(uri)
-        if not (parsed.is_git or parsed.is_zip or parsed.is_http):
+        if parsed.is_file or parsed.is_package:
             return UpdateReport(uri=shown(uri), outcome="local")
         try:
             address = address_of(parsed, allow_http=self._allow_http)
             if self.offline and address.is_networked:
                 raise SourceUnavailable(f"offline: {address.uri} cannot be updated", uri=address.uri)
-            updating = Updating(self._cache, self._fetching(), self._limits, force=force)
-            return await updating.run(address, self._shared.slot())
+            return await self._store.update(address)
         except SourceError as error:
             return UpdateReport(uri=shown(uri), outcome="failed", error=error)
 
     def entries(self) -> tuple[CacheEntry, ...]:
         """What lies in the cache, with sizes. Blocking."""
-        return self._cache.entries()
+        return entries_of(self._cache)
 
     def clean(self, *, keep: Iterable[str] = (), dry_run: bool = False) -> CleanReport:
         """Remove what nobody uses or fetches, except for the addresses in `keep`. Blocking."""
-        parsed = [one for one in map(parse_uri, keep) if one.is_remote or one.is_git or one.is_zip]
-        names = {address_of(one, allow_http=True).entry for one in parsed}
-        return self._cache.clean(keep=names, dry_run=dry_run)
+        parsed = [one for one in map(parse_uri, keep) if one.way not in (None, "local")]
+        addresses = [address_of(one, allow_http=True) for one in parsed]
+        return clean(self._cache, keep=addresses, dry_run=dry_run)
 
-    def _fetching(self) -> Fetcher:
-        if self._fetcher is None:
-            # Imported when something has to be fetched: web and archive code is slow to import, and a load
-            # of local bundles needs none of it.
-            from amplihack.system.sources.fetching import make_fetcher
+    def _make_fetcher(self) -> Fetcher:
+        # Imported when something has to be fetched: web and archive code is slow to import, and a load
+        # of local bundles needs none of it.
+        from amplihack.system.sources.fetching import Fetcher
 
-            self._fetcher = make_fetcher(
-                self._environment, self._limits, self._warn, self._now, allow_http=self._allow_http
-            )
-        return self._fetcher
+        return Fetcher(
+            self._environment, self._limits, warn=self._warn, now=self._now, allow_http=self._allow_http
+        )
 
     def _local(self, parsed: ParsedURI, base: Path | None) -> ResolvedSource:
         return resolve_local(parsed, base=base, home=self._home, cache_roots=(self._cache.root,))
 
-    async def _stored(self, address: Address) -> Metadata | None:
-        return await in_thread(lambda _: self._cache.take(address.entry, partial(is_good, address)))
-
-    async def _fetch(self, address: Address) -> Metadata:
-        """With the entry's lock: whoever waited for it looks again, and finds what the other has fetched."""
-        async with self._cache.held(address.entry, self._limits.lock_seconds):
-            stored = await self._stored(address)
-            if stored is not None:
-                return stored
-            async with self._cache.fresh(address.entry) as new:
-                async with self._shared.slot():
-                    metadata = await self._fetching().fetch(address, new)
-                if metadata is None:
-                    raise SourceUnavailable(f"{address.uri}: the server sent nothing", uri=address.uri)
-                await in_thread(lambda _: self._cache.publish(address.entry, new, metadata))
-            return metadata
-
     def _resolved(self, address: Address, metadata: Metadata) -> ResolvedSource:
-        entry = self._cache.entry(address.entry)
-        root, active = entry, entry / metadata.inside
+        root = self._cache.path(metadata)
+        active = root / metadata.inside
         if metadata.kind != "file":
             root = active
             active = inside_source(root, address.subpath, address.uri)
@@ -209,14 +179,14 @@ class Sources:
 
     async def _status(self, uri: str) -> SourceStatus:
         parsed = parse_uri(uri)
-        if not (parsed.is_git or parsed.is_zip or parsed.is_http):
+        if parsed.way in (None, "local"):
             return SourceStatus(source_uri=shown(uri), summary="not supported")
         try:
             address = address_of(parsed, allow_http=self._allow_http)
-            stored = await self._stored(address)
+            stored = await self._store.stored(address)
         except SourceError as error:
             return SourceStatus(source_uri=shown(uri), error=error.what, summary=error.what)
-        return await status_of(address, stored, self._fetching(), offline=self.offline)
+        return await status_of(address, stored, self._store, offline=self.offline)
 
 
 def _check_root(root: Path, address: Address) -> None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.errors import SourceError
 from amplihack.system.sources.metadata import Metadata
 from amplihack.system.sources.model import SourceStatus, is_pinned
-from amplihack.system.sources.stored import local_archive_unchanged
-
-if TYPE_CHECKING:
-    from amplihack.system.sources.fetching import Fetcher
+from amplihack.system.sources.store import Store, archive_changed
 
 
 async def status_of(
-    address: Address, stored: Metadata | None, fetcher: Fetcher, *, offline: bool
+    address: Address, stored: Metadata | None, store: Store, *, offline: bool
 ) -> SourceStatus:
     """The answer for one source; what goes wrong is in it."""
     status = _known(address, stored)
@@ -26,18 +22,19 @@ async def status_of(
         return replace(status, error="offline", summary="cannot be checked offline")
     try:
         if address.kind == "git":
-            return _compared(status, await fetcher.remote_commit(address), address.ref)
-        return _judged(status, await _unchanged(address, stored, fetcher))
+            return _compared(status, await store.fetcher.remote_commit(address), address.ref)
+        return _judged(status, await _unchanged(address, stored, store))
     except SourceError as error:
         return replace(status, error=error.what, summary=f"cannot be checked: {error.what}")
 
 
-async def _unchanged(address: Address, stored: Metadata | None, fetcher: Fetcher) -> bool | None:
+async def _unchanged(address: Address, stored: Metadata | None, store: Store) -> bool | None:
     if stored is None:
         return False
     if not address.is_networked:
-        return local_archive_unchanged(address, stored)
-    return await fetcher.unchanged(address, stored)
+        changed = archive_changed(address, stored)
+        return None if changed is None else not changed
+    return await store.fetcher.unchanged(address, stored)
 
 
 def _known(address: Address, stored: Metadata | None) -> SourceStatus:

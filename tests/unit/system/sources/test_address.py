@@ -5,9 +5,9 @@ import pytest
 from amplihack.bundles.uris import parse_uri
 from amplihack.system.files import short_hash
 from amplihack.system.sources.address import Address, address_of, is_loopback
-from amplihack.system.sources.connections import proxy_for
 from amplihack.system.sources.errors import SourceError, SourceRefused
 from amplihack.system.sources.fetching import file_name
+from amplihack.system.sources.hosts import proxy_for
 from amplihack.system.sources.model import is_pinned
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -17,11 +17,11 @@ def address(uri: str) -> Address:
     return address_of(parse_uri(uri))
 
 
-def test_the_name_of_an_entry_is_readable_and_depends_on_address_and_ref() -> None:
+def test_the_name_of_a_pointer_is_readable_and_depends_on_address_and_ref() -> None:
     one = address("git+https://github.com/org/repo@main")
-    assert one.entry == f"repo-{short_hash(b'https://github.com/org/repo@main')}"
+    assert one.pointer == f"repo-{short_hash(b'https://github.com/org/repo@main')}"
     names = {
-        address(f"git+https://github.com/org/repo{rest}").entry
+        address(f"git+https://github.com/org/repo{rest}").pointer
         for rest in (
             "",
             "@main",
@@ -36,10 +36,26 @@ def test_the_name_of_an_entry_is_readable_and_depends_on_address_and_ref() -> No
     assert len(names) == 5  # the default ref, a subdirectory and a locked commit add none of their own
 
 
+def test_one_version_has_one_entry_whichever_ref_led_to_it() -> None:
+    refs = ("", "@dev", f"@{COMMIT}", f"@main#commit={COMMIT.upper()}")
+    found = [address(f"git+https://github.com/org/repo{ref}") for ref in refs]
+    assert len({one.entry(COMMIT) for one in found}) == 1
+    assert [one.version for one in found] == [None, None, COMMIT, COMMIT]
+    assert found[0].entry(COMMIT).endswith(f"@{COMMIT}")
+    assert address("git+https://github.com/other/repo").entry(COMMIT) != found[0].entry(COMMIT)
+
+
+def test_what_is_unpacked_and_what_is_not_are_kept_apart() -> None:
+    plain, packed = address("https://h/x"), address("zip+https://h/x")
+    pinned = address(f"https://h/x#sha256={'0' * 64}")
+    assert len({plain.pointer, packed.pointer, pinned.pointer}) == 3
+    assert plain.entry("1") == pinned.entry("1") != packed.entry("1")
+
+
 def test_who_logs_in_makes_no_difference_to_the_cache() -> None:
     plain = address("git+https://github.com/org/repo")
     secret = address("git+https://ann:pa55@github.com/org/repo")
-    assert secret.entry == plain.entry
+    assert (secret.name, secret.pointer) == (plain.name, plain.pointer)
     assert secret.url == plain.url
     assert "pa55" not in repr(secret)
 
@@ -61,7 +77,7 @@ def test_who_logs_in_makes_no_difference_to_the_cache() -> None:
 )
 def test_kinds_and_names(uri: str, kind: str, stem: str) -> None:
     found = address(uri)
-    assert (found.kind, found.entry.rpartition("-")[0]) == (kind, stem)
+    assert (found.kind, found.name.rpartition("-")[0]) == (kind, stem)
 
 
 def test_an_ssh_account_is_kept_and_its_password_is_not() -> None:

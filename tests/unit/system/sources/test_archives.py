@@ -13,14 +13,14 @@ import pytest
 from amplihack.system.sources.archives import safe_parts, top_of, unpack
 from amplihack.system.sources.errors import SourceRefused
 from amplihack.system.sources.metadata import METADATA
-from amplihack.system.sources.model import Limits
+from amplihack.system.sources.model import FetchLimits
 from amplihack.system.sources.threads import Stop, Stopped
 
-SMALL = Limits(unpacked_bytes=1_000_000, unpacked_entries=20, unpacked_ratio=10, ratio_floor=10_000)
+SMALL = FetchLimits(unpacked_bytes=1_000_000, unpacked_entries=20, unpacked_ratio=10, ratio_floor=10_000)
 Fill: TypeAlias = Callable[[tarfile.TarFile], None]
 
 
-def unpacked(archive: Path, *, limits: Limits = SMALL) -> Path:
+def unpacked(archive: Path, *, limits: FetchLimits = SMALL) -> Path:
     into = archive.parent / "out"
     unpack(archive, into, limits, stop=Stop(), uri="zip+file:///x")
     return into
@@ -106,9 +106,26 @@ def test_links_inside_are_kept(tmp_path: Path) -> None:
     assert (out / "b/l").read_text() == "text"
 
 
+def test_without_the_filter_of_later_pythons_nothing_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(tarfile, "data_filter")
+    with pytest.raises(SourceRefused, match="cannot unpack it safely"):
+        unpacked(make_zip(tmp_path / "x.zip", ("a", "x")))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
+def test_pipes_devices_and_sockets_are_refused_in_a_zip_too(tmp_path: Path, kind: int) -> None:
+    odd = zipfile.ZipInfo("x")
+    odd.create_system, odd.external_attr = 3, (kind | 0o644) << 16
+    with pytest.raises(SourceRefused, match="neither file nor directory nor link"):
+        unpacked(make_zip(tmp_path / "x.zip", (odd, "")))
+
+
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     with pytest.raises(SourceRefused, match="below something that is not a directory"):
-        unpacked(make_zip(tmp_path / "x.zip", zip_link("d", "/tmp"), ("d/f", "x")))  # noqa: S108 - never written
+        unpacked(make_zip(tmp_path / "x.zip", ("e/f", ""), zip_link("d", "e"), ("d/f", "x")))
 
 
 def test_a_hard_link_is_a_copy_of_what_came_before_it(tmp_path: Path) -> None:
@@ -153,7 +170,7 @@ def test_too_many_entries_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_bytes_are_refused_in_both_formats(tmp_path: Path) -> None:
-    limits = Limits(unpacked_bytes=1_000_000, ratio_floor=10**9)
+    limits = FetchLimits(unpacked_bytes=1_000_000, ratio_floor=10**9)
     with pytest.raises(SourceRefused, match="larger than 1000000 bytes"):
         unpacked(make_zip(tmp_path / "x.zip", ("a", "x" * 600_000), ("b", "x" * 600_000)), limits=limits)
     (tmp_path / "tar").mkdir()
@@ -173,7 +190,7 @@ def test_headers_count_as_bytes(tmp_path: Path) -> None:
         info.pax_headers = {"comment": "x" * 3_000_000}
         tar.addfile(info)
 
-    limits = Limits(unpacked_bytes=100_000, unpacked_entries=10)
+    limits = FetchLimits(unpacked_bytes=100_000, unpacked_entries=10)
     with pytest.raises(SourceRefused, match="too large"):
         unpacked(make_tar(tmp_path / "x.tgz", fill), limits=limits)
 

@@ -17,7 +17,7 @@ import pytest
 from tests.support.git_server import WebServer, first, say, serving
 from tests.support.source_place import Place, clean_place, until
 
-from amplihack.system.sources import Limits
+from amplihack.system.sources import FetchLimits
 from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused, SourceUnavailable
 
 pytestmark = pytest.mark.asyncio
@@ -125,10 +125,11 @@ async def test_an_update_asks_whether_there_is_anything_new(place: Place, server
         assert (await sources.status([uri]))[0].has_update is True
         report = await sources.update(uri)
         assert (report.outcome, report.before, report.after) == ("updated", sha256(b"one"), sha256(b"two"))
-        assert found.active_path.read_bytes() == b"two"
+        assert found.active_path.read_bytes() == b"one"
+        assert (await sources.resolve(uri)).active_path.read_bytes() == b"two"
         server.answers["/x.md"] = say(500)
         assert (await sources.update(uri)).outcome == "failed"
-        assert found.active_path.read_bytes() == b"two"
+        assert (await sources.resolve(uri)).active_path.read_bytes() == b"two"
 
 
 async def test_without_validators_an_update_compares(place: Place, server: WebServer) -> None:
@@ -210,7 +211,7 @@ async def test_what_is_too_large_is_refused_before_or_while_it_comes(
     place: Place, server: WebServer, answer: Any
 ) -> None:
     server.answers["/x.md"] = answer
-    async with place.sources(limits=Limits(download_bytes=1_000_000, pauses=())) as sources:
+    async with place.sources(limits=FetchLimits(download_bytes=1_000_000, pauses=())) as sources:
         with pytest.raises(SourceRefused, match="larger than 1000000 bytes"):
             await sources.resolve(f"{server.url}/x.md")
     assert place.kept() == []
@@ -246,7 +247,7 @@ async def test_a_server_that_drips_is_given_up_on(place: Place, server: WebServe
                 over.set()
 
     server.answers["/x.md"] = drip
-    async with place.sources(limits=Limits(http_seconds=0.5)) as sources:
+    async with place.sources(limits=FetchLimits(http_seconds=0.5)) as sources:
         with pytest.raises(SourceUnavailable, match=r"did not finish within 0\.5 seconds"):
             await sources.resolve(f"{server.url}/x.md")
     assert await asyncio.to_thread(over.wait, 60)  # the connection was cut
@@ -316,10 +317,12 @@ async def test_a_local_archive_is_unpacked_again_when_it_changes(place: Place) -
         assert ((await sources.resolve(uri)).active_path / "bundle.md").read_text() == "two!"
         archive.write_bytes(zipped({"bundle.md": "three"}))
         assert (await sources.update(uri)).outcome == "updated"
-        assert (found.active_path / "bundle.md").read_text() == "three"
+        third = await sources.resolve(uri)
+        assert (third.active_path / "bundle.md").read_text() == "three"
         archive.write_bytes(b"broken")
         assert (await sources.update(uri)).outcome == "failed"
-        assert (found.active_path / "bundle.md").read_text() == "three"
+        assert (third.active_path / "bundle.md").read_text() == "three"
+        assert (found.active_path / "bundle.md").read_text() == "one"
         archive.unlink()
         assert ((await sources.resolve(uri)).active_path / "bundle.md").read_text() == "three"
         with pytest.raises(SourceNotFound, match="not found"):
