@@ -6,7 +6,7 @@ that they cannot disagree. Everything is a pure function of the model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, Rules
@@ -123,12 +123,19 @@ def writes(step: Step) -> tuple[str, ...]:
     names = [step.result_name]
     if step.loop and step.loop.collect:
         names.append(step.loop.collect)
-    if not rounds_are_apart(step):
-        if isinstance(step.action, Bash):
-            names += filter(None, (step.action.exit_code_to, step.action.stderr_to))
-        if step.loop:
-            names += step.loop.update
+    if isinstance(step.action, Bash):
+        names += kept_of_rounds(step, filter(None, (step.action.exit_code_to, step.action.stderr_to)))
+    if step.loop:
+        names += kept_of_rounds(step, step.loop.update)
     return tuple(dict.fromkeys(names))
+
+
+def kept_of_rounds(step: Step, names: Iterable[str]) -> list[str]:
+    """Return those of the names set in the rounds of a step that are still set after its loop."""
+    if rounds_are_apart(step):
+        return []
+    own = loop_names(step.loop) if step.loop else ()
+    return [name for name in names if name not in own]
 
 
 def kept_body(step: Step) -> tuple[Step, ...]:

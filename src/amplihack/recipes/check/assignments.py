@@ -53,6 +53,13 @@ class Assignments:
         self._ways = before
         return since
 
+    def restore(self, hidden: dict[str, Ways]) -> None:
+        """Put names back to what they were, as a loop does with its own."""
+        for name, ways in hidden.items():
+            self._ways.pop(name, None)
+            if ways:
+                self._ways[name] = ways
+
     def merge(self, since: dict[str, Ways]) -> None:
         for name, ways in since.items():
             for step, guards in ways:

@@ -41,6 +41,7 @@ from amplihack.recipes.semantics import (
     declared_names,
     handed_back,
     kept_body,
+    kept_of_rounds,
     loop_names,
     rounds_are_apart,
     writes,
@@ -61,7 +62,8 @@ def names_set(step: Step, look: LookInto) -> dict[str, bool]:
     names = dict.fromkeys(sorted(callee.made), False) if callee else {}
     for inner in kept_body(step):
         names |= names_set(inner, look)
-    return {**names, **dict.fromkeys(writes(step), True)}
+    kept = {name: names[name] for name in kept_of_rounds(step, names)}
+    return {**kept, **dict.fromkeys(writes(step), True)}
 
 
 class _Walk:
@@ -75,6 +77,7 @@ class _Walk:
         self.tested: frozenset[str] = frozenset()
         self.siblings: dict[str, list[str]] = {}
         self.running: list[str] = []
+        self.done: set[str] = set()
         self.open = False
         self.uses: list[Use] = []
         self.calls: list[CallNeeds] = []
@@ -166,7 +169,7 @@ class _Walk:
         before = None if alone or step.loop is None else self.set.fork()
         self.running.append(step.id)
         guards = self._step(step)
-        self.running.pop()
+        self.done.add(self.running.pop())
         return guards, {} if before is None else self.set.back_to(before)
 
     def _names_set(self, step: Step) -> dict[str, bool]:
@@ -225,7 +228,7 @@ class _Walk:
         if callee is None:
             return
         self.made |= callee.made
-        for name in callee.made:
+        for name in kept_of_rounds(step, callee.made):
             inside = UNGUARDED if name in callee.sure else frozenset({f"inside {step.id}"})
             self.set.add(name, step.id, guards | inside | own_guards(step, name))
 
@@ -246,6 +249,7 @@ class _Walk:
             return
         guards, names, apart = self.guards, loop_names(step.loop), rounds_are_apart(step)
         before = self.set.fork() if apart else {}
+        hidden = {name: list(self.set.ways(name)) for name in names}
         self.loop_names += names
         if not apart:
             again = frozenset({f"an earlier round of {step.id}"})
@@ -255,6 +259,7 @@ class _Walk:
         yield
         self.guards = guards
         del self.loop_names[-len(names) :]
+        self.set.restore(hidden)
         if apart:
             self.set.back_to(before)
 
@@ -276,8 +281,9 @@ class _Walk:
             return SURE
         if ways:
             return SURE if self._certain(step, name, ways) else Maybe(ways[-1][0])
-        later = self.makers.get(name)
-        return Later(later[0]) if later else UNKNOWN
+        # What a step behind us has set is gone: it was set in a round that kept its names to itself.
+        later = next((maker for maker in self.makers.get(name, ()) if maker not in self.done), None)
+        return UNKNOWN if later is None else Later(later)
 
     def _certain(self, step: Step | None, name: str, ways: Ways) -> bool:
         here = self.guards | (tags(step) if step else UNGUARDED)

@@ -190,7 +190,7 @@ def test_what_parallel_rounds_set_is_gone_when_they_end() -> None:
         "    steps: [{id: set, type: bash, command: ls, output: inner}]\n"
     )
     use = "  - {id: b, type: bash, command: 'echo {{inner}}'}\n"
-    assert about(check(STRICT + loop + use), "inner") == [("used-before-set", "warning")]
+    assert about(check(STRICT + loop + use), "inner") == [("undefined-variable", "warning")]
     assert codes(STRICT + loop.replace("    parallel: true\n", "") + use, all_=True) == []
 
 
@@ -227,6 +227,18 @@ def test_the_body_of_a_loop_that_may_fail_may_leave_nothing() -> None:
     use = "  - {id: b, command: 'echo {{files}}'}\n"
     assert about(check(ROOT + loop + use, all_=True), "files") == [("may-be-empty", "note")]
     assert about(check(ROOT + loop.replace("on_error: continue, ", "") + use, all_=True), "files") == []
+
+
+@pytest.mark.parametrize(
+    "action",
+    ["command: ls, update_context: {each: x}", "steps: [{id: b, command: ls, output: each}]", "recipe: sets"],
+)
+def test_a_loop_takes_its_variable_away_even_if_a_round_has_set_it(action: str) -> None:
+    sets = {"sets.yaml": "name: sets\nsteps:\n  - {id: s, command: ls, output: each}\n"}
+    recipe = (
+        ROOT + f"  - {{id: a, foreach: [x], as: each, {action}}}\n  - {{id: z, prompt: '{{{{each}}}}'}}\n"
+    )
+    assert about(check(recipe, others=sets), "each") == [("undefined-variable", "warning")]
 
 
 def test_what_a_later_sub_recipe_sets_is_not_there_yet() -> None:

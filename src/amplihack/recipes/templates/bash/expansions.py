@@ -11,11 +11,11 @@ Each function stands at the opening of its construct and ends behind the closing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.flow import identifiers
+from amplihack.recipes.templates.bash.parentheses import is_arithmetic
 from amplihack.recipes.templates.bash.places import Quoting, hold
 
 _DOUBLE_RUN = re.compile(r"""[^"\\$`{]+""")
@@ -217,52 +217,3 @@ def subscript(c: Cursor, array: str) -> None:
     for mark in c.since(first):
         if not mark.array and not mark.inert:
             mark.array, mark.key = array, key
-
-
-def is_arithmetic(c: Cursor, *, skipping: int = 0) -> bool:
-    """Tell whether the `((` here ends in `))`; otherwise it is two subshells, one in the other."""
-    opening, second = list(c.next(skipping + 2))[skipping:]
-    outer, inner = _closing(c, opening), _closing(c, second)
-    return 0 <= inner < outer < c.end and not c.text[inner + 1 : outer].replace("\\\n", "")
-
-
-def _closing(c: Cursor, opening: int) -> int:
-    """Return the matching parenthesis, or -1. One scan answers for all that lie inside it."""
-    if opening not in c.closings:
-        waiting: list[int] = []
-        for char, position in _parentheses(c.text, opening):
-            if char == "(":
-                waiting.append(position)
-            else:
-                c.closings[waiting.pop()] = position
-                if not waiting:
-                    break
-        c.closings.update(dict.fromkeys(waiting, -1))
-    return c.closings[opening]
-
-
-_NESTING = re.compile(r"""\\.|'[^']*+'|\$?\(|\)|\$\{|\}|"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
-_IN_DOUBLE = re.compile(r"""\\.|\$\(|\$\{|"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
-
-
-def _parentheses(text: str, opening: int) -> Iterator[tuple[str, int]]:
-    """Yield the parentheses from here on that no quote protects, those in `"$(...)"` among them."""
-    inside: list[str] = []  # "(", '"' and "{", innermost last
-    position = opening
-    while found := (_IN_DOUBLE if inside and inside[-1] == '"' else _NESTING).search(text, position):
-        position, sign = found.end(), found.group()
-        innermost = inside[-1] if inside else ""
-        if sign == '"' and innermost == '"':
-            inside.pop()
-        elif sign == '"':
-            inside.append(sign)
-        elif sign == "${":
-            inside.append("{")
-        elif sign == "}" and innermost == "{":
-            inside.pop()
-        elif sign[-1] == "(" and (innermost != "{" or sign == "$("):
-            inside.append("(")
-            yield "(", position - 1
-        elif sign == ")" and innermost == "(":
-            inside.pop()
-            yield ")", position - 1

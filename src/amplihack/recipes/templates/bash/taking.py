@@ -1,0 +1,154 @@
+"""What a word of a list begins, continues or ends: reserved words, functions, the first word of a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from amplihack.recipes.templates.bash.blocks import Expects, List, close, reopen
+from amplihack.recipes.templates.bash.blocks import open_ as open_block
+from amplihack.recipes.templates.bash.builtins import DECLARES
+from amplihack.recipes.templates.bash.conditions import condition
+from amplihack.recipes.templates.bash.cursor import Cursor
+from amplihack.recipes.templates.bash.places import Refusal, Word, refuse
+
+_FUNCTION_PARENTHESES = re.compile(r"(?:[ \t]|\\\n)*\((?:[ \t]|\\\n)*\)")
+_ASSIGNED = re.compile(r"""([A-Za-z0-9_\0\1"']++)(?:\[.*\])?\+?=""", re.DOTALL)
+_TIME_OPTION = re.compile(r"[ \t]+-p(?=[ \t])")
+_COPROC_NAME = re.compile(
+    r"[ \t]+[A-Za-z_][A-Za-z0-9_]*(?=[ \t]+(?:\{|\(|\[\[|(?:if|while|until|for|case|select)[ \t\n]))"
+)
+
+
+def take(c: Cursor, state: List, found: Word) -> None:
+    """Settle a word by what the list expects."""
+    _TAKE[state.expects](c, state, found)
+
+
+def _take_command(c: Cursor, state: List, found: Word) -> None:
+    text = found.text
+    if state.begun and text in _RESERVED:
+        _first_word(c, state, found)
+    elif text in _BLOCKS:
+        _BLOCKS[text](c, state, text)
+    elif text in _PREFIXES:
+        _PREFIXES[text](c)
+    elif text in _BEGINS:
+        state.expects = _BEGINS[text]
+    elif text == "[[":
+        condition(c, c.pos - 2)
+    elif text == "esac" and state.kinds["case"]:
+        while state.innermost != "case":
+            close(c.script, state)
+        close(c.script, state)
+    elif parentheses := _FUNCTION_PARENTHESES.match(c.text, c.pos, c.end):
+        c.pos = parentheses.end()
+        state.function = True
+        c.script.flow.functions.add(found.plain)
+        refuse(found.marks, Refusal.FUNCTION)
+    elif (assigned := _ASSIGNED.match(text)) and not assigned.group(1).isprintable():
+        refuse(found.marks, Refusal.NAME)
+    elif found.assigns:
+        state.begun = True
+    else:
+        _first_word(c, state, found)
+
+
+def _first_word(_: Cursor, state: List, found: Word) -> None:
+    command = state.command
+    command.words.append(found)
+    command.marked = command.marked or bool(found.marks)
+    command.declares = found.plain in DECLARES
+    state.expects = Expects.ARGUMENT
+    if found.text.startswith("\0"):
+        found.marks[0].places[0].command_word = True
+
+
+def _take_argument(_: Cursor, state: List, found: Word) -> None:
+    command = state.command
+    if found.marks:
+        command.marked = True
+    if found.text in DECLARES and command.words and command.words[0].text in ("command", "builtin"):
+        command.declares = True
+    command.words.append(found)
+
+
+def _take_variable(_: Cursor, state: List, found: Word) -> None:
+    refuse(found.marks, Refusal.NAME)
+    state.loop = found.text
+    state.expects = Expects.IN
+
+
+def _take_in(c: Cursor, state: List, found: Word) -> None:
+    """Read `in`; the words behind it are like those of an ordinary command. `do` begins the body."""
+    state.expects = Expects.COMMAND
+    if found.text == "in":
+        state.command.loop = state.loop
+        state.expects = Expects.ARGUMENT
+    elif found.text in _BLOCKS:
+        _BLOCKS[found.text](c, state, found.text)
+
+
+def _take_case_word(_: Cursor, state: List, __: Word) -> None:
+    state.expects = Expects.CASE_IN
+
+
+def _take_case_in(c: Cursor, state: List, found: Word) -> None:
+    state.expects = Expects.COMMAND
+    if found.text == "in":
+        open_block(c.script, state, "pattern")
+
+
+def _take_function(c: Cursor, state: List, found: Word) -> None:
+    refuse(found.marks, Refusal.FUNCTION)
+    if parentheses := _FUNCTION_PARENTHESES.match(c.text, c.pos, c.end):
+        c.pos = parentheses.end()
+    state.function = True
+    c.script.flow.functions.add(found.plain)
+    state.expects = Expects.COMMAND
+
+
+def _begin(c: Cursor, state: List, text: str) -> None:
+    open_block(c.script, state, text)
+
+
+def _go_on(c: Cursor, state: List, text: str) -> None:
+    """Read `then`, `elif`, `else` or `do`: another part of the same command."""
+    if state.innermost in ("if", "then", "elif", "while", "until"):
+        reopen(c.script, state, text)
+    else:
+        open_block(c.script, state, text)
+
+
+def _finish(c: Cursor, state: List, text: str) -> None:
+    if state.innermost in _FINISHES[text]:
+        close(c.script, state)
+
+
+_FINISHES = {"fi": ("if", "then", "elif", "else"), "done": ("do",), "}": ("{",)}
+_BLOCKS: dict[str, Callable[[Cursor, List, str], None]] = {
+    **dict.fromkeys(("if", "while", "until", "{"), _begin),
+    **dict.fromkeys(("then", "elif", "else", "do"), _go_on),
+    **dict.fromkeys(_FINISHES, _finish),
+}
+_PREFIXES: dict[str, Callable[[Cursor], object]] = {
+    "!": lambda _: None,
+    "time": lambda c: c.skip(_TIME_OPTION),
+    "coproc": lambda c: c.skip(_COPROC_NAME),
+}
+_BEGINS = {
+    "for": Expects.VARIABLE,
+    "select": Expects.VARIABLE,
+    "case": Expects.CASE_WORD,
+    "function": Expects.FUNCTION,
+}
+_RESERVED = _BLOCKS.keys() | _PREFIXES.keys() | _BEGINS.keys() | {"[["}
+_TAKE: dict[Expects, Callable[[Cursor, List, Word], None]] = {
+    Expects.COMMAND: _take_command,
+    Expects.ARGUMENT: _take_argument,
+    Expects.VARIABLE: _take_variable,
+    Expects.IN: _take_in,
+    Expects.CASE_WORD: _take_case_word,
+    Expects.CASE_IN: _take_case_in,
+    Expects.FUNCTION: _take_function,
+}
