@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from amplihack.bundles.context_files import Resolved, is_within, namespace_path
+from amplihack.bundles.context_files import Resolved, namespace_path
 from amplihack.bundles.decode import open_file, read_head
 from amplihack.bundles.errors import BundleError, BundleLoadError, Subject
 from amplihack.bundles.file_report import FileReport, is_absent, mistyped_keys, place_of
@@ -121,16 +121,19 @@ def fill_roster(bundle: Bundle, world: Texts) -> Resolved:
     """Give every agent what its file says; what the bundle itself says about it wins."""
     problems: list[Problem] = []
     entries: dict[str, Tree] = {}
+    roots = frozenset(bundle.source_base_paths.values())
     for name, agent in bundle.agents.entries.items():
         entries[name] = agent
         if isinstance(agent, Table):
-            entries[name] = _fill(bundle, name, agent, world, problems)
+            entries[name] = _fill(bundle, name, agent, world, problems, roots)
     return Resolved(
         bundle.with_sections({"agents": replace(bundle.agents, entries=entries)}), tuple(problems)
     )
 
 
-def _fill(bundle: Bundle, name: str, agent: Table, world: Texts, problems: list[Problem]) -> Tree:
+def _fill(
+    bundle: Bundle, name: str, agent: Table, world: Texts, problems: list[Problem], roots: frozenset[str]
+) -> Tree:
     tried = tuple(_candidates(bundle, name, agent))
     path = next((each for each in tried if world.is_file(each)), None)
     if path is None:
@@ -156,7 +159,7 @@ def _fill(bundle: Bundle, name: str, agent: Table, world: Texts, problems: list[
     if any(problem.code == "agent-access" for problem in file.problems):
         # Whom it may call is unclear, so it is not offered at all.
         return Removed(agent.origin, agent.line, agent.column, (agent,))
-    own = _with_sources(file.definition, _bases(bundle, path), world)
+    own = _with_sources(file.definition, _bases(roots, path), world)
     filled = with_file(agent, replace(file, definition=own))
     if not filled.text("description"):
         what, fix = f"agent {name!r} has no description", "write one below `meta:`: others choose by it"
@@ -164,10 +167,20 @@ def _fill(bundle: Bundle, name: str, agent: Table, world: Texts, problems: list[
     return filled
 
 
-def _bases(bundle: Bundle, path: str) -> tuple[str, ...]:
-    """Return where the local modules of an agent file may lie: its bundle's directory, then its own."""
-    roots = [root for root in bundle.source_base_paths.values() if is_within(path, root)]
-    return (*sorted(roots, key=len), posixpath.dirname(path))
+def _bases(roots: frozenset[str], path: str) -> tuple[str, ...]:
+    """Return where the local modules of an agent file may lie: its bundle's directory, then its own.
+
+    Looks upwards from the file, not through all roots: a large composition has thousands of both.
+    """
+    directory = here = posixpath.dirname(path)
+    found: list[str] = []
+    while True:
+        if here in roots:
+            found.append(here)
+        above = posixpath.dirname(here)
+        if above == here:
+            return (*reversed(found), directory)
+        here = above
 
 
 def _with_sources(definition: Table, bases: tuple[str, ...], world: Texts) -> Table:
