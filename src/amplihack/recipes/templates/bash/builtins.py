@@ -10,9 +10,9 @@ from itertools import pairwise
 from amplihack.recipes.templates.bash.cursor import Script
 from amplihack.recipes.templates.bash.flow import ARGUMENTS, identifiers, references
 from amplihack.recipes.templates.bash.places import (
-    Command,
     Edit,
     Refusal,
+    SimpleCommand,
     Word,
     assign,
     hold,
@@ -38,7 +38,7 @@ _MAY_BE_OPERATOR = re.compile(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)
 _EXPANSIONS = ("$", "`", "\1")
 
 
-def settle_builtin(command: Command, script: Script, *, certain: bool) -> None:
+def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> None:
     """Mark the words of a complete command that bash reads in its own way; `certain` if nothing can keep
     the command from running in this shell."""
     if (first := command.words[0].plain) not in _BUILTINS:
