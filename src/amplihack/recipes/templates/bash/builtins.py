@@ -62,7 +62,7 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
     elif name in ("printf", "wait"):
         _writing(name, arguments, script)
     elif name == "getopts":
-        _getopts(arguments)
+        _getopts(arguments, script)
     elif name in ("test", "["):
         _test(arguments, script)
     elif name == "set":
@@ -243,11 +243,14 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
         script.edits.append(Edit(start, start, "-- "))
 
 
-def _getopts(arguments: Sequence[Word]) -> None:
-    if len(arguments) > 1:
-        refuse(arguments[1].marks, Refusal.NAME)
-    for word in arguments[2:]:
+def _getopts(arguments: Sequence[Word], script: Script) -> None:
+    if len(arguments) < 2:
+        return
+    refuse(arguments[1].marks, Refusal.NAME)
+    for word in arguments[2:] or (Word("$@", []),):
         assign(word.marks, arguments[1].plain, "OPTARG")
+        script.flow.assign(arguments[1].plain, word.text)
+        script.flow.assign("OPTARG", word.text)
 
 
 def _test(arguments: Sequence[Word], script: Script) -> None:

@@ -18,6 +18,7 @@ from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.places import Refusal, Word, refuse
 
 _FUNCTION_PARENTHESES = re.compile(r"(?:[ \t]|\\\n)*\((?:[ \t]|\\\n)*\)")
+_IN = re.compile(r"(?:\s|\\\n)*in\s")
 _ASSIGNED = re.compile(r"""([A-Za-z0-9_\0\1"']++)(?:\[.*\])?\+?=""", re.DOTALL)
 _TIME_OPTION = re.compile(r"[ \t]+-p(?=[ \t])")
 _COPROC_NAME = re.compile(
@@ -78,8 +79,10 @@ def _take_argument(_: Cursor, state: CommandList, found: Word) -> None:
     command.words.append(found)
 
 
-def _take_variable(_: Cursor, state: CommandList, found: Word) -> None:
+def _take_variable(c: Cursor, state: CommandList, found: Word) -> None:
     refuse(found.marks, Refusal.NAME)
+    if not _IN.match(c.text, c.pos, c.end):
+        c.script.flow.assign(found.text, "$@")
     state.loop = found.text
     state.expects = Expects.IN
 
