@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import NamedTuple
 
 from amplihack.recipes.templates.bash.cursor import Script
 from amplihack.recipes.templates.bash.places import SimpleCommand
@@ -22,8 +23,7 @@ class Expects(Enum):
     FUNCTION = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A part of a compound command, and what the list was in the middle of when it began."""
 
     kind: str  # "(", "pattern", "case", "{", or the reserved word that begins it
