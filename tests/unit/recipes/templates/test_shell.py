@@ -605,6 +605,8 @@ EVALUATED_LATER = [
     "f() { (( $1 > 2 )); }; f {{x}}",
     "f() { local n=$2; [[ $n -eq 1 ]]; }; f a {{x}}",
     "set -- {{x}}; (( $1 ))",
+    "f() { for n; do (( n )); done; }; f {{x}}",
+    "f() { while getopts a: o; do (( OPTARG )); done; }; f -a {{x}}",
     "n={{x}}; echo ${!n}",
     'n={{x}}; echo "${n@P}"',
     'n={{x}}; printf -v "$n" a',
@@ -641,6 +643,7 @@ def test_a_value_that_reaches_an_evaluation_through_a_variable_must_not_expand(t
         "pattern={{x}}; count=$(grep -c $pattern f); (( count > 0 ))",
         "declare -A m; m[k]={{x}}; echo ${m[$k]} ${!m[@]}",
         "f() { echo $1; }; f {{x}}; (( 1 ))",
+        "f() { for i in 1 2; do (( i )); done; }; f {{x}}",
         "items=({{x}}); for (( i = 0; i < ${#items[@]}; i++ )); do echo ${items[i]}; done",
     ],
 )

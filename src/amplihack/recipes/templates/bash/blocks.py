@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import NamedTuple
 
 from amplihack.recipes.templates.bash.cursor import Script
-from amplihack.recipes.templates.bash.places import Command
+from amplihack.recipes.templates.bash.places import SimpleCommand
 
 
 class Expects(Enum):
@@ -22,8 +23,7 @@ class Expects(Enum):
     FUNCTION = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A part of a compound command, and what the list was in the middle of when it began."""
 
     kind: str  # "(", "pattern", "case", "{", or the reserved word that begins it
@@ -34,7 +34,7 @@ class Block:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class List:
+class CommandList:
     """The state of one list of commands: a script, or the inside of one substitution."""
 
     closer: str
@@ -43,7 +43,7 @@ class List:
     open: list[Block] = field(default_factory=list)  # innermost last
     kinds: Counter[str] = field(default_factory=Counter)  # how many blocks of each kind are open
     expects: Expects = Expects.COMMAND
-    command: Command = field(default_factory=Command)
+    command: SimpleCommand = field(default_factory=SimpleCommand)
     before: str = ""  # `&&`, `||` or `|` in front of the command
     fresh: bool = False  # an operator came last
     begun: bool = False  # an assignment or redirection has come: no reserved word can follow
@@ -62,7 +62,7 @@ class List:
         self.before = ""
 
 
-def open_(script: Script, state: List, kind: str) -> None:
+def open_block(script: Script, state: CommandList, kind: str) -> None:
     """Begin a block: what it declares may not hold behind its end."""
     state.open.append(Block(kind, state.element, state.pipeline, state.before, state.function))
     state.kinds[kind] += 1
@@ -72,7 +72,7 @@ def open_(script: Script, state: List, kind: str) -> None:
     script.variables.enter()
 
 
-def close(script: Script, state: List) -> None:
+def close_block(script: Script, state: CommandList) -> None:
     block = state.open.pop()
     state.kinds[block.kind] -= 1
     script.functions -= block.function
@@ -80,8 +80,8 @@ def close(script: Script, state: List) -> None:
     script.variables.leave()
 
 
-def reopen(script: Script, state: List, kind: str) -> None:
+def reopen_block(script: Script, state: CommandList, kind: str) -> None:
     """Go from one part of a compound command to the next, such as from `then` to `else`."""
     state.function = state.open[-1].function
-    close(script, state)
-    open_(script, state, kind)
+    close_block(script, state)
+    open_block(script, state, kind)

@@ -10,9 +10,9 @@ from itertools import pairwise
 from amplihack.recipes.templates.bash.cursor import Script
 from amplihack.recipes.templates.bash.flow import ARGUMENTS, identifiers, references
 from amplihack.recipes.templates.bash.places import (
-    Command,
     Edit,
     Refusal,
+    SimpleCommand,
     Word,
     assign,
     hold,
@@ -38,7 +38,7 @@ _MAY_BE_OPERATOR = re.compile(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)
 _EXPANSIONS = ("$", "`", "\1")
 
 
-def settle_builtin(command: Command, script: Script, *, certain: bool) -> None:
+def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> None:
     """Mark the words of a complete command that bash reads in its own way; `certain` if nothing can keep
     the command from running in this shell."""
     if (first := command.words[0].plain) not in _BUILTINS:
@@ -62,7 +62,7 @@ def settle_builtin(command: Command, script: Script, *, certain: bool) -> None:
     elif name in ("printf", "wait"):
         _writing(name, arguments, script)
     elif name == "getopts":
-        _getopts(arguments)
+        _getopts(arguments, script)
     elif name in ("test", "["):
         _test(arguments, script)
     elif name == "set":
@@ -243,11 +243,14 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
         script.edits.append(Edit(start, start, "-- "))
 
 
-def _getopts(arguments: Sequence[Word]) -> None:
-    if len(arguments) > 1:
-        refuse(arguments[1].marks, Refusal.NAME)
-    for word in arguments[2:]:
+def _getopts(arguments: Sequence[Word], script: Script) -> None:
+    if len(arguments) < 2:
+        return
+    refuse(arguments[1].marks, Refusal.NAME)
+    for word in arguments[2:] or (Word("$@", []),):
         assign(word.marks, arguments[1].plain, "OPTARG")
+        script.flow.assign(arguments[1].plain, word.text)
+        script.flow.assign("OPTARG", word.text)
 
 
 def _test(arguments: Sequence[Word], script: Script) -> None:

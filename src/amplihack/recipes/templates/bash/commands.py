@@ -12,8 +12,13 @@ from __future__ import annotations
 
 import re
 
-from amplihack.recipes.templates.bash.blocks import Expects, List, close, reopen
-from amplihack.recipes.templates.bash.blocks import open_ as open_block
+from amplihack.recipes.templates.bash.blocks import (
+    CommandList,
+    Expects,
+    close_block,
+    open_block,
+    reopen_block,
+)
 from amplihack.recipes.templates.bash.builtins import (
     declares_associative,
     settle_builtin,
@@ -23,7 +28,7 @@ from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import arithmetic
 from amplihack.recipes.templates.bash.heredocs import newline
 from amplihack.recipes.templates.bash.parentheses import is_arithmetic
-from amplihack.recipes.templates.bash.places import Command, Word, assign
+from amplihack.recipes.templates.bash.places import SimpleCommand, Word, assign
 from amplihack.recipes.templates.bash.programs import input_language, name_language, settle_programs
 from amplihack.recipes.templates.bash.redirections import is_descriptor, redirection
 from amplihack.recipes.templates.bash.taking import take
@@ -40,14 +45,14 @@ def commands(c: Cursor, closer: str, opened: int) -> None:
     outer = (script.frame, c.waiting, c.closer)
     script.frames += 1
     script.frame, c.waiting, c.closer = script.frames, [], closer
-    state = List(closer, element=c.count(), pipeline=c.count())
+    state = CommandList(closer, element=c.count(), pipeline=c.count())
     script.variables.enter()
     with c.deeper():
         while _step(c, state):
             pass
     _end_command(c, state, "")
     while state.open:
-        close(c.script, state)
+        close_block(c.script, state)
     script.variables.leave()
     if closer and not state.closed:
         raise c.unclosed(f"the {c.text[opened : opened + 2]}", opened)
@@ -57,7 +62,7 @@ def commands(c: Cursor, closer: str, opened: int) -> None:
     script.frame, c.waiting, c.closer = outer
 
 
-def _step(c: Cursor, state: List) -> bool:
+def _step(c: Cursor, state: CommandList) -> bool:
     """Read one token; False behind the closing parenthesis and at the end."""
     if c.pos >= c.end:
         return False
@@ -81,7 +86,7 @@ def _step(c: Cursor, state: List) -> bool:
     return True
 
 
-def _end_command(c: Cursor, state: List, following: str) -> None:
+def _end_command(c: Cursor, state: CommandList, following: str) -> None:
     """Settle the words of a complete command; `following` is the operator behind it."""
     command = state.command
     if command.loop:
@@ -96,10 +101,10 @@ def _end_command(c: Cursor, state: List, following: str) -> None:
         settle_programs(command, c.script.flow)
         if state.before in _PIPES and (language := input_language(command)):
             name_language(c.script.marks[state.pipeline :], language, without=command)
-    state.command, state.begun, state.descriptor = Command(), False, None
+    state.command, state.begun, state.descriptor = SimpleCommand(), False, None
 
 
-def _newline(c: Cursor, state: List) -> None:
+def _newline(c: Cursor, state: CommandList) -> None:
     newline(c)
     continues = state.fresh and state.before
     _end_command(c, state, "")
@@ -109,7 +114,7 @@ def _newline(c: Cursor, state: List) -> None:
         state.expects = Expects.COMMAND
 
 
-def _separator(c: Cursor, state: List) -> None:
+def _separator(c: Cursor, state: CommandList) -> None:
     found = _SEPARATOR.match(c.ahead(3))
     operator = found.group() if found else c.peek()
     c.advance(len(operator))
@@ -124,10 +129,10 @@ def _separator(c: Cursor, state: List) -> None:
     state.before = operator if operator in ("&&", "||", *_PIPES) else ""
     state.fresh = True
     if operator in (";;", ";&", ";;&") and state.innermost == "case":
-        reopen(c.script, state, "pattern")
+        reopen_block(c.script, state, "pattern")
 
 
-def _open_parenthesis(c: Cursor, state: List) -> None:
+def _open_parenthesis(c: Cursor, state: CommandList) -> None:
     opened = c.pos
     state.fresh = False
     if state.innermost != "pattern" and c.ahead(2) == "((" and is_arithmetic(c):
@@ -141,16 +146,16 @@ def _open_parenthesis(c: Cursor, state: List) -> None:
         state.expects = Expects.COMMAND
 
 
-def _close_parenthesis(c: Cursor, state: List) -> bool:
+def _close_parenthesis(c: Cursor, state: CommandList) -> bool:
     c.pos += 1
     _end_command(c, state, "")
     state.fresh = False
     if state.innermost == "pattern":
-        reopen(c.script, state, "case")
+        reopen_block(c.script, state, "case")
     elif state.kinds["("]:
         while state.innermost != "(":
-            close(c.script, state)
-        close(c.script, state)
+            close_block(c.script, state)
+        close_block(c.script, state)
     elif state.closer:
         state.closed = True
         return False
@@ -158,7 +163,7 @@ def _close_parenthesis(c: Cursor, state: List) -> bool:
     return True
 
 
-def _next_word(c: Cursor, state: List) -> None:
+def _next_word(c: Cursor, state: CommandList) -> None:
     start, state.fresh = c.pos, False
     if state.expects is Expects.ARGUMENT and state.command.declares and state.innermost != "pattern":
         found = _declared(c, state.command)
@@ -170,13 +175,13 @@ def _next_word(c: Cursor, state: List) -> None:
         state.descriptor = (found.text, start)
     elif state.innermost == "pattern":
         if found.text == "esac":
-            close(c.script, state)
+            close_block(c.script, state)
             state.expects = Expects.COMMAND
     else:
         take(c, state, found)
 
 
-def _declared(c: Cursor, command: Command) -> Word:
+def _declared(c: Cursor, command: SimpleCommand) -> Word:
     """Read an argument of `declare` and its kin, which may be an assignment."""
     name = _NAME.match(c.text, c.pos, c.end)
     variables = c.script.variables

@@ -9,7 +9,7 @@ import re
 
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import quoted_or_plain
-from amplihack.recipes.templates.bash.flow import Flow, identifiers, references
+from amplihack.recipes.templates.bash.flow import ValueFlow, identifiers, references
 from amplihack.recipes.templates.bash.heredocs import newline
 from amplihack.recipes.templates.bash.places import Refusal, Word, hold, refuse
 from amplihack.recipes.templates.bash.words import comment, finished, word
@@ -45,7 +45,7 @@ def condition(c: Cursor, opened: int) -> None:
     raise c.unclosed("the [[", opened)
 
 
-def _relate(previous: Word, current: Word, flow: Flow) -> None:
+def _relate(previous: Word, current: Word, flow: ValueFlow) -> None:
     if previous.text in _COMPARES_NUMBERS or current.text in _COMPARES_NUMBERS:
         hold((*previous.marks, *current.marks))
         flow.evaluated.update(identifiers(previous.text), identifiers(current.text))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder
-from amplihack.recipes.templates.bash.flow import Flow
-from amplihack.recipes.templates.bash.places import Command, Edit, Output, Place, Quoting, Span, Word
+from amplihack.recipes.templates.bash.flow import ValueFlow
+from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Span, Word
 from amplihack.recipes.templates.bash.variables import Variables
 
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite
@@ -24,7 +24,7 @@ class Script:
 
     marks: list[Place | Output] = field(default_factory=list)
     variables: Variables = field(default_factory=Variables)
-    flow: Flow = field(default_factory=Flow)
+    flow: ValueFlow = field(default_factory=ValueFlow)
     edits: list[Edit] = field(default_factory=list)  # what to change beside the placeholders
     declarations: list[tuple[Word, str, bool]] = field(default_factory=list)  # word, name, surely an array
     depth: int = 0
@@ -43,11 +43,11 @@ class Waiting:
     delimiter: str
     quoted: bool
     strips_tabs: bool
-    command: Command
+    command: SimpleCommand
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class Grammar:
     """The rules that lead from inside a word back to the whole grammar."""
 
     commands: Callable[[Cursor, str, int], None]
@@ -62,7 +62,7 @@ class Cursor:
     placeholders: Mapping[int, Placeholder]
     origin: Sequence[int]
     script: Script
-    rules: Rules
+    grammar: Grammar
     around: tuple[Cursor, int] | None = None
     pos: int = 0
     end: int = 0

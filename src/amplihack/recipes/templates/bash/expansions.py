@@ -125,7 +125,7 @@ def dollar(c: Cursor, quoting: Quoting) -> None:
     elif following.startswith("$("):
         substitution(c, opened, quoting)
     elif following.startswith("${"):
-        c.rules.parameter(c, quoting)
+        c.grammar.parameter(c, quoting)
     elif following.startswith("$["):
         c.advance(2)
         arithmetic(c, "]", "the $[", opened)
@@ -140,7 +140,7 @@ def substitution(c: Cursor, opened: int, quoting: Quoting) -> None:
     first = c.count()
     c.advance(2)
     inside = c.pos
-    c.rules.commands(c, ")", opened)
+    c.grammar.commands(c, ")", opened)
     c.take_output(opened, (inside, c.pos - 1), first, quoting)
 
 
@@ -152,7 +152,7 @@ def backquoted(c: Cursor, quoting: Quoting) -> None:
     if closing < 0:
         raise c.unclosed("the backtick", opened)
     inner = _unescaped(c, closing, _BACKTICK_ESCAPES + '"' * (quoting is Quoting.DOUBLE))
-    inner.rules.commands(inner, "", 0)
+    inner.grammar.commands(inner, "", 0)
     c.pos = closing + 1
     c.take_output(opened, (opened + 1, closing), first, quoting)
 
@@ -174,7 +174,7 @@ def _unescaped(c: Cursor, closing: int, escapes: str) -> Cursor:
         origin += c.origin[start : start + length]
         c.pos += length
     origin.append(c.origin[closing])
-    return Cursor("".join(pieces), placeholders, origin, c.script, c.rules, around=(c, opened))
+    return Cursor("".join(pieces), placeholders, origin, c.script, c.grammar, around=(c, opened))
 
 
 def arithmetic(c: Cursor, closer: str, construct: str, opened: int) -> None:

@@ -31,7 +31,7 @@ def identifiers(text: str) -> Iterator[str]:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Flow:
+class ValueFlow:
     """What a script does with its variables, as far as its text shows it."""
 
     evaluated: set[str] = field(default_factory=set)  # as arithmetic or as a name

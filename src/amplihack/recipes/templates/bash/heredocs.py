@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor, Waiting
 from amplihack.recipes.templates.bash.expansions import heredoc_text
-from amplihack.recipes.templates.bash.places import Command, Heredoc, Place, Quoting, Refusal, refuse
+from amplihack.recipes.templates.bash.places import Heredoc, Place, Quoting, Refusal, SimpleCommand, refuse
 
 _PLAIN = re.compile(r"""[^ \t\n;&|<>()\\'"`${]+""")
 
@@ -24,7 +24,7 @@ class Ending:
     rest: int
 
 
-def open_heredoc(c: Cursor, command: Command) -> None:
+def open_heredoc(c: Cursor, command: SimpleCommand) -> None:
     start, strips = c.pos, c.ahead(3) == "<<-"
     c.advance(3 if strips else 2)
     operator = (start, c.pos)

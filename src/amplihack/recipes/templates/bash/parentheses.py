@@ -10,7 +10,10 @@ from amplihack.recipes.templates.bash.cursor import Cursor
 
 def is_arithmetic(c: Cursor, *, skipping: int = 0) -> bool:
     """Tell whether the `((` here ends in `))`; otherwise it is two subshells, one in the other."""
-    opening, second = list(c.next(skipping + 2))[skipping:]
+    opening = c.pos + skipping
+    second = opening + 1
+    if "\\" in c.text[c.pos : second + 1]:
+        opening, second = list(c.next(skipping + 2))[skipping:]
     outer, inner = _closing(c, opening), _closing(c, second)
     return 0 <= inner < outer < c.end and not c.text[inner + 1 : outer].replace("\\\n", "")
 

@@ -134,7 +134,7 @@ class Place(Mark):
         self.command_word = False
         self.language = ""  # the value becomes source code of this language
         self.heredoc: Heredoc | None = None
-        self.command: Command | None = None  # the command that reads the heredoc it stands in
+        self.command: SimpleCommand | None = None  # the command that reads the heredoc it stands in
         self.redirection: Redirection | None = None  # a `>&` whose word it is in
         self.declared: Word | None = None  # the argument of a declaration that may assign an array
 
@@ -186,7 +186,7 @@ class Redirection:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Command:
+class SimpleCommand:
     """A simple command: its words, without the assignments before it and the redirections around it."""
 
     words: list[Word] = field(default_factory=list)

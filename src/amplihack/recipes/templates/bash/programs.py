@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from amplihack.recipes.templates.bash.builtins import without_prefix
-from amplihack.recipes.templates.bash.flow import Flow, references
-from amplihack.recipes.templates.bash.places import Command, Output, Place, Word
+from amplihack.recipes.templates.bash.flow import ValueFlow, references
+from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word
 from amplihack.recipes.templates.bash.variables import PROGRAM_VARIABLES
 
 _EVALUATES = frozenset({"alias", "bind", "compgen", "complete", "eval", "fc", "trap", "watch", "parallel"})
@@ -52,7 +52,7 @@ _PROGRAM_FIRST = {
 }
 
 
-def settle_programs(command: Command, flow: Flow) -> None:
+def settle_programs(command: SimpleCommand, flow: ValueFlow) -> None:
     """Note the language of the placeholders that become source code, and the variables that do."""
     if not command.marked and command.words[0].plain.rpartition("/")[2] not in _MAY_EXECUTE:
         return
@@ -74,7 +74,9 @@ def settle_programs(command: Command, flow: Flow) -> None:
             name_language(word.marks if direct else (), language)
 
 
-def name_language(marks: Iterable[Place | Output], language: str, *, without: Command | None = None) -> None:
+def name_language(
+    marks: Iterable[Place | Output], language: str, *, without: SimpleCommand | None = None
+) -> None:
     own = {id(mark) for word in without.words for mark in word.marks} if without else set()
     for mark in marks:
         for place in mark.places if id(mark) not in own else ():
@@ -156,7 +158,7 @@ def _scripts(arguments: Sequence[Word]) -> list[Word]:
     return [word for word in arguments if not word.plain.startswith("-")]
 
 
-def input_language(command: Command) -> str:
+def input_language(command: SimpleCommand) -> str:
     """Return the language of a program that the command reads from its input; empty if that is only data."""
     words = without_prefix(command.words)
     if not words:

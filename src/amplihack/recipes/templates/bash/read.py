@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.templates.bash.commands import commands
-from amplihack.recipes.templates.bash.cursor import Cursor, Rules, Script
+from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
 from amplihack.recipes.templates.bash.parameters import parameter
 from amplihack.recipes.templates.bash.places import Edit, Mark, Output, Place, Quoting, Refusal, hold, refuse
 from amplihack.recipes.templates.bash.programs import input_language, name_language
@@ -44,7 +44,7 @@ def read_script(script: str) -> Reading:
     if not placeholders:
         return Reading()
     found = Script()
-    cursor = Cursor(script, placeholders, range(len(script) + 1), found, Rules(commands, parameter))
+    cursor = Cursor(script, placeholders, range(len(script) + 1), found, Grammar(commands, parameter))
     commands(cursor, "", 0)
     found.flow.settle(found.variables.integers)
     found.flow.evaluated |= found.variables.leading_to_integers()

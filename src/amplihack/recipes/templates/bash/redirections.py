@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from amplihack.recipes.templates.bash.blocks import List
+from amplihack.recipes.templates.bash.blocks import CommandList
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
-from amplihack.recipes.templates.bash.flow import Flow, references
+from amplihack.recipes.templates.bash.flow import ValueFlow, references
 from amplihack.recipes.templates.bash.heredocs import open_heredoc
 from amplihack.recipes.templates.bash.places import Redirection, Refusal, Word, refuse
 from amplihack.recipes.templates.bash.words import word
@@ -27,7 +27,7 @@ def is_descriptor(found: Word) -> bool:
     return descriptor is not None
 
 
-def redirection(c: Cursor, state: List) -> bool:
+def redirection(c: Cursor, state: CommandList) -> bool:
     """Read the redirection here, or tell that there is none."""
     following = c.ahead(3)
     if following.startswith("<<") and following != "<<<":
@@ -50,7 +50,9 @@ def redirection(c: Cursor, state: List) -> bool:
     return True
 
 
-def _settle(state: List, flow: Flow, operator: str, target: Word, output: tuple[int, int] | None) -> None:
+def _settle(
+    state: CommandList, flow: ValueFlow, operator: str, target: Word, output: tuple[int, int] | None
+) -> None:
     if operator == "<<<":
         for mark in target.marks:
             mark.feeds = mark.is_input = True

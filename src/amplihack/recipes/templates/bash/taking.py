@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from amplihack.recipes.templates.bash.blocks import Expects, List, close, reopen
-from amplihack.recipes.templates.bash.blocks import open_ as open_block
+from amplihack.recipes.templates.bash.blocks import (
+    CommandList,
+    Expects,
+    close_block,
+    open_block,
+    reopen_block,
+)
 from amplihack.recipes.templates.bash.builtins import DECLARES
 from amplihack.recipes.templates.bash.conditions import condition
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.places import Refusal, Word, refuse
 
 _FUNCTION_PARENTHESES = re.compile(r"(?:[ \t]|\\\n)*\((?:[ \t]|\\\n)*\)")
+_IN = re.compile(r"(?:\s|\\\n)*in\s")
 _ASSIGNED = re.compile(r"""([A-Za-z0-9_\0\1"']++)(?:\[.*\])?\+?=""", re.DOTALL)
 _TIME_OPTION = re.compile(r"[ \t]+-p(?=[ \t])")
 _COPROC_NAME = re.compile(
@@ -20,12 +26,12 @@ _COPROC_NAME = re.compile(
 )
 
 
-def take(c: Cursor, state: List, found: Word) -> None:
+def take(c: Cursor, state: CommandList, found: Word) -> None:
     """Settle a word by what the list expects."""
     _TAKE[state.expects](c, state, found)
 
 
-def _take_command(c: Cursor, state: List, found: Word) -> None:
+def _take_command(c: Cursor, state: CommandList, found: Word) -> None:
     text = found.text
     if state.begun and text in _RESERVED:
         _first_word(c, state, found)
@@ -39,8 +45,8 @@ def _take_command(c: Cursor, state: List, found: Word) -> None:
         condition(c, c.pos - 2)
     elif text == "esac" and state.kinds["case"]:
         while state.innermost != "case":
-            close(c.script, state)
-        close(c.script, state)
+            close_block(c.script, state)
+        close_block(c.script, state)
     elif parentheses := _FUNCTION_PARENTHESES.match(c.text, c.pos, c.end):
         c.pos = parentheses.end()
         state.function = True
@@ -54,7 +60,7 @@ def _take_command(c: Cursor, state: List, found: Word) -> None:
         _first_word(c, state, found)
 
 
-def _first_word(_: Cursor, state: List, found: Word) -> None:
+def _first_word(_: Cursor, state: CommandList, found: Word) -> None:
     command = state.command
     command.words.append(found)
     command.marked = command.marked or bool(found.marks)
@@ -64,7 +70,7 @@ def _first_word(_: Cursor, state: List, found: Word) -> None:
         found.marks[0].places[0].command_word = True
 
 
-def _take_argument(_: Cursor, state: List, found: Word) -> None:
+def _take_argument(_: Cursor, state: CommandList, found: Word) -> None:
     command = state.command
     if found.marks:
         command.marked = True
@@ -73,13 +79,15 @@ def _take_argument(_: Cursor, state: List, found: Word) -> None:
     command.words.append(found)
 
 
-def _take_variable(_: Cursor, state: List, found: Word) -> None:
+def _take_variable(c: Cursor, state: CommandList, found: Word) -> None:
     refuse(found.marks, Refusal.NAME)
+    if not _IN.match(c.text, c.pos, c.end):
+        c.script.flow.assign(found.text, "$@")
     state.loop = found.text
     state.expects = Expects.IN
 
 
-def _take_in(c: Cursor, state: List, found: Word) -> None:
+def _take_in(c: Cursor, state: CommandList, found: Word) -> None:
     """Read `in`; the words behind it are like those of an ordinary command. `do` begins the body."""
     state.expects = Expects.COMMAND
     if found.text == "in":
@@ -89,17 +97,17 @@ def _take_in(c: Cursor, state: List, found: Word) -> None:
         _BLOCKS[found.text](c, state, found.text)
 
 
-def _take_case_word(_: Cursor, state: List, __: Word) -> None:
+def _take_case_word(_: Cursor, state: CommandList, __: Word) -> None:
     state.expects = Expects.CASE_IN
 
 
-def _take_case_in(c: Cursor, state: List, found: Word) -> None:
+def _take_case_in(c: Cursor, state: CommandList, found: Word) -> None:
     state.expects = Expects.COMMAND
     if found.text == "in":
         open_block(c.script, state, "pattern")
 
 
-def _take_function(c: Cursor, state: List, found: Word) -> None:
+def _take_function(c: Cursor, state: CommandList, found: Word) -> None:
     refuse(found.marks, Refusal.FUNCTION)
     if parentheses := _FUNCTION_PARENTHESES.match(c.text, c.pos, c.end):
         c.pos = parentheses.end()
@@ -108,25 +116,25 @@ def _take_function(c: Cursor, state: List, found: Word) -> None:
     state.expects = Expects.COMMAND
 
 
-def _begin(c: Cursor, state: List, text: str) -> None:
+def _begin(c: Cursor, state: CommandList, text: str) -> None:
     open_block(c.script, state, text)
 
 
-def _go_on(c: Cursor, state: List, text: str) -> None:
+def _go_on(c: Cursor, state: CommandList, text: str) -> None:
     """Read `then`, `elif`, `else` or `do`: another part of the same command."""
     if state.innermost in ("if", "then", "elif", "while", "until"):
-        reopen(c.script, state, text)
+        reopen_block(c.script, state, text)
     else:
         open_block(c.script, state, text)
 
 
-def _finish(c: Cursor, state: List, text: str) -> None:
+def _finish(c: Cursor, state: CommandList, text: str) -> None:
     if state.innermost in _FINISHES[text]:
-        close(c.script, state)
+        close_block(c.script, state)
 
 
 _FINISHES = {"fi": ("if", "then", "elif", "else"), "done": ("do",), "}": ("{",)}
-_BLOCKS: dict[str, Callable[[Cursor, List, str], None]] = {
+_BLOCKS: dict[str, Callable[[Cursor, CommandList, str], None]] = {
     **dict.fromkeys(("if", "while", "until", "{"), _begin),
     **dict.fromkeys(("then", "elif", "else", "do"), _go_on),
     **dict.fromkeys(_FINISHES, _finish),
@@ -143,7 +151,7 @@ _BEGINS = {
     "function": Expects.FUNCTION,
 }
 _RESERVED = _BLOCKS.keys() | _PREFIXES.keys() | _BEGINS.keys() | {"[["}
-_TAKE: dict[Expects, Callable[[Cursor, List, Word], None]] = {
+_TAKE: dict[Expects, Callable[[Cursor, CommandList, Word], None]] = {
     Expects.COMMAND: _take_command,
     Expects.ARGUMENT: _take_argument,
     Expects.VARIABLE: _take_variable,
