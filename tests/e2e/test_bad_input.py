@@ -80,7 +80,8 @@ def test_a_million_bytes_are_read_and_one_more_is_refused(workspace: Workspace) 
 
 def test_ten_thousand_steps_are_read_and_checked(workspace: Workspace) -> None:
     steps = "".join(f"  - {{id: s{number}, command: echo}}\n" for number in range(10_000))
-    workspace.write("long.yaml", f"name: long\nsteps:\n{steps}")
+    allowed = "recursion: {max_total_steps: 10000}"
+    workspace.write("long.yaml", f"name: long\n{allowed}\nsteps:\n{steps}")
     assert "(10000 steps)" in workspace.run("recipe", "validate", "long.yaml").stdout
     assert workspace.run("recipe", "check", "long.yaml").exit_code == 0
 
