@@ -25,7 +25,7 @@ class _Absent:
 _ABSENT: Final = _Absent()
 
 
-class Field:
+class RecordField:
     """How one field is filled, compared and shown."""
 
     __slots__ = ("compare", "default", "factory", "name", "show")
@@ -51,14 +51,14 @@ def field(
     repr: bool = True,  # noqa: A002 - the word that readers know from dataclasses
 ) -> Any:
     """Describe a field that needs more than a default value."""
-    return Field("", default, default_factory, compare=compare, show=repr)
+    return RecordField("", default, default_factory, compare=compare, show=repr)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class RecordType(type):
     """Turns annotations into slots before a class is made, which a decorator cannot do."""
 
-    _fields: tuple[Field, ...]
+    _fields: tuple[RecordField, ...]
     _setters: tuple[Callable[[Any, Any], None], ...]
     _key: Callable[[Any], Any]  # what two records are compared by
     _kw_only: bool
@@ -100,18 +100,18 @@ class RecordType(type):
         super().__init__(name, bases, namespace)
 
 
-def _take_fields(namespace: dict[str, Any]) -> list[Field]:
+def _take_fields(namespace: dict[str, Any]) -> list[RecordField]:
     """Return the fields that a class body declares; their defaults make room for slots."""
-    found: list[Field] = []
+    found: list[RecordField] = []
     for name, annotation in namespace.get("__annotations__", {}).items():
         if "ClassVar" in str(annotation):
             continue
         default = namespace.pop(name, _ABSENT)
-        if isinstance(default, Field):
+        if isinstance(default, RecordField):
             default.name = name
             found.append(default)
         else:
-            found.append(Field(name, default, None, compare=True, show=True))
+            found.append(RecordField(name, default, None, compare=True, show=True))
     return found
 
 

@@ -23,7 +23,7 @@ from amplihack.recipes.conditions import (
     Name,
     Not,
     Or,
-    Placeholder,
+    PlaceholderNode,
     Property,
     Rules,
     evaluate,
@@ -48,7 +48,7 @@ paths = st.builds(
     names.filter(lambda n: n != "else"),
     st.lists(keys | any_keys, max_size=3),
 )
-placeholders = st.builds(Placeholder, paths)
+placeholders = st.builds(PlaceholderNode, paths)
 constants = st.builds(
     Constant,
     st.none()

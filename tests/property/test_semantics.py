@@ -19,7 +19,7 @@ from tests.unit.recipes.check.shelf import Shelf
 
 from amplihack.recipes.check.availability import Later, Sibling, Sure, Unknown, Use
 from amplihack.recipes.check.recipe import STAGES
-from amplihack.recipes.check.subject import Subject, study
+from amplihack.recipes.check.subject import CheckedRecipe, study
 from amplihack.recipes.check.variable_uses import in_test
 from amplihack.recipes.engine.dry_run import forecast
 from amplihack.recipes.engine.state import Options
@@ -53,7 +53,7 @@ class Observed:
         return last if inside and last in self.main else ""
 
 
-def observe(world: World, subject: Subject) -> Observed:
+def observe(world: World, subject: CheckedRecipe) -> Observed:
     fake = FakeWorld({**ANSWERS}, dict(world.recipes))
     result = fake.run(world.main, include_tags=world.include_tags, exclude_tags=world.exclude_tags)
     seen = Observed({step.id: step for step in every_step(subject.recipe.steps)}, result)
@@ -88,7 +88,7 @@ def is_rendered(use: Use) -> bool:
             return False
 
 
-def names_in_conditions(subject: Subject) -> dict[str, set[str]]:
+def names_in_conditions(subject: CheckedRecipe) -> dict[str, set[str]]:
     """For each step the names that it or something around it tests: their author has thought of them."""
     found: dict[str, set[str]] = {}
 
@@ -104,7 +104,7 @@ def names_in_conditions(subject: Subject) -> dict[str, set[str]]:
     return found
 
 
-def hold_variables(subject: Subject, seen: Observed) -> None:
+def hold_variables(subject: CheckedRecipe, seen: Observed) -> None:
     tested = names_in_conditions(subject)
     for use in subject.flow.uses:
         if use.step is None or not is_rendered(use):
@@ -125,7 +125,7 @@ def hold_variables(subject: Subject, seen: Observed) -> None:
 # what is certain and what is impossible
 
 
-def hold_findings(subject: Subject, seen: Observed) -> None:
+def hold_findings(subject: CheckedRecipe, seen: Observed) -> None:
     for problem in (problem for stage in STAGES for problem in stage(subject)):
         if problem.severity == "error" and problem.code not in RULES_OF_THE_DIALECT:
             assert not seen.result.success, f"certain, and the run succeeds: {problem.what}"
@@ -143,7 +143,7 @@ def hold_findings(subject: Subject, seen: Observed) -> None:
             hold_depth(subject, seen, problem.where, problem.what)
 
 
-def hold_depth(subject: Subject, seen: Observed, where: Any, what: str) -> None:
+def hold_depth(subject: CheckedRecipe, seen: Observed, where: Any, what: str) -> None:
     """A call that goes too deep never ends well: somewhere below it a failure is recorded."""
     calls = {step.id: step.action for step in subject.recipe.steps if isinstance(step.action, SubRecipe)}
     for each in seen.finished:
@@ -156,7 +156,7 @@ def hold_depth(subject: Subject, seen: Observed, where: Any, what: str) -> None:
 # order
 
 
-def hold_order(subject: Subject, seen: Observed) -> None:
+def hold_order(subject: CheckedRecipe, seen: Observed) -> None:
     for stage in describe(subject.recipe)["stages"]:
         hold_sequence(stage["steps"], "", seen)
 
@@ -177,7 +177,7 @@ def hold_sequence(steps: list[dict[str, Any]], prefix: str, seen: Observed) -> N
 # the dry run
 
 
-def hold_forecast(world: World, subject: Subject, seen: Observed) -> None:
+def hold_forecast(world: World, subject: CheckedRecipe, seen: Observed) -> None:
     options = Options(
         run_id="x", working_dir="/here", include_tags=world.include_tags, exclude_tags=world.exclude_tags
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence
-from amplihack.recipes.fields import RECIPE, STEP, Dialect, Table
+from amplihack.recipes.fields import RECIPE, STEP, Dialect, FieldTable
 
 _SPELLINGS: dict[str, Dialect] = {  # where an alias says more than the field it stands for
     "working_dir": "amplihack",
@@ -70,7 +70,7 @@ def _steps(node: Mapping) -> Iterator[Mapping]:
                 yield from _steps(child)
 
 
-def _field_signals(node: Mapping, table: Table) -> Iterator[tuple[str, Dialect]]:
+def _field_signals(node: Mapping, table: FieldTable) -> Iterator[tuple[str, Dialect]]:
     known = table.known
     for key in node.entries:
         side = _SPELLINGS.get(key) or (known[key].signal if key in known else None)

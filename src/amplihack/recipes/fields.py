@@ -53,7 +53,7 @@ class Field:
 
 
 @dataclass(frozen=True)  # no slots: `known` is computed once and kept
-class Table:
+class FieldTable:
     """The fields of one kind of mapping."""
 
     name: str
@@ -66,7 +66,7 @@ class Table:
         return {spelling: each for each in self.fields for spelling in (each.name, *each.aliases)}
 
 
-RECIPE = Table(
+RECIPE = FieldTable(
     "recipe",
     "The file as a whole.",
     (
@@ -115,7 +115,7 @@ RECIPE = Table(
     ),
 )  # fmt: skip
 
-RECURSION = Table(
+RECURSION = FieldTable(
     "recursion",
     "How deep recipes may nest and how many steps they may run in all.",
     (
@@ -126,7 +126,7 @@ RECURSION = Table(
     ),
 )
 
-HOOKS = Table(
+HOOKS = FieldTable(
     "hooks",
     "Shell commands that know `step_id`, `step_type`, `step_status`, `step_error` and `recipe_name`.",
     (
@@ -136,7 +136,7 @@ HOOKS = Table(
     ),
 )
 
-STAGE = Table(
+STAGE = FieldTable(
     "stage",
     "A named group of steps.",
     (
@@ -151,7 +151,7 @@ STAGE = Table(
     ),
 )
 
-APPROVAL = Table(
+APPROVAL = FieldTable(
     "approval",
     "A gate: the run goes on when a person approves and ends for good when the person denies.",
     (
@@ -165,7 +165,7 @@ APPROVAL = Table(
     ),
 )  # fmt: skip
 
-RETRY = Table(
+RETRY = FieldTable(
     "retry",
     "How often and how soon a failed step is tried again.",
     (
@@ -179,7 +179,7 @@ RETRY = Table(
     ),
 )  # fmt: skip
 
-RATE_LIMITING = Table(
+RATE_LIMITING = FieldTable(
     "rate_limiting",
     "One limiter for the whole tree of recipes.",
     (
@@ -189,7 +189,7 @@ RATE_LIMITING = Table(
     ),
 )
 
-BACKOFF = Table(
+BACKOFF = FieldTable(
     "backoff",
     "How the pause grows when a provider says that there were too many requests.",
     (
@@ -202,7 +202,7 @@ BACKOFF = Table(
     ),
 )
 
-ORCHESTRATOR = Table(
+ORCHESTRATOR = FieldTable(
     "orchestrator",
     "Settings for agent sessions.",
     (Field(name="config", shape="map", doc="Handed to every agent session as it is."),),
@@ -215,7 +215,7 @@ _FOREACH: tuple[LoopField, ...] = ("foreach",)
 _WHILE: tuple[LoopField, ...] = ("while_condition",)
 _LOOP: tuple[LoopField, ...] = (*_FOREACH, *_WHILE)
 
-STEP = Table(
+STEP = FieldTable(
     "step",
     "One piece of work: a shell command, a request to an agent, another recipe, or a loop over these.",
     (
@@ -328,7 +328,7 @@ STEP = Table(
     ),
 )  # fmt: skip
 
-TABLES: dict[str, Table] = {
+TABLES: dict[str, FieldTable] = {
     table.name: table
     for table in (
         RECIPE,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
 from amplihack.errors import Location, Problem, Severity
-from amplihack.recipes.fields import Field, Table
+from amplihack.recipes.fields import Field, FieldTable
 from amplihack.recipes.model import Test, Text
 from amplihack.recipes.shapes import Read, Unreadable, read_field
 from amplihack.recipes.values import Value
@@ -87,7 +87,7 @@ class Fields:
         return to_value(self.nodes[name]) if name in self.nodes else None
 
 
-def read_table(node: Mapping, table: Table, owner: str, report: Report) -> Fields:
+def read_table(node: Mapping, table: FieldTable, owner: str, report: Report) -> Fields:
     """The known fields of a mapping; `owner` begins each message, as in "Step 'build': "."""
     known = table.known
     values: dict[str, Read] = {}
@@ -121,7 +121,7 @@ def _read(child: Node, each: Field, owner: str, values: dict[str, Read], report:
             report.add("wrong-type", f"{owner}'{each.name}' {error}", child.where)
 
 
-def _unknown(node: Mapping, key: str, table: Table, owner: str, report: Report) -> None:
+def _unknown(node: Mapping, key: str, table: FieldTable, owner: str, report: Report) -> None:
     if key.startswith("x-") or not isinstance(node.keys[key].value, str):
         return
     meant = closest(key, table.known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplihack.recipes.fields import TABLES, Field, Shape, Table
+from amplihack.recipes.fields import TABLES, Field, FieldTable, Shape
 
 _WORDS: dict[Shape, str] = {
     "text": "text",
@@ -39,7 +39,7 @@ def reference_page() -> str:
     return "\n".join([_HEAD, *(_section(table) for table in TABLES.values())])
 
 
-def _section(table: Table) -> str:
+def _section(table: FieldTable) -> str:
     rows = [_row(each) for each in table.fields]
     head = "| field | holds | default | meaning |\n| --- | --- | --- | --- |"
     return f"## {table.name}\n\n{table.doc}\n\n{head}\n" + "\n".join(rows) + "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplihack.recipes.fields import TABLES, Field, Shape, Table
+from amplihack.recipes.fields import TABLES, Field, FieldTable, Shape
 
 _SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean"]}
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -42,7 +42,7 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def _object(table: Table) -> dict[str, Any]:
+def _object(table: FieldTable) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for each in table.fields:
         properties[each.name] = {"description": each.doc, **_optional(each)}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from amplihack.recipes.check.variable_uses import Mention
+from amplihack.recipes.check.variable_uses import VariableMention
 from amplihack.recipes.model import Step, SubRecipe
 
 
@@ -50,7 +50,7 @@ SURE, UNKNOWN = Sure(), Unknown()
 class Use:
     """A mention of a variable, and whether it is there."""
 
-    mention: Mention
+    mention: VariableMention
     step: Step | None
     availability: Availability
     open: bool  # a sub-recipe that nobody can look into may have set more names

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from amplihack.errors import Problem
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.conditions import inside, sites
-from amplihack.recipes.check.subject import Subject
+from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.conditions import (
     And,
     Call,
@@ -18,13 +18,13 @@ from amplihack.recipes.conditions import (
     Name,
     Not,
     Or,
-    Placeholder,
+    PlaceholderNode,
 )
 from amplihack.recipes.model import Recipe, every_step
 from amplihack.recipes.semantics import rules_of
 
 
-def text_flags(subject: Subject) -> Iterator[Problem]:
+def text_flags(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find variables that hold the text "false" and are tested as they are."""
     if "false" in rules_of(subject.recipe).false_words:
         return  # there the word is false
@@ -45,7 +45,7 @@ def text_flags(subject: Subject) -> Iterator[Problem]:
 
 def _flags(tree: Expression) -> Iterator[tuple[str, int]]:
     match tree:
-        case Name(name) | Placeholder((name,)) | Interpolated((Placeholder((name,)),)):
+        case Name(name) | PlaceholderNode((name,)) | Interpolated((PlaceholderNode((name,)),)):
             yield name, tree.column
         case Not(operand) | Call("bool", (operand,)):
             yield from _flags(operand)
@@ -56,7 +56,7 @@ def _flags(tree: Expression) -> Iterator[tuple[str, int]]:
             return
 
 
-def compared_json(subject: Subject) -> Iterator[Problem]:
+def compared_json(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find results that are read as JSON and compared with a word, as if they were text."""
     parsed = _parsed(subject.recipe)
     for site in sites(subject) if parsed else ():
@@ -71,7 +71,7 @@ def compared_json(subject: Subject) -> Iterator[Problem]:
 def _word_test(node: Expression) -> tuple[str, str]:
     """The variable and the word of `name == 'word'`, where the word cannot be JSON itself."""
     match node:
-        case Compare("==" | "!=", Name(name) | Placeholder((name,)), Constant(str() as text)):
+        case Compare("==" | "!=", Name(name) | PlaceholderNode((name,)), Constant(str() as text)):
             return ("", "") if text[:1] in ("", "[", "{") or text in ("true", "false") else (name, text)
         case _:
             return "", ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from amplihack.errors import ConditionError, Problem, Severity
 from amplihack.recipes.check.codes import finding
-from amplihack.recipes.check.subject import Subject
+from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.conditions import (
     And,
     Compare,
@@ -38,7 +38,7 @@ class Site:
     blame: Severity = "warning"  # how bad it is if the condition can only fail
 
 
-def sites(subject: Subject) -> Iterator[Site]:
+def sites(subject: CheckedRecipe) -> Iterator[Site]:
     """Yield the conditions of stages, steps and loops."""
     for stage in subject.recipe.stages:
         if stage.condition:
@@ -47,7 +47,7 @@ def sites(subject: Subject) -> Iterator[Site]:
             yield from _step_sites(step, subject)
 
 
-def _step_sites(step: Step, subject: Subject) -> Iterator[Site]:
+def _step_sites(step: Step, subject: CheckedRecipe) -> Iterator[Site]:
     if step.condition:
         # the step is there to be run, as far as its condition is concerned
         blame = subject.blame(replace(step, condition=None, loop=None))
@@ -57,7 +57,7 @@ def _step_sites(step: Step, subject: Subject) -> Iterator[Site]:
         yield Site(step.loop.over.condition, f"the loop of step '{step.id}'", repeats=True, blame=blame)
 
 
-def pointless_conditions(subject: Subject) -> Iterator[Problem]:
+def pointless_conditions(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find conditions with one answer only, and loops that never run."""
     rules = rules_of(subject.recipe)
     for site in sites(subject):

@@ -32,7 +32,7 @@ from amplihack.recipes.check.availability import (
     Sibling,
     Use,
 )
-from amplihack.recipes.check.variable_uses import Mention
+from amplihack.recipes.check.variable_uses import VariableMention
 from amplihack.recipes.model import Body, Recipe, Stage, Step, SubRecipe, Test, every_step
 from amplihack.recipes.semantics import (
     BUILT_IN,
@@ -134,7 +134,7 @@ class _Walk:
             found = variable_uses.in_command(text)
             self._use_anywhere(each for each in found if each.name not in HOOK_NAMES)
 
-    def _use_anywhere(self, found: Iterable[Mention]) -> None:
+    def _use_anywhere(self, found: Iterable[VariableMention]) -> None:
         """Note uses in texts that are rendered at many times, so that any result may be there."""
         for mention in found:
             self.used.add(mention.name)
@@ -265,7 +265,7 @@ class _Walk:
 
     # what is used
 
-    def _use(self, step: Step | None, found: Iterable[Mention]) -> None:
+    def _use(self, step: Step | None, found: Iterable[VariableMention]) -> None:
         for mention in found:
             self.used.add(mention.name)
             self.uses.append(Use(mention, step, self._availability(step, mention.name), self.open))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from amplihack.errors import Problem
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.neighbours import Neighbours, key
-from amplihack.recipes.check.subject import Subject
+from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Body, Step, SubRecipe
 from amplihack.recipes.semantics import (
@@ -29,7 +29,7 @@ _DEPTH_FIX = "raise `recursion.max_depth`"
 _STEPS_FIX = "raise `recursion.max_total_steps`"
 
 
-def bottomless_calls(subject: Subject) -> Iterator[Problem]:
+def bottomless_calls(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find calls that certainly lead back to themselves, or deeper than the limit allows."""
     certain, forced = _Calls(subject.neighbours, forced=False), _Calls(subject.neighbours, forced=True)
     limit = depth_limit(subject.recipe)
@@ -109,7 +109,7 @@ class _Calls:
 # Steps in all -----------------------------------------------------------------------------------------
 
 
-def too_many_steps(subject: Subject) -> Iterator[Problem]:
+def too_many_steps(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find recipes that need more steps than `max_total_steps` allows, even if all goes well."""
     counter = _Counter(subject.neighbours)
     limit, total = step_limit(subject.recipe), 0
@@ -126,7 +126,7 @@ def too_many_steps(subject: Subject) -> Iterator[Problem]:
                 break
 
 
-def _tight_calls(step: Step, subject: Subject, counter: _Counter) -> Iterator[Problem]:
+def _tight_calls(step: Step, subject: CheckedRecipe, counter: _Counter) -> Iterator[Problem]:
     """Find a call whose own limit is smaller than the steps of the sub-recipe."""
     call = step.action
     found = subject.neighbours.resolve(call, subject.located.path) if isinstance(call, SubRecipe) else None

@@ -10,14 +10,14 @@ from amplihack.errors import Problem, Severity
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.flow import names_set
 from amplihack.recipes.check.spelling import Spelling
-from amplihack.recipes.check.subject import Subject
+from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.conditions import And, Rules
 from amplihack.recipes.conditions.certain import verdict
 from amplihack.recipes.model import Body, Step, every_step
 from amplihack.recipes.semantics import batches, rounds_are_apart, rules_of
 
 
-def dependencies(subject: Subject) -> Iterator[Problem]:
+def dependencies(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find dependencies on steps that do not come before."""
     recipe = subject.recipe
     severity: Severity = "error" if subject.strict else "warning"
@@ -46,7 +46,7 @@ def _in_order(steps: tuple[Step, ...]) -> Iterator[Step]:
         yield step
 
 
-def split_groups(subject: Subject) -> Iterator[Problem]:
+def split_groups(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find members of a parallel group that do not stand together, and so do not run together."""
     for steps in _sequences(subject):
         seen: dict[str, str] = {}
@@ -60,7 +60,7 @@ def split_groups(subject: Subject) -> Iterator[Problem]:
                 seen[group] = last.id
 
 
-def _sequences(subject: Subject) -> Iterator[tuple[Step, ...]]:
+def _sequences(subject: CheckedRecipe) -> Iterator[tuple[Step, ...]]:
     """Yield every list of steps that run in order: those of stages and those of loop bodies."""
     for stage in subject.recipe.stages:
         yield stage.steps
@@ -69,7 +69,7 @@ def _sequences(subject: Subject) -> Iterator[tuple[Step, ...]]:
             yield step.action.steps
 
 
-def parallel_writes(subject: Subject) -> Iterator[Problem]:
+def parallel_writes(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find steps or rounds that run at the same time and write the same variable."""
     for steps in _sequences(subject):
         for batch in batches(steps):
@@ -78,7 +78,7 @@ def parallel_writes(subject: Subject) -> Iterator[Problem]:
         yield from _rounds(step, subject.flow.used)
 
 
-def _conflicts(batch: tuple[Step, ...], subject: Subject) -> Iterator[Problem]:
+def _conflicts(batch: tuple[Step, ...], subject: CheckedRecipe) -> Iterator[Problem]:
     if len(batch) == 1:
         return
     look = partial(subject.neighbours.look, subject.located.path)

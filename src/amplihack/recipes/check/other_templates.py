@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from amplihack.errors import Problem
 from amplihack.recipes.check.codes import finding
-from amplihack.recipes.check.subject import Subject
+from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Agent, Bash, Recipe, Text, every_step
 from amplihack.recipes.placeholders import Unsupported, unsupported
 
@@ -16,7 +16,7 @@ _FIRST_NAME = re.compile(r"[A-Za-z_][\w-]*")
 _KEYWORD = re.compile(r"\{\{[ \t]*[#^][ \t]*(?:if|unless|each|with)?\b")
 
 
-def other_templates(subject: Subject) -> Iterator[Problem]:
+def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find blocks and filters of other template languages, which stay in the text as they are."""
     for text in _texts(subject.recipe):
         for found in unsupported(text.text) if "{{" in text.text else ():

@@ -9,13 +9,13 @@ from dataclasses import replace
 from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.recipes.check.codes import finding
-from amplihack.recipes.check.subject import Subject
+from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Foreach, Step, Text, every_step
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.semantics import CONTEXT_RULES, as_list, is_blank, list_path
 
 
-def unknown_rules(subject: Subject) -> Iterator[Problem]:
+def unknown_rules(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find rules of `context_validation` that nobody knows, so that they check nothing."""
     for name, rule in subject.recipe.context_validation.items():
         if rule.strip() and rule.strip() not in CONTEXT_RULES:
@@ -26,7 +26,7 @@ def unknown_rules(subject: Subject) -> Iterator[Problem]:
             yield finding("unknown-rule", "warning", what, where, fix)
 
 
-def unknown_secrets(subject: Subject) -> Iterator[Problem]:
+def unknown_secrets(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find secrets that nothing sets; one that is used may still come from the user."""
     used = subject.flow.used
     for name in sorted(subject.recipe.secrets - subject.names):
@@ -41,7 +41,7 @@ def unknown_secrets(subject: Subject) -> Iterator[Problem]:
         )
 
 
-def pointless_overrides(subject: Subject) -> Iterator[Problem]:
+def pointless_overrides(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find steps that replace nothing; those that do have lost the mark when the parent was merged in."""
     for step in every_step(subject.recipe.steps):
         if step.override:
@@ -51,7 +51,7 @@ def pointless_overrides(subject: Subject) -> Iterator[Problem]:
             )
 
 
-def pointless_retries(subject: Subject) -> Iterator[Problem]:
+def pointless_retries(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find commands that are tried again on failure although no exit code counts as one."""
     for step in every_step(subject.recipe.steps):
         if (
@@ -73,7 +73,7 @@ def _has_time_limit(step: Step) -> bool:
 _NAME = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")
 
 
-def constant_loops(subject: Subject) -> Iterator[Problem]:
+def constant_loops(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find loops over a text that is no list: written there, or the default of the variable."""
     for step in every_step(subject.recipe.steps):
         over = step.loop.over if step.loop else None
@@ -81,7 +81,7 @@ def constant_loops(subject: Subject) -> Iterator[Problem]:
             yield from _constant_loop(step, over.items, subject)
 
 
-def _constant_loop(step: Step, items: Text, subject: Subject) -> Iterator[Problem]:
+def _constant_loop(step: Step, items: Text, subject: CheckedRecipe) -> Iterator[Problem]:
     path = list_path(items.text)
     if path is None:
         return

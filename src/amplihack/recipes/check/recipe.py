@@ -21,17 +21,17 @@ from amplihack.recipes.check.pointless import (
     unknown_secrets,
 )
 from amplihack.recipes.check.sub_recipes import empty_inputs, missing_inputs, unknown_inputs, unknown_recipes
-from amplihack.recipes.check.subject import Subject, study
+from amplihack.recipes.check.subject import CheckedRecipe, study
 from amplihack.recipes.check.unknown import reserved_names, unknown_agents, unknown_parts
 from amplihack.recipes.check.unset_variables import doubtful_uses, unused_outputs
 from amplihack.recipes.extends import Located
 
 
-def _scripts(subject: Subject) -> Iterator[Problem]:
+def _scripts(subject: CheckedRecipe) -> Iterator[Problem]:
     return command_hazards(subject.recipe, subject.flow.made, subject.blame)
 
 
-STAGES: Final[tuple[Callable[[Subject], Iterator[Problem]], ...]] = (
+STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     # variables
     doubtful_uses,
     unknown_parts,

@@ -9,13 +9,13 @@ from amplihack.recipes.check.availability import CallNeeds
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.neighbours import Unresolved, key
 from amplihack.recipes.check.spelling import Spelling
-from amplihack.recipes.check.subject import Subject
+from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Step, SubRecipe, every_step
 from amplihack.recipes.semantics import is_blank
 
 
-def unknown_recipes(subject: Subject) -> Iterator[Problem]:
+def unknown_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find calls of recipes that are not there."""
     for step in every_step(subject.recipe.steps):
         call = step.action
@@ -27,13 +27,13 @@ def unknown_recipes(subject: Subject) -> Iterator[Problem]:
                 yield finding("unknown-recipe", subject.blame(step), what, call.recipe.where, searched)
 
 
-def missing_inputs(subject: Subject) -> Iterator[Problem]:
+def missing_inputs(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find inputs of a sub-recipe that nobody gives."""
     for call in subject.flow.calls:
         yield from _missing_inputs(call, subject)
 
 
-def _missing_inputs(call: CallNeeds, subject: Subject) -> Iterator[Problem]:
+def _missing_inputs(call: CallNeeds, subject: CheckedRecipe) -> Iterator[Problem]:
     action, incoming = call.step.action, subject.incoming
     if not isinstance(action, SubRecipe):
         return
@@ -58,7 +58,7 @@ def _missing(step: Step, action: SubRecipe, names: list[str], verb: str, severit
     )
 
 
-def empty_inputs(subject: Subject) -> Iterator[Problem]:
+def empty_inputs(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find inputs that the sub-recipe insists on and that the call hands over empty."""
     for step, action, target in _resolved(subject):
         callee = subject.neighbours.callee(target)
@@ -68,7 +68,7 @@ def empty_inputs(subject: Subject) -> Iterator[Problem]:
                 yield finding("missing-input", "warning", what, action.recipe.where, f"give {name} a value")
 
 
-def unknown_inputs(subject: Subject) -> Iterator[Problem]:
+def unknown_inputs(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find variables that a call hands over and the sub-recipe has no use for."""
     spellings: dict[str, Spelling] = {}
     for step, action, target in _resolved(subject):
@@ -87,7 +87,7 @@ def _unknown_input(name: str, meant: str | None, step: Step, action: SubRecipe) 
     return finding("unknown-input", "warning" if slip else "note", what, action.recipe.where, fix)
 
 
-def _resolved(subject: Subject) -> Iterator[tuple[Step, SubRecipe, Located]]:
+def _resolved(subject: CheckedRecipe) -> Iterator[tuple[Step, SubRecipe, Located]]:
     for step in every_step(subject.recipe.steps):
         if isinstance(step.action, SubRecipe):
             found = subject.neighbours.resolve(step.action, subject.located.path)

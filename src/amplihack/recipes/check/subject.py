@@ -15,7 +15,7 @@ from amplihack.recipes.semantics import declared_names, every_loop_name, reached
 
 
 @dataclass(frozen=True)  # no slots: what is costly is computed once and kept
-class Subject:
+class CheckedRecipe:
     """What every stage of the check looks at."""
 
     located: Located
@@ -61,10 +61,10 @@ class Subject:
         return "error" if step.id in self.reached and unavoidable(step) else "warning"
 
 
-def study(located: Located, world: Surroundings) -> Subject:
+def study(located: Located, world: Surroundings) -> CheckedRecipe:
     """Follow the data through a recipe, the recipes that it calls and those that call it."""
     neighbours = Neighbours(world)
-    return Subject(
+    return CheckedRecipe(
         located,
         neighbours,
         flow=neighbours.flow(located),

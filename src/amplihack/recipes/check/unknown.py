@@ -9,14 +9,14 @@ from amplihack.errors import Problem, Severity
 from amplihack.recipes.check.availability import Flow, Use
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.spelling import Spelling
-from amplihack.recipes.check.subject import Subject
+from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Agent, Recipe, Step, every_step
 from amplihack.recipes.placeholders import show
 from amplihack.recipes.semantics import RESERVED, writes
 from amplihack.recipes.values import Missing, Value, lookup, member
 
 
-def reserved_names(subject: Subject) -> Iterator[Problem]:
+def reserved_names(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find results under names that belong to the runner, which the other dialect does not allow."""
     if not subject.strict:
         return
@@ -27,7 +27,7 @@ def reserved_names(subject: Subject) -> Iterator[Problem]:
             yield finding("reserved-name", "error", what, step.where, "choose another name")
 
 
-def unknown_parts(subject: Subject) -> Iterator[Problem]:
+def unknown_parts(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find parts of values that cannot be there: of defaults, of texts, of steps that do not exist."""
     recipe, flow = subject.recipe, subject.flow
     steps = {step.id: step for step in every_step(recipe.steps)}
@@ -90,7 +90,7 @@ def _unknown_step(use: Use, steps: Mapping[str, Step], recipe: Recipe, flow: Flo
     return finding("unknown-step", severity, f"there is no step '{path[1]}'", use.mention.where, fix)
 
 
-def unknown_agents(subject: Subject) -> Iterator[Problem]:
+def unknown_agents(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find agents that nobody here knows; one finding for each name, where it is first used."""
     agents = subject.agents
     short = {_short(agent) for agent in agents}

@@ -8,11 +8,11 @@ from amplihack.errors import Problem
 from amplihack.recipes.check.availability import Later, Maybe, Sibling, Unknown, Use
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.spelling import USUAL_INPUTS, plain
-from amplihack.recipes.check.subject import Subject
+from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.check.variable_uses import EVERYTHING
 
 
-def doubtful_uses(subject: Subject) -> Iterator[Problem]:
+def doubtful_uses(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find uses of variables that are not there, once for each variable and step."""
     seen: set[tuple[str, str | None, type]] = set()
     for use in subject.flow.uses:
@@ -25,7 +25,7 @@ def doubtful_uses(subject: Subject) -> Iterator[Problem]:
             yield problem
 
 
-def _judge(use: Use, subject: Subject) -> Problem | None:
+def _judge(use: Use, subject: CheckedRecipe) -> Problem | None:
     match use.availability:
         case Maybe(step):
             return _maybe(use, step, subject)
@@ -39,7 +39,7 @@ def _judge(use: Use, subject: Subject) -> Problem | None:
             return None
 
 
-def _maybe(use: Use, step: str, subject: Subject) -> Problem | None:
+def _maybe(use: Use, step: str, subject: CheckedRecipe) -> Problem | None:
     name = use.mention.name
     if name in subject.incoming.given:
         return None
@@ -63,7 +63,7 @@ def _sibling(use: Use, step: str, earlier: bool) -> Problem:
     )
 
 
-def _later(use: Use, step: str, subject: Subject) -> Problem | None:
+def _later(use: Use, step: str, subject: CheckedRecipe) -> Problem | None:
     name = use.mention.name
     if name in subject.incoming.given:
         return None
@@ -81,7 +81,7 @@ def _later(use: Use, step: str, subject: Subject) -> Problem | None:
     )
 
 
-def _unknown(use: Use, subject: Subject) -> Problem | None:
+def _unknown(use: Use, subject: CheckedRecipe) -> Problem | None:
     name = use.mention.name
     if name in subject.incoming.given or name in subject.incoming.made:
         return None
@@ -96,7 +96,7 @@ def _unknown(use: Use, subject: Subject) -> Problem | None:
     )
 
 
-def _forgotten(use: Use, subject: Subject, meant: str | None) -> bool:
+def _forgotten(use: Use, subject: CheckedRecipe, meant: str | None) -> bool:
     """Whether it is almost certainly a mistake that nothing sets the variable."""
     mention = use.mention
     if mention.soft or use.open or subject.incoming.open or mention.name.isdigit():
@@ -110,7 +110,7 @@ def _forgotten(use: Use, subject: Subject, meant: str | None) -> bool:
     return subject.root and mention.name not in USUAL_INPUTS and not mention.name.isupper()
 
 
-def unused_outputs(subject: Subject) -> Iterator[Problem]:
+def unused_outputs(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find results that the recipe names and nothing reads; the last step's is the result of the recipe."""
     used, steps = subject.flow.used, subject.recipe.steps
     if subject.incoming.called or EVERYTHING in used:

@@ -23,7 +23,7 @@ EVERYTHING = "amplihack_context_file"  # a script that reads this file may use a
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class VariableMention:
     """One mention; `soft` where a missing variable does no harm or was perhaps not meant as one."""
 
     path: KeyPath
@@ -42,30 +42,30 @@ class Mention:
         return self.place or self.source.at(self.offset)
 
 
-def in_text(text: Text, *, soft: bool = False, place: Location | None = None) -> Iterator[Mention]:
+def in_text(text: Text, *, soft: bool = False, place: Location | None = None) -> Iterator[VariableMention]:
     """Yield the placeholders of a template."""
     for found in find_placeholders(text.text):
         spaced = text.text[found.start + 2].isspace()  # other tools write `{{ name }}`
-        yield Mention(found.path, "placeholder", text, found.start, soft or spaced, place)
+        yield VariableMention(found.path, "placeholder", text, found.start, soft or spaced, place)
 
 
-def in_command(command: Text) -> Iterator[Mention]:
+def in_command(command: Text) -> Iterator[VariableMention]:
     """Yield the placeholders of a script; a comment may mention what it likes."""
     for mention in in_text(command):
         line = command.text[command.text.rfind("\n", 0, mention.offset) + 1 : mention.offset]
         if line.lstrip().startswith("#"):
-            yield Mention(mention.path, mention.manner, command, mention.offset, soft=True)
+            yield VariableMention(mention.path, mention.manner, command, mention.offset, soft=True)
         else:
             yield mention
 
 
-def in_test(test: Test) -> Iterator[Mention]:
+def in_test(test: Test) -> Iterator[VariableMention]:
     """Yield the variables of a condition."""
     guarded = set(_guarded(test.condition.tree))
     for found in references(test.condition.tree):
         braces = test.text[found.column : found.column + 2] == "{{"
         manner: Manner = "placeholder" if found.quoted or braces else "bare"
-        yield Mention(found.path, manner, test.source, found.column, found.column in guarded)
+        yield VariableMention(found.path, manner, test.source, found.column, found.column in guarded)
 
 
 def _guarded(tree: Expression) -> Iterator[int]:
@@ -76,7 +76,7 @@ def _guarded(tree: Expression) -> Iterator[int]:
         yield from _guarded(child)
 
 
-def in_value(value: Value, place: Location, *, soft: bool = False) -> Iterator[Mention]:
+def in_value(value: Value, place: Location, *, soft: bool = False) -> Iterator[VariableMention]:
     """Yield the placeholders of a value, at any depth."""
     match value:
         case str():
@@ -91,17 +91,17 @@ def in_value(value: Value, place: Location, *, soft: bool = False) -> Iterator[M
             return
 
 
-def in_items(loop: Foreach, place: Location) -> Iterator[Mention]:
+def in_items(loop: Foreach, place: Location) -> Iterator[VariableMention]:
     """Yield what a `foreach` names, with or without braces; without it the step fails."""
     if not isinstance(loop.items, Text):
         yield from in_value(loop.items, place)
     elif "{{" not in loop.items.text and _BARE_PATH.fullmatch(loop.items.text):
-        yield Mention(list_path(loop.items.text) or (), "placeholder", loop.items, 0)
+        yield VariableMention(list_path(loop.items.text) or (), "placeholder", loop.items, 0)
     else:
         yield from in_text(loop.items)
 
 
-def before_loop(step: Step) -> Iterator[Mention]:
+def before_loop(step: Step) -> Iterator[VariableMention]:
     """Yield what a step looks at once, before the first round."""
     if step.condition:
         yield from in_test(step.condition)
@@ -111,7 +111,7 @@ def before_loop(step: Step) -> Iterator[Mention]:
             yield from in_value(step.loop.over.parallel, step.where)
 
 
-def in_round(step: Step) -> Iterator[Mention]:
+def in_round(step: Step) -> Iterator[VariableMention]:
     """Yield what each round looks at while it works; the steps of a body speak for themselves."""
     if step.working_dir:
         yield from in_text(step.working_dir)
@@ -133,7 +133,7 @@ def in_round(step: Step) -> Iterator[Mention]:
             return
 
 
-def between_rounds(step: Step) -> Iterator[Mention]:
+def between_rounds(step: Step) -> Iterator[VariableMention]:
     """Yield what a loop looks at after a round; the round's own results are there by then."""
     if step.loop is None:
         return

@@ -29,7 +29,7 @@ from amplihack.recipes.conditions.tree import (
     Name,
     Not,
     Or,
-    Placeholder,
+    PlaceholderNode,
     Property,
 )
 from amplihack.recipes.conditions.variables import VariableReference, known, references
@@ -50,7 +50,7 @@ __all__ = [
     "Name",
     "Not",
     "Or",
-    "Placeholder",
+    "PlaceholderNode",
     "Property",
     "Rules",
     "VariableReference",

@@ -16,7 +16,7 @@ from amplihack.recipes.conditions import (
     Name,
     Not,
     Or,
-    Placeholder,
+    PlaceholderNode,
     Property,
     Rules,
     known,
@@ -156,7 +156,7 @@ def _subject(node: Expression) -> str:
     match node:
         case Name(name):
             return name
-        case Placeholder(path):
+        case PlaceholderNode(path):
             return ".".join(path)
         case Property(base, key):
             return f"{inner}.{key}" if (inner := _subject(base)) else ""

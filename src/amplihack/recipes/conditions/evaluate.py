@@ -23,7 +23,7 @@ from amplihack.recipes.conditions.tree import (
     Name,
     Not,
     Or,
-    Placeholder,
+    PlaceholderNode,
     Property,
 )
 from amplihack.recipes.values import Missing, Value, lookup, member, to_text
@@ -60,7 +60,7 @@ def _value(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Value:
             return _decided(operands, False, scope, rules)
         case Not(operand):
             return not truthy(_value(operand, scope, rules), rules)
-        case Placeholder() | Property() | Index():
+        case PlaceholderNode() | Property() | Index():
             return _null_if_missing(_found(node, scope, rules))
         case Interpolated(parts):
             return _blaming(node.column, _joined, parts, scope)
@@ -98,7 +98,7 @@ def _found(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Value 
     match node:
         case Name(name):
             return lookup(scope, (name,))
-        case Placeholder(path) | Interpolated((Placeholder(path),)):
+        case PlaceholderNode(path) | Interpolated((PlaceholderNode(path),)):
             return lookup(scope, path)
         case Property(base, key):
             return member(_value(base, scope, rules), key)
@@ -113,7 +113,7 @@ def _null_if_missing(found: Value | Missing) -> Value:
     return None if isinstance(found, Missing) else found
 
 
-def _joined(parts: tuple[str | Placeholder, ...], scope: Mapping[str, Value]) -> str:
+def _joined(parts: tuple[str | PlaceholderNode, ...], scope: Mapping[str, Value]) -> str:
     return "".join(part if isinstance(part, str) else to_text(lookup(scope, part.path)) for part in parts)
 
 

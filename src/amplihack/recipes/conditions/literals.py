@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions.tokens import Token
-from amplihack.recipes.conditions.tree import Constant, Interpolated, Placeholder
+from amplihack.recipes.conditions.tree import Constant, Interpolated, PlaceholderNode
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.values import KeyPath
 
@@ -29,19 +29,19 @@ def number(token: Token) -> Constant:
         raise ConditionError(f"Parse error: invalid number: {token.text}", column=token.column) from error
 
 
-def placeholder(token: Token) -> Placeholder:
-    return Placeholder(safe_path(find_placeholders(token.text)[0].path, token.column), token.column)
+def placeholder(token: Token) -> PlaceholderNode:
+    return PlaceholderNode(safe_path(find_placeholders(token.text)[0].path, token.column), token.column)
 
 
 def quoted(token: Token) -> Constant | Interpolated:
     """Placeholders are found before escapes are undone, so that `\\{{x}}` is plain text."""
     parts = tuple(_parts(token.text[1:-1], token.column + 1))
-    if any(isinstance(part, Placeholder) for part in parts):
+    if any(isinstance(part, PlaceholderNode) for part in parts):
         return Interpolated(parts, token.column)
     return Constant("".join(part for part in parts if isinstance(part, str)), token.column)
 
 
-def _parts(raw: str, column: int) -> Iterator[str | Placeholder]:
+def _parts(raw: str, column: int) -> Iterator[str | PlaceholderNode]:
     done = 0
     for found in find_placeholders(raw):
         if _is_escaped(raw, found.start):
@@ -49,7 +49,7 @@ def _parts(raw: str, column: int) -> Iterator[str | Placeholder]:
         if found.start > done:
             yield _unescape(raw[done : found.start])
         path = tuple(_unescape(part) for part in found.path)
-        yield Placeholder(safe_path(path, column + found.start), column + found.start)
+        yield PlaceholderNode(safe_path(path, column + found.start), column + found.start)
         done = found.end
     if done < len(raw):
         yield _unescape(raw[done:])

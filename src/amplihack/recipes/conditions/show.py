@@ -18,7 +18,7 @@ from amplihack.recipes.conditions.tree import (
     Name,
     Not,
     Or,
-    Placeholder,
+    PlaceholderNode,
     Property,
 )
 from amplihack.recipes.values import KeyPath
@@ -33,7 +33,7 @@ def show(tree: Expression) -> str:
             return _constant(value)
         case Name(name):
             return name
-        case Placeholder(path):
+        case PlaceholderNode(path):
             return _placeholder(path)
         case Interpolated(parts):
             return _interpolated(parts)
@@ -102,8 +102,8 @@ def _escaped(text: str, *, quote: str) -> str:
     return text
 
 
-def _interpolated(parts: tuple[str | Placeholder, ...]) -> str:
-    in_keys = "".join(key for part in parts if isinstance(part, Placeholder) for key in part.path)
+def _interpolated(parts: tuple[str | PlaceholderNode, ...]) -> str:
+    in_keys = "".join(key for part in parts if isinstance(part, PlaceholderNode) for key in part.path)
     quote = '"' if '"' in in_keys else "'"  # a key in brackets takes the other one
     shown = (
         _escaped(part, quote=quote) if isinstance(part, str) else _placeholder(part.path, quote)

@@ -27,7 +27,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Placeholder:
+class PlaceholderNode:
     """`{{path}}`, outside of quotes or as a part of a quoted text."""
 
     path: KeyPath
@@ -38,7 +38,7 @@ class Placeholder:
 class Interpolated:
     """A quoted text with at least one placeholder in it; text parts are not empty and never neighbours."""
 
-    parts: tuple[str | Placeholder, ...]
+    parts: tuple[str | PlaceholderNode, ...]
     column: int = field(default=0, compare=False)
 
 
@@ -124,7 +124,7 @@ class Or:
 Expression: TypeAlias = (
     Constant
     | Name
-    | Placeholder
+    | PlaceholderNode
     | Interpolated
     | ListLiteral
     | Property
@@ -165,7 +165,7 @@ def children(node: Expression) -> tuple[Expression, ...]:
             return (base, index)
         case Method(base, _, arguments):
             return (base, *arguments)
-        case Constant() | Name() | Placeholder() | Interpolated():
+        case Constant() | Name() | PlaceholderNode() | Interpolated():
             return ()
 
 

@@ -13,7 +13,7 @@ from amplihack.recipes.conditions.tree import (
     Index,
     Interpolated,
     Name,
-    Placeholder,
+    PlaceholderNode,
     Property,
     children,
 )
@@ -47,7 +47,7 @@ def _references(node: Expression) -> Iterator[VariableReference]:
         yield VariableReference(path, node.column, quoted=False)
     elif isinstance(node, Interpolated):
         for part in node.parts:
-            if isinstance(part, Placeholder):
+            if isinstance(part, PlaceholderNode):
                 yield VariableReference(part.path, part.column, quoted=True)
     else:
         for child in children(node):
@@ -69,7 +69,7 @@ def _constant_path(node: Expression) -> KeyPath:
     match node:
         case Name(name):
             return (name, *reversed(steps))
-        case Placeholder(path):
+        case PlaceholderNode(path):
             return (*path, *reversed(steps))
         case _:
             return ()

@@ -37,13 +37,13 @@ async def run_stages(run: Run, recipe: Recipe, frame: Frame) -> Ended:
         if not _wanted(run, stage, inner):
             results += _skipped(run, stage, inner)
             continue
-        if not await _may_pass(run, stage, frame, before=True):
+        if not await _may_pass(run, stage, inner, before=True):
             return Ended(tuple(results), False, left + tuple(step.id for step in stage.steps) + later)
         earlier = sum(len(each.steps) for each in recipe.stages[:index])
         ended = await run.steps(run, stage.steps, inner.after(earlier, len(recipe.steps)))
         results += ended.results
         left += ended.never_reached
-        if ended.sequel == "stop" or not await _may_pass(run, stage, frame, before=False):
+        if ended.sequel == "stop" or not await _may_pass(run, stage, inner, before=False):
             return Ended(tuple(results), False, left + later)
     return Ended(tuple(results), True, left)
 
