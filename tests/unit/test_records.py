@@ -47,6 +47,14 @@ class Empty(Record):
     pass
 
 
+class Measured(Record, frozen=False):
+    text: str
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        self.size = len(self.text)
+
+
 # Classes change how they are made once they have many instances: every law is tried before and after.
 @pytest.fixture(params=["few", "many"], autouse=True)
 def instances(request: pytest.FixtureRequest) -> None:
@@ -56,6 +64,7 @@ def instances(request: pytest.FixtureRequest) -> None:
             Named(name="n")
             Child(1)
             Box(1)
+            Measured("")
 
 
 def test_fields_are_filled_by_place_by_name_and_by_default() -> None:
@@ -171,3 +180,22 @@ def test_the_functions_of_dataclasses_work_on_records() -> None:
     assert dataclasses.replace(point, y=3) == Point(1, 3)
     assert dataclasses.asdict(point) == {"x": 1, "y": 2, "note": ""}
     assert [each.name for each in dataclasses.fields(point)] == ["x", "y", "note"]
+
+
+class Busy(Record):
+    fields: int
+
+    def _key(self) -> int:
+        return self.fields
+
+    def _made(self) -> int:
+        return self.fields + 1
+
+
+def test_a_record_may_have_methods_of_any_name() -> None:
+    assert (Busy(1)._key(), Busy(1)._made(), Busy(1) == Busy(1)) == (1, 2, True)
+
+
+def test_what_a_record_works_out_is_there_from_the_start_and_after_a_change() -> None:
+    assert Measured("abc").size == 3
+    assert replace(Measured("abc"), text="ab").size == 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from amplihack.app.adapter import ExecutionListener
@@ -18,6 +17,7 @@ from amplihack.recipes.engine.dry_run import Forecast
 from amplihack.recipes.engine.dry_run import forecast as forecast_recipe
 from amplihack.recipes.results import RunResult
 from amplihack.recipes.values import Value
+from amplihack.records import replace
 from amplihack.system.event_loop import run_until_signal
 
 

@@ -14,15 +14,15 @@ import signal
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from amplihack.records import Record
 
 _PROC = Path("/proc")
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between looks while a tree is ending; bounded by its grace
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Record):
     """A living process; `started` tells it from a later one with the same number."""
 
     pid: int

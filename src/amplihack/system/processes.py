@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import IO, Literal, TypeAlias, TypeVar, cast
 
+from amplihack.records import Record
 from amplihack.system.lines import LineSplitter
 from amplihack.system.process_tree import end_tree, group_alive
 from amplihack.system.spawn import GRACE, Command, ProcessError, on_exit, start
@@ -32,8 +32,7 @@ Ending: TypeAlias = Literal["exit", "timeout", "idle"]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class Finished(Record, kw_only=True):
     """How a process ended: by `exit_code` or by `signal`, and what it printed."""
 
     pid: int

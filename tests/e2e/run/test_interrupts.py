@@ -105,7 +105,8 @@ def test_ctrl_c_at_the_start_leaves_nothing_running(scene: Scene) -> None:
         worked_for(started.process.pid, 3 * moment)
         started.interrupt()
         answer = started.end()
-        assert answer.exit_code in (130, -signal.SIGINT), answer
+        unborn = "Fatal Python error: init" in answer.stderr  # the signal met Python before it met us
+        assert answer.exit_code in (130, -signal.SIGINT) or unborn, answer
         assert scene.alive() == []
 
 
