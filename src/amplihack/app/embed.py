@@ -20,10 +20,10 @@ from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.decode import Decoded, decode_text
 from amplihack.recipes.dialect import Verdict
 from amplihack.recipes.engine import run_recipe as run_in_world
-from amplihack.recipes.events import Event, LinePrinted, StepFinished, StepStarted
+from amplihack.recipes.events import Event, LinesPrinted, StepFinished, StepStarted
 from amplihack.recipes.extends import Located, resolve_extends
 from amplihack.recipes.model import Recipe
-from amplihack.recipes.ports import ShellOutcome, ShellRequest, World
+from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest, World
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.templates import shell_variables
 from amplihack.recipes.values import Value
@@ -173,7 +173,7 @@ class _AdapterShell:
 
     adapter: Adapter
 
-    async def run(self, request: ShellRequest, on_line: Callable[[str, str], None]) -> ShellOutcome:
+    async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
         variables = {**shell_variables(request.scope), **request.script.variables, **request.env}
         try:
             text = await asyncio.to_thread(
@@ -185,9 +185,12 @@ class _AdapterShell:
             )
         except Exception as error:
             raise AmplihackError(f"{error}") from error
-        for line in text.splitlines():
-            on_line("stdout", line)
+        on_lines("stdout", text.splitlines())
         return ShellOutcome(stdout=text, exit_code=0)
+
+    async def close(self) -> Sequence[LeftRunning]:
+        """Return nothing: what an adapter starts is the adapter's to end."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +235,9 @@ class _Telling:
                 self.listener.on_step_start(event.step_id, event.kind)
             case StepFinished():
                 self.listener.on_step_complete(event.result)
-            case LinePrinted():
-                self.listener.on_output(event.identity, event.line)
+            case LinesPrinted():
+                for line in event.lines:
+                    self.listener.on_output(event.identity, line)
 
     def history(self) -> Sequence[Event]:
         return ()

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import secrets
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from amplihack.app.request import RunRequest
 from amplihack.app.run_agents import Isolated, agent_for, environment_for
 from amplihack.app.run_book import Book, Personas, in_words
 from amplihack.app.workspace import Opened, Workspace
-from amplihack.errors import AmplihackError, Problem, RecipeError
+from amplihack.errors import Problem, RecipeError
 from amplihack.recipes.engine import run_recipe
 from amplihack.recipes.engine.dry_run import Forecast
 from amplihack.recipes.engine.dry_run import forecast as forecast_recipe
@@ -24,6 +20,7 @@ from amplihack.recipes.model import Recipe
 from amplihack.recipes.ports import Approver, Journal, World
 from amplihack.recipes.results import RunResult
 from amplihack.system.agents.environment import RunIdentity
+from amplihack.system.scratch import scratch_directory
 from amplihack.system.shell import BashShell
 from amplihack.system.surroundings import Disk, GitWorkTree, Nobody, SystemClock
 
@@ -50,7 +47,7 @@ async def run(
     _refuse_what_strictness_forbids(workspace, opened, request)
     identity = RunIdentity(run_id=run_id, tree_id=secrets.token_hex(4))
     agent = agent_for(workspace, opened.located, request, identity)
-    with _scratch() as scratch:
+    with scratch_directory("run") as scratch:
         shell = BashShell(environment_for(workspace, request, identity), scratch)
         world = World(
             shell=shell,
@@ -71,22 +68,6 @@ async def run(
             )
         finally:
             await shell.close()
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """A private directory for files that live no longer than the run."""
-    try:
-        path = Path(tempfile.mkdtemp(prefix="amplihack-run-"))
-    except OSError as error:
-        raise AmplihackError(
-            f"cannot make a temporary directory: {error.strerror or error}",
-            fix="free some space, or set TMPDIR to a directory that you can write to",
-        ) from error
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def _refuse_what_strictness_forbids(workspace: Workspace, opened: Opened, request: RunRequest) -> None:

@@ -22,6 +22,7 @@ class AgentRequest:
 
     prompt: str
     working_dir: str
+    step: str = ""  # the identity of the step that asks
     persona: str | None = None
     agent: str | None = None
     model: str | None = None
@@ -50,6 +51,7 @@ class AgentReply:
     session_id: str | None = None
     stderr_tail: str = ""
     denied: tuple[str, ...] = ()
+    lost: int = 0  # bytes of the answer that were too many to be kept
     unused: tuple[str, ...] = ()  # options of the request that it could do nothing with
 
 

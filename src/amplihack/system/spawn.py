@@ -12,15 +12,14 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO
 
 from amplihack.errors import AmplihackError
 from amplihack.system.lines import LONGEST_LINE
 from amplihack.system.spool import OUTPUT_LIMIT
+from amplihack.system.watcher import watch_over_us
 
 GRACE = 5.0  # seconds between asking a process to end and insisting
-
-Process: TypeAlias = "subprocess.Popen[bytes]"
 
 
 class ProcessError(AmplihackError):
@@ -34,6 +33,7 @@ class Command:
     argv: tuple[str, ...]
     cwd: Path
     env: Mapping[str, str]
+    step: str = ""  # the step that it is for, if any
     stdin: bytes | Path | None = None
     timeout: float | None = None
     idle_timeout: float | None = None  # seconds without a byte of output
@@ -42,23 +42,50 @@ class Command:
     longest_line: int = LONGEST_LINE
 
 
+class Process:
+    """A started process; `stdout` and `stderr` are our ends of its pipes."""
+
+    def __init__(self, popen: subprocess.Popen[bytes], stdout: int, stderr: int) -> None:
+        self._popen, self.stdout, self.stderr = popen, stdout, stderr
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def wait(self) -> int:
+        """Return its exit code, or the negative number of the signal that ended it."""
+        return self._popen.wait()
+
+
 def start(command: Command) -> Process:
     """Start it as the leader of a new session, its output in pipes."""
-    with ExitStack() as ours:
+    watch_over_us()
+    with ExitStack() as ours, ExitStack() as ends:
         try:
             stdin = _stdin(command.stdin, ours)
-            return subprocess.Popen(  # noqa: S603 - starting what we are told to is the purpose
+            stdout, theirs = _pipe(ours, ends)
+            stderr, theirs_too = _pipe(ours, ends)
+            popen = subprocess.Popen(  # noqa: S603 - starting what we are told to is the purpose
                 command.argv,
                 cwd=command.cwd,
-                env=dict(command.env),
+                env=command.env,
                 stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
+                stdout=theirs,
+                stderr=theirs_too,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
             raise _not_started(command, error) from error
+        ends.pop_all()
+        return Process(popen, stdout, stderr)
+
+
+def _pipe(ours: ExitStack, ends: ExitStack) -> tuple[int, int]:
+    """Open a pipe; its writing end is closed with `ours`, its reading end with `ends`."""
+    reading, writing = os.pipe()
+    ends.callback(os.close, reading)
+    ours.callback(os.close, writing)
+    return reading, writing
 
 
 def _stdin(source: bytes | Path | None, ours: ExitStack) -> IO[bytes] | int:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.events import Event
+from amplihack.recipes.events import Event, LinesPrinted
 from amplihack.recipes.ports import Journal
 from amplihack.recipes.secrets import Redactor
 from amplihack.system.listeners.listener import Listener
@@ -41,8 +41,13 @@ class FanOut:
     def record(self, event: Event) -> None:
         if self._memory is not None:
             self._memory.record(event)
+        listeners = self._listeners
+        if isinstance(event, LinesPrinted):
+            listeners = [each for each in listeners if each.wants_lines]
+            if not listeners:  # nobody wants to pay for masking them
+                return
         masked = self._redactor.redact_event(event)
-        for listener in tuple(self._listeners):
+        for listener in tuple(listeners):
             self._guard(listener, lambda each: each.hear(masked))
 
     def history(self) -> Iterable[Event]:

@@ -33,11 +33,12 @@ from typing import Any, BinaryIO, assert_never
 from amplihack.errors import UsageError
 from amplihack.recipes.events import (
     Event,
+    Fact,
     GateDecided,
     GateReached,
     IterationFinished,
     IterationStarted,
-    LinePrinted,
+    LinesPrinted,
     OutputStored,
     RecipeEntered,
     Retrying,
@@ -60,8 +61,15 @@ def json_line(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def describe(event: Event) -> dict[str, Any]:
-    """The event as an object, without the time and the run."""
+def describe(event: Event) -> list[dict[str, Any]]:
+    """Return the event as an object, or as one object for each line; without the time and the run."""
+    if isinstance(event, LinesPrinted):
+        printed = {"identity": event.identity, "stream": event.stream}
+        return [_named("line_printed", **printed, line=line) for line in event.lines]
+    return [_described(event)]
+
+
+def _described(event: Fact) -> dict[str, Any]:
     match event:
         case RunStarted():
             return _named("run_started", recipe=event.recipe, version=event.version, steps=event.steps)
@@ -92,8 +100,6 @@ def describe(event: Event) -> dict[str, Any]:
             return _named("gate_decided", **asdict(event))
         case Warned():
             return _named("warned", identity=event.identity, message=event.what)
-        case LinePrinted():
-            return _named("line_printed", **asdict(event))
         case _:
             assert_never(event)
 
@@ -144,6 +150,7 @@ def _run(result: RunResult) -> dict[str, Any]:
 
 class JsonLines(Listener):
     name = "the event stream"
+    wants_lines = True
 
     def __init__(self, stream: BinaryIO, *, now: Callable[[], float], own: bool = False) -> None:
         """`own` means that the stream is closed with the run."""
@@ -166,10 +173,9 @@ class JsonLines(Listener):
     def hear(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             self._run_id = event.run_id
-        described = describe(event)
-        name = described.pop("event")
-        head = {"event": name, "ts": round(self._now(), 3), "run_id": self._run_id}
-        self._stream.write(json_line({**head, **described}))
+        told = {"ts": round(self._now(), 3), "run_id": self._run_id}
+        lines = ({"event": each.pop("event"), **told, **each} for each in describe(event))
+        self._stream.write(b"".join(map(json_line, lines)))
         self._stream.flush()
 
     def close(self) -> None:

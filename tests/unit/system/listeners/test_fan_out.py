@@ -14,7 +14,7 @@ from tests.unit.system.listeners.script import SCRIPT, Clock, finished, started
 from amplihack.recipes.events import (
     Event,
     GateReached,
-    LinePrinted,
+    LinesPrinted,
     OutputStored,
     Retrying,
     RunFinished,
@@ -31,11 +31,12 @@ from amplihack.system.listeners.live import LiveProgress
 from amplihack.system.listeners.plain import PlainProgress
 from amplihack.system.listeners.progress_file import ProgressFile
 
-LINE = LinePrinted("a", "stdout", "the key is hunter2")
+LINE = LinesPrinted("a", "stdout", ("the key is hunter2",))
 
 
 class Ear(Listener):
     name: ClassVar[str] = "the ear"
+    wants_lines = True
 
     def __init__(self) -> None:
         self.heard: list[Event] = []
@@ -78,7 +79,7 @@ def test_listeners_hear_masked_events_and_the_memory_hears_the_truth() -> None:
     ear, memory = Ear(), Memory()
     journal = FanOut([ear], Redactor(["k"], values={"k": "hunter2"}), report=print, memory=memory)
     journal.record(LINE)
-    assert ear.heard == [LinePrinted("a", "stdout", "the key is ***")]
+    assert ear.heard == [LinesPrinted("a", "stdout", ("the key is ***",))]
     assert memory.heard == [LINE]
     assert journal.history() == [started("a")]
 
@@ -184,7 +185,7 @@ def test_no_listener_ever_writes_a_secret(
         RunStarted("run-1", "build", "1", 1),
         started("a"),
         OutputStored("get", {"token": secret, "other": [text]}),
-        *(LinePrinted("a", "stdout", line) for line in (text, f"{{{text!r}}}")),
+        *(LinesPrinted("a", "stdout", (line,)) for line in (text, f"{{{text!r}}}")),
         Warned("a", text),
         Retrying("a", 1, 2, 1.0, text),
         GateReached("s", text),

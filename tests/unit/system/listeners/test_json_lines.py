@@ -7,7 +7,7 @@ import pytest
 from tests.unit.system.listeners.script import SCRIPT, Clock, play
 
 from amplihack.errors import UsageError
-from amplihack.recipes.events import LinePrinted, OutputStored
+from amplihack.recipes.events import LinesPrinted, OutputStored
 from amplihack.system.listeners.json_lines import JsonLines
 
 
@@ -87,7 +87,7 @@ def test_a_large_value_is_told_by_its_size_alone() -> None:
 
 def test_bytes_that_are_no_text_and_newlines_keep_the_line_valid() -> None:
     odd = "\udc80 \ud800 \u2028 \n é"
-    line, stored = told(LinePrinted("a", "stdout", odd), OutputStored("a", {"x": odd}))
+    line, stored = told(LinesPrinted("a", "stdout", (odd,)), OutputStored("a", {"x": odd}))
     assert line["line"] == stored["values"]["x"]["text"] == odd
 
 
