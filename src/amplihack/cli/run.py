@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
-import sys
+import math
 from typing import TYPE_CHECKING
 
 from amplihack.app.request import RunRequest
@@ -15,7 +14,8 @@ from amplihack.app.settings import Given, overrides
 from amplihack.app.watch import Wanted, watch
 from amplihack.app.workspace import Opened, Workspace, open_recipe
 from amplihack.cli.guard import INTERRUPTED
-from amplihack.cli.show import out, out_json, show_problems
+from amplihack.cli.interrupts import end_on_signals, telling_the_result
+from amplihack.cli.show import flush_out, out, out_json, show_problems
 from amplihack.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,20 +33,21 @@ def run_command(workspace: Workspace, options: argparse.Namespace) -> int:
     if not as_json:
         recipe = opened.located.recipe
         out(f"Recipe: {recipe.name} (v{recipe.version})\nSteps: {len(recipe.steps)}")
-        sys.stdout.flush()
+        flush_out()
     result, interrupted = asyncio.run(_run(workspace, opened, request, options))
-    if as_json:
-        out_json(result.to_json())
-    else:
-        _show(result, options)
+    with telling_the_result():
+        if as_json:
+            out_json(result.to_json())
+        else:
+            _show(result, options)
     if interrupted:
         return INTERRUPTED
     return 0 if result.success else 1
 
 
 def _request(workspace: Workspace, opened: Opened, options: argparse.Namespace) -> RunRequest:
-    if options.step_timeout is not None and options.step_timeout < 0:
-        raise UsageError("--step-timeout is negative", fix="give seconds, 0 or more")
+    if options.step_timeout is not None and not 0 <= options.step_timeout < math.inf:
+        raise UsageError(f"--step-timeout cannot be {options.step_timeout:g}", fix="give seconds, 0 or more")
     given = Given(
         context_files=tuple(options.context_file),
         values=tuple(options.set),
@@ -99,9 +100,7 @@ async def _run(
                 on_recipe=watching.redactor.know,
             )
         )
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, task.cancel)
+        end_on_signals(task)
         try:
             await task
         except asyncio.CancelledError:

@@ -81,7 +81,10 @@ class Tracker:
 
 
 class ProgressFile(Listener):
-    """Writes on every change and every tick; the last state stays on the disk."""
+    """Writes on every change and every tick, and removes the file when the run is over.
+
+    A reader trusts it only while our process lives, so it would be of no use to anyone after that.
+    """
 
     name = "the progress file"
 
@@ -96,6 +99,9 @@ class ProgressFile(Listener):
     def tick(self) -> None:
         if not self._tracker.over:
             self._write()
+
+    def close(self) -> None:
+        self.path.unlink(missing_ok=True)
 
     def _write(self) -> None:
         replace_file(self.path, self._tracker.current().to_json())

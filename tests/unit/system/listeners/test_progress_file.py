@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.unit.system.listeners.script import SCRIPT, Clock, ended, finished, play, started
+from tests.unit.system.listeners.script import SCRIPT, Clock, ended, finished, started
 
 from amplihack.recipes.progress import Progress, validate_progress
 from amplihack.system.listeners.progress_file import ProgressFile, WorkstreamFile
@@ -48,12 +48,14 @@ def test_each_transition_is_in_the_file_at_once(tmp_path: Path) -> None:
     )
 
 
-def test_the_file_is_private_alone_and_stays_after_the_run(tmp_path: Path) -> None:
+def test_the_file_is_private_and_alone_and_goes_with_the_run(tmp_path: Path) -> None:
     file = ProgressFile(tmp_path, "my-recipe/v2!", pid=7, now=Clock())
-    play(file, [ended(success=True)])
+    file.hear(ended(success=True))
     assert [each.name for each in tmp_path.iterdir()] == ["amplihack-progress-v2_-7.json"]
     assert file.path.stat().st_mode & 0o777 == 0o600
     assert json.loads(file.path.read_text())["status"] == "completed"
+    file.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_tick_keeps_a_long_step_fresh_and_leaves_a_finished_run_alone(tmp_path: Path) -> None:
