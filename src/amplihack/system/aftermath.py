@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import time
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,18 +24,19 @@ _ABANDONED = 60.0  # seconds; a run that lives renews its progress file far more
 _PAUSE, _PATIENCE = 0.01, 10.0  # seconds between two looks at what is being killed, and in all
 
 
-def clear_up(mark: str, temporary: str, dead: str) -> None:
-    """End what the process `dead` has left running, and remove what it has left on the disk."""
-    deadline = time.monotonic() + _PATIENCE
+def clear_up(mark: str, temporary: str, runner: str) -> None:
+    """End what a runner that was killed has left running, and remove what it has left on the disk."""
+    dead, deadline = {runner}, time.monotonic() + _PATIENCE
     while (alive := tree(mark)) and time.monotonic() < deadline:
         for member in alive:  # at once: nobody is left who could wait for a period of grace
             send(member, signal.SIGKILL)
+            dead.add(str(member.pid))  # it may have been a runner itself
         time.sleep(_PAUSE)
-    remove_abandoned(Path(temporary), dead=dead)
+    remove_abandoned(Path(temporary), dead)
 
 
-def remove_abandoned(directory: Path, *, dead: str = "") -> None:
-    """Remove what runs have left in the temporary directory, and all that the process `dead` has left."""
+def remove_abandoned(directory: Path, dead: AbstractSet[str] = frozenset()) -> None:
+    """Remove what runs have left in the temporary directory; `dead` are processes that have just ended."""
     with suppress(OSError):  # a courtesy: a directory that cannot be listed is no reason not to run
         for entry in list(os.scandir(directory)):
             if entry.name.startswith((*_DIRECTORIES, *_PROGRESS)):
@@ -42,18 +44,18 @@ def remove_abandoned(directory: Path, *, dead: str = "") -> None:
                     _remove_if_abandoned(entry, dead)
 
 
-def _remove_if_abandoned(entry: os.DirEntry[str], dead: str) -> None:
+def _remove_if_abandoned(entry: os.DirEntry[str], dead: AbstractSet[str]) -> None:
     status = entry.stat(follow_symlinks=False)
     if status.st_uid != os.getuid():
         return
     if entry.name.startswith(_PROGRESS):
         owner = entry.name.partition(".json")[0].rpartition("-")[2]
         old = time.time() - status.st_mtime > _ABANDONED and _gone(owner)
-        if entry.is_file(follow_symlinks=False) and (old or owner == dead):
+        if entry.is_file(follow_symlinks=False) and (old or owner in dead):
             Path(entry.path).unlink(missing_ok=True)
     elif entry.is_dir(follow_symlinks=False):
         owner, _, started = entry.name.partition("-")[2].partition("-")[2].partition("-")
-        if not (owner == dead or _gone(owner, started.partition("-")[0])):
+        if not (owner in dead or _gone(owner, started.partition("-")[0])):
             return
         if (lock := lock_directory(Path(entry.path))) is not None:
             shutil.rmtree(entry.path, ignore_errors=True)
