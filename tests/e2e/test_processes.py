@@ -94,6 +94,30 @@ async def test_a_line_is_heard_while_the_process_still_runs(place: Place) -> Non
     assert done.stdout.text() == "ready\nwent\n"
 
 
+@pytest.mark.parametrize("here", [True, False])
+async def test_a_process_starts_the_same_way_wherever_it_works(
+    place: Place, monkeypatch: pytest.MonkeyPatch, here: bool
+) -> None:
+    """A quicker way is taken where it works in our own directory."""
+    if here:
+        monkeypatch.chdir(place.folder)
+    ours = os.open("/dev/null", os.O_RDONLY)
+    os.set_inheritable(ours, True)
+    script = "pwd; ps -o sid= -p $$; echo $$; ls /proc/self/fd | wc -l; grep SigIgn /proc/self/status"
+    try:
+        done = await run_process(place.bash(script))
+    finally:
+        os.close(ours)
+    where, session, number, descriptors, ignored = done.stdout.text().splitlines()
+    assert where == str(place.folder)
+    assert session.strip() == number == str(done.pid)
+    assert descriptors == "4"  # the three streams, and the directory that `ls` reads
+    assert not int(ignored.split()[1], 16) & (1 << signal.SIGPIPE - 1)
+    assert (await run_process(place.bash("kill -9 $$"))).signal == 9
+    with pytest.raises(ProcessError, match="Argument list too long"):
+        await run_process(replace(place.bash(""), argv=("/bin/echo", "x" * 3_000_000)))
+
+
 async def test_stdin_is_empty_unless_something_is_given(place: Place) -> None:
     note = place.folder / "note"
     note.write_text("from a file")

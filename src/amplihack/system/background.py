@@ -22,11 +22,10 @@ class Background:
     """The background of one run; `environment` is the one that all its processes start with."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._mark = innermost(environment)
+        self._mark = f"{innermost(environment)};"
         self._groups: dict[int, str] = {}  # what is known without /proc: leaders, and their steps
         self._pipes: list[Callable[[], None]] = []
-        if self._mark:
-            _open[self._mark] = self
+        _open[self._mark] = self
 
     def take(self, leader: int, step: str, close_pipes: Callable[[], None]) -> None:
         """Take over what a process that has exited left running."""
@@ -71,4 +70,4 @@ def _number(member: Member) -> int:
 
 def background_of(environment: Mapping[str, str]) -> Background | None:
     """Return the background of the run to which a process with this environment belongs."""
-    return _open.get(innermost(environment))
+    return _open.get(f"{innermost(environment)};")

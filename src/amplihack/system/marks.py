@@ -51,6 +51,6 @@ def carries(marks: str, wanted: str) -> bool:
 
 
 def step_after(marks: str, run: str) -> str:
-    """Return the step whose process carries these marks, in the run of that mark."""
-    _, _, below = marks.partition(f"{run};")
+    """Return the step whose process carries these marks, in the run of that mark (with its `;`)."""
+    _, _, below = marks.partition(run)
     return below.partition(";")[0].partition(":")[2]

@@ -160,6 +160,14 @@ def test_every_text_inside_a_secret_object_is_secret() -> None:
     assert redactor.redact_text("ada-l used c0de-1") == "*** used ***"
 
 
+def test_only_the_lines_that_hold_a_secret_are_masked() -> None:
+    redactor = Redactor(["k"], values={"k": "hunter2"})
+    lines = ("\x1b[32mgreen\x1b[0m", "the key is hun\x1b[1mter2", "", "hunter2")
+    assert redactor.redact_event(LinesPrinted("a", "stdout", lines)) == LinesPrinted(
+        "a", "stdout", ("\x1b[32mgreen\x1b[0m", "the key is ***", "", "***")
+    )
+
+
 def test_a_secret_is_learnt_when_it_is_stored() -> None:
     redactor = Redactor(["token"])
     stored = redactor.redact_event(OutputStored("get", {"token": "fresh-one", "url": "x?t=fresh-one"}))

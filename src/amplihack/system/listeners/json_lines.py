@@ -55,21 +55,28 @@ from amplihack.system.listeners.listener import Listener
 SHORT = 4096  # bytes of a text that is shown whole
 
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def json_line(value: dict[str, Any]) -> bytes:
     """One line of UTF-8 JSON; bytes that were never text survive as escapes."""
+    return _utf8(f"{_encode(value)}\n")
+
+
+def _utf8(text: str) -> bytes:
     # A lone surrogate becomes \udc80, which is just how JSON writes it.
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    return text.encode("utf-8", "backslashreplace")
 
 
-def describe(event: Event) -> list[dict[str, Any]]:
-    """Return the event as an object, or as one object for each line; without the time and the run."""
-    if isinstance(event, LinesPrinted):
-        printed = {"identity": event.identity, "stream": event.stream}
-        return [_named("line_printed", **printed, line=line) for line in event.lines]
-    return [_described(event)]
+def _printed(event: LinesPrinted, told: dict[str, Any]) -> bytes:
+    """Return an object for each line; what they share is encoded once, as there may be very many."""
+    head = {"event": "line_printed", **told, "identity": event.identity, "stream": event.stream}
+    start = _encode(head)[:-1]
+    return _utf8("".join(f'{start}, "line": {_encode(line)}}}\n' for line in event.lines))
 
 
-def _described(event: Fact) -> dict[str, Any]:
+def describe(event: Fact) -> dict[str, Any]:
+    """The event as an object, without the time and the run."""
     match event:
         case RunStarted():
             return _named("run_started", recipe=event.recipe, version=event.version, steps=event.steps)
@@ -174,8 +181,11 @@ class JsonLines(Listener):
         if isinstance(event, RunStarted):
             self._run_id = event.run_id
         told = {"ts": round(self._now(), 3), "run_id": self._run_id}
-        lines = ({"event": each.pop("event"), **told, **each} for each in describe(event))
-        self._stream.write(b"".join(map(json_line, lines)))
+        if isinstance(event, LinesPrinted):
+            self._stream.write(_printed(event, told))
+        else:
+            described = describe(event)
+            self._stream.write(json_line({"event": described.pop("event"), **told, **described}))
         self._stream.flush()
 
     def close(self) -> None:

@@ -56,6 +56,10 @@ class Ear(Listener):
         self.closed += 1
 
 
+class Deaf(Ear):
+    wants_lines = False
+
+
 class FullDisk(Ear):
     name = "the log"
 
@@ -82,6 +86,14 @@ def test_listeners_hear_masked_events_and_the_memory_hears_the_truth() -> None:
     assert ear.heard == [LinesPrinted("a", "stdout", ("the key is ***",))]
     assert memory.heard == [LINE]
     assert journal.history() == [started("a")]
+
+
+def test_only_those_who_want_lines_hear_them() -> None:
+    ear, deaf = Ear(), Deaf()
+    journal = FanOut([deaf, ear], Redactor(), report=print)
+    journal.record(LINE)
+    journal.record(started("a"))
+    assert (ear.heard, deaf.heard) == ([LINE, started("a")], [started("a")])
 
 
 def test_without_a_memory_there_is_no_history() -> None:

@@ -19,6 +19,12 @@ def told(*events: Any) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
+def test_each_line_of_a_batch_becomes_one_object() -> None:
+    lines = told(SCRIPT[0], LinesPrinted("a", "stderr", ('"one"\t', "", "two \udc80")))[1:]
+    head = {"event": "line_printed", "ts": 12.346, "run_id": "run-1", "identity": "a", "stream": "stderr"}
+    assert lines == [{**head, "line": line} for line in ('"one"\t', "", "two \udc80")]
+
+
 def test_every_event_becomes_one_object_with_its_time_and_its_run() -> None:
     lines = told(*SCRIPT)
     assert len(lines) == len(SCRIPT)
