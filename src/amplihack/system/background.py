@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from amplihack.recipes.ports import LeftRunning
-from amplihack.system.marks import innermost, step_after
+from amplihack.system.marks import run_mark, step_after
 from amplihack.system.process_table import TABLE, Member, command_of, marks_of, tree
 from amplihack.system.process_tree import end_tree, group_alive
 from amplihack.system.spawn import GRACE, ProcessError
@@ -22,10 +22,11 @@ class Background:
     """The background of one run; `environment` is the one that all its processes start with."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._mark = f"{innermost(environment)};"
+        self._mark = run_mark(environment)
         self._groups: dict[int, str] = {}  # what is known without /proc: leaders, and their steps
         self._pipes: list[Callable[[], None]] = []
-        _open[self._mark] = self
+        if self._mark:
+            _open[self._mark] = self
 
     def take(self, leader: int, step: str, close_pipes: Callable[[], None]) -> None:
         """Take over what a process that has exited left running."""
@@ -70,4 +71,4 @@ def _number(member: Member) -> int:
 
 def background_of(environment: Mapping[str, str]) -> Background | None:
     """Return the background of the run to which a process with this environment belongs."""
-    return _open.get(f"{innermost(environment)};")
+    return _open.get(run_mark(environment))

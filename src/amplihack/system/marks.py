@@ -40,9 +40,10 @@ def with_mark(environment: Mapping[str, str], mark: str) -> str:
     return f"{environment.get(VARIABLE, '')}{mark};"
 
 
-def innermost(environment: Mapping[str, str]) -> str:
-    """Return the last mark in an environment; empty if it has none."""
-    return (environment.get(VARIABLE, "").split(";") or [""])[-2:][0]
+def run_mark(environment: Mapping[str, str]) -> str:
+    """Return the mark, with its `;`, of the run whose processes start with this environment, if any."""
+    mark = environment.get(VARIABLE, "").rstrip(";").rpartition(";")[2]
+    return f"{mark};" if mark and ":" not in mark else ""  # with a `:` it is a process around us
 
 
 def carries(marks: str, wanted: str) -> bool:

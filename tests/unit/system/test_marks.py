@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-import os
+import subprocess
+import sys
 
-from amplihack.system.marks import VARIABLE, carries, command_mark, innermost, starter, step_after, with_mark
+from amplihack.system.marks import VARIABLE, carries, command_mark, run_mark, starter, step_after, with_mark
 
 
 def test_marks_stack_up_from_the_outermost_run_to_the_process() -> None:
@@ -11,7 +12,8 @@ def test_marks_stack_up_from_the_outermost_run_to_the_process() -> None:
     inner = {VARIABLE: with_mark({VARIABLE: with_mark(outer, first)}, "run-2")}
     second = command_mark("odd;step")
     marks = with_mark(inner, second)
-    assert [innermost({}), innermost(outer), innermost(inner)] == ["", "run-1", "run-2"]
+    assert [run_mark({}), run_mark(outer), run_mark(inner)] == ["", "run-1;", "run-2;"]
+    assert run_mark({VARIABLE: marks}) == ""  # a process of a run is no run
     assert all(carries(marks, each) for each in ("run-1", first, "run-2", second, starter()))
     assert (step_after(marks, "run-1;"), step_after(marks, "run-2;")) == ("build/cc", "odd,step")
 
@@ -25,15 +27,18 @@ def test_every_process_has_a_mark_of_its_own_and_parts_of_marks_mean_nothing() -
     assert not carries("", one)
 
 
+FORK = """
+import os
+from amplihack.system.marks import starter
+print(starter(), flush=True)
+if os.fork() == 0:
+    print(starter(), flush=True)
+else:
+    os.wait()
+"""
+
+
 def test_a_fork_marks_its_processes_as_its_own() -> None:
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.write(writing, starter().encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as answer:
-        theirs = answer.read()
-    os.waitpid(pid, 0)
-    assert len(theirs) == len(starter())
-    assert theirs != starter()
+    done = subprocess.run([sys.executable, "-c", FORK], check=True, capture_output=True, text=True)
+    ours, theirs = done.stdout.split()
+    assert ours != theirs
