@@ -49,6 +49,7 @@ class FakeShell:
     clock: FakeClock
     answers: dict[str, Any] = field(default_factory=dict)
     requests: list[ShellRequest] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)  # steps that ran out of time
     running: int = 0
     most_at_once: int = 0
 
@@ -65,6 +66,9 @@ class FakeShell:
             return await self._outcome(request.script.source)
         finally:
             self.running -= 1
+
+    async def end_step(self, step: str) -> None:
+        self.ended.append(step)
 
     async def close(self) -> Sequence[LeftRunning]:
         return ()

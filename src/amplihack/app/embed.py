@@ -188,8 +188,10 @@ class _AdapterShell:
         on_lines("stdout", text.splitlines())
         return ShellOutcome(stdout=text, exit_code=0)
 
+    async def end_step(self, step: str) -> None:
+        """Do nothing: what an adapter starts is the adapter's to end."""
+
     async def close(self) -> Sequence[LeftRunning]:
-        """Return nothing: what an adapter starts is the adapter's to end."""
         return ()
 
 

@@ -76,11 +76,12 @@ class AgentFailed(AmplihackError):  # noqa: N818 - reads as what happened
         stdout: str = "",
         stderr: str = "",
         transient: bool = False,
+        timed_out: bool = False,
         rate_limited: bool = False,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(what, fix=fix)
-        self.tool_exit_code = tool_exit_code
+        self.tool_exit_code, self.timed_out = tool_exit_code, timed_out
         self.stdout_tail, self.stderr_tail = tail(stdout, STDOUT_TAIL), tail(stderr, STDERR_TAIL)
         self.transient, self.rate_limited, self.retry_after = (
             transient or rate_limited,

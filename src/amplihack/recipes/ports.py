@@ -59,6 +59,10 @@ class Shell(Protocol):
         """
         ...
 
+    async def end_step(self, step: str) -> None:
+        """End what a step, and the steps inside it, left running: it has run out of time."""
+        ...
+
     async def close(self) -> Sequence[LeftRunning]:
         """End what commands, and agents, left running; return what that was."""
         ...

@@ -6,15 +6,17 @@ under its mark, `run_process` hands over the pipes that are still held when a pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 
 from amplihack.recipes.ports import LeftRunning
-from amplihack.system.marks import run_mark, step_after
+from amplihack.system.marks import command_after, run_mark, step_of
 from amplihack.system.process_table import TABLE, Member, command_of, marks_of, tree
-from amplihack.system.process_tree import end_tree, group_alive
+from amplihack.system.process_tree import HURRY, end_tree, group_alive
 from amplihack.system.spawn import GRACE, ProcessError
 from amplihack.system.undisturbed import undisturbed
 
+_MOMENT = 0.2  # seconds that those get which are just ending when the run ends
 _open: dict[str, Background] = {}
 
 
@@ -37,22 +39,39 @@ class Background:
         """End all that is left, even when cancelled meanwhile, and tell what that was."""
         if _open.pop(self._mark, None) is None:
             return ()
-        left = tuple(self._left())
         try:
-            if left and not await undisturbed(self._end(grace)):
-                raise ProcessError("processes that steps left in the background do not end")
+            return await undisturbed(self._end_all(grace))
         finally:
             for close in self._pipes:
                 close()
+
+    async def end_step(self, step: str, *, grace: float = GRACE) -> None:
+        """End what a step, and the steps inside it, left running."""
+        ends = [end_tree(mark, grace=grace) for mark in self._commands(step.replace(";", ","))]
+        if not TABLE:
+            groups = [leader for leader, each in self._groups.items() if _is_inside(each, step)]
+            ends = [end_tree("", leader=leader, grace=grace) for leader in filter(group_alive, groups)]
+        await undisturbed(_gathered(ends))
+
+    def _commands(self, step: str) -> set[str]:
+        """Return the marks of all that a step started and that lives."""
+        alive = {command_after(marks_of(member), self._mark) for member in tree(self._mark)}
+        return {mark for mark in alive if _is_inside(step_of(mark), step)}
+
+    async def _end_all(self, grace: float) -> tuple[LeftRunning, ...]:
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + _MOMENT
+        while (left := tuple(self._left())) and clock() < deadline and not HURRY.is_set():  # noqa: ASYNC110
+            await asyncio.sleep(_MOMENT / 10)  # what is just ending need not be told
+        if left and not await self._ended(grace):
+            raise ProcessError("processes that steps left in the background do not end")
         return left
 
-    async def _end(self, grace: float) -> bool:
+    async def _ended(self, grace: float) -> bool:
         if TABLE:
             return await end_tree(self._mark, grace=grace)
-        ended = [
-            await end_tree(self._mark, leader=each, grace=grace) for each in filter(group_alive, self._groups)
-        ]
-        return all(ended)
+        groups = [end_tree("", leader=leader, grace=grace) for leader in filter(group_alive, self._groups)]
+        return await _gathered(groups)
 
     def _left(self) -> Iterator[LeftRunning]:
         """Return the processes that no other one of them has started, with the step of each."""
@@ -62,7 +81,16 @@ class Background:
         pids = {member.pid for member in found}
         for member in sorted(found, key=_number):
             if member.parent not in pids:
-                yield LeftRunning(step_after(marks_of(member), self._mark), command_of(member))
+                step = step_of(command_after(marks_of(member), self._mark))
+                yield LeftRunning(step, command_of(member))
+
+
+async def _gathered(ends: Sequence[Coroutine[None, None, bool]]) -> bool:
+    return all(await asyncio.gather(*ends))
+
+
+def _is_inside(step: str, outer: str) -> bool:
+    return step == outer or step.startswith((f"{outer}/", f"{outer}["))
 
 
 def _number(member: Member) -> int:

@@ -51,7 +51,11 @@ def carries(marks: str, wanted: str) -> bool:
     return marks.startswith(wanted) or f";{wanted}" in marks
 
 
-def step_after(marks: str, run: str) -> str:
-    """Return the step whose process carries these marks, in the run of that mark (with its `;`)."""
-    _, _, below = marks.partition(run)
-    return below.partition(";")[0].partition(":")[2]
+def command_after(marks: str, run: str) -> str:
+    """Return the mark of the process of a run that is in these marks; that of the run comes with its `;`."""
+    return marks.partition(run)[2].partition(";")[0]
+
+
+def step_of(mark: str) -> str:
+    """Return the step that the process with this mark is for."""
+    return mark.partition(":")[2]

@@ -44,6 +44,9 @@ class BashShell:
                 file.unlink(missing_ok=True)
         return _outcome(request, plan, finished)
 
+    async def end_step(self, step: str) -> None:
+        await self._background.end_step(step)
+
     async def close(self) -> Sequence[LeftRunning]:
         """End what steps left running, even when cancelled meanwhile; calling it again does nothing."""
         return await self._background.end()

@@ -207,6 +207,31 @@ def test_a_timeout_ends_what_its_step_started_and_nothing_else(scene: Scene) -> 
     assert alive == [True, False, False, False]
 
 
+CHILD = """\
+name: child
+steps:
+  - {id: serve, command: sleep 605.NUMBER & echo up}
+  - {id: stay, command: sleep 606}
+"""
+OUTER = """\
+name: outer
+steps:
+  - {id: sub, recipe: child, timeout: 3, on_error: continue}
+  - id: look
+    command: cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '; true
+"""
+
+
+def test_a_sub_recipe_that_runs_out_of_time_takes_its_background_with_it(scene: Scene) -> None:
+    number = str(os.getpid())
+    scene.workspace.write("child.yaml", CHILD.replace("NUMBER", number))
+    scene.workspace.write("outer.yaml", OUTER)
+    result = scene.workspace.run("recipe", "run", "outer.yaml", "--json").json
+    first = result["step_results"][0]
+    assert (first["error"], result["warnings"]) == ("Step 'sub' failed: timed out after 3s", [])
+    assert f"605.{number}" not in result["context"]["look"]
+
+
 def test_what_an_agent_leaves_running_is_ended_with_the_run_too(scene: Scene) -> None:
     scene.workspace.write("agent.sh", "sleep 600 & setsid sleep 601 >/dev/null 2>&1 & echo done\n")
     scene.workspace.write("a.yaml", "name: a\nsteps: [{id: a, prompt: p}]\n")
@@ -270,5 +295,5 @@ def test_output_that_is_cut_says_how_much_was_lost(scene: Scene) -> None:
     scene.workspace.write("cut.yaml", f"name: cut\nsteps:\n{steps}")
     agent = ("--agent", "command:bash agent.sh")
     result = scene.workspace.run("recipe", "run", "cut.yaml", "--json", "-q", *agent).json
-    words = "the output was larger than a step can keep and was cut: 123 bytes at its end are lost"
+    words = "the output was larger than a step can keep and was cut: 123 bytes lost"
     assert [step["warnings"] for step in result["step_results"]] == [[words], [words]]

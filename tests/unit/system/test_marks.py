@@ -3,7 +3,16 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from amplihack.system.marks import VARIABLE, carries, command_mark, run_mark, starter, step_after, with_mark
+from amplihack.system.marks import (
+    VARIABLE,
+    carries,
+    command_after,
+    command_mark,
+    run_mark,
+    starter,
+    step_of,
+    with_mark,
+)
 
 
 def test_marks_stack_up_from_the_outermost_run_to_the_process() -> None:
@@ -15,7 +24,8 @@ def test_marks_stack_up_from_the_outermost_run_to_the_process() -> None:
     assert [run_mark({}), run_mark(outer), run_mark(inner)] == ["", "run-1;", "run-2;"]
     assert run_mark({VARIABLE: marks}) == ""  # a process of a run is no run
     assert all(carries(marks, each) for each in ("run-1", first, "run-2", second, starter()))
-    assert (step_after(marks, "run-1;"), step_after(marks, "run-2;")) == ("build/cc", "odd,step")
+    steps = [step_of(command_after(marks, run)) for run in ("run-1;", "run-2;")]
+    assert steps == ["build/cc", "odd,step"]
 
 
 def test_every_process_has_a_mark_of_its_own_and_parts_of_marks_mean_nothing() -> None:

@@ -145,6 +145,7 @@ def _failure(failure: AgentFailed) -> StepFailure:
         stderr=failure.stderr_tail,
         exit_code=failure.tool_exit_code,
         transient=failure.transient,
+        timed_out=failure.timed_out,
     )
 
 

@@ -67,6 +67,7 @@ def _judge(action: Bash, outcome: ShellOutcome) -> Done:
         stderr=outcome.stderr,
         exit_code=outcome.exit_code,
         transient=bool(outcome.timed_out),
+        timed_out=bool(outcome.timed_out),
         hopeless=outcome.exit_code in _NOT_EXECUTABLE,
         writes=writes,
     )

@@ -62,6 +62,7 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
         stderr: str = "",
         exit_code: int | None = None,
         transient: bool = False,
+        timed_out: bool = False,
         hopeless: bool = False,
         final: bool = False,
         writes: Mapping[str, Value] | None = None,
@@ -71,6 +72,7 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
         super().__init__(what)
         self.output, self.stderr, self.status_code = output, stderr, exit_code
         self.transient, self.hopeless, self.final = transient, hopeless, final
+        self.timed_out = timed_out
         self.attempts = 1
         self.writes = writes or {}  # what is stored though the step failed
         self.spent = Spending(usage=usage, cost_usd=cost_usd)
@@ -181,7 +183,8 @@ class Job:
 
 def cut_off(lost: int) -> str:
     """Say how much of an output was too much for a step to keep."""
-    return f"the output was larger than a step can keep and was cut: {lost:,} bytes at its end are lost"
+    size = "1 byte" if lost == 1 else f"{lost:,} bytes"
+    return f"the output was larger than a step can keep and was cut: {size} lost"
 
 
 def completed(blank: StepResult, done: Done) -> StepResult:

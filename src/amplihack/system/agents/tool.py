@@ -161,6 +161,7 @@ def _failure(
         stdout=outcome.text if structured else stdout,
         stderr=stderr,
         transient=timed_out or transient(words),
+        timed_out=timed_out,
         rate_limited=limit is not None,
         retry_after=limit.retry_after if limit else None,
     )
