@@ -75,6 +75,9 @@ def test_whenever_the_runner_is_killed_nothing_survives_and_the_next_run_clears_
         gone(scene)
     scene.workspace.write("ok.yaml", "name: ok\nsteps: [{id: a, command: echo fine}]\n")
     wait_until("the watchers are done", lambda: not watchers(scene))
+    for path in scene.temporary.iterdir():  # Python tries out the directory with a file of an unknown name
+        if path.is_file() and path.read_bytes() in (b"", b"blat"):
+            path.unlink()
     assert scene.workspace.run("recipe", "run", "ok.yaml", "-q").exit_code == 0
 
 
