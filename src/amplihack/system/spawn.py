@@ -83,8 +83,8 @@ def start(command: Command) -> Process:
 def _spawn(command: Command, streams: tuple[int, int, int]) -> int:
     """Return the number of the new process.
 
-    `posix_spawn` takes half the time of `Popen`, and far less where there are many variables. It has no word
-    for a directory, nor for a search of the PATH that the process is to have.
+    `posix_spawn` takes half the time of `Popen` where there are hundreds of variables, and a little less with
+    few. It has no word for a directory, nor for a search of the PATH that the process is to have.
     """
     if TABLE and min(streams) > 2 and "/" in command.argv[0] and _is_here(command.cwd):
         moved = [(os.POSIX_SPAWN_DUP2, each, number) for number, each in enumerate(streams)]
