@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
-from amplihack.recipes.events import Event, LinePrinted, RunFinished, StepFinished, StepStarted
-from amplihack.recipes.ports import ShellOutcome, ShellRequest
+from amplihack.recipes.events import Event, LinesPrinted, RunFinished, StepFinished, StepStarted
+from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.templates import shell_variables
 from amplihack.system.listeners.listener import Listener
@@ -66,7 +66,7 @@ class AdapterShell:
 
     adapter: Adapter
 
-    async def run(self, request: ShellRequest, on_line: Callable[[str, str], None]) -> ShellOutcome:
+    async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
         variables = {**shell_variables(request.scope), **request.script.variables, **request.env}
         try:
             text = await asyncio.to_thread(
@@ -78,12 +78,14 @@ class AdapterShell:
             )
         except Exception as error:
             raise AmplihackError(f"{error}") from error
-        for line in text.splitlines():
-            on_line("stdout", line)
+        on_lines("stdout", text.splitlines())
         return ShellOutcome(stdout=text, exit_code=0)
 
-    async def close(self) -> None:
+    async def end_step(self, step: str) -> None:
         """Do nothing: what an adapter starts is the adapter's to end."""
+
+    async def close(self) -> Sequence[LeftRunning]:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ class CallersListener(Listener):
     """Tells the caller's own listener, whose exceptions can be of any kind."""
 
     name = "the listener"
+    wants_lines = True
 
     def __init__(self, listener: ExecutionListener) -> None:
         self._listener = listener
@@ -135,8 +138,9 @@ class CallersListener(Listener):
                 self._listener.on_step_start(event.step_id, event.kind)
             case StepFinished():
                 self._listener.on_step_complete(event.result)
-            case LinePrinted():
-                self._listener.on_output(event.identity, event.line)
+            case LinesPrinted():
+                for line in event.lines:
+                    self._listener.on_output(event.identity, line)
             case RunFinished():
                 self._listener.on_run_complete(event.result)
             case _:

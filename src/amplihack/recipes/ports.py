@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from amplihack.recipes.agents import AgentRunner
 from amplihack.recipes.events import Event
@@ -24,6 +24,7 @@ class ShellRequest:
     timeout: float | None = None
     idle_timeout: float | None = None
     max_env_value_bytes: int | None = None
+    step: str = ""  # the identity of the step that it is for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +36,35 @@ class ShellOutcome:
     exit_code: int | None = None
     signal: int | None = None
     timed_out: str = ""  # what limit it met, for the message; empty if none
-    stdout_truncated: bool = False
+    stdout_lost: int = 0  # bytes of the output that were too many to be kept
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LeftRunning:
+    """A background process of a step that the end of the run has ended."""
+
+    step: str
+    command: str  # its command line, where that can be known
+
+
+OnLines: TypeAlias = Callable[[str, Sequence[str]], None]  # a stream's name, and whole lines of it
+
+
 class Shell(Protocol):
-    async def run(self, request: ShellRequest, on_line: Callable[[str, str], None]) -> ShellOutcome:
-        """Runs the command to its end; raises AmplihackError when it cannot even start."""
+    async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
+        """Runs the command to its end; raises AmplihackError when it cannot even start.
+
+        What the command leaves running lives on, and its lines still come.
+        """
+        ...
+
+    async def end_step(self, step: str) -> None:
+        """End what a step, and the steps inside it, left running: it has run out of time."""
+        ...
+
+    async def close(self) -> Sequence[LeftRunning]:
+        """End what commands, and agents, left running; return what that was."""
         ...
 
 
