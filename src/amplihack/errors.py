@@ -15,14 +15,14 @@ An error knows what happened, where, and how to fix it; drawing it is the comman
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
+
+from amplihack.records import Record, field
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Record):
     """A place in a text file; line and column count from 1."""
 
     file: str
@@ -34,8 +34,7 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Record):
     """One thing that is wrong with a file: what, where, how to fix it, and how bad it is."""
 
     what: str

@@ -6,7 +6,8 @@ and with hundreds of classes most of a command's start. Here all classes share t
 of which many instances are made gets an `__init__` of its own.
 
 Options follow the bases of a class: `frozen=False` makes the fields assignable, `kw_only=True` wants their
-names, `eq=False` compares by identity, `order=True` adds `<`.
+names, `eq=False` compares by identity, `order=True` adds `<`, `repr=False` shows no fields (some hold whole
+files), `cached=True` leaves room for cached properties.
 """
 
 from __future__ import annotations
@@ -58,11 +59,11 @@ def field(
 class RecordType(type):
     """Turns annotations into slots before a class is made, which a decorator cannot do."""
 
-    _fields: tuple[RecordField, ...]
-    _setters: tuple[Callable[[Any, Any], None], ...]
-    _key: Callable[[Any], Any]  # what two records are compared by
-    _kw_only: bool
-    _made: int  # instances so far
+    __record_fields__: tuple[RecordField, ...]
+    __record_setters__: tuple[Callable[[Any, Any], None], ...]
+    __record_key__: Callable[[Any], Any]  # what two records are compared by
+    __record_kw_only__: bool
+    __record_made__: int  # instances so far
 
     def __new__(
         cls,
@@ -74,13 +75,16 @@ class RecordType(type):
         kw_only: bool = False,
         eq: bool = True,
         order: bool = False,
+        repr: bool = True,  # noqa: A002 - the word that readers know from dataclasses
+        cached: bool = False,
     ) -> RecordType:
         own = _take_fields(namespace)
-        inherited = [each for base in bases for each in getattr(base, "_fields", ())]
+        inherited = [each for base in bases for each in getattr(base, "__record_fields__", ())]
         fields = tuple({each.name: each for each in (*inherited, *own)}.values())
-        namespace["__slots__"] = tuple(each.name for each in own if each not in inherited)
+        slots = tuple(each.name for each in own if each not in inherited)
+        namespace["__slots__"] = (*slots, "__dict__") if cached else slots
         namespace["__match_args__"] = () if kw_only else tuple(each.name for each in fields)
-        namespace["_kw_only"] = kw_only
+        namespace["__record_kw_only__"] = kw_only
         namespace.setdefault("__init__", _init)  # not inherited: a base may have got one of its own
         if not frozen:
             namespace |= {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
@@ -89,11 +93,13 @@ class RecordType(type):
             namespace |= {"__eq__": object.__eq__, "__hash__": object.__hash__}
         if order:
             namespace["__lt__"] = _less
+        if not repr:
+            namespace["__repr__"] = object.__repr__
         made = super().__new__(cls, name, bases, namespace)
         compared = [each.name for each in fields if each.compare]
-        made._fields, made._made = fields, 0
-        made._setters = tuple(getattr(made, each.name).__set__ for each in fields)
-        made._key = attrgetter(*compared) if compared else _nothing
+        made.__record_fields__, made.__record_made__ = fields, 0
+        made.__record_setters__ = tuple(getattr(made, each.name).__set__ for each in fields)
+        made.__record_key__ = attrgetter(*compared) if compared else _nothing
         return made
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: bool) -> None:
@@ -118,27 +124,31 @@ def _take_fields(namespace: dict[str, Any]) -> list[RecordField]:
 def _init(self: Any, /, *args: Any, **named: Any) -> None:
     """Fill the fields. Shared by all classes until one has many instances."""
     cls: Any = type(self)
-    cls._made += 1
-    if cls._made > _MANY:
+    cls.__record_made__ += 1
+    if cls.__record_made__ > _MANY:
         cls.__init__ = _compiled_init(cls)
         cls.__init__(self, *args, **named)
         return
-    if len(args) > (0 if cls._kw_only else len(cls._fields)):
+    if len(args) > (0 if cls.__record_kw_only__ else len(cls.__record_fields__)):
         raise TypeError(f"{cls.__name__}() takes fewer values without a name than {len(args)}")
-    for position, (each, put) in enumerate(zip(cls._fields, cls._setters, strict=True)):
+    for position, (each, put) in enumerate(zip(cls.__record_fields__, cls.__record_setters__, strict=True)):
         if position < len(args):
             put(self, args[position])
         else:
             put(self, named.pop(each.name) if each.name in named else each.value(cls.__name__))
     if named:
         raise TypeError(f"{cls.__name__}() has no place for {', '.join(named)}")
+    self.__post_init__()
 
 
-def _compiled_init(cls: RecordType) -> Callable[..., None]:
+def _compiled_init(cls: Any) -> Callable[..., None]:
     """Return an `__init__` for this class alone, several times as fast as the shared one."""
     scope: dict[str, Any] = {"absent": _ABSENT}
-    parameters, lines = ["self", "/", *(["*"] if cls._kw_only and cls._fields else [])], []
-    for number, (each, put) in enumerate(zip(cls._fields, cls._setters, strict=True)):
+    parameters, lines = (
+        ["self", "/", *(["*"] if cls.__record_kw_only__ and cls.__record_fields__ else [])],
+        [],
+    )
+    for number, (each, put) in enumerate(zip(cls.__record_fields__, cls.__record_setters__, strict=True)):
         scope |= {f"put{number}": put, f"default{number}": each.default, f"make{number}": each.factory}
         required = each.factory is None and each.default is _ABSENT
         parameters.append(each.name if required else f"{each.name}=default{number}")
@@ -146,6 +156,8 @@ def _compiled_init(cls: RecordType) -> Callable[..., None]:
         if each.factory is not None:
             value = f"make{number}() if {each.name} is absent else {each.name}"
         lines.append(f" put{number}(self, {value})")
+    if cls.__post_init__ is not Record.__post_init__:
+        lines.append(" self.__post_init__()")
     source = f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or " pass")
     exec(source, scope)  # noqa: S102 - made of names of fields alone
     made: Callable[..., None] = scope["__init__"]
@@ -154,7 +166,7 @@ def _compiled_init(cls: RecordType) -> Callable[..., None]:
 
 def _less(self: Any, other: Any) -> Any:
     cls = type(self)
-    return cls._key(self) < cls._key(other) if type(other) is cls else NotImplemented
+    return cls.__record_key__(self) < cls.__record_key__(other) if type(other) is cls else NotImplemented
 
 
 def _nothing(_record: Any) -> tuple[()]:
@@ -176,6 +188,9 @@ class Record(metaclass=RecordType):
 
     __dataclass_fields__: ClassVar[Any] = _DataclassFields()
 
+    def __post_init__(self) -> None:
+        """Work out what the fields need once they are filled."""
+
     def __setattr__(self, name: str, _value: object) -> NoReturn:
         raise AttributeError(f"cannot assign to '{name}': {type(self).__name__} does not change")
 
@@ -184,18 +199,27 @@ class Record(metaclass=RecordType):
 
     def __eq__(self, other: object) -> bool:
         cls = type(self)
-        return bool(cls._key(self) == cls._key(other)) if type(other) is cls else NotImplemented
+        return (
+            bool(cls.__record_key__(self) == cls.__record_key__(other))
+            if type(other) is cls
+            else NotImplemented
+        )
 
     def __hash__(self) -> int:
-        return hash(type(self)._key(self))
+        return hash(type(self).__record_key__(self))
 
     def __repr__(self) -> str:
-        shown = (f"{each.name}={getattr(self, each.name)!r}" for each in type(self)._fields if each.show)
+        shown = (
+            f"{each.name}={getattr(self, each.name)!r}" for each in type(self).__record_fields__ if each.show
+        )
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let records be copied and pickled, though nobody can assign to them."""
-        return _restore, (type(self), tuple(getattr(self, each.name) for each in type(self)._fields))
+        return _restore, (
+            type(self),
+            tuple(getattr(self, each.name) for each in type(self).__record_fields__),
+        )
 
 
 _R = TypeVar("_R", bound=Record)
@@ -203,7 +227,7 @@ _R = TypeVar("_R", bound=Record)
 
 def _restore(cls: type[_R], values: tuple[Any, ...]) -> _R:
     made = cls.__new__(cls)
-    for put, value in zip(cls._setters, values, strict=True):
+    for put, value in zip(cls.__record_setters__, values, strict=True):
         put(made, value)
     return made
 
@@ -212,17 +236,18 @@ def replace(record: _R, /, **changes: Any) -> _R:
     """Return the same record with some fields changed. Raises TypeError for a name that is no field."""
     cls = type(record)
     made = cls.__new__(cls)
-    for each, put in zip(cls._fields, cls._setters, strict=True):
+    for each, put in zip(cls.__record_fields__, cls.__record_setters__, strict=True):
         name = each.name
         put(made, changes.pop(name) if name in changes else getattr(record, name))
     if changes:
         raise TypeError(f"{cls.__name__} has no field {', '.join(changes)}")
+    made.__post_init__()
     return made
 
 
 def field_names(cls: RecordType) -> tuple[str, ...]:
     """Return the names of the fields, in order."""
-    return tuple(each.name for each in cls._fields)
+    return tuple(each.name for each in cls.__record_fields__)
 
 
 def as_dict(record: Record) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from amplihack.errors import AmplihackError
@@ -13,6 +12,7 @@ from amplihack.recipes.events import Event, LinesPrinted, RunFinished, StepFinis
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.templates import shell_variables
+from amplihack.records import Record
 from amplihack.system.listeners.listener import Listener
 
 
@@ -60,8 +60,7 @@ class ExecutionListener:
         pass
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterShell:
+class AdapterShell(Record):
     """Hands rendered commands to an adapter, with every variable that they may refer to."""
 
     adapter: Adapter
@@ -88,8 +87,7 @@ class AdapterShell:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterAgent:
+class AdapterAgent(Record):
     """Hands prompts to an adapter."""
 
     adapter: Adapter

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.app.workspace import Opened, Validation, Workspace, open_file
@@ -11,13 +10,13 @@ from amplihack.errors import AmplihackError, NotFound, Problem
 from amplihack.recipes.check import Unresolved, check_recipe
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
+from amplihack.records import Record
 from amplihack.system.files import read_bytes
 from amplihack.system.library import BundleNotResolved
 from amplihack.system.recipe_files import recipe_files
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Record):
     """What was found in one recipe; if there is no such recipe, why."""
 
     findings: tuple[Problem, ...] = ()
@@ -37,8 +36,7 @@ def check_opened(workspace: Workspace, opened: Opened, *, everything: bool = Fal
     return check_recipe(opened.located, DiskWorld(workspace), everything=everything)
 
 
-@dataclass(frozen=True, slots=True)
-class DiskWorld:
+class DiskWorld(Record):
     """The recipes and agents around a file, for the static check."""
 
     workspace: Workspace

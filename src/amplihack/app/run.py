@@ -6,7 +6,6 @@ import secrets
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from amplihack.app.adapter import ExecutionListener
@@ -20,6 +19,7 @@ from amplihack.recipes.engine.dry_run import Forecast
 from amplihack.recipes.engine.dry_run import forecast as forecast_recipe
 from amplihack.recipes.results import RunResult
 from amplihack.recipes.values import Value
+from amplihack.records import replace
 from amplihack.system.event_loop import run_until_signal
 
 

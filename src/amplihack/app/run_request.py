@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from amplihack.app.adapter import Adapter, ExecutionListener
 from amplihack.recipes.engine import Options
+from amplihack.records import field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest(Options):
+class RunRequest(Options, kw_only=True):
     """The engine's options, and with them what the engine does not need to know.
 
     It extends `Options`, so that each choice is declared once and the engine reads its part of the request.

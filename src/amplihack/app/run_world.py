@@ -6,7 +6,6 @@ import secrets
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from amplihack.app.adapter import AdapterAgent, AdapterShell
@@ -18,6 +17,7 @@ from amplihack.recipes.events import Warned
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
 from amplihack.recipes.ports import Approver, Persona, World
+from amplihack.records import Record, field
 from amplihack.system.agent_files import AgentFiles
 from amplihack.system.agent_tools.environment import RunIdentity
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec
@@ -83,8 +83,7 @@ def _approver(request: RunRequest, journal: FanOut) -> Approver:
 # What a run reads on the way --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Book:
+class Book(Record):
     """Finds sub-recipes; tells of each before it runs, and of the warnings about its file once.
 
     Under `strict` those warnings are errors.
@@ -116,8 +115,7 @@ def _in_words(problem: Problem) -> str:
     return f"{where}{problem.what}" + (f" ({problem.fix})" if problem.fix else "")
 
 
-@dataclass(frozen=True, slots=True)
-class PersonaFiles:
+class PersonaFiles(Record):
     """Finds agents by their files."""
 
     files: AgentFiles

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.documents import Mapping as MappingNode
 from amplihack.documents import read_document, to_value
 from amplihack.errors import UsageError
 from amplihack.recipes.values import Value, from_json, typed
+from amplihack.records import Record
 from amplihack.system.files import read_bytes, read_text
 from amplihack.system.home import Home
 
 _LARGEST_FILE = 64 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class Given(Record, kw_only=True):
     """The words of the command line, not read yet."""
 
     context_files: tuple[str, ...] = ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from amplihack.documents.suggest import closest
 from amplihack.errors import AmplihackError, NotFound, Problem, UsageError
 from amplihack.recipes.decode import Decoded
 from amplihack.recipes.extends import Located, resolve_extends
+from amplihack.records import Record
 from amplihack.system.home import Home, this_process
 from amplihack.system.library import Library
 from amplihack.system.recipe_files import recipe_files
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from amplihack.system.agent_files import AgentFiles
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(Record):
     """Everything that a command finds around it."""
 
     environment: Mapping[str, str]
@@ -39,16 +38,14 @@ class Workspace:
         return AgentFiles.of(self.home, self.directory)
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Record):
     """A recipe file: what it says, and the recipe with everything that it extends."""
 
     decoded: Decoded
     located: Located
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(Record):
     """Everything that is wrong with a file; `opened` is None if it is no recipe."""
 
     file: str

@@ -7,7 +7,6 @@ part costs in every prompt.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
 from amplihack.bundles.context_files import repair_sources, resolve_context
 from amplihack.bundles.file_report import place_of
@@ -22,6 +21,7 @@ from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tokens import estimate_tokens
 from amplihack.bundles.uris import parse_uri
 from amplihack.errors import Location, Problem
+from amplihack.records import Record, replace
 
 INSTRUCTION = "instruction"
 _NO_PROMPT = Prompt("", (), (), {}, "")
@@ -34,8 +34,7 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class CompletedBundle:
+class CompletedBundle(Record, repr=False):
     """A bundle with its agents, its system prompt, and what is missing."""
 
     bundle: Bundle
@@ -104,8 +103,7 @@ def _mention_places(bundle: Bundle) -> dict[str, Location]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Record):
     """`total_tokens` is the system prompt, the descriptions of agents, and tools as far as they are known."""
 
     rows: tuple[Row, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.file_report import place_of
@@ -12,6 +11,7 @@ from amplihack.bundles.model import Bundle, Lineage
 from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree
 from amplihack.errors import Problem
+from amplihack.records import replace
 
 Instructions: TypeAlias = Literal["replace", "keep", "append"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from amplihack.bundles.compose import compose_includes, unmatched_removals
 from amplihack.bundles.errors import BundleDependencyError, BundleError, BundleLoadError, Subject, error_from
@@ -12,12 +11,12 @@ from amplihack.bundles.model import Bundle
 from amplihack.bundles.roster import AGENT_CODES
 from amplihack.bundles.uris import shown
 from amplihack.errors import Problem, Severity
+from amplihack.records import Record, field, replace
 
 _FAILED, _SKIPPED, _CIRCULAR = "include-failed", "include-skipped", "circular-include"
 
 
-@dataclass(frozen=True, slots=True)
-class Circle:
+class Circle(Record):
     """An include that was left out because it leads back: the chain in load order, ending where it began."""
 
     chain: tuple[str, ...]
@@ -27,8 +26,7 @@ class Circle:
         return f"Circular Include Skipped: {' -> '.join(self.chain)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Record):
     """How to compose a graph: each bundle after all it includes, and once, however often it is included."""
 
     bundles: tuple[str, ...]
@@ -36,8 +34,7 @@ class Order:
     circles: tuple[Circle, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedInclude:
+class SkippedInclude(Record):
     """An include that is missing from the result: the names on the way to it, and the reason."""
 
     source: str
@@ -48,8 +45,7 @@ class SkippedInclude:
 
 # No `repr`: `asyncio.run` asks for that of every result, and printing a thousand bundles takes longer than
 # loading them.
-@dataclass(frozen=True, slots=True, repr=False)
-class Composition:
+class Composition(Record, repr=False):
     """A composed bundle, the graph that it came from, and everything that is not as it should be."""
 
     bundle: Bundle

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
 
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.model import Bundle
@@ -13,10 +12,10 @@ from amplihack.bundles.tree import Leaf, Pending, Removed, Table, Tree
 from amplihack.bundles.uris import escapes
 from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
+from amplihack.records import Record, replace
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(Record):
     """A bundle whose references lead to paths as far as possible, and those that do not."""
 
     bundle: Bundle

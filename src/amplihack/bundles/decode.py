@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping as AnyMapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from amplihack.bundles.errors import (
@@ -30,6 +29,7 @@ from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, from_node, from_value
 from amplihack.documents import Document, Mapping, Scalar, read_document, split_frontmatter
 from amplihack.errors import DocumentError, Location, Problem
+from amplihack.records import Record, replace
 
 _KEYS = (*(section.name for section in SECTIONS), "includes", "exclude")
 HEAD_KEYS = ("name", "version", "description", "namespace_root")
@@ -42,8 +42,7 @@ _AGENT_KEYS = ("meta", "model_role", "provider_preferences", "name", "descriptio
 _NAME = re.compile(r"[^\s:/@]+")
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedBundle:
+class DecodedBundle(Record):
     """A bundle as far as its file could be read, and what is wrong with the file."""
 
     bundle: Bundle
@@ -67,8 +66,7 @@ class DecodedBundle:
         raise error_from(kind, problems, Subject(path=self.bundle.lineage.file or None))
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Record):
     """The name, version and description that a file gives itself."""
 
     name: str = ""

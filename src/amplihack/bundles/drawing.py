@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from html import escape
 
 from amplihack.bundles.model import Bundle, Lineage
 from amplihack.bundles.sections.row import Row
 from amplihack.bundles.tokens import color_tier
 from amplihack.bundles.uris import shown
+from amplihack.records import Record
 
 _WIDTH, _HEIGHT, _GAP, _STEP = 190, 44, 70, 64
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Record):
     """One bundle in the picture."""
 
     key: str
@@ -26,8 +25,7 @@ class Box:
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Record):
     boxes: tuple[Box, ...]
     edges: tuple[tuple[str, str], ...]
 

@@ -9,13 +9,11 @@ BundleError                 1
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amplihack.errors import AmplihackError, Location, Problem
+from amplihack.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Record):
     """Which bundle an error is about: its address, its file, and who included it, outermost first."""
 
     uri: str | None = None

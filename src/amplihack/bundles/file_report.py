@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree, to_plain
 from amplihack.documents.suggest import closest
 from amplihack.errors import Location, Problem, Severity
+from amplihack.records import Record, field, replace
 
 
-@dataclass(slots=True)
-class FileReport:
+class FileReport(Record, frozen=False):
     """Collects the problems of one file; `owner` is what messages call the bundle in it."""
 
     owner: str = "unknown"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from amplihack.bundles.errors import BundleDependencyError, BundleError, BundleNotFoundError, Subject
 from amplihack.bundles.includes import Fetch, Resolution, Target, UnresolvedInclude, resolve_include
@@ -17,10 +16,10 @@ from amplihack.bundles.ports import Files, Namespace
 from amplihack.bundles.roots import Root, Standing
 from amplihack.bundles.uris import canonical, shown, without_fragment
 from amplihack.errors import Location, Problem
+from amplihack.records import Record, field
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
+class Checkout(Record):
     """The source that a bundle file lies in: its directory, and the version that was fetched."""
 
     root: str
@@ -29,8 +28,7 @@ class Checkout:
     sha256: str = ""
 
 
-@dataclass(frozen=True, slots=True, repr=False)  # a node holds a whole bundle, too large to be printed
-class Node:
+class Node(Record, repr=False):  # a node holds a whole bundle, too large to be printed
     """One bundle file of the graph, as it stands alone. All spellings of its place share one key."""
 
     key: str
@@ -56,8 +54,7 @@ class Node:
         return self.checkout.is_local
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(Record):
     """One include: who says it, and at which place of its list."""
 
     node: str
@@ -65,16 +62,14 @@ class Directive:
     include: Include
 
 
-@dataclass(frozen=True, slots=True)
-class FailedInclude:
+class FailedInclude(Record):
     """An include that cannot be had, and why."""
 
     directive: Directive
     error: BundleError
 
 
-@dataclass(slots=True)
-class _Round:
+class _Round(Record, frozen=False):
     """What one round has resolved, by canonical address, and the directives that wait for a name."""
 
     targets: dict[str, str] = field(default_factory=dict)
@@ -91,8 +86,7 @@ class _Round:
         return bool(self.targets or self.namespaces or self.reached)
 
 
-@dataclass(slots=True)
-class IncludeGraph:
+class IncludeGraph(Record, frozen=False):
     """All that one or more loads have found.
 
     One load asks for `root_address`, lets the graph `follow` the root, and then fetches what is `wanted` and

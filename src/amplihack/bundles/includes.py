@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.file_report import FileReport, as_items, mistyped_keys, place_of, texts
@@ -13,6 +12,7 @@ from amplihack.bundles.ports import Files, Names, Namespace
 from amplihack.bundles.schemes import is_address
 from amplihack.bundles.tree import Items, Table, Tree
 from amplihack.bundles.uris import escapes, file_uri, parse_uri, print_uri, split_namespace, without_fragment
+from amplihack.records import Record
 
 BUNDLE_FILES = ("bundle.md", "bundle.yaml", "bundle.yml")
 _CANDIDATES = ("", ".yaml", ".yml", ".md", *(f"/{name}" for name in BUNDLE_FILES))
@@ -20,23 +20,20 @@ _SUFFIXES = (".md", ".yaml", ".yml")
 Reason: TypeAlias = Literal["unknown-name", "unknown-namespace", "missing-path", "escapes"]
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Record):
     """An include that leads somewhere."""
 
     uri: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fetch:
+class Fetch(Record):
     """The namespace must be fetched before anything in it can be named."""
 
     namespace: str
     uri: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnresolvedInclude:
+class UnresolvedInclude(Record):
     """An include that leads nowhere, and why."""
 
     reason: Reason

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.file_report import place_of
@@ -19,6 +18,7 @@ from amplihack.bundles.tokens import estimate_tokens
 from amplihack.bundles.tree import Leaf, Table, Tree, leaves, to_plain
 from amplihack.bundles.uris import parse_uri, split_namespace
 from amplihack.errors import Location, Problem, Severity
+from amplihack.records import Record
 
 Role: TypeAlias = Literal["root", "behavior", "other"]
 BODY_TOKENS = 500  # more than this in a root bundle belongs into a context file
@@ -28,8 +28,7 @@ _FOUNDATION_PARTS = frozenset({"tool-filesystem", "tool-bash", "hooks-streaming-
 _SECRET_KEY = re.compile(r"(?i)(?:^|_)(?:api_?key|secret|password|token)$")
 
 
-@dataclass(frozen=True, slots=True)
-class LintInput:
+class LintInput(Record):
     """What is known about a bundle besides its own text."""
 
     uri: str = ""

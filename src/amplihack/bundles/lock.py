@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from amplihack.bundles.errors import BundleLoadError, Subject
 from amplihack.bundles.uris import canonical, parse_uri, print_uri, shown, without_fragment
 from amplihack.errors import Location, Problem
+from amplihack.records import Record, field, replace
 
 FORMAT = 1
 Change: TypeAlias = Literal["new", "gone", "commit", "sha256", "content"]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class LockEntry:
+class LockEntry(Record, order=True):
     """One source: the commit of a repository or the sha256 of a download, and the hash of its files."""
 
     uri: str
@@ -25,8 +24,7 @@ class LockEntry:
     content: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BundleLock:
+class BundleLock(Record):
     """What every source was when it was locked."""
 
     entries: tuple[LockEntry, ...] = ()
@@ -38,8 +36,7 @@ class BundleLock:
         return next((entry for entry in self.entries if _key(entry.uri) == wanted), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
+class Drift(Record):
     """A source that is not what the lock says."""
 
     uri: str

@@ -8,7 +8,8 @@ Code, comments and e-mail addresses hold no mentions, and `\\@` is just an @.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from amplihack.records import Record
 
 _TOKEN = re.compile(
     r'(?<![\w/])(?<!\w[.+\-])@(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[\w:./~\-]+)(?P<anchor>#[\w\-]+)?)'
@@ -20,8 +21,7 @@ _LINE_SUFFIX = re.compile(r"(?P<path>.*[./].*):\d+(?:-\d+)?")
 _VISIBLE = re.compile(r"[^\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(Record):
     """A mention as it is usually meant, and the longer readings to try first if a file has such a name."""
 
     text: str  # with its @

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import posixpath
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.context_files import contained, is_within
 from amplihack.bundles.mention_syntax import Mention, find_mentions
 from amplihack.bundles.ports import DirectoryListing, Files, FileText, Texts
 from amplihack.bundles.uris import escapes, split_namespace
+from amplihack.records import Record, field, replace
 
 MAX_DEPTH = 3
 SourceType: TypeAlias = Literal[
@@ -31,8 +31,7 @@ Failure: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class MentionScope:
+class MentionScope(Record):
     """Where mentions may lead: namespaces, the directories that local ones start at, and shortcuts.
 
     `context` holds declared context files by `namespace:name`. With `allowed` set, a local mention must
@@ -50,14 +49,12 @@ class MentionScope:
     finder: Callable[[str, tuple[str, ...]], Answer] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Record):
     path: str
     source: SourceType
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(Record):
     reason: Failure
     source: SourceType
 
@@ -126,8 +123,7 @@ def _is_allowed(real: str, scope: MentionScope, files: Files) -> bool:
     return any(root is not None and is_within(real, root) for root in roots)
 
 
-@dataclass(frozen=True, slots=True)
-class MentionResult:
+class MentionResult(Record):
     """What became of one mention. `content` is None when the same content was already there."""
 
     mention: str | None  # None for a context file that is declared, not mentioned
@@ -144,8 +140,7 @@ class MentionResult:
         return self.path is not None and (self.content is not None or self.is_directory)
 
 
-@dataclass(slots=True)
-class ContextFile:
+class ContextFile(Record, frozen=False):
     """A content and all the ways in which it was reached, in order."""
 
     content: str
@@ -155,8 +150,7 @@ class ContextFile:
     names: list[str] = field(default_factory=list)  # how each path is shown, mention first
 
 
-@dataclass(slots=True)
-class Gathered:
+class Gathered(Record, frozen=False):
     """Contents in the order of their first appearance, by hash."""
 
     files: dict[str, ContextFile] = field(default_factory=dict)

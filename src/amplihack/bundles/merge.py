@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from amplihack.bundles.tree import NOWHERE, Items, Leaf, Removed, Table, Tree, from_value, to_plain
+from amplihack.records import replace
 
 MAX_TRAIL = 50  # how many earlier values one value remembers
 

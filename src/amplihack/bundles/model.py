@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
 from amplihack.bundles.tree import Leaf, Pending, Table
 from amplihack.errors import Location
+from amplihack.records import Record, field, replace
 
 DEFAULT_VERSION = "1.0.0"
 
 
-@dataclass(frozen=True, slots=True)
-class Include:
+class Include(Record):
     """One entry of `includes:`, as it was written."""
 
     source: str
@@ -20,8 +19,7 @@ class Include:
     mapping: bool = True  # `- bundle: x` rather than `- x`
 
 
-@dataclass(frozen=True, slots=True)
-class Lineage:
+class Lineage(Record):
     """A bundle and, in order, those that were composed beneath it."""
 
     bundle: str = ""
@@ -31,8 +29,7 @@ class Lineage:
     parts: tuple[Lineage, ...] = field(default=(), repr=False)  # a graph, too large to be shown
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(Record):
     """A composable configuration.
 
     `sections` holds one table for each section that has something in it, by the names of

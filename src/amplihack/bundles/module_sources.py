@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.sections.agents import change_agent_modules
 from amplihack.bundles.sections.modules import with_source
 from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tree import Table, Tree
+from amplihack.records import replace
 
 
 def module_sources(bundle: Bundle) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from amplihack.bundles.includes import BUNDLE_FILES
 from amplihack.bundles.ports import Namespace, Texts
 from amplihack.documents.suggest import closest
+from amplihack.records import Record, field
 
 WELL_KNOWN: Mapping[str, str] = {
     "foundation": "git+https://github.com/microsoft/amplifier-foundation@main",
@@ -18,8 +18,7 @@ _SUFFIXES = (".yaml", ".yml", ".md")
 _PATTERNS = (*("{}/" + name for name in BUNDLE_FILES), *("{}" + suffix for suffix in _SUFFIXES))
 
 
-@dataclass(frozen=True, slots=True)
-class KnownName:
+class KnownName(Record):
     """A name, where it leads, and who says so."""
 
     name: str
@@ -27,8 +26,7 @@ class KnownName:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownNames:
+class KnownNames(Record, kw_only=True):
     """The names that are known before a load begins. Looks into `folders` through `files`."""
 
     files: Texts = field(repr=False)
@@ -74,8 +72,7 @@ class KnownNames:
         return [*directories, *(stem for stem, suffix in files if suffix in _SUFFIXES)]
 
 
-@dataclass(slots=True)
-class NameTable:
+class NameTable(Record, frozen=False):
     """Every name of one load. A bundle that is part of the load keeps its name, whatever else has it.
 
     That is why a name is first looked for among what is loaded (`wide` off), and elsewhere only when nothing

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
+
+from amplihack.records import Record
 
 Unreadable: TypeAlias = Literal["not_found", "permission_error", "unsupported"]
 
@@ -19,16 +20,14 @@ class Files(Protocol):
     def is_file(self, path: str) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
-class FileText:
+class FileText(Record):
     """A file's content and its sha256."""
 
     content: str
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class DirectoryListing:
+class DirectoryListing(Record):
     """A directory's entries; None when they may not be seen."""
 
     directories: tuple[str, ...] = ()
@@ -51,8 +50,7 @@ class StampedTexts(Texts, Protocol):
         """Return when a file was changed and how large it is; None when nothing is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Namespace:
+class Namespace(Record):
     """A name that bundles refer to: where it comes from and, once fetched, where its files lie."""
 
     uri: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from amplihack.bundles.context_files import expands_mentions
@@ -25,13 +24,13 @@ from amplihack.bundles.model import Bundle
 from amplihack.bundles.ports import DirectoryListing, FileText, Texts, Unreadable
 from amplihack.bundles.provenance import Entry, include_chains
 from amplihack.bundles.tree import Leaf
+from amplihack.records import Record, field
 
 SEPARATOR = "\n\n---\n\n"
 Stamp: TypeAlias = tuple[int, int] | None  # mtime_ns and size; None when nothing is there
 
 
-@dataclass(frozen=True, slots=True)
-class PromptPart:
+class PromptPart(Record):
     """A stretch of the prompt: the instruction itself, or one context file."""
 
     name: str  # "instruction", a context name or a mention
@@ -43,8 +42,7 @@ class PromptPart:
     declared: bool = False  # named by a `context:` section itself
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Record):
     """A system prompt, its parts, and the files that it depends on."""
 
     text: str
@@ -88,8 +86,7 @@ def assemble(bundle: Bundle, scope: MentionScope, world: Texts, stamp: Callable[
     return Prompt(_render(instruction, parts, gathered), parts, tuple(results), stamps, instruction)
 
 
-@dataclass(slots=True)
-class _Watch:
+class _Watch(Record, frozen=False):
     """Passes questions on and notes what an answer depends on, files that are not there included."""
 
     world: Texts

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from amplihack.bundles.model import Bundle, Lineage
 from amplihack.bundles.sections.table import SESSION_LAST
 from amplihack.bundles.tree import Items, Pending, Removed, Table, Tree, leaves, to_plain
+from amplihack.records import Record
 
 Status: TypeAlias = Literal["used", "replaced", "removed"]
 Chain: TypeAlias = tuple[str, ...]
 _SEARCHED = tuple(section.name for section in SESSION_LAST)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Record):
     """One value that was written under a path; `via` leads from the outermost bundle to the writer."""
 
     path: str
@@ -40,8 +39,7 @@ class Entry:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Record):
     """Who brought an item in, and through which of its includes."""
 
     bundle: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from amplihack.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(Record):
     """A root bundle that was found above another one."""
 
     name: str
@@ -16,8 +16,7 @@ class Root:
     namespace_root: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Record):
     """Whether a bundle is a root or belongs to one, and the namespaces that it makes known."""
 
     is_root: bool

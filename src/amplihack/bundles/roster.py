@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from amplihack.bundles.context_files import Resolved, namespace_path
 from amplihack.bundles.decode import open_file, read_head
@@ -19,6 +18,7 @@ from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, from_node
 from amplihack.bundles.uris import escapes, split_namespace
 from amplihack.documents import Mapping
 from amplihack.errors import DocumentError, Problem
+from amplihack.records import Record, replace
 
 _CARRIED = (*MODULE_SECTIONS, "session", "provider_preferences", "model_role", "agents")
 # Problems of an agent that is less than what the bundle lists.
@@ -26,8 +26,7 @@ AGENT_CODES = frozenset({"agent-not-found", "agent-unreadable", "agent-file", "a
 _META = ("name", "description", "model_role", "provider_preferences", "version")
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFile:
+class AgentFile(Record):
     """An agent as its file defines it; `definition` has no name, since the roster gives it one."""
 
     name: str

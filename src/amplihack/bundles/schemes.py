@@ -5,14 +5,14 @@ A scheme that is fetched in one of the known ways needs one more row here, and n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from amplihack.records import Record
 
 Way: TypeAlias = Literal["local", "git", "archive", "download"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scheme:
+class Scheme(Record):
     """`name` is what stands before `://`, `way` how it is fetched, `transport` what carries it."""
 
     name: str

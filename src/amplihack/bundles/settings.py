@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from amplihack.bundles.compose import compose
 from amplihack.bundles.errors import BundleLoadError, Subject
@@ -23,13 +22,13 @@ from amplihack.bundles.uris import split_namespace, without_fragment
 from amplihack.documents import Mapping as MappingNode
 from amplihack.documents import read_document
 from amplihack.errors import DocumentError, Location, Problem
+from amplihack.records import Record, field, replace
 
 PATH_LISTS = frozenset({"allowed_write_paths", "allowed_read_paths", "denied_write_paths"})
 KEYS = ("bundle", "providers", "modules", "overrides", "sources", "routing", "config", "configurator")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Record):
     """One scope, or several merged: module entries by id, everything else as it was written."""
 
     modules: Mapping[str, Table] = field(default_factory=dict)  # by section
@@ -276,8 +275,7 @@ def added_bundles(settings: Settings) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Record):
     """An app-wide behaviour: where it comes from, and where settings say so."""
 
     source: str

@@ -7,15 +7,14 @@ dataclasses because a large composition makes a hundred thousand of them, and fr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from sys import intern
 from typing import Any, TypeAlias
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence
+from amplihack.records import Record, field
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Record):
     """A bundle and the file that declares it; settings and code are origins too."""
 
     bundle: str = ""
@@ -25,15 +24,13 @@ class Origin:
 NOWHERE = Origin()
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(Record):
     """A `namespace:path` whose namespace is not known yet."""
 
     reference: str
 
 
-@dataclass(slots=True)
-class Leaf:
+class Leaf(Record, frozen=False):
     """A single value."""
 
     value: Any
@@ -43,8 +40,7 @@ class Leaf:
     over: tuple[Tree, ...] = field(default=(), compare=False, repr=False)  # what it replaced, latest first
 
 
-@dataclass(slots=True)
-class Table:
+class Table(Record, frozen=False):
     """A mapping; a fresh one replaces what stands before it instead of merging with it."""
 
     entries: dict[str, Tree] = field(default_factory=dict)
@@ -72,8 +68,7 @@ class Table:
         return found.value if isinstance(found, Leaf) and isinstance(found.value, str) else ""
 
 
-@dataclass(slots=True)
-class Items:
+class Items(Record, frozen=False):
     """A list; a fresh one replaces what stands before it."""
 
     items: list[Tree] = field(default_factory=list)
@@ -85,8 +80,7 @@ class Items:
     known: set[object] | None = field(default=None, compare=False, repr=False)  # identities, once needed
 
 
-@dataclass(slots=True)
-class Removed:
+class Removed(Record, frozen=False):
     """The wish that an inherited value be gone."""
 
     origin: Origin = field(default=NOWHERE, compare=False)

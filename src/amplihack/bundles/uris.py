@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, replace
 
 from amplihack.bundles.schemes import SCHEMES, Way, is_address, way_of
+from amplihack.records import Record, replace
 
 DEFAULT_REF = "main"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")  # one letter is a drive
@@ -19,8 +19,7 @@ _GIT_SUFFIX = re.compile(r"(?:\.git|/)+$")
 _USER = re.compile(r"(?i)\b((?:[a-z][a-z0-9+.\-]*)://)([^/@\s?#]+)@")
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedURI:
+class ParsedURI(Record):
     """An address in its parts; `commit` and `sha256` say what the content must be."""
 
     scheme: str

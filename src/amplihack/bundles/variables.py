@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from amplihack.bundles.mount_plan import MountPlan
 from amplihack.errors import Problem
+from amplihack.records import Record
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}")
 _TEXT_KEYS = frozenset({"instruction", "instructions", "description"})  # prose, in which ${…} is just text
 
 
-@dataclass(frozen=True, slots=True)
-class MissingVariable:
+class MissingVariable(Record):
     """A variable that is not set and has no default, and the value that wants it."""
 
     path: str
@@ -30,8 +29,7 @@ class MissingVariable:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Expanded:
+class Expanded(Record):
     plan: MountPlan
     missing: tuple[MissingVariable, ...] = ()
 

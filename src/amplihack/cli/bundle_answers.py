@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
 from functools import wraps
 from typing import Any
 
@@ -22,6 +21,7 @@ from amplihack.bundles.provenance import Entry
 from amplihack.cli.near import Near, near, near_problems
 from amplihack.cli.show import draw_problem, err, out, out_json, printable, problem_json, show_problems
 from amplihack.errors import AmplihackError, Problem
+from amplihack.records import as_dict, replace
 
 
 def in_workspace(
@@ -81,7 +81,7 @@ def _contents_json(loaded: LoadedBundle, shorten: Near) -> dict[str, Any]:
         "description": loaded.bundle.description,
         "fingerprint": loaded.fingerprint,
         "tokens": contents.total_tokens,
-        "parts": [asdict(replace(row, file=shorten(row.file))) for row in contents.rows],
+        "parts": [as_dict(replace(row, file=shorten(row.file))) for row in contents.rows],
         "skipped": [
             {"source": each.source, "chain": list(each.chain), "reason": each.reason}
             for each in loaded.composition.skipped
@@ -174,7 +174,7 @@ def answer_graph(workspace: Workspace, options: argparse.Namespace) -> int:
     found = asyncio.run(asking.graph(request_for(workspace, options)))
     if options.json:
         shorten = near(workspace.home.cwd)
-        boxes = [asdict(replace(box, file=shorten(box.file))) for box in found.boxes]
+        boxes = [as_dict(replace(box, file=shorten(box.file))) for box in found.boxes]
         out_json({"boxes": boxes, "edges": [list(edge) for edge in found.edges]})
     else:
         out(printable({"dot": dot, "mermaid": mermaid, "svg": svg}[options.format](found).rstrip()))
@@ -185,7 +185,7 @@ def answer_graph(workspace: Workspace, options: argparse.Namespace) -> int:
 def answer_list(workspace: Workspace, options: argparse.Namespace) -> int:
     known = asking.known_bundles(workspace)
     if options.json:
-        out_json([asdict(each) for each in known])
+        out_json([as_dict(each) for each in known])
         return 0
     shorten = near(workspace.home.cwd)
     width = max((len(each.name) for each in known), default=0)
@@ -203,7 +203,7 @@ def answer_agents(workspace: Workspace, options: argparse.Namespace) -> int:
     shorten = near(workspace.home.cwd)
     listed = [replace(each, file=shorten(each.file)) for each in found]
     if options.json:
-        out_json([asdict(each) for each in listed])
+        out_json([as_dict(each) for each in listed])
         return 0
     width = max((len(each.name) for each in listed), default=0)
     for each in listed:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from dataclasses import asdict
 
 from amplihack.app.bundles import keeping
 from amplihack.app.workspace import Workspace
 from amplihack.cli.bundle_answers import in_workspace, request_for, tell
 from amplihack.cli.near import near
 from amplihack.cli.show import draw_problem, err, out, out_json, printable
+from amplihack.records import as_dict
 from amplihack.system.sources import UpdateReport
 
 
@@ -36,8 +36,8 @@ def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
         out_json(
             {
                 "locked": found.locked,
-                "drift": [asdict(each) for each in found.drift],
-                "sources": [asdict(each) for each in found.sources],
+                "drift": [as_dict(each) for each in found.drift],
+                "sources": [as_dict(each) for each in found.sources],
             }
         )
         return 1 if found.drift else 0

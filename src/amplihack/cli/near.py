@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
 from amplihack.errors import Location, Problem
+from amplihack.records import replace
 
 Near: TypeAlias = Callable[[str], str]
 

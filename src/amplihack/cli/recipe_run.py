@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from amplihack.cli.arguments import add_common
@@ -12,6 +11,7 @@ from amplihack.cli.guard import INTERRUPTED
 from amplihack.cli.interrupts import telling_the_result
 from amplihack.cli.show import flush_out, out, out_json, show_problems
 from amplihack.errors import UsageError
+from amplihack.records import as_dict
 from amplihack.system.agent_tools.table import choices
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _show_result(result: RunResult, options: argparse.Namespace) -> None:
 
 def _show_forecast(steps: tuple[Forecast, ...], options: argparse.Namespace, *, as_json: bool) -> None:
     if as_json:
-        out_json([asdict(step) for step in steps])
+        out_json([as_dict(step) for step in steps])
         return
     for step in steps:
         why = f": {step.why}" if step.why else ""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from amplihack.documents.nodes import Document
 from amplihack.documents.reader import read_document
 from amplihack.errors import DocumentError, Location
+from amplihack.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Record):
     """A markdown file: its frontmatter, if it has any, and the text below it."""
 
     frontmatter: Document | None

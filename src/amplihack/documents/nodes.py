@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from amplihack.documents.places import place_of
 from amplihack.documents.scalars import ScalarValue, plain_value
 from amplihack.errors import Location, Problem
+from amplihack.records import Record, field
 
 PlainValue: TypeAlias = "bool | int | float | str | list[PlainValue] | dict[str, PlainValue] | None"
 Style: TypeAlias = Literal["plain", "quoted", "literal", "folded"]
 
 
-@dataclass(slots=True, eq=False)
-class Source:
+class Source(Record, frozen=False, eq=False):
     """A text and the name that messages call it by."""
 
     name: str
@@ -37,8 +36,7 @@ class Source:
 
 # Nodes are not frozen: a document makes tens of thousands of them and freezing triples the cost.
 # Nobody changes one after the reader has made it.
-@dataclass(slots=True, eq=False)
-class Scalar:
+class Scalar(Record, frozen=False, eq=False):
     """A single value, as it is written and where."""
 
     text: str
@@ -77,8 +75,7 @@ class Scalar:
         return self.source.location(line, indent + column)
 
 
-@dataclass(slots=True, eq=False)
-class Sequence:
+class Sequence(Record, frozen=False, eq=False):
     """A list."""
 
     items: list[Node]
@@ -91,8 +88,7 @@ class Sequence:
         return self.source.location(self.line, self.column)
 
 
-@dataclass(slots=True, eq=False)
-class Mapping:
+class Mapping(Record, frozen=False, eq=False):
     """Keys in file order, each once; a key that is not text is known by its source text."""
 
     entries: dict[str, Node]
@@ -115,8 +111,7 @@ class Mapping:
 Node: TypeAlias = Scalar | Sequence | Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Record):
     """A parsed text: its root, and what is wrong with it though it could be read."""
 
     root: Node

@@ -6,13 +6,13 @@ The nodes are built from parser events with a stack of our own, so that no input
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import yaml
 
 from amplihack.documents.nodes import Document, Mapping, Node, Scalar, Sequence, Source, Style
 from amplihack.errors import DocumentError, Location, Problem
+from amplihack.records import Record, field
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 100
@@ -75,8 +75,7 @@ def _decode(data: bytes, name: str) -> str:
         ) from error
 
 
-@dataclass(slots=True)
-class _OpenSequence:
+class _OpenSequence(Record, frozen=False):
     """A list that is not closed yet; `size` and `depth` are those of its nodes with aliases unfolded."""
 
     node: Sequence
@@ -85,8 +84,7 @@ class _OpenSequence:
     depth: int = 1
 
 
-@dataclass(slots=True)
-class _OpenMapping:
+class _OpenMapping(Record, frozen=False):
     """A mapping that is not closed yet, and the key that waits for its value."""
 
     node: Mapping

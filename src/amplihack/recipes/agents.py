@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.values import Value, tail
+from amplihack.records import Record, field
 
 STDOUT_TAIL, STDERR_TAIL = 2_000, 4_000  # bytes of each that an error shows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentRequest:
+class AgentRequest(Record, kw_only=True):
     """One question, with every template in it filled in.
 
     `agent` is the reference that the step names and `persona` the text that it stands for. `options` holds
@@ -32,8 +31,7 @@ class AgentRequest:
     options: Mapping[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Record, kw_only=True):
     """Tokens, as far as the agent says; None is unknown, and never the same as 0."""
 
     input_tokens: int | None = None
@@ -41,8 +39,7 @@ class Usage:
     cached_tokens: int | None = None  # of the input: read from a cache
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentReply:
+class AgentReply(Record, kw_only=True):
     """The answer, trimmed; never empty. `denied` names tools that the agent wanted and was not allowed."""
 
     text: str

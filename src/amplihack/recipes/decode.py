@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping as MappingOf
-from dataclasses import dataclass
 
 from amplihack.documents import Document, Mapping, Node, Scalar, Sequence, read_document, to_value
 from amplihack.errors import Location, Problem, RecipeError
@@ -24,12 +23,12 @@ from amplihack.recipes.model import (
 )
 from amplihack.recipes.reading import Fields, Report, mappings, read_table
 from amplihack.recipes.values import Value
+from amplihack.records import Record
 
 _STRICT_VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Record):
     """What a file says: the recipe, unless an error stands in the way, and all its problems."""
 
     recipe: Recipe | None

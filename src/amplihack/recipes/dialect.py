@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence
 from amplihack.recipes.fields import RECIPE, STEP, Dialect, FieldTable
+from amplihack.records import Record
 
 _SPELLINGS: dict[str, Dialect] = {  # where an alias says more than the field it stands for
     "working_dir": "amplihack",
@@ -23,8 +23,7 @@ _NAME = re.compile(r"(?<![\w.-])(?!(?:and|or|not|in|true|false|none|null)\b)[a-z
 _AMPLIFIER_AGENT = re.compile(r"(foundation|recipes):|self$")
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Record):
     """The dialect and the signals that speak for each side."""
 
     dialect: Dialect

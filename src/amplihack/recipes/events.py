@@ -7,7 +7,6 @@ run again: `build`, `deploy/upload` inside a sub-recipe, `each[2]/check` inside 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias, get_args
 
 from amplihack.recipes.results import (
@@ -19,10 +18,10 @@ from amplihack.recipes.results import (
     usage_json,
 )
 from amplihack.recipes.values import Value
+from amplihack.records import Record, field, field_names
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(Record):
     """A run begins, or goes on in another life."""
 
     run_id: str
@@ -31,15 +30,13 @@ class RunStarted:
     steps: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunFinished:
+class RunFinished(Record):
     """A run is over."""
 
     result: RunResult
 
 
-@dataclass(frozen=True, slots=True)
-class RecipeEntered:
+class RecipeEntered(Record):
     """A sub-recipe begins inside the step `identity`."""
 
     identity: str
@@ -50,8 +47,7 @@ class RecipeEntered:
     secrets: Mapping[str, Value] = field(default_factory=dict, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class StepStarted:
+class StepStarted(Record):
     """A step begins; whether it runs is decided next."""
 
     identity: str
@@ -64,8 +60,7 @@ class StepStarted:
     of: int
 
 
-@dataclass(frozen=True, slots=True)
-class StepFinished:
+class StepFinished(Record):
     """The step is over, whatever came of it; skipped ones too."""
 
     result: StepResult
@@ -73,8 +68,7 @@ class StepFinished:
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
-class OutputStored:
+class OutputStored(Record):
     """Variables that a step instance wrote, as they are from now on.
 
     `ledger` holds what steps inside it left under `steps.<id>`, where that outlives them.
@@ -85,8 +79,7 @@ class OutputStored:
     ledger: Mapping[str, Value] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class IterationStarted:
+class IterationStarted(Record):
     """A round of a loop begins."""
 
     identity: str
@@ -94,15 +87,13 @@ class IterationStarted:
     of: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class IterationFinished:
+class IterationFinished(Record):
     """A round of a loop is over; `result` has the round's identity, such as `each[2]`."""
 
     result: StepResult
 
 
-@dataclass(frozen=True, slots=True)
-class Retrying:
+class Retrying(Record):
     """A step failed and will be tried again."""
 
     identity: str
@@ -114,8 +105,7 @@ class Retrying:
     spent: Spending = NOTHING_SPENT  # what the failed attempt took, its parts left out
 
 
-@dataclass(frozen=True, slots=True)
-class GateReached:
+class GateReached(Record):
     """A person is asked."""
 
     stage: str
@@ -124,8 +114,7 @@ class GateReached:
     due: float | None = None  # when it decides itself, in seconds since 1970
 
 
-@dataclass(frozen=True, slots=True)
-class GateDecided:
+class GateDecided(Record):
     """A person has answered."""
 
     stage: str
@@ -134,16 +123,14 @@ class GateDecided:
     identity: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(Record):
     """Something a person should know though the run goes on."""
 
     identity: str
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class LinesPrinted:
+class LinesPrinted(Record):
     """Whole lines of a step's output, as many as came at once.
 
     They change no state: a journal may ignore them. They may come after the end of their step, from a
@@ -174,20 +161,20 @@ Event: TypeAlias = Fact | LinesPrinted
 
 # as JSON --------------------------------------------------------------------------------------------------
 
-_KINDS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)}
+_KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 _NEVER_WRITTEN = "secrets"
 
 
 def to_json(event: Event) -> dict[str, Any]:
     """Return the event as JSON data from which `from_json` makes it again; secrets alone are left out."""
-    shown = {each.name: getattr(event, each.name) for each in fields(event) if each.name != _NEVER_WRITTEN}
-    return {"event": type(event).__name__, **{name: _shown(value) for name, value in shown.items()}}
+    names = [name for name in field_names(type(event)) if name != _NEVER_WRITTEN]
+    return {"event": type(event).__name__, **{name: _shown(getattr(event, name)) for name in names}}
 
 
 def from_json(shown: Mapping[str, Any]) -> Event:
     """Return the event that `to_json` showed. Unknown fields, which a newer version wrote, are left out."""
     kind = _KINDS[shown["event"]]
-    values = {each.name: shown[each.name] for each in fields(kind) if each.name in shown}
+    values = {name: shown[name] for name in field_names(kind) if name in shown}
     if "result" in values:
         result = RunResult if kind is RunFinished else StepResult
         values["result"] = result.from_json(values["result"])

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from amplihack.errors import RecipeError
 from amplihack.recipes.model import Body, Hooks, Limits, Recipe, Stage, Step, Text, every_step
+from amplihack.records import Record, replace
 
 _T = TypeVar("_T")
 Parent: TypeAlias = "Callable[[Text, str | None], Located | None]"
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(Record):
     """A recipe and the file that it came from."""
 
     recipe: Recipe

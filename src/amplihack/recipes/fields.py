@@ -5,9 +5,10 @@ Validation, `recipe schema` and the reference page are all made from these table
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
+
+from amplihack.records import Record
 
 Shape: TypeAlias = Literal[
     "text",  # any scalar, kept as its source text
@@ -34,8 +35,7 @@ Kind: TypeAlias = Literal["bash", "agent", "recipe"]
 LoopField: TypeAlias = Literal["foreach", "while_condition"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class Field(Record, kw_only=True):
     """One field: what it holds, what it means, and where it belongs."""
 
     name: str
@@ -52,8 +52,7 @@ class Field:
     prose: bool = False  # accepted for the reader's sake; the engine does not act on it
 
 
-@dataclass(frozen=True)  # no slots: `known` is computed once and kept
-class FieldTable:
+class FieldTable(Record, cached=True):  # no slots: `known` is computed once and kept
     """The fields of one kind of mapping."""
 
     name: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from amplihack.documents import Scalar
@@ -11,6 +10,7 @@ from amplihack.errors import Location
 from amplihack.recipes.conditions import Condition
 from amplihack.recipes.fields import Dialect, Kind
 from amplihack.recipes.values import Value
+from amplihack.records import Record, field
 
 NOWHERE = Location("<recipe>", 1, 1)
 
@@ -20,8 +20,7 @@ JsonPick: TypeAlias = Literal["first", "last"]
 Number: TypeAlias = "float | str"  # a number, or a template that renders to one
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Record):
     """A template or other text of the file that can say where each of its characters stands."""
 
     text: str
@@ -46,8 +45,7 @@ class Text:
         return self.at(sum(len(line) + 1 for line in before))
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(Record):
     """A condition and the text it was read from."""
 
     condition: Condition
@@ -58,16 +56,14 @@ class Test:
         return self.condition.text
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Record):
     """`None` means that the file is silent, so that the default or an outer recipe decides."""
 
     max_depth: int | None = None
     max_total_steps: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hooks:
+class Hooks(Record):
     """Commands around every step."""
 
     pre_step: Text | None = None
@@ -78,8 +74,7 @@ class Hooks:
 # What a step does -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Bash:
+class Bash(Record):
     """A shell command."""
 
     command: Text
@@ -90,16 +85,14 @@ class Bash:
     any_exit: bool = False  # the exit code is stored, so that one other than 0 is no failure
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
+class ModelChoice(Record):
     """A provider and a model; either may be left to the host."""
 
     provider: str | None = None
     model: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Record):
     """A question to an agent."""
 
     prompt: Text
@@ -112,8 +105,7 @@ class Agent:
     auto_stage: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SubRecipe:
+class SubRecipe(Record):
     """A call of another recipe."""
 
     recipe: Text
@@ -123,8 +115,7 @@ class SubRecipe:
     recovery: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Record):
     """Several steps that a loop repeats."""
 
     steps: tuple[Step, ...]
@@ -136,8 +127,7 @@ Action: TypeAlias = Bash | Agent | SubRecipe | Body
 # How often it does it ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Foreach:
+class Foreach(Record):
     """Once for each item of a list."""
 
     items: Text | tuple[Value, ...]
@@ -145,15 +135,13 @@ class Foreach:
     parallel: Number | None = None  # None: one after another; 0: all at once
 
 
-@dataclass(frozen=True, slots=True)
-class While:
+class While(Record):
     """As long as a condition holds."""
 
     condition: Test
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Record):
     """How a step repeats, and when it stops."""
 
     over: Foreach | While
@@ -163,8 +151,7 @@ class Loop:
     update: Mapping[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Record):
     """How often a failed step is tried again, and how soon."""
 
     max_attempts: Number = 3
@@ -174,16 +161,14 @@ class Retry:
     transient_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class JsonRule:
+class JsonRule(Record):
     """How JSON is looked for in a result, and whether the step fails without it."""
 
     pick: JsonPick = "first"
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Record, kw_only=True):
     """One piece of work, with everything that is said about it."""
 
     id: str
@@ -227,8 +212,7 @@ class Step:
 # The recipe around them -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Record):
     """A gate that a person opens."""
 
     prompt: Text
@@ -237,8 +221,7 @@ class Approval:
     approve_by_default: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Record):
     """Steps that belong together; a flat recipe is one stage without a name."""
 
     name: str
@@ -248,8 +231,7 @@ class Stage:
     where: Location = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(Record):
     """How the pause between agents grows when a provider complains."""
 
     initial_delay_ms: int = 1000
@@ -258,8 +240,7 @@ class Backoff:
     reset_after_success: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimit:
+class RateLimit(Record):
     """How many agents may run at once, and how far apart."""
 
     max_concurrent: int | None = None
@@ -267,8 +248,7 @@ class RateLimit:
     backoff: Backoff | None = Backoff()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class Recipe(Record, kw_only=True):
     """A whole recipe."""
 
     name: str

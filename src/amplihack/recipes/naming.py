@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from amplihack.errors import InputError
+from amplihack.records import Record
 
 _SEGMENT = re.compile(r"[A-Za-z0-9_-]+")
 _SUFFIXES = (".yaml", ".yml")
@@ -20,23 +20,20 @@ class InvalidReference(InputError):  # noqa: N818 - reads as what happened
 # Recipes ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ByName:
+class ByName(Record):
     """Looked for in the search directories: one safe word."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ByPath:
+class ByPath(Record):
     """Looked for from the calling file; `searchable` if it may also be meant from a search directory."""
 
     candidates: tuple[str, ...]
     searchable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class InBundle:
+class InBundle(Record):
     """A file of a bundle, `@bundle:path`."""
 
     bundle: str
@@ -92,8 +89,7 @@ def _plain_path(text: str) -> bool:
 # Agents -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class AgentReference:
+class AgentReference(Record):
     """The parts of `namespace:category:name`."""
 
     namespace: str

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from amplihack.recipes.values import KeyPath
+from amplihack.records import Record
 
 # Possessive quantifiers (`*+`) keep every search linear: no input makes the engine try again.
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_-]*+"
@@ -34,8 +34,7 @@ _UNSUPPORTED = re.compile(
 What: TypeAlias = Literal["block", "filter", "empty"]
 
 
-@dataclass(frozen=True, slots=True)
-class Placeholder:
+class Placeholder(Record):
     """One `{{path}}`: `text[start:end]` is the whole of it, braces included."""
 
     path: KeyPath
@@ -43,8 +42,7 @@ class Placeholder:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unsupported:
+class Unsupported(Record):
     """Template syntax of other tools that authors expect to work and that stays verbatim here."""
 
     what: What

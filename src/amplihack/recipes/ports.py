@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from amplihack.recipes.agents import AgentRunner
@@ -11,10 +10,10 @@ from amplihack.recipes.events import Event
 from amplihack.recipes.extends import Located
 from amplihack.recipes.templates import ShellScript
 from amplihack.recipes.values import Value
+from amplihack.records import Record, field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellRequest:
+class ShellRequest(Record, kw_only=True):
     """A command whose placeholders are references by now; `scope` holds what it may refer to."""
 
     script: ShellScript
@@ -27,8 +26,7 @@ class ShellRequest:
     step: str = ""  # the identity of the step that it is for
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellOutcome:
+class ShellOutcome(Record, kw_only=True):
     """How a command ended: `exit_code`, or `signal` if it was killed, or neither if it ran out of time."""
 
     stdout: str
@@ -40,8 +38,7 @@ class ShellOutcome:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LeftRunning:
+class LeftRunning(Record):
     """A background process of a step that the end of the run has ended."""
 
     step: str
@@ -68,8 +65,7 @@ class Shell(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Persona:
+class Persona(Record):
     """Who an agent is to be: the text of its file, and the model that the file asks for."""
 
     text: str
@@ -117,8 +113,7 @@ class Journal(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Record):
     """What a person answered at a gate."""
 
     approved: bool
@@ -151,8 +146,7 @@ class Places(Protocol):
     def is_git_repository(self, path: str) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class World(Record, kw_only=True):
     """Everything outside, in one value."""
 
     shell: Shell

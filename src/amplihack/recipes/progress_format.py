@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from amplihack.errors import InputError
 from amplihack.recipes.values import Value, from_json, truncate
+from amplihack.records import Record, as_dict
 
 ProgressStatus: TypeAlias = Literal["running", "completed", "failed", "skipped", "unknown"]
 
@@ -35,8 +35,7 @@ class ProgressError(InputError):
     """A progress file that must not be believed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class Progress(Record, kw_only=True):
     """Where a run is. Fields that are None are left out of the file."""
 
     status: ProgressStatus
@@ -49,7 +48,7 @@ class Progress:
     elapsed_seconds: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        shown = {name: value for name, value in asdict(self).items() if value is not None}
+        shown = {name: value for name, value in as_dict(self).items() if value is not None}
         return {**shown, "step_name": truncate(self.step_name, LONGEST_STEP_NAME)}
 
 
@@ -200,8 +199,7 @@ def _seconds(fields: Mapping[str, Value], name: str) -> float | None:
 # workstreams ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workstream:
+class Workstream(Record, kw_only=True):
     """One entry of the side file in which parallel workstreams report to whoever started them."""
 
     workstream_id: str
@@ -212,7 +210,7 @@ class Workstream:
     elapsed_seconds: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in as_dict(self).items() if value is not None}
 
 
 def workstream_id(environment: Mapping[str, str], fallback: str) -> str:

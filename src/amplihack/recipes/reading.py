@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
@@ -12,10 +11,10 @@ from amplihack.recipes.fields import Field, FieldTable
 from amplihack.recipes.model import Test, Text
 from amplihack.recipes.shapes import Read, Unreadable, read_field
 from amplihack.recipes.values import Value
+from amplihack.records import Record, field
 
 
-@dataclass(slots=True)
-class Report:
+class Report(Record, frozen=False):
     """The problems of one file, in the order in which they were found."""
 
     problems: list[Problem] = field(default_factory=list)
@@ -31,8 +30,7 @@ def _place(problem: Problem) -> tuple[int, int]:
     return (problem.where.line, problem.where.column) if problem.where else (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(Record):
     """The fields of one mapping by their proper names."""
 
     node: Mapping

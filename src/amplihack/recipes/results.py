@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from amplihack.recipes.agents import Usage
 from amplihack.recipes.values import Value
+from amplihack.records import Record, field, replace
 
 Status: TypeAlias = Literal["completed", "skipped", "failed", "degraded"]
 Ending: TypeAlias = Literal["completed", "failed", "denied", "waiting", "interrupted"]
 _N = TypeVar("_N", int, float)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepResult:
+class StepResult(Record, kw_only=True):
     """How one step ended.
 
     `identity` names the step's place in the whole run, `outer/inner[2]`, and never changes between runs of
@@ -93,8 +92,7 @@ class StepResult:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
+class RunResult(Record, kw_only=True):
     """How a run ended. It is a success only if every step that had to meet its contract did."""
 
     run_id: str
@@ -220,8 +218,7 @@ class _Spent(TypedDict):
     cost_usd: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spending:
+class Spending(Record, kw_only=True):
     """What something took: executed steps, tokens and money. None is unknown, never the same as 0."""
 
     executed: int = 0

@@ -8,7 +8,6 @@ lives, and the walk through the recipe finds what is done already.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 
 from amplihack.recipes.events import (
     Event,
@@ -26,13 +25,13 @@ from amplihack.recipes.events import (
 )
 from amplihack.recipes.results import NOTHING_SPENT, RunResult, Spending, StepResult, total
 from amplihack.recipes.values import Value
+from amplihack.records import Record, field, replace
 
 CUT_SHORT = "interrupted before it was done"
 PREFLIGHT = "preflight"  # the kind of the result that says why a recipe could not even begin
 
 
-@dataclass(slots=True)
-class Instance:
+class Instance(Record, frozen=False):
     """One step, or one round of a loop, as far as it has come.
 
     Until it is finished, `result` is what there is to tell if the run ends now. `attempt` is the one at work,
@@ -53,8 +52,7 @@ class Instance:
         return self.finished and self.result.status == "failed" and not self.result.allowed
 
 
-@dataclass(slots=True)
-class Gate:
+class Gate(Record, frozen=False):
     """A gate that was reached; `approved` is None until somebody decides."""
 
     due: float | None

@@ -8,7 +8,6 @@ quoting would write it; each longer line of a secret counts as one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from amplihack.recipes.events import (
@@ -31,6 +30,7 @@ from amplihack.recipes.model import Recipe, Step, every_step
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.secret_forms import MASK, forms, mask, secret_values, strip_colours, texts_in
 from amplihack.recipes.values import Value, tail, to_text
+from amplihack.records import replace
 
 _QUOTED = 8_000  # bytes from the end of a step's output that its error may quote
 

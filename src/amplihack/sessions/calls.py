@@ -7,8 +7,9 @@ of the role `tool`, or a `tool_result` block.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from amplihack.records import Record
 
 Message: TypeAlias = dict[str, Any]
 
@@ -16,8 +17,7 @@ _CALL_BLOCKS = ("tool_use", "tool_call")
 REMINDER = "<system-reminder"  # no closing bracket: the tag may have attributes, or be a plural
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Record):
     id: str
     name: str
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypedDict
 
+from amplihack.records import Record
 from amplihack.sessions.calls import (
     Message,
     ToolCall,
@@ -50,8 +50,7 @@ class ToolIndex(TypedDict):
     tool_results: dict[str, ToolSite]
 
 
-@dataclass(frozen=True, slots=True)
-class _Round:
+class _Round(Record):
     """Which round each entry belongs to, and after which results the assistant never spoke."""
 
     of: tuple[int, ...]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 from uuid import uuid4
 
+from amplihack.records import Record
 from amplihack.sessions.calls import Message
 from amplihack.sessions.messages import count_turns, find_orphaned_tool_calls, slice_to_turn, through_turn
 
 NO_PARENT = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class ForkResult:
+class ForkResult(Record):
     """The new session; `messages` only when it exists in memory alone."""
 
     session_id: str
@@ -36,8 +35,7 @@ class ForkPreview(TypedDict):
     orphaned_tool_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Record):
     """A conversation up to the end of a turn; turn 0 is the empty conversation."""
 
     turn: int

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Protocol, TypeAlias
 
+from amplihack.records import Record
 from amplihack.sessions.providers import find_provider_instance
 
 _NUMBER = re.compile(r"([0-9]+)")
@@ -23,8 +23,7 @@ class Coordinator(Protocol):
     def get(self, mount_point: str, /) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ModelResolutionResult:
+class ModelResolutionResult(Record):
     """`resolved_model` is None when nothing matched; `pattern` is None when there was none."""
 
     resolved_model: str | None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from amplihack.records import Record, field
 from amplihack.sessions.models import Coordinator, is_glob_pattern, resolve_model_pattern
 from amplihack.sessions.providers import Entry, find_provider_index
 
@@ -21,8 +21,7 @@ PROTECTED_KEYS = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderPreference:
+class ProviderPreference(Record):
     """A wish: this provider with this model, which may be a pattern."""
 
     provider: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.documents import Document, Mapping, Scalar, split_frontmatter
@@ -16,6 +15,7 @@ from amplihack.recipes.naming import (
     agent_reference_of,
     parse_agent_reference,
 )
+from amplihack.records import Record
 from amplihack.system.files import inside, read_text, real
 from amplihack.system.home import Home
 from amplihack.system.recipe_files import Refused
@@ -24,8 +24,7 @@ from amplihack.system.search_dirs import PACKAGED_BUNDLE, distinct
 _DEEPEST = 3  # namespace, category, name
 
 
-@dataclass(frozen=True, slots=True)
-class AgentPage:
+class AgentPage(Record):
     """Who an agent is: the text of its file below the frontmatter, and the model it asks for."""
 
     text: str
@@ -33,8 +32,7 @@ class AgentPage:
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFiles:
+class AgentFiles(Record):
     """Finds agents in directories, in order."""
 
     directories: tuple[Path, ...]

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from amplihack.bundles.ports import DirectoryListing, FileText, Unreadable
 from amplihack.errors import AmplihackError
+from amplihack.records import Record, field
 from amplihack.system.files import read_bytes
 
 _LARGEST = 1024 * 1024  # a larger file is no context for anybody
 
 
-@dataclass(frozen=True, slots=True)
-class BundleFiles:
+class BundleFiles(Record):
     """Remembers what it was asked; make a new one to see the disk as it is now."""
 
     _kinds: dict[str, str] = field(default_factory=dict)

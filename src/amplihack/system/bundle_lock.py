@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from amplihack.bundles.context_files import is_within
@@ -18,6 +17,7 @@ from amplihack.bundles.prompt import Prompt
 from amplihack.bundles.tree import leaves
 from amplihack.bundles.uris import parse_uri, shown, without_fragment
 from amplihack.errors import AmplihackError
+from amplihack.records import Record, replace
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import read_text
 from amplihack.system.kernel import kernel_version
@@ -28,8 +28,7 @@ LOCK_FILE = "bundle.lock"
 _BUILT = ("__pycache__", ".venv", "build", "dist")  # what installing or running a module leaves in it
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Closure:
+class Closure(Record, repr=False):
     """Everything that a bundle is made of."""
 
     nodes: Mapping[str, Node]

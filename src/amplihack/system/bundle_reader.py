@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,13 +16,13 @@ from amplihack.bundles.lock import pinned
 from amplihack.bundles.roots import Root, root_directories, standing
 from amplihack.bundles.uris import canonical, parse_uri, shown, without_fragment
 from amplihack.errors import AmplihackError
+from amplihack.records import Record, field, replace
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import read_bytes
 from amplihack.system.sources import ResolvedSource, Sources
 
 
-@dataclass(slots=True)
-class BundleReader:
+class BundleReader(Record, frozen=False):
     """Reads each file once.
 
     `strict` makes includes that would be lost without a word errors of the file. `tolerant` takes what can be

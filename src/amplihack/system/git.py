@@ -8,10 +8,10 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.errors import AmplihackError, NothingToUse
+from amplihack.records import Record
 
 TIMEOUT = 30.0
 _PASSED_ON = (
@@ -59,8 +59,7 @@ class GitFailed(AmplihackError):  # noqa: N818 - reads as what happened
     """Git said no, or took too long; its message with every URL left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Git:
+class Git(Record):
     """Git in one directory."""
 
     directory: Path

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.errors import UsageError
+from amplihack.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(Record):
     """Absolute places that everything else is found from; built once and passed down."""
 
     root: Path  # ours: settings, the staged bundle, runs

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from amplihack.documents import Mapping as MappingNode
@@ -22,6 +21,7 @@ from amplihack.recipes.naming import (
     recipe_reference,
     unsafe_name,
 )
+from amplihack.records import Record, field
 from amplihack.system.files import read_bytes, real, short_hash
 from amplihack.system.home import Home
 from amplihack.system.recipe_files import by_field, by_stem, recipe_files, require_inside
@@ -38,8 +38,7 @@ class BundleNotResolved(NotFound):
     """A reference into a bundle: not missing, but not for the library to answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadRecipe:
+class ReadRecipe(Record):
     """A recipe file that could be read: its bytes, what they say, and the version it states, if any."""
 
     decoded: Decoded
@@ -51,8 +50,7 @@ class ReadRecipe:
         return short_hash(self.data)
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
+class Library(Record):
     """Finds and loads recipes: `first` comes before what surrounds a run, `rest` after it."""
 
     home: Home

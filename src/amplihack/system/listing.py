@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.errors import AmplihackError, Location, Problem
 from amplihack.recipes.naming import unsafe_name
+from amplihack.records import Record
 from amplihack.system.files import real
 from amplihack.system.library import Library, ReadRecipe
 from amplihack.system.recipe_files import recipe_files, require_inside
 
 
-@dataclass(frozen=True, slots=True)
-class RecipeInfo:
+class RecipeInfo(Record):
     name: str  # what runs it: its own name, or the file's if its own cannot be looked up
     path: Path
     description: str
@@ -25,16 +24,14 @@ class RecipeInfo:
     shadowed_by: Path | None = None  # what running this name runs instead
 
 
-@dataclass(frozen=True, slots=True)
-class RecipeListing:
+class RecipeListing(Record):
     """The recipes by name, those that a name leads to before those in their shadow; and what is broken."""
 
     recipes: tuple[RecipeInfo, ...]
     broken: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Record):
     """A file of a directory: what it says, or why that cannot be told."""
 
     path: Path  # as found, links not followed

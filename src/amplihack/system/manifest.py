@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from amplihack.errors import DocumentError, Location, NotFound
+from amplihack.records import Record
 from amplihack.system.files import read_bytes, short_hash
 from amplihack.system.recipe_files import recipe_files
 from amplihack.system.replace import write_atomic
@@ -16,8 +16,7 @@ MANIFEST = "_recipe_manifest.json"
 ChangeStatus: TypeAlias = Literal["new", "modified", "deleted"]
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestChange:
+class ManifestChange(Record):
     """How a recipe file differs from the manifest; a hash that does not exist is an empty text."""
 
     name: str

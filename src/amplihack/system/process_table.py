@@ -10,8 +10,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 
+from amplihack.records import Record, field
 from amplihack.system.marks import VARIABLE, carries
 
 TABLE = sys.platform == "linux"  # whether this machine has one
@@ -19,8 +19,7 @@ _VARIABLE = f"{VARIABLE}=".encode()
 _LONGEST_COMMAND = 100  # characters of a command line that are shown
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Record):
     """A process; `started` tells it from a later one with the same number."""
 
     pid: int

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
+from amplihack.records import Record, replace
 from amplihack.system.background import background_of
 from amplihack.system.marks import VARIABLE, command_mark, with_mark
 from amplihack.system.pipes import OutputPipe
@@ -32,8 +32,7 @@ LineListener: TypeAlias = Callable[[Stream, Sequence[str]], None]
 Ending: TypeAlias = Literal["exit", "timeout", "idle"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class Finished(Record, kw_only=True):
     """How a process ended: by `exit_code` or by `signal`, and what it printed."""
 
     pid: int

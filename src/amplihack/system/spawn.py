@@ -11,10 +11,10 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.errors import AmplihackError
+from amplihack.records import Record
 from amplihack.system.lines import LONGEST_LINE
 from amplihack.system.process_table import TABLE
 from amplihack.system.spool import OUTPUT_LIMIT
@@ -27,8 +27,7 @@ class ProcessError(AmplihackError):
     """A process that could not be started, heard or ended."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(Record, kw_only=True):
     """What to start, and where. `stdin` is the null device, these bytes, or this file."""
 
     argv: tuple[str, ...]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from amplihack.errors import NotFound, UsageError
+from amplihack.records import Record
 from amplihack.system.git import Git, GitFailed
 
 DEFAULT_URL = "https://github.com/microsoft/amplifier-bundle-recipes"
@@ -18,8 +18,7 @@ _REMOTE = re.compile(r"[A-Za-z0-9_-]+")
 _BRANCH = re.compile(r"(?!.*(\.\.|//|/\.|\.lock(/|$)))[A-Za-z0-9_][A-Za-z0-9_./+#-]*(?<![./])")
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamReport:
+class UpstreamReport(Record):
     has_changes: bool
     files_changed: tuple[str, ...]
     diff_summary: str

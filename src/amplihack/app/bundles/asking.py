@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
 from amplihack.app.bundles.command_request import names_here
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
@@ -19,6 +18,7 @@ from amplihack.bundles.provenance import Entry, include_chains, why
 from amplihack.bundles.tree import Table
 from amplihack.bundles.uris import shown
 from amplihack.errors import Problem
+from amplihack.records import Record, replace
 
 
 async def explain(workspace: Workspace, request: LoadRequest, subject: str) -> tuple[Entry, ...]:
@@ -72,8 +72,7 @@ async def graph(request: LoadRequest) -> Drawing:
     return drawing_of(loaded.bundle, tokens_by_bundle(contents.rows))
 
 
-@dataclass(frozen=True, slots=True)
-class AgentInfo:
+class AgentInfo(Record):
     name: str
     description: str
     bundle: str

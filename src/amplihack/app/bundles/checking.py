@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.bundles.compose import compose
@@ -17,6 +16,7 @@ from amplihack.bundles.uris import parse_uri
 from amplihack.bundles.validate import validate, validate_completeness
 from amplihack.bundles.variables import expand_plan
 from amplihack.errors import Problem
+from amplihack.records import replace
 from amplihack.system.kernel import kernel_problems
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from amplihack.app.bundles.command_request import names_here
@@ -15,6 +14,7 @@ from amplihack.bundles.lock import Drift
 from amplihack.bundles.module_sources import module_sources
 from amplihack.bundles.uris import parse_uri, without_fragment
 from amplihack.errors import Problem
+from amplihack.records import Record, replace
 from amplihack.system.bundle_lock import (
     LOCK_FILE,
     lock_drift,
@@ -27,8 +27,7 @@ from amplihack.system.bundle_lock import (
 from amplihack.system.sources import CleanReport, Sources, SourceStatus, UpdateReport
 
 
-@dataclass(frozen=True, slots=True)
-class Locked:
+class Locked(Record):
     path: Path
     sources: int
     problems: tuple[Problem, ...]
@@ -51,8 +50,7 @@ async def lock(request: LoadRequest) -> Locked:
     return Locked(path, len(made.entries), (*loaded.problems, *left))
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Record):
     """How the closure compares with the lock file, and with where it came from."""
 
     locked: bool
@@ -80,8 +78,7 @@ def _fetched(loaded: LoadedBundle) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Updated:
+class Updated(Record):
     reports: tuple[UpdateReport, ...]
     problems: tuple[Problem, ...]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from amplihack.bundles.completion import Contents, complete, contents_of
@@ -33,6 +32,7 @@ from amplihack.bundles.prompt import Prompt
 from amplihack.bundles.settings import Policy, Settings, apply_settings, compose_policies, policies_of
 from amplihack.bundles.uris import shown, without_fragment
 from amplihack.errors import AmplihackError, Problem
+from amplihack.records import Record, field, replace
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.bundle_lock import Closure, require_frozen, stored_lock
 from amplihack.system.bundle_reader import BundleReader
@@ -41,8 +41,7 @@ from amplihack.system.sources import Sources
 from amplihack.system.tool_schema import estimate_module_tool_tokens
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadRequest:
+class LoadRequest(Record, kw_only=True):
     """What to load, what is known about the place that asks, and how strictly to load it."""
 
     source: str  # a name, an address, a path or `namespace:path`
@@ -65,8 +64,7 @@ class LoadRequest:
 
 
 # No `repr`: `asyncio.run` asks for that of every result, and a whole composition takes seconds to print.
-@dataclass(frozen=True, slots=True, repr=False)
-class LoadedBundle:
+class LoadedBundle(Record, repr=False):
     """A bundle that a session could be opened with, and everything that is worth telling about it."""
 
     bundle: Bundle

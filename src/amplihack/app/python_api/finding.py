@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
 from amplihack.errors import UsageError
 from amplihack.recipes.naming import unsafe_name
+from amplihack.records import Record
 from amplihack.system.home import Home, this_process
 from amplihack.system.library import Library
 from amplihack.system.listing import RecipeInfo, list_library
@@ -19,8 +19,7 @@ from amplihack.system.recipe_files import recipe_files
 DEFAULT_TTL = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class DirectoryState:
+class DirectoryState(Record):
     path: Path
     exists: bool
     recipe_files: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path as FilePath
 
 from amplihack.app.python_api.finding import library_of_this_process
@@ -17,6 +16,7 @@ from amplihack.recipes.fields import Dialect
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.templates import ShellScript, render_shell, render_text, shell_variables
 from amplihack.recipes.values import Missing, Value, lookup
+from amplihack.records import replace
 from amplihack.system.files import read_bytes
 from amplihack.system.surroundings import SystemClock
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -25,8 +24,7 @@ Context: TypeAlias = Mapping[str, Value] | None
 RecipeSource: TypeAlias = Recipe | Located | Decoded | Path  # a path is a file that has not been read
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecipeRunner(RunRequest):
+class RecipeRunner(RunRequest, kw_only=True):
     """How recipes are run: a request that serves for many of them.
 
     Without an adapter they run on this machine, as the command does it.

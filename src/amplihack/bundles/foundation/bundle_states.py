@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from amplihack.records import Record
 
 
 @dataclass
@@ -67,8 +69,7 @@ def _time(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
-@dataclass(frozen=True, slots=True)
-class SeenBundle:
+class SeenBundle(Record):
     """A bundle as a load has found it."""
 
     name: str
@@ -77,11 +78,10 @@ class SeenBundle:
     local_path: str
     is_root: bool = True
     root_name: str | None = None
-    includes: tuple[str, ...] = field(default=())
+    includes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Renamed:
+class Renamed(Record):
     """A name that now leads elsewhere than it did."""
 
     name: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, field
 from typing import Any
 
 from amplihack.bundles.decode import open_file
@@ -11,13 +10,13 @@ from amplihack.bundles.file_report import FileReport, is_absent, kind_of
 from amplihack.bundles.ports import FileText, Texts
 from amplihack.bundles.tree import Items, Leaf, Origin, Table, Tree, from_node, to_plain
 from amplihack.errors import DocumentError, Problem
+from amplihack.records import Record, field
 
 CONTRIBUTIONS = ("agents", "context", "skills")
 _OWN = ("name", "description", "advertised", "contributes")
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(Record):
     name: str
     description: str = ""
     advertised: bool = True

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.provenance import Claim, items_of
 from amplihack.bundles.sections.context import named_context
+from amplihack.records import Record, field
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Record):
     """A bundle that takes part, and what is already known about who brought its items in."""
 
     bundle: Bundle

@@ -7,7 +7,6 @@ and trails; what has changed since was written by the program.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from amplihack.bundles.merge import malformed, merge, module_key
@@ -16,14 +15,14 @@ from amplihack.bundles.sections.agents import is_bare
 from amplihack.bundles.sections.table import SECTIONS, Section
 from amplihack.bundles.tree import Leaf, Origin, Pending, Removed, Table, Tree, from_value, table_of, to_plain
 from amplihack.errors import Problem
+from amplihack.records import Record, field, replace
 
 FIELDS = ("session", "providers", "tools", "hooks", "spawn", "agents")  # of the old API, besides context
 _BY_NAME = {section.name: section for section in SECTIONS}
 _OTHERS = tuple(section for section in SECTIONS if section.name not in (*FIELDS, "context"))
 
 
-@dataclass(frozen=True, slots=True)
-class PlainBundle:
+class PlainBundle(Record):
     """A bundle in data alone; `known` is the bundle that the data came from, if any.
 
     What is None, and sections that are missing, nobody has looked at: it is what `known` says.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.tokens import color_tier
+from amplihack.records import Record
 
 Kind: TypeAlias = Literal[
     "root", "behaviors", "standalones", "agents", "modules", "providers", "experiments", "context", "external"
@@ -24,8 +24,7 @@ _SHAPES: dict[Kind, str] = {"agents": "ellipse", "modules": "component", "contex
 _DISCLAIMER = "Token counts are estimates (characters / 4); what is external is not counted."
 
 
-@dataclass(frozen=True, slots=True)
-class RepoPart:
+class RepoPart(Record):
     """Something in the repository, or an external bundle; `tokens` is what it adds to a prompt."""
 
     key: str  # a path from the root of the repository, or an address
@@ -34,15 +33,13 @@ class RepoPart:
     tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Edge:
+class Edge(Record, order=True):
     source: str
     target: str
     relation: Relation
 
 
-@dataclass(frozen=True, slots=True)
-class RepoGraph:
+class RepoGraph(Record):
     name: str
     parts: tuple[RepoPart, ...]
     edges: tuple[Edge, ...]

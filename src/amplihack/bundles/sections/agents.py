@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from amplihack.bundles.file_report import (
     FileReport,
@@ -21,6 +20,7 @@ from amplihack.bundles.sections.session import decode_session
 from amplihack.bundles.tokens import estimate_tokens
 from amplihack.bundles.tree import Items, Removed, Table, Tree
 from amplihack.errors import Problem
+from amplihack.records import replace
 
 
 def decode_agents(

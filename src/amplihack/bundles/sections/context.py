@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from amplihack.bundles.file_report import FileReport, as_items, as_table, is_absent, texts
 from amplihack.bundles.merge import merge_tables
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Items, Leaf, Pending, Removed, Table, Tree
+from amplihack.records import replace
 
 
 def decode_context(tree: Tree | None, report: FileReport, base: str | None) -> Table:

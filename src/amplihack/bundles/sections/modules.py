@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from amplihack.bundles.file_report import (
@@ -19,6 +18,7 @@ from amplihack.bundles.merge import merge
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree, to_plain
 from amplihack.errors import Problem
+from amplihack.records import replace
 
 MODULE_KEYS = ("module", "source", "config", "id", "instance_id", "remove")
 _EXAMPLES = {

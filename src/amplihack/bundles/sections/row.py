@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from amplihack.bundles.tree import Table, Tree
 from amplihack.bundles.uris import shown
+from amplihack.records import Record
 
 Costs: TypeAlias = Mapping[str, int]  # context names to the tokens that their files add to every prompt
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record):
     """One line of what a bundle holds."""
 
     section: str

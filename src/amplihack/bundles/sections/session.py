@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from amplihack.bundles.file_report import FileReport, as_table, is_absent, kind_of, place_of
@@ -11,6 +10,7 @@ from amplihack.bundles.sections.modules import is_text, with_anchored_source
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Leaf, Table, Tree, to_plain
 from amplihack.errors import Problem
+from amplihack.records import replace
 
 ROLES = ("orchestrator", "context")
 

@@ -7,7 +7,6 @@ To add a section, add a row. Whatever treats sections alike reads this table: de
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -32,6 +31,7 @@ from amplihack.bundles.sections.session import (
 )
 from amplihack.bundles.tree import Table, Tree, to_plain
 from amplihack.errors import Problem
+from amplihack.records import Record
 
 Plain: TypeAlias = Callable[[Table], Any]
 
@@ -40,8 +40,7 @@ def _nothing_wrong(_section: str, _table: Table) -> Iterator[Problem]:
     return iter(())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(Record, kw_only=True):
     """One top-level key of a bundle file, and all that is to be known about it."""
 
     name: str

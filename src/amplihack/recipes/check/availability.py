@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from amplihack.recipes.check.variable_uses import VariableMention
 from amplihack.recipes.model import Step, SubRecipe
+from amplihack.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Sure:
+class Sure(Record):
     """Set on every path that leads here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Maybe:
+class Maybe(Record):
     """Set by a step that may have been skipped."""
 
     step: str
 
 
-@dataclass(frozen=True, slots=True)
-class Later:
+class Later(Record):
     """Set by this step and nowhere before it."""
 
     step: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sibling:
+class Sibling(Record):
     """Set by a step that runs at the same time; `earlier` when there is an older value to read."""
 
     step: str
     earlier: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Record):
     """Set by nothing in this recipe."""
 
 
@@ -46,8 +41,7 @@ Availability: TypeAlias = Sure | Maybe | Later | Sibling | Unknown
 SURE, UNKNOWN = Sure(), Unknown()
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Record):
     """A mention of a variable, and whether it is there."""
 
     mention: VariableMention
@@ -56,8 +50,7 @@ class Use:
     open: bool  # a sub-recipe that nobody can look into may have set more names
 
 
-@dataclass(frozen=True, slots=True)
-class Callee:
+class Callee(Record):
     """What a caller sees of a sub-recipe."""
 
     sure: frozenset[str]  # of the names that it hands back, those that are always set
@@ -69,8 +62,7 @@ class Callee:
     open: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CallNeeds:
+class CallNeeds(Record):
     """A call and what it lacks: `required` of what the callee insists on, `used` of the rest."""
 
     step: Step
@@ -79,8 +71,7 @@ class CallNeeds:
     open: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(Record):
     """All that following the data through one recipe has told."""
 
     uses: tuple[Use, ...]

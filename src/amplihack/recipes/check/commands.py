@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 
 from amplihack.errors import Problem, Severity
 from amplihack.recipes.check.codes import finding
@@ -12,6 +11,7 @@ from amplihack.recipes.model import Bash, Recipe, Step, Text, every_step
 from amplihack.recipes.placeholders import show
 from amplihack.recipes.templates.shell import APART, Hazard, hazards, is_number
 from amplihack.recipes.values import MISSING, KeyPath, Missing, Value, lookup, to_text
+from amplihack.records import replace
 
 
 def command_hazards(

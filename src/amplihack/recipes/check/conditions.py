@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from amplihack.errors import ConditionError, Problem, Severity
 from amplihack.recipes.check.codes import finding
@@ -24,12 +23,12 @@ from amplihack.recipes.conditions.tree import children
 from amplihack.recipes.model import Step, Test, Text, While, every_step
 from amplihack.recipes.semantics import rules_of
 from amplihack.recipes.values import Missing
+from amplihack.records import Record, replace
 
 _COMPARE_FIX = "compare it with something that it can be"
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Record):
     """A condition and what it decides about, in words such as "step 'build'"."""
 
     test: Test

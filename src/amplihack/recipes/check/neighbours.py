@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, Protocol
 
@@ -12,13 +11,13 @@ from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.semantics import declared_names, every_loop_name, required_names, writes
+from amplihack.records import Record
 
 _DEEPEST = 24  # a chain of sub-recipes longer than any limit allows
 _MOST_CALLERS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Unresolved:
+class Unresolved(Record):
     """A sub-recipe that was looked for in vain, or one that nobody can tell before the run."""
 
     why: Literal["missing", "unknowable"]
@@ -41,8 +40,7 @@ class Surroundings(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Incoming:
+class Incoming(Record):
     """What the callers nearby give a recipe."""
 
     called: bool = False

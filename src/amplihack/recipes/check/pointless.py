@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
@@ -13,6 +12,7 @@ from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Foreach, Step, Text, every_step
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.semantics import CONTEXT_RULES, as_list, is_blank, list_path
+from amplihack.records import replace
 
 
 def unknown_rules(subject: CheckedRecipe) -> Iterator[Problem]:

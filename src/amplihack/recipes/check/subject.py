@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from amplihack.errors import Severity
@@ -12,10 +11,10 @@ from amplihack.recipes.check.spelling import Spelling
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, Step
 from amplihack.recipes.semantics import declared_names, every_loop_name, reached_steps, unavoidable
+from amplihack.records import Record
 
 
-@dataclass(frozen=True)  # no slots: what is costly is computed once and kept
-class CheckedRecipe:
+class CheckedRecipe(Record, cached=True):  # no slots: what is costly is computed once and kept
     """What every stage of the check looks at."""
 
     located: Located

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from amplihack.errors import Location
@@ -14,6 +13,7 @@ from amplihack.recipes.model import Agent, Bash, Body, Foreach, Step, SubRecipe,
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.semantics import list_path
 from amplihack.recipes.values import KeyPath, Value
+from amplihack.records import Record, field
 
 Manner: TypeAlias = Literal["placeholder", "bare"]  # `{{name}}`, or a name in a condition
 
@@ -22,8 +22,7 @@ _ENVIRONMENT = re.compile(r"\bRECIPE_VAR_(\w+)|\b([A-Z_][A-Z0-9_]+)\b")
 EVERYTHING = "amplihack_context_file"  # a script that reads this file may use any variable
 
 
-@dataclass(frozen=True, slots=True)
-class VariableMention:
+class VariableMention(Record):
     """One mention; `soft` where a missing variable does no harm or was perhaps not meant as one."""
 
     path: KeyPath

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from amplihack.recipes.conditions import (
@@ -21,6 +20,7 @@ from amplihack.recipes.conditions import (
 )
 from amplihack.recipes.conditions.rules import number_in
 from amplihack.recipes.values import MISSING, Missing, Value
+from amplihack.records import Record, replace
 
 ValueKind: TypeAlias = Literal["null", "yes or no", "number", "text", "list", "map"]
 
@@ -28,8 +28,7 @@ _ANYTHING: Final = frozenset[ValueKind](("null", "yes or no", "number", "text", 
 _FLAG_WORDS: Final = frozenset({"true", "True", "false", "False"})
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Record):
     """The most that is known without running anything."""
 
     kinds: frozenset[ValueKind] = _ANYTHING

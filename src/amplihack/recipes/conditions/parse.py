@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final, cast
 
 from amplihack.errors import ConditionError
@@ -29,6 +28,7 @@ from amplihack.recipes.conditions.tree import (
     Property,
     height,
 )
+from amplihack.records import Record
 
 MOST_BYTES: Final = 8192
 MOST_BRACKETS: Final = 32
@@ -64,8 +64,7 @@ def parse_condition(text: str) -> Condition:
     return Condition(text, tree)
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Record, frozen=False):
     """Where the parser is in the tokens, and how many brackets are open there."""
 
     tokens: tuple[Token, ...]

@@ -5,16 +5,15 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeGuard
 
 from amplihack.recipes.conditions.tree import Operator
 from amplihack.recipes.values import Value, to_json, to_text
+from amplihack.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Record):
     """Where the two dialects read the same condition differently."""
 
     false_words: frozenset[str]  # texts that count as false, in lower case

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.placeholders import find_placeholders
+from amplihack.records import Record
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _KEY = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z][A-Za-z0-9_]*)*")
@@ -31,8 +31,7 @@ _FIXES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Record):
     """`kind` is name, key, number, string, placeholder or end; symbols and keywords are their own kind."""
 
     kind: str

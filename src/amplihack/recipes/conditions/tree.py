@@ -2,56 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from amplihack.recipes.values import KeyPath
+from amplihack.records import Record, field
 
 Operator: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Record):
     """A literal."""
 
     value: bool | int | float | str | None
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Record):
     """A variable."""
 
     name: str
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceholderNode:
+class PlaceholderNode(Record):
     """`{{path}}`, outside of quotes or as a part of a quoted text."""
 
     path: KeyPath
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Interpolated:
+class Interpolated(Record):
     """A quoted text with at least one placeholder in it; text parts are not empty and never neighbours."""
 
     parts: tuple[str | PlaceholderNode, ...]
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ListLiteral:
+class ListLiteral(Record):
     """`[a, b]`."""
 
     items: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Property:
+class Property(Record):
     """`base.key`."""
 
     base: Expression
@@ -59,8 +53,7 @@ class Property:
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Record):
     """`base[index]`."""
 
     base: Expression
@@ -68,8 +61,7 @@ class Index:
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Record):
     """`function(arguments)`."""
 
     function: str
@@ -77,8 +69,7 @@ class Call:
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Record):
     """`base.method(arguments)`."""
 
     base: Expression
@@ -87,8 +78,7 @@ class Method:
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Record):
     """`left operator right`."""
 
     operator: Operator
@@ -97,24 +87,21 @@ class Compare:
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Record):
     """`not operand`."""
 
     operand: Expression
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(Record):
     """Two or more operands side by side, so that a long chain is wide and not deep."""
 
     operands: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Record):
     """One of the operands holds."""
 
     operands: tuple[Expression, ...]
@@ -138,8 +125,7 @@ Expression: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Record):
     """A text and the tree it was read as."""
 
     text: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from amplihack.recipes.conditions.evaluate import evaluate
 from amplihack.recipes.conditions.rules import AMPLIHACK, Rules
@@ -18,10 +17,10 @@ from amplihack.recipes.conditions.tree import (
     children,
 )
 from amplihack.recipes.values import MISSING, KeyPath, Missing, Value
+from amplihack.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class VariableReference:
+class VariableReference(Record):
     """A variable that a condition mentions; `quoted` when it is a placeholder inside a quoted text."""
 
     path: KeyPath

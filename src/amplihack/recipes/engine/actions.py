@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import replace
 from typing import assert_never
 
 from amplihack.errors import AmplihackError
@@ -20,6 +19,7 @@ from amplihack.recipes.events import Retrying
 from amplihack.recipes.model import Agent, Bash, Body, Retry, Step, SubRecipe
 from amplihack.recipes.outputs import find_json, stored_value
 from amplihack.recipes.values import Missing, Value, to_json
+from amplihack.records import replace
 
 
 async def act(job: Job) -> Done:

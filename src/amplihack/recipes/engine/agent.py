@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
@@ -16,6 +15,7 @@ from amplihack.recipes.ports import Persona
 from amplihack.recipes.results import add_costs, add_usage
 from amplihack.recipes.templates import render_text
 from amplihack.recipes.values import Value, tail
+from amplihack.records import replace
 
 _JSON_FROM_THE_START = "\n\nEnd your answer with the requested data as valid JSON."
 _PATTERN = re.compile(r"[*?\[]")

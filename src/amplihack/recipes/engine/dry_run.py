@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Literal, TypeAlias
 
@@ -28,14 +27,14 @@ from amplihack.recipes.semantics import (
 )
 from amplihack.recipes.templates import find_placeholders, render_text, render_value
 from amplihack.recipes.values import Value
+from amplihack.records import Record, field, replace
 
 Verdict: TypeAlias = Literal["would run", "would be skipped", "depends"]
 _MOST = 2_000  # forecasts: a recipe that calls itself twice has more than anybody reads
 _ANYTHING = "*"  # stands among the unknown names after a sub-recipe that only the run can name
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(Record):
     """What would become of one step; `why` names the condition, the tags or the outputs it depends on."""
 
     step_id: str
@@ -46,8 +45,7 @@ class Forecast:
     text: str = ""  # the command or prompt as far as it is known
 
 
-@dataclass(frozen=True, slots=True)
-class _Knowledge:
+class _Knowledge(Record):
     """The values that are known before the run, and the names that steps would set."""
 
     values: Mapping[str, Value]
@@ -72,8 +70,7 @@ class _Knowledge:
         return sorted(name for name in mentioned if name in self.unknown or name in told_by_the_run)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shelf:
+class _Shelf(Record):
     """Sub-recipes that were asked for, so that each is read once."""
 
     book: RecipeBook
@@ -86,8 +83,7 @@ class _Shelf:
         return self.read[asked]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Record):
     """Where the forecast is: the recipe, how deep it is shown, and how many levels may follow."""
 
     located: Located

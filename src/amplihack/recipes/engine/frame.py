@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 
 from amplihack.recipes.conditions import Rules
 from amplihack.recipes.model import Limits, Recipe
 from amplihack.recipes.semantics import APPROVAL_MESSAGE, levels_inside, rules_of, tighter_step_limit
 from amplihack.recipes.values import Value
+from amplihack.records import Record, field, replace
 
 _MARKS = str.maketrans({mark: f"%{ord(mark):02X}" for mark in "%/[]"})
 
 
-@dataclass(frozen=True, slots=True)
-class Writes:
+class Writes(Record):
     """What was written to a scope while somebody watched."""
 
     values: dict[str, Value] = field(default_factory=dict)
@@ -61,8 +60,7 @@ class Scope:
         return {name: self.values[name] for name in self.written if name in self.values}
 
 
-@dataclass(slots=True)
-class Budget:
+class Budget(Record, frozen=False):
     """Counts executed steps against a limit, and against the limits of every recipe further out."""
 
     limit: int
@@ -90,8 +88,7 @@ class Budget:
             budget = budget.outer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class Frame(Record, kw_only=True):
     """A sequence of steps at work: its recipe, its depth, the names of its steps, its variables."""
 
     recipe: Recipe

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds
@@ -20,10 +19,10 @@ from amplihack.recipes.run_state import Instance
 from amplihack.recipes.semantics import LOOP_INDEX, LOOP_ITERATION, as_list, list_path, loop_names
 from amplihack.recipes.templates import render_value
 from amplihack.recipes.values import MISSING, Missing, Value, lookup
+from amplihack.records import Record, field, replace
 
 
-@dataclass(slots=True)
-class Rounds:
+class Rounds(Record, frozen=False):
     """What the rounds of a loop have brought so far, by their number."""
 
     values: dict[int, Value] = field(default_factory=dict)

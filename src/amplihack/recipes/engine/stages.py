@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds
@@ -16,10 +15,10 @@ from amplihack.recipes.ports import Decision
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.semantics import APPROVAL_MESSAGE
 from amplihack.recipes.templates import render_text
+from amplihack.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Record):
     """How the stages of a recipe ended."""
 
     results: tuple[StepResult, ...]

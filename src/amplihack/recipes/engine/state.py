@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError
@@ -19,12 +18,12 @@ from amplihack.recipes.run_state import Instance, RunState
 from amplihack.recipes.semantics import counts_as_step
 from amplihack.recipes.templates import show_path
 from amplihack.recipes.values import MISSING, KeyPath, Missing, Value
+from amplihack.records import Record, field, replace
 
 Sequel: TypeAlias = Literal["next", "leave", "stop"]  # what a finished step means for those after it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(Record, kw_only=True):
     """How the user wants the recipe to be run."""
 
     run_id: str
@@ -79,8 +78,7 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
         self.spent = Spending(usage=usage, cost_usd=cost_usd)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class Done(Record, kw_only=True):
     """What an action achieved."""
 
     text: str
@@ -94,8 +92,7 @@ class Done:
     attempts: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Record):
     """What came of a sequence of steps."""
 
     results: tuple[StepResult, ...]
@@ -106,8 +103,7 @@ class Outcome:
 RunSteps: TypeAlias = "Callable[[Run, Sequence[Step], Frame], Awaitable[Outcome]]"
 
 
-@dataclass(slots=True)
-class Run:
+class Run(Record, frozen=False):
     """One run: the world, the options, and what concerns the run as a whole."""
 
     world: World
@@ -129,8 +125,7 @@ class Run:
             self.record(Warned(identity, what))
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Record):
     """One step, or one round of its loop, at work."""
 
     run: Run

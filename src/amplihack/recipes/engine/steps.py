@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 from amplihack.errors import AmplihackError, ConditionError
 from amplihack.recipes.conditions import holds
@@ -19,6 +18,7 @@ from amplihack.recipes.outputs import stored_value
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.semantics import batches
 from amplihack.recipes.values import Value, to_json
+from amplihack.records import replace
 
 DRY_RUN_VALUE = "(dry-run)"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.frame import Frame, Scope
@@ -18,6 +17,7 @@ from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.semantics import APPROVAL_MESSAGE, first_values, levels_for_call
 from amplihack.recipes.templates import render_text, render_value
 from amplihack.recipes.values import Value, tail, to_json
+from amplihack.records import replace
 
 _OUTPUT_TAIL = 200
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import lru_cache
 
 from amplihack.errors import TemplateError
@@ -14,6 +13,7 @@ from amplihack.recipes.templates.names import REFERENCE, unfit, variable_name
 from amplihack.recipes.templates.reserved import is_reserved
 from amplihack.recipes.templates.scripts import ShellScript
 from amplihack.recipes.values import KeyPath, Value, to_text
+from amplihack.records import Record
 
 LARGEST = 96 * 1024  # Linux refuses a single NAME=value of 128 KiB
 SMALL = 8 * 1024  # what is not referred to goes along only up to this size
@@ -28,8 +28,7 @@ _FAVOURED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentPlan:
+class EnvironmentPlan(Record):
     """What to hand to bash, with nothing done yet.
 
     `exports` go into the environment. Each of `files` is to be written privately, byte for byte

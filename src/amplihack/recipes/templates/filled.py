@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from amplihack.recipes.templates.bash import Place, Word
 from amplihack.recipes.values import KeyPath
+from amplihack.records import Record
 
 _EXPANSION = re.compile(r"[$`\1]")
 _DESCRIPTOR = re.compile(r"[0-9]+-?|-")
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(Record):
     """`text` is the value of the word, behind the `=` of an assignment; expansions stand in it as written."""
 
     text: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import line_of
 from amplihack.recipes.templates.bash import Edit, Heredoc, Place, Quoting
 from amplihack.recipes.values import KeyPath
+from amplihack.records import Record
 
 _TOKEN = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
 _ATTEMPTS = 16
@@ -30,8 +30,7 @@ def apply_edits(template: str, edits: Sequence[Edit]) -> str:
     return "".join(pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(Record):
     """The texts and the variable names of all paths, and where fresh words come from."""
 
     texts: Mapping[KeyPath, str]

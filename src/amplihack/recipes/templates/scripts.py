@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from amplihack.recipes.values import KeyPath
+from amplihack.records import Record
 
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class ShellScript:
+class ShellScript(Record):
     """A script without placeholders, and the variables that it needs.
 
     Texts hold bytes that are not UTF-8 as surrogates: encode with errors="surrogateescape".
@@ -29,8 +28,7 @@ APART = 'write the dollar sign and the placeholder apart, as in "\\$""{{price}}"
 Kind: TypeAlias = Literal["command", "arithmetic", "source", "refused", "unclosed", "literal"]
 
 
-@dataclass(frozen=True, slots=True)
-class Hazard:
+class Hazard(Record):
     """A placeholder that deserves a second look; `detail` is the language or the reason."""
 
     kind: Kind

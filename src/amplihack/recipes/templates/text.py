@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.values import MISSING, KeyPath, Value, lookup, to_text
+from amplihack.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(Record):
     """The text with its values in it, and the paths that led nowhere (each once, in order)."""
 
     text: str

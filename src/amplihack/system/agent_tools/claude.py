@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.recipes.agents import AgentRequest, Usage
+from amplihack.records import Record
 from amplihack.system.agent_tools.prompts import fits_inline, system_text, task_text
 from amplihack.system.agent_tools.reports import (
     ToolEvent,
@@ -22,8 +22,7 @@ from amplihack.system.agent_tools.tool import Invocation, model_flag, private_fi
 _REPORT = ("--output-format", "stream-json", "--verbose")
 
 
-@dataclass(frozen=True, slots=True)
-class Claude:
+class Claude(Record):
     program: str
     extra: tuple[str, ...] = ()
     name: str = "claude"

@@ -9,11 +9,11 @@ is the answer.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.errors import NothingToUse, UsageError
 from amplihack.recipes.agents import AgentFailed, AgentRequest
+from amplihack.records import Record
 from amplihack.system.agent_tools.prompts import whole_text
 from amplihack.system.agent_tools.spec import AgentSearch
 from amplihack.system.agent_tools.tool import Invocation, private_file
@@ -21,8 +21,7 @@ from amplihack.system.agent_tools.tool import Invocation, private_file
 _LONGEST_ARGUMENT = 131_000  # bytes: what Linux lets a single argument have, less a little
 
 
-@dataclass(frozen=True, slots=True)
-class CommandTemplate:
+class CommandTemplate(Record):
     program: str
     arguments: tuple[str, ...]
 

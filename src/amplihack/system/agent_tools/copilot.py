@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from amplihack.recipes.agents import AgentRequest
+from amplihack.records import Record, replace
 from amplihack.system.agent_tools.prompts import fits_inline, whole_text
 from amplihack.system.agent_tools.reports import ToolEvent, ToolOutcome, count, part, parts, shorten, text
 from amplihack.system.agent_tools.tool import Invocation, model_flag
 
 
-@dataclass(frozen=True, slots=True)
-class Copilot:
+class Copilot(Record):
     program: str
     extra: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()

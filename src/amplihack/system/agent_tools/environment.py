@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from amplihack.errors import InputError
 from amplihack.recipes.agents import AgentFailed
+from amplihack.records import Record
 from amplihack.system import marks
 
 DEPTH, MAX_DEPTH, MAX_SESSIONS = "AMPLIHACK_SESSION_DEPTH", "AMPLIHACK_MAX_DEPTH", "AMPLIHACK_MAX_SESSIONS"
@@ -19,8 +19,7 @@ _DEFAULTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunIdentity:
+class RunIdentity(Record, kw_only=True):
     """What a run's processes know it by; `tree_id` is shared by the runs that agents of it start."""
 
     run_id: str

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.recipes.agents import AgentRequest
 from amplihack.recipes.values import truncate
+from amplihack.records import Record
 from amplihack.system.agent_tools.prompts import fits_inline, system_text, task_text, whole_text
 from amplihack.system.agent_tools.table import Start
 from amplihack.system.agent_tools.tool import Invocation, model_flag, private_file
@@ -15,8 +15,7 @@ _PREVIEW = 8_192
 _CONTINUED = "\n\n[The rest of this task is in {file}. Read that file first.]"
 
 
-@dataclass(frozen=True, slots=True)
-class Launcher:
+class Launcher(Record):
     start: Start
     name: str
     takes_system_prompt: bool

@@ -6,9 +6,9 @@ import asyncio
 import random
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, AgentRunner
+from amplihack.records import Record, replace
 
 _PREFIX = "AMPLIHACK_RATELIMIT_"
 _MOST_RETRIES = 100
@@ -36,8 +36,7 @@ _WAIT = re.compile(
 _UNITS = {"ms": 0.001, "mi": 60.0, "m": 60.0, "h": 3600.0, "ho": 3600.0}
 
 
-@dataclass(frozen=True, slots=True)
-class MetLimit:
+class MetLimit(Record):
     """`retry_after` is in seconds, and None when nothing was said about it."""
 
     retry_after: float | None = None
@@ -63,8 +62,7 @@ def _retry_after(text: str) -> float | None:
     return float(found[1]) * _UNITS.get(unit[:2], _UNITS.get(unit[:1], 1.0))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class Patience(Record, kw_only=True):
     """How often to try again, and how long to wait before it."""
 
     retries: int = 5
@@ -96,8 +94,7 @@ def patience_from(environment: Mapping[str, str]) -> Patience:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Patient:
+class Patient(Record):
     """An agent that waits and asks again when it meets a rate limit, and says so."""
 
     agent: AgentRunner

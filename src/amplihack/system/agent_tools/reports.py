@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from amplihack.recipes.agents import Usage
+from amplihack.records import Record
 
 ToolEvent: TypeAlias = Mapping[str, Any]  # checked at every access: it comes from another program
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOutcome:
+class ToolOutcome(Record, kw_only=True):
     """What a tool's report comes to; an `error` beats any text and any exit code."""
 
     text: str = ""

@@ -22,7 +22,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from amplihack.documents import Mapping, Node, Sequence, read_document, to_value
@@ -30,14 +29,14 @@ from amplihack.documents.suggest import closest
 from amplihack.errors import DocumentError, NotFound
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.values import Value, to_text
+from amplihack.records import Record, field
 from amplihack.system.agent_tools.rate_limits import rate_limited, transient
 from amplihack.system.agent_tools.reports import shorten
 
 _FIELDS = ("match", "agent", "reply", "error", "delay", "times")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptedAnswer:
+class ScriptedAnswer(Record, kw_only=True):
     match: re.Pattern[str] | None
     agent: str | None
     reply: str
@@ -52,8 +51,7 @@ class ScriptedAnswer:
         return (self.match or re.compile("")).search(request.prompt)
 
 
-@dataclass(frozen=True, slots=True)
-class Scripted:
+class Scripted(Record):
     """Remembers how often it gave each answer; that is the only thing about it that changes."""
 
     answers: tuple[ScriptedAnswer, ...]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplihack.errors import NothingToUse
+from amplihack.records import Record
 from amplihack.system.agent_tools.environment import RunIdentity, child_environment
 from amplihack.system.agent_tools.table import AGENTS, DescribedAgent, choices, program_names, programs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSearch:
+class AgentSearch(Record, kw_only=True):
     """What the choice of an agent depends on: our environment, the current directory, and the run."""
 
     environment: Mapping[str, str]

@@ -6,9 +6,10 @@ To add a tool, write its module and add a row to `AGENTS`. Importing the table l
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+from amplihack.records import Record
 
 if TYPE_CHECKING:
     from amplihack.recipes.agents import AgentRunner
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from amplihack.system.agent_tools.tool import Tool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class Start(Record, kw_only=True):
     """How the user wants a program to be started; `allow` are the flags that widen what it may do."""
 
     program: str
@@ -25,15 +25,13 @@ class Start:
     allow: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchedAgent:
+class LaunchedAgent(Record, kw_only=True):
     """A word that only a launcher understands."""
 
     takes_system_prompt: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledAgent:
+class InstalledAgent(Record, kw_only=True):
     """A command-line tool that a user installs, chosen by its name or its path."""
 
     install: str
@@ -42,8 +40,7 @@ class InstalledAgent:
     takes_system_prompt: bool = False  # behind a launcher
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescribedAgent:
+class DescribedAgent(Record, kw_only=True):
     """An agent that is described rather than installed: `<name>:<argument>`."""
 
     argument: str  # as help pages show it

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +15,7 @@ from amplihack.recipes.agents import (
     AgentRequest,
     beyond_tools,
 )
+from amplihack.records import Record
 from amplihack.system.agent_tools.environment import check_depth
 from amplihack.system.agent_tools.rate_limits import rate_limited, transient
 from amplihack.system.agent_tools.reports import ToolOutcome, ToolReport, parse_event, shorten
@@ -26,8 +26,7 @@ from amplihack.system.spool import OUTPUT_LIMIT
 RESULT_SINK = "AMPLIHACK_RESULT_SINK"
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(Record):
     """How a tool is started for one request; without `stdin` its input is empty."""
 
     argv: tuple[str, ...]
@@ -57,8 +56,7 @@ def private_file(path: Path, content: str) -> Path:
     return path
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAgent:
+class ToolAgent(Record):
     """An agent that is a command-line tool; `environment` is the one for children of the run."""
 
     tool: Tool

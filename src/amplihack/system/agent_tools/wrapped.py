@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from amplihack.recipes.agents import AgentReply, AgentRequest, AgentRunner
+from amplihack.records import Record, replace
 
 
-@dataclass(frozen=True, slots=True)
-class Late:
+class Late(Record):
     """Chooses an agent only when a step that nobody foresaw asks for one."""
 
     choose: Callable[[], AgentRunner]
@@ -21,8 +20,7 @@ class Late:
         return await self.choose().ask(request, on_line)
 
 
-@dataclass(frozen=True, slots=True)
-class Isolated:
+class Isolated(Record):
     """Has the agent work in an empty directory of its own instead of the step's."""
 
     agent: AgentRunner

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -12,14 +11,14 @@ from amplihack.bundles.foundation.bundle_states import BundleState, SeenBundle, 
 from amplihack.bundles.includes import looks_like_path
 from amplihack.bundles.uris import canonical, file_uri, parse_uri, shown
 from amplihack.errors import AmplihackError
+from amplihack.records import Record, field
 from amplihack.system.files import real
 from amplihack.system.registry_file import change_entries, read_entries
 
 Lasting: TypeAlias = bool | Literal["named"]
 
 
-@dataclass(slots=True)
-class RegisteredBundles:
+class RegisteredBundles(Record, frozen=False):
     """The bundles that are known by name. Make it with `open_registry`.
 
     What lasts: everything with a name (True), only what does not lie on this machine or was registered before

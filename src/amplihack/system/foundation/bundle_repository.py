@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from amplihack.bundles.decode import decode_bundle
@@ -20,6 +19,7 @@ from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tokens import estimate_tokens
 from amplihack.bundles.tree import Leaf, Table
 from amplihack.bundles.uris import parse_uri, shown, split_namespace
+from amplihack.records import Record, field
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import real
 from amplihack.system.tool_schema import estimate_module_tool_tokens
@@ -45,8 +45,7 @@ def look_through(repo_root: Path) -> RepoGraph:
     return _Repository(str(real(repo_root))).graph()
 
 
-@dataclass(slots=True)
-class _Repository:
+class _Repository(Record, frozen=False):
     root: str
     files: BundleFiles = field(default_factory=BundleFiles)
     parts: dict[str, RepoPart] = field(default_factory=dict)

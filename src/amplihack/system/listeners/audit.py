@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,14 @@ from amplihack.errors import UsageError
 from amplihack.recipes.events import Event, RecipeEntered, RunFinished, RunStarted, StepFinished, StepStarted
 from amplihack.recipes.results import StepResult, usage_json
 from amplihack.recipes.values import truncate
+from amplihack.records import Record
 from amplihack.system.listeners.json_lines import json_line
 from amplihack.system.listeners.listener import Listener, Running, below
 
 _LONGEST_NAME = 128  # bytes; a file name has 255
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
+class _Begun(Record):
     """A step that is not finished yet."""
 
     event: StepStarted

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.events import Event, LinesPrinted, RunFinished
@@ -13,6 +12,7 @@ from amplihack.recipes.model import Recipe
 from amplihack.recipes.ports import Journal
 from amplihack.recipes.results import RunResult
 from amplihack.recipes.secrets import Redactor
+from amplihack.records import replace
 from amplihack.system.listeners.listener import Listener
 
 TICK = 5.0  # seconds

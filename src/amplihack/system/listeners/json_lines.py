@@ -26,7 +26,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO, assert_never
 
@@ -50,6 +49,7 @@ from amplihack.recipes.events import (
 )
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.values import Value, to_text
+from amplihack.records import as_dict
 from amplihack.system.listeners.listener import Listener
 
 SHORT = 4096  # bytes of a text that is shown whole
@@ -86,7 +86,7 @@ def describe(event: Fact) -> dict[str, Any]:
             named = {"identity": event.identity, "recipe": event.recipe}
             return _named("recipe_entered", **named, steps=event.steps, depth=event.depth)
         case StepStarted():
-            fields = asdict(event)
+            fields = as_dict(event)
             return _named("step_started", type=fields.pop("kind"), **fields)
         case StepFinished():
             return _named("step_finished", **_step(event))
@@ -94,17 +94,17 @@ def describe(event: Fact) -> dict[str, Any]:
             sizes = {name: size(value) for name, value in event.values.items()}
             return _named("output_stored", identity=event.identity, values=sizes)
         case IterationStarted():
-            return _named("iteration_started", **asdict(event))
+            return _named("iteration_started", **as_dict(event))
         case IterationFinished(result):
             return _named("iteration_finished", identity=result.identity, **_result(result))
         case Retrying():
-            fields = asdict(event)
+            fields = as_dict(event)
             del fields["spent"]  # it is part of what the step took in the end
             return _named("retrying", **fields)
         case GateReached():
-            return _named("gate_reached", **asdict(event))
+            return _named("gate_reached", **as_dict(event))
         case GateDecided():
-            return _named("gate_decided", **asdict(event))
+            return _named("gate_decided", **as_dict(event))
         case Warned():
             return _named("warned", identity=event.identity, message=event.what)
         case _:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from amplihack.recipes.events import Event
+from amplihack.records import Record
 
 
 class Listener(ABC):
@@ -44,8 +44,7 @@ def below(identity: str, ancestor: str) -> bool:
 _T = TypeVar("_T")
 
 
-@dataclass(slots=True)
-class Running(Generic[_T]):
+class Running(Record, Generic[_T], frozen=False):
     """The steps that have started and not finished, in the order of their start, with a note on each."""
 
     notes: dict[str, _T]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from amplihack.recipes.progress_format import (
     merge_workstreams,
 )
 from amplihack.recipes.values import truncate
+from amplihack.records import replace
 from amplihack.system.listeners.listener import Listener, Running
 from amplihack.system.locks import locked, try_lock
 from amplihack.system.replace import write_atomic

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from amplihack.recipes.events import (
@@ -21,6 +20,7 @@ from amplihack.recipes.events import (
 )
 from amplihack.recipes.results import Status, StepResult
 from amplihack.recipes.secret_forms import strip_colours
+from amplihack.records import Record
 from amplihack.system.listeners.listener import Running
 
 ICONS: dict[Status, str] = {"completed": "✓", "skipped": "⊘", "failed": "✗", "degraded": "⚠"}
@@ -30,8 +30,7 @@ QUIET = 30.0  # seconds without a line after which a person may wonder
 Tone: TypeAlias = Literal["start", "completed", "skipped", "failed", "degraded", "note", "output"]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Record):
     """A line of progress; `level` is how many running steps it is inside of."""
 
     level: int
@@ -42,8 +41,7 @@ class Line:
         return "  " * self.level + self.text
 
 
-@dataclass(slots=True)
-class Note:
+class Note(Record, frozen=False):
     """What is worth knowing about a step that runs."""
 
     label: str

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ipaddress
 import posixpath
 import re
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from amplihack.bundles.schemes import ARCHIVE_SUFFIXES, SCHEMES, Scheme
 from amplihack.bundles.uris import ParsedURI, escapes, is_commit, shown
+from amplihack.records import Record, field
 from amplihack.system.files import short_hash
 from amplihack.system.sources.errors import SourceNotFound, SourceRefused
 
@@ -27,8 +27,7 @@ _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class Address(Record, kw_only=True):
     """Something that has to be fetched before it can be read."""
 
     kind: RemoteKind

@@ -17,12 +17,12 @@ import secrets
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 from amplihack.bundles.errors import BundleError
 from amplihack.bundles.uris import is_commit
 from amplihack.errors import AmplihackError
+from amplihack.records import replace
 from amplihack.system.files import real, remove_tree
 from amplihack.system.locks import HeldLock, lock_directory, locked, locked_async, try_lock_directory
 from amplihack.system.sources.address import Address

@@ -6,10 +6,10 @@ import os
 import stat
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from amplihack.records import Record
 from amplihack.system.files import remove_tree
 from amplihack.system.locks import try_lock, try_lock_directory
 from amplihack.system.sources.address import Address
@@ -20,8 +20,7 @@ from amplihack.system.sources.model import CacheEntry
 _FORMER = (".gate", ".leases")  # of earlier versions, which exchanged entries in place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CleanReport:
+class CleanReport(Record, kw_only=True):
     """What was removed (or would be), and what stayed because somebody uses or fetches it."""
 
     removed: tuple[CacheEntry, ...]

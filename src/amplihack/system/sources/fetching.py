@@ -7,10 +7,10 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from amplihack.records import replace
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.archives import open_archive, top_of, unpack
 from amplihack.system.sources.cache import discard, explained

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from amplihack.bundles.schemes import SCHEMES
+from amplihack.records import replace
 from amplihack.system.git import safe_environment
 from amplihack.system.processes import Command, ProcessError, run_process
 from amplihack.system.sources.address import Address

@@ -8,17 +8,16 @@ import http.client
 import socket
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from amplihack.records import Record
 from amplihack.system.sources.address import is_loopback
 from amplihack.system.sources.errors import SourceUnavailable
 
 _CONNECT_SECONDS = 20.0  # for one address of a host; nothing can interrupt it
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(Record):
     """A host with its port. We look up only what the fetcher itself would look up: a proxy does that for us,
     and a host of ssh may be a nickname from its configuration.
     """

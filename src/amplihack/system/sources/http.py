@@ -11,13 +11,13 @@ import socket
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Literal
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from amplihack.bundles.uris import shown
+from amplihack.records import Record, field, replace
 from amplihack.system.sources.address import is_loopback
 from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused, SourceUnavailable
 from amplihack.system.sources.hosts import basic, connect, target
@@ -31,8 +31,7 @@ _DENIED = (401, 403, 407)
 _TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Record, kw_only=True):
     """What to get. `uri` is the address as it may be shown; `url` may hold a user and a password."""
 
     url: str = field(repr=False)
@@ -47,8 +46,7 @@ class Request:
     method: Literal["GET", "HEAD"] = "GET"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Downloaded:
+class Downloaded(Record, kw_only=True):
     """What came: nothing new (`unchanged`), or `size` bytes with this hash."""
 
     unchanged: bool = False

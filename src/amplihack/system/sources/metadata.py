@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from amplihack.errors import AmplihackError
+from amplihack.records import Record, as_dict
 from amplihack.system.files import read_bytes
 from amplihack.system.replace import write_atomic
 
@@ -15,8 +15,7 @@ METADATA = ".amplifier_cache_meta.json"
 _LIMIT = 65_536
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metadata:
+class Metadata(Record, kw_only=True):
     """`git_url` and `source` hold no secret. `inside` is the directory or file of the entry that counts."""
 
     cached_at: str = ""
@@ -39,7 +38,7 @@ class Metadata:
 
 
 def write_metadata(file: Path, metadata: Metadata) -> None:
-    values = {key: value for key, value in asdict(metadata).items() if value not in (None, "")}
+    values = {key: value for key, value in as_dict(metadata).items() if value not in (None, "")}
     write_atomic(file, json.dumps(values, indent=2, sort_keys=True).encode() + b"\n")
 
 

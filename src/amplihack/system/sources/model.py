@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.includes import BUNDLE_FILES
 from amplihack.bundles.uris import is_commit
+from amplihack.records import Record
 from amplihack.system.sources.errors import SourceError
 
 Kind: TypeAlias = Literal["local", "git", "archive", "file"]
@@ -16,8 +16,7 @@ UpdateOutcome: TypeAlias = Literal["fetched", "updated", "unchanged", "pinned", 
 ROOT_FILES = (*BUNDLE_FILES, "pyproject.toml", "setup.py", "setup.cfg", "amplifier.toml")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchLimits:
+class FetchLimits(Record, kw_only=True):
     """How much, how long and how often. Seconds and bytes."""
 
     concurrent: int = 8
@@ -33,8 +32,7 @@ class FetchLimits:
     ratio_floor: int = 32 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedSource:
+class ResolvedSource(Record):
     """Where a source lies on the disk, and exactly which version of it."""
 
     active_path: Path
@@ -49,8 +47,7 @@ class ResolvedSource:
         return self.active_path != self.source_root
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceStatus:
+class SourceStatus(Record, kw_only=True):
     """How a cached source compares with where it came from; `has_update` None means nobody knows."""
 
     source_uri: str
@@ -69,8 +66,7 @@ class SourceStatus:
         return self.cached_ref is not None and is_pinned(self.cached_ref)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateReport:
+class UpdateReport(Record, kw_only=True):
     """What an update did; `before` and `after` are commits or hashes. A failed one changed nothing."""
 
     uri: str
@@ -80,8 +76,7 @@ class UpdateReport:
     error: SourceError | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheEntry:
+class CacheEntry(Record, kw_only=True):
     """Something that lies in the cache; `complete` is False for what a dead process left half done."""
 
     name: str

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from amplihack.records import Record
 
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class _Job(Generic[T]):
+class _Job(Record, Generic[T], frozen=False):
     task: asyncio.Task[T]
     waiting: int = 0
 

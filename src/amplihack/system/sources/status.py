@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from amplihack.records import replace
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.errors import SourceError
 from amplihack.system.sources.metadata import Metadata

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import NamedTuple
 
 from amplihack.recipes.templates.bash.cursor import Script
 from amplihack.recipes.templates.bash.places import SimpleCommand
+from amplihack.records import Record, field
 
 
 class Expects(Enum):
@@ -33,8 +33,7 @@ class Block(NamedTuple):
     function: bool
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class CommandList:
+class CommandList(Record, frozen=False, eq=False, repr=False):
     """The state of one list of commands: a script, or the inside of one substitution."""
 
     closer: str

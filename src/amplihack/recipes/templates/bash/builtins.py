@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from amplihack.recipes.templates.bash.cursor import Script
@@ -18,6 +17,7 @@ from amplihack.recipes.templates.bash.places import (
     hold,
     refuse,
 )
+from amplihack.records import Record, field
 
 DECLARES = frozenset({"declare", "typeset", "local", "readonly", "export"})
 _BUILTINS = DECLARES | {
@@ -151,8 +151,7 @@ def _declared_names(plain: str) -> Iterator[str]:
         yield name.group()
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
+class _Options(Record):
     """The letters of a builtin's options that take a word, by what they do with it."""
 
     argument: str = ""
@@ -160,8 +159,7 @@ class _Options:
     code: str = ""
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _Split:
+class _Split(Record, frozen=False, eq=False, repr=False):
     """The words of a builtin: those that options take for names, the operands, and whether `--` came."""
 
     names: list[Word] = field(default_factory=list)

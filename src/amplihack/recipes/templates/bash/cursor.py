@@ -6,20 +6,19 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.flow import ValueFlow
 from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Span, Word
 from amplihack.recipes.templates.bash.variables import Variables
+from amplihack.records import Record, field
 
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite
 BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Script:
+class Script(Record, frozen=False, eq=False, repr=False):
     """What the whole reading gathers, also from the scripts inside backticks."""
 
     marks: list[Place | Output] = field(default_factory=list)
@@ -34,8 +33,7 @@ class Script:
     frames: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Record):
     """A heredoc whose body has not come yet."""
 
     operator: tuple[int, int]
@@ -46,16 +44,14 @@ class Waiting:
     command: SimpleCommand
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(Record):
     """The rules that lead from inside a word back to the whole grammar."""
 
     commands: Callable[[Cursor, str, int], None]
     parameter: Callable[[Cursor, Quoting], None]
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Cursor:
+class Cursor(Record, frozen=False, eq=False, repr=False):
     """`text` is the script, or what bash makes of the inside of backticks; `origin` leads back."""
 
     text: str

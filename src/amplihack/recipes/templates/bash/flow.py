@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from amplihack.recipes.templates.bash.places import Mark, Word
+from amplihack.records import Record, field
 
 ARGUMENTS = "@"  # stands for $1, $@ and the like
 
@@ -30,8 +30,7 @@ def identifiers(text: str) -> Iterator[str]:
         yield ARGUMENTS if name[0] == "$" else name
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class ValueFlow:
+class ValueFlow(Record, frozen=False, eq=False, repr=False):
     """What a script does with its variables, as far as its text shows it."""
 
     evaluated: set[str] = field(default_factory=set)  # as arithmetic or as a name

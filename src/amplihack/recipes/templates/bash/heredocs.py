@@ -6,17 +6,16 @@ heredoc = ("<<" | "<<-") delimiter ... newline { line } delimiter newline
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor, Waiting
 from amplihack.recipes.templates.bash.expansions import heredoc_text
 from amplihack.recipes.templates.bash.places import Heredoc, Place, Quoting, Refusal, SimpleCommand, refuse
+from amplihack.records import Record
 
 _PLAIN = re.compile(r"""[^ \t\n;&|<>()\\'"`${]+""")
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Record):
     """Where a body ends, where its closing delimiter lies, and where the script goes on."""
 
     body: int

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
 from amplihack.recipes.placeholders import Placeholder
+from amplihack.records import Record, field
 
 
 class Quoting(Enum):
@@ -65,8 +65,7 @@ class Refusal(Enum):
         return self.value[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Heredoc:
+class Heredoc(Record):
     """A heredoc in template offsets: its operator, delimiter word, body and closing delimiter."""
 
     operator: tuple[int, int]
@@ -80,8 +79,7 @@ class Heredoc:
     within: bool  # in the body of another heredoc, which bash reads line by line before anything else
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Record):
     """`text` takes the place of what lies between two offsets of the template."""
 
     start: int
@@ -154,8 +152,7 @@ class Output(Mark):
         self.places = places
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Word:
+class Word(Record, frozen=False, eq=False, repr=False):
     """One word of a command: `text` as written, with NUL for each placeholder and SOH for each output."""
 
     text: str
@@ -177,16 +174,14 @@ class Word:
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Redirection:
+class Redirection(Record, eq=False):
     """A `>&` that sends output and errors to a file, or to a descriptor if its word is a number."""
 
     operator: tuple[int, int]
     word: Word
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class SimpleCommand:
+class SimpleCommand(Record, frozen=False, eq=False, repr=False):
     """A simple command: its words, without the assignments before it and the redirections around it."""
 
     words: list[Word] = field(default_factory=list)

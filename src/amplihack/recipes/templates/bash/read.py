@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.templates.bash.commands import commands
@@ -12,6 +11,7 @@ from amplihack.recipes.templates.bash.parameters import parameter
 from amplihack.recipes.templates.bash.places import Edit, Mark, Output, Place, Quoting, Refusal, hold, refuse
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.variables import PROGRAM_VARIABLES
+from amplihack.records import Record
 
 # Begins a substitution whose output bash evaluates: the output passes if nothing in it can be run, and else
 # something is printed that no arithmetic accepts. Nothing is put behind the author's commands, where a
@@ -29,8 +29,7 @@ _EXPANDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Record):
     """Where every placeholder stands, in the order of the script, and what else must change in it."""
 
     places: tuple[Place, ...] = ()

@@ -7,9 +7,9 @@ associative, which makes its subscripts harmless, counts only where the flow of 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 
 from amplihack.recipes.templates.bash.places import Mark
+from amplihack.records import Record, field
 
 # Bash evaluates what is assigned to these as arithmetic.
 _INTEGERS = ("BASHPID", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM")
@@ -20,8 +20,7 @@ PROGRAM_VARIABLES = frozenset(
 )
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Variables:
+class Variables(Record, frozen=False, eq=False, repr=False):
     integers: set[str] = field(default_factory=lambda: set(_INTEGERS))
     references: set[str] = field(default_factory=set)  # namerefs
     unbound: set[str] = field(default_factory=set)  # namerefs that some declaration leaves without a target

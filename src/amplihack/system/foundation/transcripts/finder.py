@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypedDict
 
+from amplihack.records import Record
 from amplihack.sessions.diagnosis import diagnose_transcript
 from amplihack.sessions.events import moment
 from amplihack.sessions.messages import count_turns
@@ -38,8 +38,7 @@ class SessionInfo(SessionEntry):
     failure_modes: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFilter:
+class SessionFilter(Record):
     """What to look for; times are ISO 8601, both ends included."""
 
     project: str | None = None
