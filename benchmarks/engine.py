@@ -1,13 +1,14 @@
 """What the engine costs, as ratios within one run: `python benchmarks/engine.py`.
 
-Every figure is compared with the same work done without us, on the same machine, a moment earlier. Times are
-the best of several tries, since everything else a machine does only ever adds to them.
+Every figure is compared with the same work done without us, on the same machine. The two take turns, so that
+a busy machine slows both alike, and the median of several tries counts.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,13 +20,15 @@ from pathlib import Path
 TRIES = 5
 
 
-def best(work: Callable[[], object], tries: int = TRIES) -> float:
-    times = []
+def medians(*works: Callable[[], object], tries: int = TRIES) -> list[float]:
+    """Return the seconds of each work, which take turns."""
+    times: list[list[float]] = [[] for _ in works]
     for _ in range(tries):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return min(times)
+        for work, seconds in zip(works, times, strict=True):
+            started = time.perf_counter()
+            work()
+            seconds.append(time.perf_counter() - started)
+    return [statistics.median(each) for each in times]
 
 
 @contextmanager
@@ -59,35 +62,59 @@ def row(what: str, ours: float, theirs: float, bar: str = "") -> None:
     print(f"{what:<58} {ours * 1000:9.1f} ms {theirs * 1000:9.1f} ms {ours / theirs:7.2f}×  {bar}")
 
 
+def compare(what: str, ours: Callable[[], None], theirs: Callable[[], None], bar: str = "") -> None:
+    one, other = medians(ours, theirs, tries=3)
+    row(what, one, other, bar)
+
+
 def steps(count: int, fields: str = "command: 'echo {n}'") -> str:
     lines = "".join(f"  - {{id: s{n}, {fields.replace('{n}', str(n))}}}\n" for n in range(count))
     return f"name: bench\nrecursion: {{max_total_steps: 100000}}\nsteps:\n{lines}"
 
 
 def bash_steps(bench: Bench) -> None:
-    empty = best(bench.recipe("one", steps(1)))
-    for count in (100, 1000):
-        tries = TRIES if count == 100 else 2
-        ours, theirs = best(bench.recipe(f"r{count}", steps(count)), tries), best(bench.loop(count), tries)
-        row(f"{count} bash steps, whole command / shell loop", ours, theirs, "≤ 1.5 at 100")
-        spawn, cost = theirs / count, (ours - empty) / (count - 1)
-        row("  one step: cost above the spawn / the spawn", max(0.0, cost - spawn), spawn, "≤ 1")
-    row("1 bash step, whole command / python -c pass", empty, best(bench.sh(sys.executable, "-c", "pass")))
+    one = bench.recipe("one", steps(1))
+    for count, tries, bar in ((100, TRIES, "≤ 1.8"), (1000, 3, "")):
+        run = bench.recipe(f"r{count}", steps(count))
+        ours, empty, theirs = medians(run, one, bench.loop(count), tries=tries)
+        row(f"{count} bash steps, whole command / shell loop", ours, theirs, bar)
+        row("  one more step / the spawn of bash", (ours - empty) / (count - 1), theirs / count, "≤ 1.5")
+    context = "context:\n" + "".join(f"  v{n}: value {n}\n" for n in range(1000))
+    many = [bench.recipe(f"many{count}", steps(count) + context) for count in (1, 101)]
+    few = [bench.recipe(f"few{count}", steps(count)) for count in (1, 101)]
+    empty, ours, plain, theirs = medians(*many, *few)
+    row(
+        "  one more step with 1,000 variables / with few", (ours - empty) / 100, (theirs - plain) / 100, "~ 1"
+    )
+    ours, theirs = medians(one, bench.sh(sys.executable, "-c", "pass"))
+    row("1 bash step, whole command / python -c pass", ours, theirs, "≤ 9")
+
+
+def lines(bench: Bench) -> None:
+    """Very many short lines, without and with somebody who listens."""
+    loud = "name: lines\nsteps: [{id: s, command: 'seq 400000'}]\n"
+    cat = bench.sh("/bin/bash", "-c", "seq 400000 | cat > printed")
+    quiet, unheard, heard, theirs = medians(
+        bench.recipe("quiet", steps(1)),
+        bench.recipe("lines", loud),
+        bench.recipe("lines", loud, "--progress"),
+        cat,
+    )
+    row("400,000 lines that nobody hears, above an empty step / cat", unheard - quiet, theirs, "≤ 5")
+    row("400,000 lines with progress, above an empty step / cat", heard - quiet, theirs, "≤ 15")
 
 
 def groups(bench: Bench) -> None:
-    group = steps(200, "parallel_group: g, command: 'echo {n}'")
-    row(
-        "200-wide parallel group / 200 in a shell loop",
-        best(bench.recipe("wide", group), 3),
-        best(bench.loop(200), 3),
-    )
+    wide = bench.recipe("wide", steps(200, "parallel_group: g, command: 'echo {n}'"))
+    compare("200-wide parallel group / 200 in a shell loop", wide, bench.loop(200))
+    text = "name: each\nsteps: [{id: s, foreach: '{{items}}', command: 'echo {{item}}'}]\n"
+    limit = "recursion: {max_total_steps: 100000}\n"
+    items = f"context: {{items: {list(range(1000))}}}\n"
+    loop = bench.recipe("each", f"{limit}{items}{text}")
+    compare("foreach of 1,000 / 1,000 in a shell loop", loop, bench.loop(1000), "≤ 1.6")
     (bench.place / "child.yaml").write_text("name: child\nsteps: [{id: c, command: echo c}]\n")
-    row(
-        "50 sub-recipes / 50 in a shell loop",
-        best(bench.recipe("subs", steps(50, "recipe: child")), 3),
-        best(bench.loop(50), 3),
-    )
+    subs = bench.recipe("subs", steps(50, "recipe: child"))
+    compare("50 sub-recipes / 50 in a shell loop", subs, bench.loop(50))
 
 
 def agents(bench: Bench) -> None:
@@ -95,8 +122,11 @@ def agents(bench: Bench) -> None:
         "date +%s%N > answered\nsleep ${1:-0}; date +%s%N > answered; echo done\n"
     )
     flags = ("--no-auto-stage", "--agent", "command:bash agent.sh 1")
-    one = best(bench.recipe("agent1", steps(1, "prompt: p"), *flags), 1)
-    eight = best(bench.recipe("agent8", steps(8, "parallel_group: g, prompt: p"), *flags), 1)
+    eight, one = medians(
+        bench.recipe("agent8", steps(8, "parallel_group: g, prompt: p"), *flags),
+        bench.recipe("agent1", steps(1, "prompt: p"), *flags),
+        tries=1,
+    )
     row("8 agents of 1 s at once / 1 such agent", eight, one, "~ 1")
     text = "name: gap\nsteps:\n  - {id: a, prompt: p}\n  - {id: b, command: 'date +%s%N > began'}\n"
     run = bench.recipe("gap", text, "--no-auto-stage", "--agent", "command:bash agent.sh 0")
@@ -112,7 +142,7 @@ def agents(bench: Bench) -> None:
 
 def other_runners(bench: Bench) -> None:
     """The same 100 commands with tools that people use for this."""
-    ours = best(bench.recipe("r100", steps(100)), 3)
+    run = bench.recipe("r100", steps(100))
     targets = " ".join(f"t{n}" for n in range(100))
     rules = "".join(f"t{n}:\n\t@/bin/bash -c 'echo {n}'\n" for n in range(100))
     (bench.place / "Makefile").write_text(f".PHONY: all {targets}\nall: {targets}\n{rules}")
@@ -128,7 +158,7 @@ def other_runners(bench: Bench) -> None:
         if program is None:
             print(f"{f'100 steps, whole command / {name}':<58} not installed")
         else:
-            row(f"100 steps, whole command / {name}", ours, best(bench.sh(program, *words), 3))
+            compare(f"100 steps, whole command / {name}", run, bench.sh(program, *words))
 
 
 def memory(bench: Bench) -> None:
@@ -161,7 +191,7 @@ def main() -> None:
     print(f"{'':<58} {'ours':>12} {'theirs':>12} {'ratio':>8}  bar")
     with folder() as place:
         bench = Bench(place)
-        for part in (bash_steps, groups, agents, other_runners, memory):
+        for part in (bash_steps, lines, groups, agents, other_runners, memory):
             part(bench)
 
 

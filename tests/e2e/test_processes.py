@@ -8,13 +8,16 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from amplihack.system.processes import Command, ProcessError, end_leftover, run_process
+from amplihack.system.background import Background
+from amplihack.system.marks import VARIABLE
+from amplihack.system.processes import Command, ProcessError, run_process
+from amplihack.system.watcher import watch_over_us
 
 pytestmark = [
     pytest.mark.asyncio,
@@ -65,6 +68,7 @@ class Place:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     place = Place(tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(place.temporary))
+    watch_over_us()  # it stays, and so does the descriptor that it holds
     descriptors = len(list(Path("/dev/fd").iterdir()))
     yield place
     assert place.alive() == []
@@ -76,19 +80,42 @@ async def test_output_status_and_lines_arrive(place: Place) -> None:
     heard: list[tuple[str, str]] = []
     done = await run_process(
         place.bash("echo one; echo two >&2; printf three; exit 3"),
-        lambda stream, line: heard.append((stream, line)),
+        lambda stream, lines: heard.extend((stream, line) for line in lines),
     )
     assert (done.exit_code, done.signal, done.ok, done.status) == (3, None, False, "exit 3")
     assert (done.stdout.text(), done.stderr.text()) == ("one\nthree", "two\n")
     assert sorted(heard) == [("stderr", "two"), ("stdout", "one"), ("stdout", "three")]
-    assert done.left_running is None
 
 
 async def test_a_line_is_heard_while_the_process_still_runs(place: Place) -> None:
     go = place.folder / "go"
     script = f"echo ready; while [ ! -e {go} ]; do sleep 0.01; done; echo went"
-    done = await run_process(place.bash(script), lambda _, line: go.touch() if line == "ready" else None)
+    done = await run_process(place.bash(script), lambda _, lines: go.touch() if "ready" in lines else None)
     assert done.stdout.text() == "ready\nwent\n"
+
+
+@pytest.mark.parametrize("here", [True, False])
+async def test_a_process_starts_the_same_way_wherever_it_works(
+    place: Place, monkeypatch: pytest.MonkeyPatch, here: bool
+) -> None:
+    """A quicker way is taken where it works in our own directory."""
+    if here:
+        monkeypatch.chdir(place.folder)
+    ours = os.open("/dev/null", os.O_RDONLY)
+    os.set_inheritable(ours, True)
+    script = "pwd; ps -o sid= -p $$; echo $$; ls /proc/self/fd | wc -l; grep SigIgn /proc/self/status"
+    try:
+        done = await run_process(place.bash(script))
+    finally:
+        os.close(ours)
+    where, session, number, descriptors, ignored = done.stdout.text().splitlines()
+    assert where == str(place.folder)
+    assert session.strip() == number == str(done.pid)
+    assert descriptors == "4"  # the three streams, and the directory that `ls` reads
+    assert not int(ignored.split()[1], 16) & (1 << signal.SIGPIPE - 1)
+    assert (await run_process(place.bash("kill -9 $$"))).signal == 9
+    with pytest.raises(ProcessError, match="Argument list too long"):
+        await run_process(replace(place.bash(""), argv=("/bin/echo", "x" * 3_000_000)))
 
 
 async def test_stdin_is_empty_unless_something_is_given(place: Place) -> None:
@@ -150,8 +177,16 @@ async def test_silence_counts_from_the_last_output(place: Place) -> None:
         "setsid sleep 600 & sleep 600",
         "(sleep 600 & exec sleep 600) & kill -STOP $!; wait",
         "bash -c 'bash -c \"sleep 600 & wait\" & wait' & wait",
+        "(setsid sleep 600 >/dev/null 2>&1 &); sleep 600",
+        "(setsid bash -c '(setsid sleep 600 &)' &); sleep 600",
+        "env -i setsid sleep 600 & sleep 600",
+        "trap '(setsid sleep 600 &); exit' TERM; sleep 600 & wait",
+        "trap 'setsid sleep 600 & sleep 600' TERM; sleep 600 & wait",
     ],
-    ids=["children", "fifty", "stubborn", "own-group", "job-control", "own-session", "stopped", "deep"],
+    ids=[
+        *("children", "fifty", "stubborn", "own-group", "job-control", "own-session", "stopped", "deep"),
+        *("orphan", "twice orphaned", "no environment", "trap", "stubborn trap"),
+    ],
 )
 async def test_a_timeout_ends_the_whole_tree(place: Place, tree: str) -> None:
     done = await run_process(replace(place.bash(tree), timeout=1.0))
@@ -161,7 +196,7 @@ async def test_a_timeout_ends_the_whole_tree(place: Place, tree: str) -> None:
 
 async def test_a_grandchild_that_holds_the_pipe_is_ended_with_its_step(place: Place) -> None:
     done = await run_process(place.bash("sleep 600 & echo done"))
-    assert (done.ok, done.stdout.text(), done.left_running) == (True, "done\n", None)
+    assert (done.ok, done.stdout.text()) == (True, "done\n")
 
 
 async def test_a_grandchild_that_never_stops_printing_is_ended_with_its_step(place: Place) -> None:
@@ -174,13 +209,52 @@ async def test_a_grandchild_may_finish_its_last_words(place: Place) -> None:
     assert (done.ok, done.stdout.text()) == (True, "early\nlate\n")
 
 
-async def test_a_daemon_that_prints_elsewhere_lives_on_until_it_is_ended(place: Place) -> None:
-    done = await run_process(place.bash("sleep 600 >/dev/null 2>&1 & echo started"))
-    assert (done.ok, done.left_running) == (True, done.pid)
-    assert len(place.alive()) == 1
-    await end_leftover(done.pid, grace=0.3)
+async def in_background(place: Place, script: str, heard: list[str] | None = None) -> Background:
+    """Run a step of a run; return what the run has in its background then."""
+    command = place.bash(script)
+    env = {**command.env, VARIABLE: f"{place.mark};"}
+    background = Background(env)
+    done = await run_process(
+        replace(command, env=env, step="serve"),
+        lambda _, lines: None if heard is None else heard.extend(lines),
+    )
+    assert (done.ok, done.stdout.text()) == (True, "started\n")
+    return background
+
+
+@pytest.mark.parametrize("where", ["", ">/dev/null 2>&1", "</dev/null >/dev/null 2>&1"])
+@pytest.mark.parametrize("how", ["sleep 600", "setsid sleep 600", "(sleep 600; echo never)"])
+async def test_a_background_process_lives_until_the_run_ends_it(place: Place, how: str, where: str) -> None:
+    background = await in_background(place, f"{how} {where} & echo started")
+    assert any("sleep 600" in line for line in place.alive())
+    left = await background.end(grace=0.3)
+    assert [each.step for each in left] == ["serve"]
+    assert "sleep 600" in left[0].command
     assert place.alive() == []
-    await end_leftover(done.pid)  # a second time changes nothing
+    assert await background.end() == ()  # a second time changes nothing
+
+
+async def test_what_a_background_process_prints_is_heard_and_never_waited_for(place: Place) -> None:
+    heard: list[str] = []
+    script = "(while [ ! -e go ]; do sleep 0.01; done; echo late; exec sleep 600) & echo started"
+    background = await in_background(place, script, heard)
+    (place.folder / "go").touch()
+    while "late" not in heard:  # noqa: ASYNC110 - another process sets no event of ours
+        await asyncio.sleep(0.01)
+    await background.end(grace=0.3)
+
+
+async def test_a_background_process_that_never_stops_printing_takes_no_room(place: Place) -> None:
+    background = await in_background(place, "echo started; (sleep 0.3; exec yes) & exit 0")
+    await asyncio.sleep(0.3)
+    assert [each.command for each in await background.end(grace=0.3)] == ["yes"]
+
+
+async def test_a_background_process_that_has_ended_by_itself_is_not_told(place: Place) -> None:
+    background = await in_background(place, "sleep 0.3 & echo started")
+    while place.alive():  # noqa: ASYNC110 - as above
+        await asyncio.sleep(0.01)
+    assert await background.end() == ()
 
 
 @pytest.mark.parametrize("moment", ["at once", "starting", "running", "ending", "ending twice", "straggler"])
@@ -209,8 +283,8 @@ async def test_a_deadline_of_the_caller_works_too(place: Place) -> None:
 
 
 async def test_an_error_in_a_listener_ends_the_process_and_is_raised(place: Place) -> None:
-    def listener(stream: str, line: str) -> None:
-        raise ValueError(line)
+    def listener(stream: str, lines: Sequence[str]) -> None:
+        raise ValueError(lines[0])
 
     with pytest.raises(ValueError, match="first"):
         await run_process(place.bash("echo first; sleep 600"), listener)
@@ -270,11 +344,13 @@ async def test_a_full_disk_ends_the_process_and_says_so(
 GIBIBYTE = """
 import asyncio, os, resource, sys
 from pathlib import Path
+from amplihack.system.background import Background
+from amplihack.system.marks import VARIABLE
 from amplihack.system.processes import Command, run_process
 heard = []
 done = asyncio.run(run_process(
     Command(argv=("head", "-c", sys.argv[1], "/dev/zero"), cwd=Path("/"), env=dict(os.environ)),
-    (lambda stream, line: heard.append(len(line))) if sys.argv[2] == "listening" else None,
+    (lambda stream, lines: heard.extend(map(len, lines))) if sys.argv[2] == "listening" else None,
 ))
 assert done.ok and len(done.stdout.text()) == min(done.stdout.size, 10_000_000)
 print(done.stdout.size, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)

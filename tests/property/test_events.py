@@ -84,7 +84,7 @@ every_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(events.GateReached, texts, texts, texts, st.none() | numbers),
     st.builds(events.GateDecided, texts, st.booleans(), texts, texts),
     st.builds(events.Warned, texts, texts),
-    st.builds(events.LinePrinted, texts, texts, texts),
+    st.builds(events.LinesPrinted, texts, texts, st.lists(texts).map(tuple)),
 )
 
 

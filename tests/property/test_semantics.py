@@ -23,7 +23,7 @@ from amplihack.recipes.check.subject import CheckedRecipe, study
 from amplihack.recipes.check.variable_uses import in_test
 from amplihack.recipes.engine.dry_run import forecast
 from amplihack.recipes.engine.state import Options
-from amplihack.recipes.events import IterationStarted, LinePrinted, StepFinished, StepStarted, Warned
+from amplihack.recipes.events import IterationStarted, LinesPrinted, StepFinished, StepStarted, Warned
 from amplihack.recipes.explain import describe
 from amplihack.recipes.model import Agent, Bash, Body, Step, SubRecipe, every_step
 from amplihack.recipes.results import RunResult, StepResult
@@ -65,7 +65,7 @@ def observe(world: World, subject: CheckedRecipe) -> Observed:
             case StepFinished(result=finished):
                 seen.finished.append(finished)
                 seen.spans[finished.identity] = (started.get(finished.identity, moment), moment)
-            case LinePrinted(identity=identity):
+            case LinesPrinted(identity=identity):
                 seen.executed[seen.own(identity)].add(identity)
             case IterationStarted(identity=identity):
                 seen.rounds.add(seen.own(identity))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from amplihack.recipes.decode import decode_text
 from amplihack.recipes.engine import Options, run_recipe
 from amplihack.recipes.events import Event, RunFinished
 from amplihack.recipes.extends import Located
-from amplihack.recipes.ports import Decision, Persona, ShellOutcome, ShellRequest, World
+from amplihack.recipes.ports import Decision, LeftRunning, OnLines, Persona, ShellOutcome, ShellRequest, World
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.values import Value
 
@@ -49,6 +49,7 @@ class FakeShell:
     clock: FakeClock
     answers: dict[str, Any] = field(default_factory=dict)
     requests: list[ShellRequest] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)  # steps that ran out of time
     running: int = 0
     most_at_once: int = 0
 
@@ -56,8 +57,8 @@ class FakeShell:
     def scripts(self) -> list[str]:
         return [request.script.source for request in self.requests]
 
-    async def run(self, request: ShellRequest, on_line: Callable[[str, str], None]) -> ShellOutcome:
-        on_line("stdout", "working")
+    async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
+        on_lines("stdout", ["working"])
         self.requests.append(request)
         self.running += 1
         self.most_at_once = max(self.most_at_once, self.running)
@@ -65,6 +66,12 @@ class FakeShell:
             return await self._outcome(request.script.source)
         finally:
             self.running -= 1
+
+    async def end_step(self, step: str) -> None:
+        self.ended.append(step)
+
+    async def close(self) -> Sequence[LeftRunning]:
+        return ()
 
     async def _outcome(self, source: str) -> ShellOutcome:
         await asyncio.sleep(0)

@@ -52,10 +52,7 @@ class Scene:
         return found
 
     def left_files(self) -> list[str]:
-        """Temporary files, apart from progress files, which stay on purpose."""
-        return [
-            path.name for path in self.temporary.iterdir() if not path.name.startswith("amplihack-progress-")
-        ]
+        return [path.name for path in self.temporary.iterdir()]
 
     def has(self, name: str) -> bool:
         return (self.workspace.path / name).exists()

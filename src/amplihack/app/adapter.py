@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
-from amplihack.recipes.events import Event, LinePrinted, RunFinished, StepFinished, StepStarted
-from amplihack.recipes.ports import ShellOutcome, ShellRequest
+from amplihack.recipes.events import Event, LinesPrinted, RunFinished, StepFinished, StepStarted
+from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.templates import shell_variables
 from amplihack.records import Record
@@ -65,7 +65,7 @@ class AdapterShell(Record):
 
     adapter: Adapter
 
-    async def run(self, request: ShellRequest, on_line: Callable[[str, str], None]) -> ShellOutcome:
+    async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
         variables = {**shell_variables(request.scope), **request.script.variables, **request.env}
         try:
             text = await asyncio.to_thread(
@@ -77,12 +77,14 @@ class AdapterShell(Record):
             )
         except Exception as error:
             raise AmplihackError(f"{error}") from error
-        for line in text.splitlines():
-            on_line("stdout", line)
+        on_lines("stdout", text.splitlines())
         return ShellOutcome(stdout=text, exit_code=0)
 
-    async def close(self) -> None:
+    async def end_step(self, step: str) -> None:
         """Do nothing: what an adapter starts is the adapter's to end."""
+
+    async def close(self) -> Sequence[LeftRunning]:
+        return ()
 
 
 class AdapterAgent(Record):
@@ -117,6 +119,7 @@ class CallersListener(Listener):
     """Tells the caller's own listener, whose exceptions can be of any kind."""
 
     name = "the listener"
+    wants_lines = True
 
     def __init__(self, listener: ExecutionListener) -> None:
         self._listener = listener
@@ -133,8 +136,9 @@ class CallersListener(Listener):
                 self._listener.on_step_start(event.step_id, event.kind)
             case StepFinished():
                 self._listener.on_step_complete(event.result)
-            case LinePrinted():
-                self._listener.on_output(event.identity, event.line)
+            case LinesPrinted():
+                for line in event.lines:
+                    self._listener.on_output(event.identity, line)
             case RunFinished():
                 self._listener.on_run_complete(event.result)
             case _:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from amplihack.app.adapter import ExecutionListener
@@ -54,11 +56,18 @@ def run_until_interrupted(
     """Run a recipe in the main thread. Ctrl-C or SIGTERM ends it early, and its result says so."""
     ending = _Ending()
     try:
-        return run_until_signal(run(workspace, opened, values, replace(request, listener=ending)))
+        work = run(workspace, opened, values, replace(request, listener=ending))
+        return run_until_signal(work, stopping=_say_stopping)
     except KeyboardInterrupt:
         if ending.result is None:
             raise
         return ending.result
+
+
+def _say_stopping() -> None:
+    with suppress(OSError, ValueError):  # the terminal may be gone; that may be why we end
+        sys.stderr.write("stopping … (again to stop at once)\n")
+        sys.stderr.flush()
 
 
 def forecast(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import secrets
-import shutil
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from amplihack.app.adapter import AdapterAgent, AdapterShell
@@ -25,6 +23,7 @@ from amplihack.system.agent_tools.environment import RunIdentity
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec
 from amplihack.system.agent_tools.wrapped import Isolated, Late
 from amplihack.system.listeners.fan_out import FanOut
+from amplihack.system.scratch import scratch_directory
 from amplihack.system.shell import BashShell
 from amplihack.system.surroundings import Disk, GitWorkTree, Nobody, PersonAtTerminal, SystemClock
 
@@ -43,7 +42,7 @@ async def open_world(
         run=RunIdentity(run_id=request.run_id, tree_id=secrets.token_hex(4)),
     )
     agent = _agent(workspace, located, request, search)
-    with _scratch() as scratch:
+    with scratch_directory("run") as scratch:
         shell = _shell(request, search, scratch)
         try:
             yield World(
@@ -64,22 +63,6 @@ async def open_world(
             )
         finally:
             await shell.close()
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """Make a private directory for files that live no longer than the run."""
-    try:
-        path = Path(tempfile.mkdtemp(prefix="amplihack-run-"))
-    except OSError as error:
-        raise AmplihackError(
-            f"cannot make a temporary directory: {error.strerror or error}",
-            fix="free some space, or set TMPDIR to a directory that you can write to",
-        ) from error
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def _shell(request: RunRequest, search: AgentSearch, scratch: Path) -> AdapterShell | BashShell:

@@ -21,6 +21,7 @@ def guarded(command: Callable[[], int]) -> int:
     """Run a command; whatever goes wrong is explained on stderr and becomes an exit code."""
     if not _streams_are_open():
         return _cannot_write("stdout is closed")
+    code = FAILED
     try:
         code = command()
         sys.stdout.flush()
@@ -28,8 +29,8 @@ def guarded(command: Callable[[], int]) -> int:
         sys.stderr.write("interrupted\n")
         return INTERRUPTED
     except BrokenPipeError:
-        _discard_output()
-        return FAILED  # the reader has left, as in `amplihack … | head`: nobody to tell, nothing to tell
+        discard_output()  # the reader has left, as in `amplihack … | head`, and changes nothing about the end
+        return code
     except Exception as error:  # noqa: BLE001 - what nobody expected is our bug, and says so
         return _explained(error)
     return code
@@ -54,7 +55,7 @@ def _explained(error: Exception) -> int:
     if isinstance(error, AmplihackError):
         return _explain(error)
     if isinstance(error, OSError) and _is_about_output(error):
-        _discard_output()
+        discard_output()
         return _cannot_write(error.strerror)
     return _our_bug(error)
 
@@ -81,7 +82,7 @@ def _cannot_write(why: str | None) -> int:
     return FAILED
 
 
-def _discard_output() -> None:
+def discard_output() -> None:
     """Send what is still buffered nowhere, so that the end of the process does not try again."""
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - only its descriptor is wanted
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

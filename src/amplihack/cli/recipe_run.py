@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import math
 from typing import TYPE_CHECKING
 
 from amplihack.cli.arguments import add_common
 from amplihack.cli.guard import INTERRUPTED
-from amplihack.cli.show import out, out_json, show_problems
+from amplihack.cli.interrupts import telling_the_result
+from amplihack.cli.show import flush_out, out, out_json, show_problems
 from amplihack.errors import UsageError
 from amplihack.records import as_dict
 from amplihack.system.agent_tools.table import choices
@@ -112,12 +113,10 @@ def answer_run(options: argparse.Namespace) -> int:
         return 0
     if not as_json:
         out(f"Recipe: {recipe.name} (v{recipe.version})\nSteps: {len(recipe.steps)}")
-        sys.stdout.flush()
+        flush_out()
     result = run_until_interrupted(workspace, opened, values, request)
-    if as_json:
-        out_json(result.to_json())
-    else:
-        _show_result(result, options)
+    with telling_the_result():
+        out_json(result.to_json()) if as_json else _show_result(result, options)
     if result.ending == "interrupted":
         return INTERRUPTED
     return 0 if result.success else 1
@@ -138,8 +137,8 @@ def _given(options: argparse.Namespace) -> Given:
 def _request(options: argparse.Namespace) -> RunRequest:
     from amplihack.app.run_request import RunRequest  # deferred, as above
 
-    if options.step_timeout is not None and options.step_timeout < 0:
-        raise UsageError("--step-timeout is negative", fix="give seconds, 0 or more")
+    if options.step_timeout is not None and not 0 <= options.step_timeout < math.inf:
+        raise UsageError(f"--step-timeout cannot be {options.step_timeout:g}", fix="give seconds, 0 or more")
     return RunRequest(
         agent=options.agent,
         include_tags=_tags(options.include_tags),

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any, TextIO
 
+from amplihack.cli.guard import discard_output
 from amplihack.errors import Location, Problem, Severity
 
 _COLOURS: dict[Severity, str] = {"error": "31", "warning": "33", "note": "36"}
@@ -16,7 +17,19 @@ _WIDEST_LINE = 160  # a longer source line is cut around the caret
 
 
 def out(text: str = "") -> None:
-    print(text)  # noqa: T201 - the one place that prints results
+    """Print a part of the result. A reader who has left misses it."""
+    try:
+        print(text)  # noqa: T201 - the one place that prints results
+    except BrokenPipeError:
+        discard_output()
+
+
+def flush_out() -> None:
+    """Hand over what has been printed so far."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_output()
 
 
 def err(text: str = "") -> None:

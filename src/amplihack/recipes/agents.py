@@ -21,6 +21,7 @@ class AgentRequest(Record, kw_only=True):
 
     prompt: str
     working_dir: str
+    step: str = ""  # the identity of the step that asks
     persona: str | None = None
     agent: str | None = None
     model: str | None = None
@@ -47,6 +48,7 @@ class AgentReply(Record, kw_only=True):
     session_id: str | None = None
     stderr_tail: str = ""
     denied: tuple[str, ...] = ()
+    lost: int = 0  # bytes of the answer that were too many to be kept
     unused: tuple[str, ...] = ()  # options of the request that it could do nothing with
 
 
@@ -71,11 +73,12 @@ class AgentFailed(AmplihackError):  # noqa: N818 - reads as what happened
         stdout: str = "",
         stderr: str = "",
         transient: bool = False,
+        timed_out: bool = False,
         rate_limited: bool = False,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(what, fix=fix)
-        self.tool_exit_code = tool_exit_code
+        self.tool_exit_code, self.timed_out = tool_exit_code, timed_out
         self.stdout_tail, self.stderr_tail = tail(stdout, STDOUT_TAIL), tail(stderr, STDERR_TAIL)
         self.transient, self.rate_limited, self.retry_after = (
             transient or rate_limited,

@@ -130,15 +130,19 @@ class Warned(Record):
     what: str
 
 
-class LinePrinted(Record):
-    """A line of a step's output. It changes no state: a journal may ignore it."""
+class LinesPrinted(Record):
+    """Whole lines of a step's output, as many as came at once.
+
+    They change no state: a journal may ignore them. They may come after the end of their step, from a
+    process that it left running.
+    """
 
     identity: str
     stream: str
-    line: str
+    lines: tuple[str, ...]
 
 
-Event: TypeAlias = (
+Fact: TypeAlias = (  # what changes the state of a run
     RunStarted
     | RunFinished
     | RecipeEntered
@@ -151,8 +155,8 @@ Event: TypeAlias = (
     | GateReached
     | GateDecided
     | Warned
-    | LinePrinted
 )
+Event: TypeAlias = Fact | LinesPrinted
 
 
 # as JSON --------------------------------------------------------------------------------------------------
@@ -174,6 +178,8 @@ def from_json(shown: Mapping[str, Any]) -> Event:
     if "result" in values:
         result = RunResult if kind is RunFinished else StepResult
         values["result"] = result.from_json(values["result"])
+    if "lines" in values:
+        values["lines"] = tuple(values["lines"])
     if "spent" in values:
         spent = values["spent"]
         values["spent"] = Spending(**{**spent, "usage": usage_from_json(spent["usage"])})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol, TypeAlias
 
 from amplihack.recipes.agents import AgentRunner
 from amplihack.recipes.events import Event
@@ -23,6 +23,7 @@ class ShellRequest(Record, kw_only=True):
     timeout: float | None = None
     idle_timeout: float | None = None
     max_env_value_bytes: int | None = None
+    step: str = ""  # the identity of the step that it is for
 
 
 class ShellOutcome(Record, kw_only=True):
@@ -33,13 +34,34 @@ class ShellOutcome(Record, kw_only=True):
     exit_code: int | None = None
     signal: int | None = None
     timed_out: str = ""  # what limit it met, for the message; empty if none
-    stdout_truncated: bool = False
+    stdout_lost: int = 0  # bytes of the output that were too many to be kept
     warnings: tuple[str, ...] = ()
 
 
+class LeftRunning(Record):
+    """A background process of a step that the end of the run has ended."""
+
+    step: str
+    command: str  # its command line, where that can be known
+
+
+OnLines: TypeAlias = Callable[[str, Sequence[str]], None]  # a stream's name, and whole lines of it
+
+
 class Shell(Protocol):
-    async def run(self, request: ShellRequest, on_line: Callable[[str, str], None]) -> ShellOutcome:
-        """Runs the command to its end; raises AmplihackError when it cannot even start."""
+    async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
+        """Runs the command to its end; raises AmplihackError when it cannot even start.
+
+        What the command leaves running lives on, and its lines still come.
+        """
+        ...
+
+    async def end_step(self, step: str) -> None:
+        """End what a step, and the steps inside it, left running: it has run out of time."""
+        ...
+
+    async def close(self) -> Sequence[LeftRunning]:
+        """End what commands, and agents, left running; return what that was."""
         ...
 
 

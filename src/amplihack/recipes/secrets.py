@@ -16,7 +16,7 @@ from amplihack.recipes.events import (
     GateReached,
     IterationFinished,
     IterationStarted,
-    LinePrinted,
+    LinesPrinted,
     OutputStored,
     RecipeEntered,
     Retrying,
@@ -175,11 +175,17 @@ class Redactor:
                 return replace(event, message=self.redact_text(event.message))
             case Warned():
                 return replace(event, what=self.redact_text(event.what))
-            case LinePrinted():
-                show = _masked if self._is_hidden(event.identity) else self.redact_text
-                return replace(event, line=show(event.line))
+            case LinesPrinted():
+                return self._printed(event)
             case _:
                 assert_never(event)
+
+    def _printed(self, event: LinesPrinted) -> LinesPrinted:
+        hidden = self._is_hidden(event.identity)
+        if not hidden and (text := "\n".join(event.lines)) == self.redact_text(text):
+            return event  # most output holds no secret, and one look at all of it is faster than many
+        show = _masked if hidden else self.redact_text
+        return replace(event, lines=tuple(show(line) for line in event.lines))
 
     def _redact_title(self, event: StepStarted) -> str:
         return event.title if event.title == event.step_id else self.redact_text(event.title)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import signal
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from amplihack.system.process_tree import HURRY
+
 T = TypeVar("T")
+_REQUESTS = (signal.SIGINT, signal.SIGTERM)
+_PERHAPS_IGNORED = (signal.SIGHUP, signal.SIGQUIT)  # `nohup` and shells ask programs not to hear these
 _GLANCE = 0.1  # seconds between looks at whether the caller was cancelled
 
 
@@ -23,13 +27,15 @@ def run_to_end(work: Coroutine[Any, Any, T]) -> T:
     return _in_a_thread(work)
 
 
-def run_until_signal(work: Coroutine[Any, Any, T]) -> T:
-    """Run it in the main thread; SIGINT or SIGTERM cancels it. Raises KeyboardInterrupt once it has ended."""
+def run_until_signal(work: Coroutine[Any, Any, T], *, stopping: Callable[[], None]) -> T:
+    """Run it in the main thread; Ctrl-C and its kin cancel it. Raises KeyboardInterrupt once it has ended.
+
+    The first signal calls `stopping`; each later one leaves no more time to processes that are ending.
+    """
 
     async def main() -> asyncio.Task[T]:
         task = asyncio.create_task(work)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        _end_on_signals(task, stopping)
         await asyncio.wait([task])
         return task
 
@@ -37,6 +43,22 @@ def run_until_signal(work: Coroutine[Any, Any, T]) -> T:
     if ended.cancelled():
         raise KeyboardInterrupt
     return ended.result()
+
+
+def _end_on_signals(task: asyncio.Task[Any], stopping: Callable[[], None]) -> None:
+    asked: list[int] = []
+
+    def hear() -> None:
+        if asked:
+            HURRY.set()
+        else:
+            task.cancel()
+            stopping()
+        asked.append(1)
+
+    heard = [each for each in _PERHAPS_IGNORED if signal.getsignal(each) is not signal.SIG_IGN]
+    for number in (*_REQUESTS, *heard):
+        asyncio.get_running_loop().add_signal_handler(number, hear)
 
 
 def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:

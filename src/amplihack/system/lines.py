@@ -10,34 +10,35 @@ class LineSplitter:
 
     def __init__(self, longest: int = LONGEST_LINE) -> None:
         self._longest = longest
-        self._start = bytearray()  # the unfinished line, at most `longest` bytes of it
-        self._cut = False
+        self._start = b""  # the unfinished line, at most one byte more than `longest`
 
     def feed(self, data: bytes) -> list[str]:
-        """The lines that `data` completes."""
-        if b"\n" not in data:
-            self._keep(data)
+        """Return the lines that `data` completes."""
+        head, newline, tail = data.rpartition(b"\n")
+        if not newline:
+            self._start = self._keep(self._start, data)
             return []
-        first, *middle, last = data.split(b"\n")
-        self._keep(first)
-        lines = [self._line()]
-        for part in middle:
-            self._keep(part)
-            lines.append(self._line())
-        self._keep(last)
-        return lines
+        first, newline, rest = head.partition(b"\n")
+        whole = self._line(self._keep(self._start, first))
+        self._start = self._keep(b"", tail)
+        return [whole, *self._lines(rest)] if newline else [whole]
 
     def end(self) -> list[str]:
-        """The last line, if it has no newline."""
-        return [self._line()] if self._start else []
+        """Return the last line, if it has no newline."""
+        last, self._start = self._start, b""
+        return [self._line(last)] if last else []
 
-    def _keep(self, part: bytes) -> None:
-        room = self._longest - len(self._start)
-        self._start += part[:room]
-        self._cut = self._cut or len(part) > room
+    def _keep(self, start: bytes, part: bytes) -> bytes:
+        return start + part[: self._longest + 1 - len(start)]
 
-    def _line(self) -> str:
-        text = self._start.decode("utf-8", "replace").removesuffix("\r")
-        line = text + "…" if self._cut else text
-        self._start, self._cut = bytearray(), False
-        return line
+    def _lines(self, data: bytes) -> list[str]:
+        if len(data) > self._longest:
+            return [self._line(self._keep(b"", part)) for part in data.split(b"\n")]
+        # All at once: output often comes in very many short lines.
+        text = data.decode("utf-8", "replace")
+        lines = text.split("\n")
+        return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
+
+    def _line(self, data: bytes) -> str:
+        text = data[: self._longest].decode("utf-8", "replace").removesuffix("\r")
+        return text + "…" if len(data) > self._longest else text

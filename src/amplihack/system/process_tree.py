@@ -1,9 +1,10 @@
 """Ending a process with everything that it started: ask, wait, insist, and check that nothing is left.
 
-A process of ours leads its own session and group. On Linux the whole session is found in /proc, and with it
-every descendant: `timeout`, `set -m` and agent tools put their children into groups of their own, where a
-signal to our group does not reach. Elsewhere the group is all that is signalled. What a program has both
-detached into a session of its own *and* orphaned can no longer be told from a stranger; it stays.
+A process of ours leads its own session and group and carries a mark. On Linux all that it started is found in
+/proc: by the session, by the parents, and by the mark, which outlives both: `timeout`, `set -m`, `setsid` and
+agent tools put their children where a signal to our group does not reach. Elsewhere the group is all that is
+signalled. What a program has detached into a session of its own, orphaned *and* robbed of its environment can
+no longer be told from a stranger; it stays.
 """
 
 from __future__ import annotations
@@ -11,49 +12,49 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
-from collections.abc import Iterable
+import threading
 from contextlib import suppress
-from pathlib import Path
 
-from amplihack.records import Record
+from amplihack.system.process_table import TABLE, Member, lives, send, tree
 
-_PROC = Path("/proc")
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between looks while a tree is ending; bounded by its grace
+_PATIENCE = 10.0  # seconds that a process gets to die of a SIGKILL before we give up
+
+HURRY = threading.Event()  # set it to end every period of grace now: somebody is impatient
 
 
-class Member(Record):
-    """A living process; `started` tells it from a later one with the same number."""
+async def end_tree(mark: str, *, leader: int | None = None, grace: float) -> bool:
+    """SIGTERM, up to `grace` seconds, then SIGKILL; return whether all are gone.
 
-    pid: int
-    parent: int
-    group: int
-    session: int
-    started: str
-    zombie: bool = False
-
-
-async def end_tree(leader: int, *, grace: float) -> bool:
-    """SIGTERM, up to `grace` seconds, then SIGKILL, to all that `leader` started; whether all are gone."""
-    known = tree(leader)
-    _signal(leader, known, signal.SIGTERM)
-    _signal(leader, known, signal.SIGCONT)  # a stopped process must be woken to receive the other
-    if await _gone(leader, known, grace, insist=False):
-        return True
-    return await _gone(leader, known, max(grace, 1.0), insist=True)
-
-
-async def _gone(leader: int, known: frozenset[Member], patience: float, *, insist: bool) -> bool:
-    clock = asyncio.get_running_loop().time
-    deadline, pause = clock() + patience, _SHORTEST
-    while alive := _alive(leader, known):
-        if clock() >= deadline:
-            return False
+    To all that carries the mark, that the leader started or that is in its session; the leader must not have
+    been waited for, so that its number is still its own.
+    """
+    known: frozenset[Member] = frozenset()
+    clock, pause = asyncio.get_running_loop().time, _SHORTEST
+    deadline = clock() + grace
+    while alive := _living(mark, leader, known):
+        insist = clock() >= deadline or HURRY.is_set()
         if insist:  # each time: a tree may grow while it is being felled
-            _signal(leader, alive, signal.SIGKILL)
+            _signal(alive, leader, signal.SIGKILL)
+        elif new := alive - known:
+            _signal(new, leader if not known else None, signal.SIGTERM)
+            # a stopped process must be woken to receive the other
+            _signal(new, leader if not known else None, signal.SIGCONT)
+        if clock() >= deadline + _PATIENCE:
+            return False
+        known |= alive
         await asyncio.sleep(pause)
         pause = min(pause * 2, _LONGEST)
     return True
+
+
+def _living(mark: str, leader: int | None, known: frozenset[Member]) -> frozenset[Member]:
+    """Return all that lives of a tree, and of those that were known to belong to it."""
+    if not TABLE:
+        alive = leader is not None and group_reachable(leader)
+        return frozenset([Member(leader or 0, 0, leader or 0, leader or 0, "")] if alive else [])
+    found = tree(mark, leader)
+    return found | frozenset(member for member in known - found if lives(member))
 
 
 def group_alive(leader: int) -> bool:
@@ -61,68 +62,13 @@ def group_alive(leader: int) -> bool:
     try:
         os.kill(leader, 0)
     except ProcessLookupError:
-        return _reachable(leader) and bool(_alive(leader, frozenset()))
+        return group_reachable(leader)
     except PermissionError:
         return False
     return False  # the number belongs to somebody else by now: a group that is in use reserves it
 
 
-def tree(leader: int) -> frozenset[Member]:
-    """The living members of the leader's session and their descendants; nothing without /proc."""
-    if sys.platform != "linux":
-        return frozenset()
-    return descendants(leader, _everyone())
-
-
-def descendants(leader: int, everyone: Iterable[Member]) -> frozenset[Member]:
-    """Of everyone, those in the leader's session and whatever they started, without zombies."""
-    children: dict[int, list[Member]] = {}
-    waiting: list[Member] = []
-    for member in everyone:
-        children.setdefault(member.parent, []).append(member)
-        if member.session == leader:
-            waiting.append(member)
-    found: set[Member] = set()
-    while waiting:
-        member = waiting.pop()
-        if member not in found:
-            found.add(member)
-            waiting += children.get(member.pid, [])
-    return frozenset(member for member in found if not member.zombie)
-
-
-def parse_stat(text: str) -> Member:
-    """A line of /proc/<pid>/stat; the program's name in it may hold spaces and parentheses."""
-    pid, rest = text.split(" (", 1)
-    fields = rest.rsplit(")", 1)[1].split()
-    parent, group, session = (int(field) for field in fields[1:4])
-    return Member(int(pid), parent, group, session, fields[19], fields[0] in "ZX")
-
-
-def _everyone() -> list[Member]:
-    pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
-    return [member for pid in pids if (member := _look_up(pid))]
-
-
-def _look_up(pid: int) -> Member | None:
-    try:
-        return parse_stat((_PROC / str(pid) / "stat").read_text("utf-8", "replace"))
-    except (FileNotFoundError, ProcessLookupError):
-        return None  # it ended while we looked
-
-
-def _alive(leader: int, known: frozenset[Member]) -> frozenset[Member]:
-    if sys.platform != "linux":
-        return frozenset([Member(leader, 0, leader, leader, "")] if _reachable(leader) else [])
-    return tree(leader) | frozenset(member for member in known if _lives(member))
-
-
-def _lives(member: Member) -> bool:
-    now = _look_up(member.pid)
-    return now is not None and now.started == member.started and not now.zombie
-
-
-def _reachable(leader: int) -> bool:
+def group_reachable(leader: int) -> bool:
     try:
         os.killpg(leader, 0)
     except (ProcessLookupError, PermissionError):  # macOS refuses a group of zombies with the latter
@@ -130,11 +76,11 @@ def _reachable(leader: int) -> bool:
     return True
 
 
-def _signal(leader: int, members: frozenset[Member], number: signal.Signals) -> None:
-    """Once to each: the group as a whole, and those that have left it."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, number)
+def _signal(members: frozenset[Member], leader: int | None, number: signal.Signals) -> None:
+    """Once to each: the leader's group as a whole, and those that are not in it."""
+    if leader is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader, number)
     for member in members:
-        if member.group != leader and _lives(member):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(member.pid, number)
+        if member.group != leader:
+            send(member, number)

@@ -1,35 +1,35 @@
 """The one place that runs processes: output streamed and kept at any size, nothing left running.
 
-A process leads a session of its own, so that its whole tree can be ended. When it exits, whatever still
-holds its output pipes gets a short moment to finish and is then ended too; a background process that sent
-its output elsewhere (`server >log 2>&1 &`) lives on, and `Finished.left_running` says how to end it later.
+A process leads a session of its own, and all that it starts carries its mark, so that its whole tree can be
+ended. When it exits, whatever still holds its output pipes gets a short moment to finish. What runs on then
+belongs to the background of the run, if there is one, and is ended otherwise.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import IO, Literal, TypeAlias, TypeVar, cast
+from typing import Literal, TypeAlias
 
-from amplihack.records import Record
-from amplihack.system.lines import LineSplitter
-from amplihack.system.process_tree import end_tree, group_alive
-from amplihack.system.spawn import GRACE, Command, ProcessError, on_exit, start
+from amplihack.records import Record, replace
+from amplihack.system.background import background_of
+from amplihack.system.marks import VARIABLE, command_mark, with_mark
+from amplihack.system.pipes import OutputPipe
+from amplihack.system.process_table import TABLE
+from amplihack.system.process_tree import end_tree
+from amplihack.system.spawn import Command, ProcessError, on_exit, start
 from amplihack.system.spool import Captured
 from amplihack.system.undisturbed import undisturbed
 
-__all__ = ["Captured", "Command", "Finished", "LineListener", "ProcessError", "end_leftover", "run_process"]
+__all__ = ["Captured", "Command", "Finished", "LineListener", "ProcessError", "run_process"]
 
-_SILENCE = 0.2  # seconds without output after which those who hold a dead process's pipes are ended
+_SILENCE = 0.2  # seconds without output after which those who hold a dead process's pipes are left behind
 _LAST_WORDS = 2.0  # seconds that they get in all, however much they print
-_READ = 262_144
 
 Stream: TypeAlias = Literal["stdout", "stderr"]
-LineListener: TypeAlias = Callable[[Stream, str], None]
+LineListener: TypeAlias = Callable[[Stream, Sequence[str]], None]
 Ending: TypeAlias = Literal["exit", "timeout", "idle"]
-T = TypeVar("T")
 
 
 class Finished(Record, kw_only=True):
@@ -42,7 +42,6 @@ class Finished(Record, kw_only=True):
     idle_timed_out: bool
     stdout: Captured
     stderr: Captured
-    left_running: int | None  # for `end_leftover`: the group of its background processes
 
     @property
     def ok(self) -> bool:
@@ -54,117 +53,87 @@ class Finished(Record, kw_only=True):
         return f"exit {self.exit_code}" if self.signal is None else f"signal {self.signal}"
 
 
-async def run_process(command: Command, on_line: LineListener | None = None) -> Finished:
+async def run_process(command: Command, on_lines: LineListener | None = None) -> Finished:
     """Run to the end, or to a timeout; when cancelled, end the whole tree first."""
-    watch = _Watch(command, on_line)
+    watch = _Watch(command, on_lines)
     try:
         ending = await watch.ending
     except BaseException:  # cancelled, a listener that raised, a full disk
-        await undisturbed(watch.close("timeout"))
-        for output in watch.outputs.values():
-            output.close()
+        await undisturbed(watch.end())
+        watch.forget_output()
         raise
-    await undisturbed(watch.close(ending))
+    if ending != "exit" or watch.must_end:
+        await undisturbed(watch.end())
     return watch.finished(ending)
-
-
-async def end_leftover(group: int, *, grace: float = GRACE) -> None:
-    """End the background processes that `Finished.left_running` names, if they are still there."""
-    if group_alive(group) and not await undisturbed(end_tree(group, grace=grace)):
-        raise ProcessError(f"processes of group {group} do not end")
-
-
-class _Pipe:
-    """One output stream of a process, read in chunks while the event loop does other things."""
-
-    def __init__(self, file: IO[bytes], name: Stream, watch: _Watch) -> None:
-        self.open = True
-        self._file, self._name, self._watch = file, name, watch
-        self._splitter = LineSplitter(watch.command.longest_line)
-        os.set_blocking(file.fileno(), False)
-        watch.loop.add_reader(file.fileno(), self._readable)
-
-    def _readable(self) -> None:
-        try:
-            data = os.read(self._file.fileno(), _READ)
-            self._watch.heard()
-            self._take(data)
-        except BlockingIOError:
-            return
-        except BaseException as error:  # noqa: BLE001 - whoever waits for us raises it
-            self._watch.fail(error)
-
-    def _take(self, data: bytes) -> None:
-        if not data:
-            self.close()
-            return
-        try:
-            self._watch.outputs[self._name].add(data)
-        except OSError as error:
-            raise ProcessError(f"cannot keep the output of {self._watch.command.argv[0]}: {error}") from error
-        if self._watch.on_line is not None:
-            self._tell(self._splitter.feed(data))
-
-    def _tell(self, lines: list[str]) -> None:
-        for line in lines:
-            if self._watch.on_line is not None:
-                self._watch.on_line(self._name, line)
-
-    def close(self) -> None:
-        if self.open:
-            self.open = False
-            self._watch.loop.remove_reader(self._file.fileno())
-            self._file.close()
-            self._watch.pipe_closed()
-            self._tell(self._splitter.end())
-
-    def drain(self) -> None:
-        """Take what a process that is gone has left in the pipe, which is not much, and close it."""
-        for _ in range(64):
-            if self.open:
-                self._readable()
-        try:
-            self.close()
-        except BaseException as error:  # noqa: BLE001 - as above
-            self._watch.fail(error)
 
 
 class _Watch:
     """A running process and everything that is waited for on its behalf."""
 
-    def __init__(self, command: Command, on_line: LineListener | None) -> None:
-        self.command, self.on_line = command, on_line
-        self.loop = asyncio.get_running_loop()
-        self.ending: asyncio.Future[Ending] = self.loop.create_future()
+    def __init__(self, command: Command, on_lines: LineListener | None) -> None:
+        self._mark = command_mark(command.step)
+        self._background = background_of(command.env)
+        self._command, self._on_lines = command, on_lines
+        self._loop = asyncio.get_running_loop()
+        self.ending: asyncio.Future[Ending] = self._loop.create_future()
         # Handed over at the end: this object is part of cycles, and they must not keep a large file open.
-        self.outputs: dict[Stream, Captured] = {
+        self._outputs: dict[Stream, Captured] = {
             "stdout": Captured(command.output_limit),
             "stderr": Captured(command.output_limit),
         }
         self._failure: BaseException | None = None
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._exited = False
-        self._process = start(command)
-        self._last_heard = self.loop.time()
+        env = {**command.env, VARIABLE: with_mark(command.env, self._mark)}
+        self._process = start(replace(command, env=env))
+        self._last_heard = self._loop.time()
         self._forget_exit = on_exit(self._process, self._exit)
-        self._stdout = _Pipe(cast("IO[bytes]", self._process.stdout), "stdout", self)
-        self._stderr = _Pipe(cast("IO[bytes]", self._process.stderr), "stderr", self)
+        self._pipes = (
+            self._pipe("stdout", self._process.stdout),
+            self._pipe("stderr", self._process.stderr),
+        )
         if command.timeout is not None:
             self._at(self._last_heard + command.timeout, "timeout", partial(self._end, "timeout"))
         if command.idle_timeout is not None:
             self._when_silent(command.idle_timeout, "idle", partial(self._end, "idle"))
 
-    def heard(self) -> None:
-        self._last_heard = self.loop.time()
+    @property
+    def must_end(self) -> bool:
+        """Whether something holds our pipes though there is no background that it could belong to."""
+        return self._background is None and self._holders
 
-    def fail(self, error: BaseException) -> None:
+    @property
+    def _holders(self) -> bool:
+        return any(pipe.open for pipe in self._pipes)
+
+    def _pipe(self, name: Stream, descriptor: int) -> OutputPipe:
+        return OutputPipe(
+            descriptor,
+            longest_line=self._command.longest_line,
+            on_data=partial(self._take, name),
+            on_lines=None if self._on_lines is None else partial(self._on_lines, name),
+            on_end=self._pipe_closed,
+            on_error=self._fail,
+        )
+
+    def _take(self, name: Stream, data: bytes) -> None:
+        self._last_heard = self._loop.time()
+        output = self._outputs.get(name)
+        if output is None:  # the step is over: what it left running is heard, but no longer kept
+            return
+        try:
+            output.add(data)
+        except OSError as error:
+            raise ProcessError(f"cannot keep the output of {self._command.argv[0]}: {error}") from error
+
+    def _fail(self, error: BaseException) -> None:
         if self._failure is None:
-            self._failure, self.on_line = error, None
+            self._failure = error
         if not self.ending.done():
             self.ending.set_exception(error)
 
-    def pipe_closed(self) -> None:
-        if self._exited and not self._stdout.open and not self._stderr.open:
+    def _pipe_closed(self) -> None:
+        if self._exited and not self._holders:
             self._end("exit")
 
     def _end(self, ending: Ending) -> None:
@@ -173,48 +142,65 @@ class _Watch:
 
     def _exit(self) -> None:
         self._exited = True
-        self.heard()
-        self.pipe_closed()
+        self._last_heard = self._loop.time()
+        self._pipe_closed()
         if not self.ending.done():
             self._at(self._last_heard + _LAST_WORDS, "last words", partial(self._end, "exit"))
             self._when_silent(_SILENCE, "silence", partial(self._end, "exit"))
 
     def _at(self, when: float, name: str, then: Callable[[], None]) -> None:
-        self._timers[name] = self.loop.call_at(when, then)
+        self._timers[name] = self._loop.call_at(when, then)
 
     def _when_silent(self, seconds: float, name: str, then: Callable[[], None]) -> None:
         """Call once nothing has been heard for so long; looks again only when that may be."""
         due = self._last_heard + seconds
-        if self.loop.time() >= due:
+        if self._loop.time() >= due:
             then()
         else:
             self._at(due, name, partial(self._when_silent, seconds, name, then))
 
-    async def close(self, ending: Ending) -> None:
-        """Leave nothing behind: no timer, no pipe, no process that should not stay."""
-        for timer in self._timers.values():
-            timer.cancel()
-        pipes, gone = (self._stdout, self._stderr), True
-        if ending != "exit" or any(pipe.open for pipe in pipes):
-            gone = await end_tree(self._process.pid, grace=self.command.grace)
-        for pipe in pipes:
-            pipe.drain()
-        self._forget_exit()
+    async def end(self) -> None:
+        """End the process and all that it started."""
+        gone = await end_tree(self._mark, leader=self._process.pid, grace=self._command.grace)
+        self._stop_waiting()
+        self._close_pipes()
         if not gone:
-            raise ProcessError(f"process {self._process.pid} ({self.command.argv[0]}) does not end")
+            raise ProcessError(f"process {self._process.pid} ({self._command.argv[0]}) does not end")
         self._process.wait()
 
     def finished(self, ending: Ending) -> Finished:
+        """Return how it ended; what still holds its pipes is left to the background of the run."""
+        self._stop_waiting()
+        for pipe in self._pipes:
+            pipe.drain()
+        code, pid = self._process.wait(), self._process.pid
         if self._failure is not None:
+            self._close_pipes()
+            self.forget_output()
             raise self._failure
-        code, pid = self._process.returncode, self._process.pid
+        stdout, stderr = self._outputs.pop("stdout"), self._outputs.pop("stderr")
+        if self._background is not None and (self._holders or not TABLE):
+            self._background.take(pid, self._command.step, self._close_pipes)
         return Finished(
             pid=pid,
             exit_code=code if code >= 0 else None,
             signal=-code if code < 0 else None,
             timed_out=ending == "timeout",
             idle_timed_out=ending == "idle",
-            stdout=self.outputs.pop("stdout"),
-            stderr=self.outputs.pop("stderr"),
-            left_running=pid if group_alive(pid) else None,
+            stdout=stdout,
+            stderr=stderr,
         )
+
+    def forget_output(self) -> None:
+        for output in self._outputs.values():
+            output.close()
+
+    def _stop_waiting(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        self._forget_exit()
+
+    def _close_pipes(self) -> None:
+        for pipe in self._pipes:
+            pipe.drain()
+            pipe.close()

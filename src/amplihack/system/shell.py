@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from amplihack.recipes.ports import ShellOutcome, ShellRequest
+from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
 from amplihack.recipes.templates import EnvironmentPlan, plan_environment
 from amplihack.recipes.values import Value, to_json
-from amplihack.system.processes import Command, Finished, ProcessError, end_leftover, run_process
+from amplihack.system.background import Background
+from amplihack.system.processes import Command, Finished, ProcessError, run_process
 
 BASH = "/bin/bash"
 _INLINE = 65_536  # a longer script is run from a file
@@ -29,35 +29,27 @@ class BashShell:
             len(os.fsencode(name)) + len(os.fsencode(text)) + 2 for name, text in environment.items()
         )
         self._budget = _budget(environment)
-        self._background: list[int] = []
+        self._background = Background(self._environment)
         self._context = _ContextText()
 
-    async def run(self, request: ShellRequest, on_line: Callable[[str, str], None]) -> ShellOutcome:
+    async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
         """Runs the script to its end; its files are gone when it is."""
         files: list[Path] = []
         try:
             plan = self._plan(request)
             env = self._variables(request, plan, files)
-            finished = await run_process(self._command(request, plan, env, files), on_line)
+            finished = await run_process(self._command(request, plan, env, files), on_lines)
         finally:
             for file in files:
                 file.unlink(missing_ok=True)
-        if finished.left_running is not None:
-            self._background.append(finished.left_running)
         return _outcome(request, plan, finished)
 
-    async def close(self) -> None:
-        """Ends the background processes that steps left behind, even when cancelled meanwhile."""
-        groups, self._background = self._background, []
-        ended = asyncio.gather(*map(end_leftover, groups), return_exceptions=True)
-        try:
-            await asyncio.shield(ended)
-        except asyncio.CancelledError:
-            await ended
-            raise
-        for problem in ended.result():
-            if isinstance(problem, BaseException):
-                raise problem
+    async def end_step(self, step: str) -> None:
+        await self._background.end_step(step)
+
+    async def close(self) -> Sequence[LeftRunning]:
+        """End what steps left running, even when cancelled meanwhile; calling it again does nothing."""
+        return await self._background.end()
 
     def _plan(self, request: ShellRequest) -> EnvironmentPlan:
         return plan_environment(
@@ -91,6 +83,7 @@ class BashShell:
             env=env,
             timeout=request.timeout,
             idle_timeout=request.idle_timeout,
+            step=request.step,
         )
 
     def _write(self, text: str, files: list[Path]) -> Path:
@@ -143,6 +136,6 @@ def _outcome(request: ShellRequest, plan: EnvironmentPlan, finished: Finished) -
         exit_code=finished.exit_code,
         signal=finished.signal,
         timed_out=timed_out,
-        stdout_truncated=finished.stdout.truncated,
+        stdout_lost=finished.stdout.lost,
         warnings=plan.warnings,
     )

@@ -26,9 +26,9 @@ class Captured:
         self._close_file: weakref.finalize[[int], Captured] | None = None
 
     @property
-    def truncated(self) -> bool:
-        """Whether `text()` leaves something out."""
-        return self.size > self.limit
+    def lost(self) -> int:
+        """How many bytes `text()` leaves out."""
+        return max(0, self.size - self.limit)
 
     def add(self, data: bytes) -> None:
         """Append; may raise OSError when the disk is full."""

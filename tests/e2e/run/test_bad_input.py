@@ -165,7 +165,7 @@ def test_nobody_who_reads_is_no_reason_to_leave_processes(workspace: Workspace) 
     assert process.stdout
     process.stdout.close()
     _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == 0  # the run itself went well
     assert b"Traceback" not in stderr
 
 

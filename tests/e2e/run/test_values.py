@@ -116,7 +116,7 @@ def test_output_beyond_what_a_step_keeps_is_cut_and_the_user_hears_of_it(workspa
     )
     result = workspace.run("recipe", "run", "b.yaml", "--json", "-q").json
     assert result["context"]["size"] == 10_000_000
-    assert "big: the output was larger than a step can keep and was cut" in result["warnings"]
+    assert "big: the output was larger than a step can keep and was cut: 1 byte lost" in result["warnings"]
 
 
 PEAK = """\

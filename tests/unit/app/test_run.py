@@ -10,7 +10,7 @@ from amplihack.app import run_listeners
 from amplihack.app.run import forecast, run
 from amplihack.app.run_request import RunRequest
 from amplihack.app.workspace import open_recipe, open_workspace
-from amplihack.recipes.events import Event, LinePrinted
+from amplihack.recipes.events import Event, LinesPrinted
 from amplihack.system.listeners.listener import Listener
 
 DEPLOY = """\
@@ -40,14 +40,15 @@ def _recipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 class Lines(Listener):
     name = "the lines"
+    wants_lines = True
 
     def __init__(self) -> None:
         self.heard: list[str] = []
         self.closed = 0
 
     def hear(self, event: Event) -> None:
-        if isinstance(event, LinePrinted):
-            self.heard.append(event.line)
+        if isinstance(event, LinesPrinted):
+            self.heard.extend(event.lines)
 
     def close(self) -> None:
         self.closed += 1

@@ -11,7 +11,7 @@ from amplihack.recipes.events import (
     Event,
     GateDecided,
     GateReached,
-    LinePrinted,
+    LinesPrinted,
     OutputStored,
     RecipeEntered,
     Retrying,
@@ -160,12 +160,20 @@ def test_every_text_inside_a_secret_object_is_secret() -> None:
     assert redactor.redact_text("ada-l used c0de-1") == "*** used ***"
 
 
+def test_only_the_lines_that_hold_a_secret_are_masked() -> None:
+    redactor = Redactor(["k"], values={"k": "hunter2"})
+    lines = ("\x1b[32mgreen\x1b[0m", "the key is hun\x1b[1mter2", "", "hunter2")
+    assert redactor.redact_event(LinesPrinted("a", "stdout", lines)) == LinesPrinted(
+        "a", "stdout", ("\x1b[32mgreen\x1b[0m", "the key is ***", "", "***")
+    )
+
+
 def test_a_secret_is_learnt_when_it_is_stored() -> None:
     redactor = Redactor(["token"])
     stored = redactor.redact_event(OutputStored("get", {"token": "fresh-one", "url": "x?t=fresh-one"}))
     assert stored == OutputStored("get", {"token": "***", "url": "x?t=***"})
-    assert redactor.redact_event(LinePrinted("use", "stdout", "using fresh-one")) == LinePrinted(
-        "use", "stdout", "using ***"
+    assert redactor.redact_event(LinesPrinted("use", "stdout", ("using fresh-one",))) == LinesPrinted(
+        "use", "stdout", ("using ***",)
     )
 
 
@@ -174,11 +182,9 @@ def test_a_step_that_writes_a_secret_shows_nothing_even_before_the_secret_is_kno
     redactor.know(recipe_with(bash("get", "token"), bash("other"), secrets=frozenset({"token"})))
     redactor.redact_event(started("get"))
     redactor.redact_event(started("other"))
-    assert redactor.redact_event(LinePrinted("get", "stdout", "abc")) == LinePrinted("get", "stdout", "***")
-    assert redactor.redact_event(LinePrinted("get[0]", "stdout", "abc")) == LinePrinted(
-        "get[0]", "stdout", "***"
-    )
-    assert redactor.redact_event(LinePrinted("other", "stdout", "ok")) == LinePrinted("other", "stdout", "ok")
+    for identity, text in (("get", "***"), ("get[0]", "***"), ("other", "abc")):
+        printed = redactor.redact_event(LinesPrinted(identity, "stdout", ("abc", "")))
+        assert printed == LinesPrinted(identity, "stdout", (text, ""))
     failed = StepFinished(step_result("get", "half-a-token", "exit 1: half-a-token"), "r", 0)
     shown = redactor.redact_event(failed)
     assert isinstance(shown, StepFinished)

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
-from amplihack.system.process_tree import Member, descendants, parse_stat
+from collections.abc import Iterable
+
+from amplihack.system.process_table import Member, parse_stat, with_descendants
 
 
 def member(pid: int, parent: int, session: int, *, zombie: bool = False) -> Member:
     return Member(pid, parent, session, session, "0", zombie)
+
+
+def descendants(leader: int, processes: Iterable[Member]) -> frozenset[Member]:
+    return with_descendants(lambda each: each.session == leader, processes)
 
 
 def test_a_stat_line_is_read_whatever_the_program_is_called() -> None:

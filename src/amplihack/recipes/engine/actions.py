@@ -81,7 +81,9 @@ async def _once(job: Job) -> Done:
             case _:
                 assert_never(job.step.action)
         return await _with_json(job, limit, done)
-    except StepFailure:
+    except StepFailure as failure:
+        if failure.timed_out:  # what earlier attempts and steps inside it left running goes with it
+            await job.run.world.shell.end_step(job.identity)
         raise
     except AmplihackError as error:  # the world could not do it: no program, no room, no such character
         raise StepFailure(f"{job.step.kind} step failed: {error.what}", hopeless=True) from error
@@ -107,7 +109,7 @@ async def _within(limit: float | None, work: Awaitable[Done]) -> Done:
     except TimeoutError as error:
         if not deadline.expired():
             raise
-        raise StepFailure(f"timed out after {limit:g}s", transient=True) from error
+        raise StepFailure(f"timed out after {limit:g}s", transient=True, timed_out=True) from error
 
 
 async def _run_body(job: Job, body: Body) -> Done:

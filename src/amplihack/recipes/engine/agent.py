@@ -8,7 +8,7 @@ from amplihack.errors import AmplihackError
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.engine.directories import working_dir
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.state import Done, Job, StepFailure
+from amplihack.recipes.engine.state import Done, Job, StepFailure, cut_off
 from amplihack.recipes.model import Agent
 from amplihack.recipes.outputs import JSON_REMINDER
 from amplihack.recipes.ports import Persona
@@ -71,7 +71,7 @@ async def put_question(job: Job, request: AgentRequest) -> AgentReply:
         raise AgentFailed("there is no agent to ask")
     async with run.pace.turn():
         try:
-            reply = await run.world.agents.ask(request, lambda line: job.heard("stdout", line))
+            reply = await run.world.agents.ask(request, lambda line: job.heard("stdout", (line,)))
         except AgentFailed as failure:
             if failure.rate_limited:
                 run.pace.rate_limited()
@@ -79,6 +79,8 @@ async def put_question(job: Job, request: AgentRequest) -> AgentReply:
     run.pace.succeeded()
     if reply.unused:
         job.warn(f"{run.world.agents.name} cannot use what the step says about {', '.join(reply.unused)}")
+    if reply.lost:
+        job.warn(cut_off(reply.lost))
     for tool in reply.denied:
         job.warn(f"the agent was not allowed to use {tool}")
     return reply
@@ -89,6 +91,7 @@ def _request(job: Job, action: Agent, prompt: str, limit: float | None) -> Agent
     return AgentRequest(
         prompt=prompt,
         working_dir=working_dir(job),
+        step=job.identity,
         persona=persona.text or None,
         agent=action.agent,
         model=_model(job, action) or persona.model,
@@ -142,6 +145,7 @@ def _failure(failure: AgentFailed) -> StepFailure:
         stderr=failure.stderr_tail,
         exit_code=failure.tool_exit_code,
         transient=failure.transient,
+        timed_out=failure.timed_out,
     )
 
 
@@ -156,4 +160,4 @@ async def _stage(job: Job, action: Agent, directory: str) -> None:
         job.warn(f"the agent's changes are not staged: {error.what}")
         return
     if count:
-        job.heard("stderr", f"staged {count} file(s) with git")
+        job.heard("stderr", (f"staged {count} file(s) with git",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.engine.directories import working_dir
-from amplihack.recipes.engine.state import Done, Job, StepFailure
+from amplihack.recipes.engine.state import Done, Job, StepFailure, cut_off
 from amplihack.recipes.model import Bash
 from amplihack.recipes.ports import ShellOutcome, ShellRequest
 from amplihack.recipes.templates import ShellScript, render_shell, render_value
@@ -28,13 +28,14 @@ async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
             timeout=limit,
             idle_timeout=job.step.idle_timeout,
             max_env_value_bytes=action.max_env_value_bytes,
+            step=job.identity,
         ),
         job.heard,
     )
     for warning in outcome.warnings:
         job.warn(warning)
-    if outcome.stdout_truncated:
-        job.warn("the output was larger than a step can keep and was cut")
+    if outcome.stdout_lost:
+        job.warn(cut_off(outcome.stdout_lost))
     return _judge(action, outcome)
 
 
@@ -68,6 +69,7 @@ def _judge(action: Bash, outcome: ShellOutcome) -> Done:
         stderr=outcome.stderr,
         exit_code=outcome.exit_code,
         transient=bool(outcome.timed_out),
+        timed_out=bool(outcome.timed_out),
         hopeless=outcome.exit_code in _NOT_EXECUTABLE,
         writes=writes,
     )

@@ -45,8 +45,9 @@ async def run_hook(
                     "STEP_DURATION_MS": str(round((result.duration or 0) * 1000)),
                 },
                 timeout=HOOK_TIMEOUT,
+                step=result.identity,
             ),
-            lambda _stream, _line: None,
+            lambda _stream, _lines: None,
         )
     except AmplihackError as error:
         run.warn(result.identity, f"hook {name} could not run: {error.what}")

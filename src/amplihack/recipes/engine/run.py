@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from amplihack.errors import ConditionError
+from amplihack.errors import AmplihackError, ConditionError
 from amplihack.recipes.engine.frame import Budget, Frame, Scope, recipe_facts
 from amplihack.recipes.engine.pace import Pace
 from amplihack.recipes.engine.preflight import preflight
@@ -38,11 +38,27 @@ async def run_recipe(
     run.record(RunStarted(options.run_id, recipe.name, recipe.version, len(recipe.steps)))
     try:
         ended = await _run(run, recipe, frame)
+        await _end_background(run)
     except asyncio.CancelledError:
         run.ending, run.ending_reason = "interrupted", "the run was interrupted"
-        _finish(run, recipe, frame, _so_far(run, recipe), started)
+        try:
+            await _end_background(run)
+        finally:
+            _finish(run, recipe, frame, _so_far(run, recipe), started)
         raise
     return _finish(run, recipe, frame, ended, started)
+
+
+async def _end_background(run: Run) -> None:
+    """End what steps left running, before the result is made: it tells what that was."""
+    try:
+        left = await run.world.shell.close()
+    except AmplihackError as error:
+        run.warn("", error.what)
+        return
+    for each in left:
+        command = f": {each.command}" if each.command else ""
+        run.warn(each.step, f"a background process still ran at the end of the run and was ended{command}")
 
 
 def _so_far(run: Run, recipe: Recipe) -> Ended:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.agents import Usage
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.pace import Pace
-from amplihack.recipes.events import Event, LinePrinted, Warned
+from amplihack.recipes.events import Event, LinesPrinted, Warned
 from amplihack.recipes.model import Step
 from amplihack.recipes.ports import World
 from amplihack.recipes.results import Ending, Spending, StepResult
@@ -62,6 +62,7 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
         stderr: str = "",
         exit_code: int | None = None,
         transient: bool = False,
+        timed_out: bool = False,
         hopeless: bool = False,
         final: bool = False,
         writes: Mapping[str, Value] | None = None,
@@ -71,6 +72,7 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
         super().__init__(what)
         self.output, self.stderr, self.status_code = output, stderr, exit_code
         self.transient, self.hopeless, self.final = transient, hopeless, final
+        self.timed_out = timed_out
         self.attempts = 1
         self.writes = writes or {}  # what is stored though the step failed
         self.spent = Spending(usage=usage, cost_usd=cost_usd)
@@ -142,8 +144,8 @@ class Job(Record):
     def warn(self, what: str) -> None:
         self.run.warn(self.identity, what)
 
-    def heard(self, stream: str, line: str) -> None:
-        self.run.world.journal.record(LinePrinted(self.identity, stream, line))  # no part of the state
+    def heard(self, stream: str, lines: Iterable[str]) -> None:
+        self.run.world.journal.record(LinesPrinted(self.identity, stream, tuple(lines)))  # not in the state
 
     def claim(self, blank: StepResult) -> StepResult:
         """Count the step, if it does something itself. Raises StepFailure when the limit is reached."""
@@ -172,6 +174,12 @@ class Job(Record):
         if self.run.options.strict_vars:
             raise StepFailure(f"{what} (strict variables)", hopeless=True)
         self.warn(f"{what}; it renders empty")
+
+
+def cut_off(lost: int) -> str:
+    """Say how much of an output was too much for a step to keep."""
+    size = "1 byte" if lost == 1 else f"{lost:,} bytes"
+    return f"the output was larger than a step can keep and was cut: {size} lost"
 
 
 def completed(blank: StepResult, done: Done) -> StepResult:

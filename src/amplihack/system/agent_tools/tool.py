@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from amplihack.system.agent_tools.environment import check_depth
 from amplihack.system.agent_tools.rate_limits import rate_limited, transient
 from amplihack.system.agent_tools.reports import ToolOutcome, ToolReport, parse_event, shorten
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
+from amplihack.system.scratch import scratch_directory
 from amplihack.system.spool import OUTPUT_LIMIT
 
 RESULT_SINK = "AMPLIHACK_RESULT_SINK"
@@ -67,14 +68,14 @@ class ToolAgent(Record):
 
     async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
         check_depth(self.environment)
-        with tempfile.TemporaryDirectory(prefix="amplihack-agent-") as scratch:
-            command = self._command(request, Path(scratch))
+        with scratch_directory("agent") as scratch:
+            command = self._command(request, scratch)
             report = self.tool.report()
             try:
                 finished = await run_process(command, _Listener(report, on_line))
             except ProcessError as error:
                 raise AgentFailed(error.what, fix=error.fix) from error
-            return self._reply(request, finished, report, _read(Path(command.env[RESULT_SINK])))
+            return self._reply(request, finished, report, Path(command.env[RESULT_SINK]))
 
     def _command(self, request: AgentRequest, scratch: Path) -> Command:
         call = self.tool.call(request, scratch)
@@ -82,6 +83,7 @@ class ToolAgent(Record):
             argv=call.argv,
             cwd=Path(request.working_dir),
             env={**self.environment, RESULT_SINK: str(scratch / "result")},
+            step=request.step,
             stdin=None if call.stdin is None else call.stdin.encode("utf-8", "replace"),
             timeout=request.timeout,
             idle_timeout=request.idle_timeout,
@@ -89,13 +91,15 @@ class ToolAgent(Record):
         )
 
     def _reply(
-        self, request: AgentRequest, done: Finished, report: ToolReport | None, sink: str
+        self, request: AgentRequest, done: Finished, report: ToolReport | None, sink: Path
     ) -> AgentReply:
         reported = report.outcome if report is not None else None
         outcome = reported or ToolOutcome(text=done.stdout.text())
         if not done.ok or outcome.error:
             raise _failure(self.name, request, done, outcome, structured=reported is not None)
-        answer = sink.strip() or outcome.text.strip()
+        answer, lost = _read(sink)
+        if not answer:
+            answer, lost = outcome.text.strip(), done.stdout.lost if reported is None else 0
         if not answer:
             raise AgentFailed(
                 f"{self.name} ended well but gave an empty answer",
@@ -105,6 +109,7 @@ class ToolAgent(Record):
             )
         return AgentReply(
             text=answer,
+            lost=lost,
             usage=outcome.usage,
             cost_usd=outcome.cost_usd,
             session_id=outcome.session_id,
@@ -120,7 +125,11 @@ class _Listener:
     def __init__(self, report: ToolReport | None, on_line: Callable[[str], None]) -> None:
         self._report, self._on_line = report, on_line
 
-    def __call__(self, stream: str, line: str) -> None:
+    def __call__(self, stream: str, lines: Sequence[str]) -> None:
+        for line in lines:
+            self._show(stream, line)
+
+    def _show(self, stream: str, line: str) -> None:
         event = parse_event(line) if self._report is not None and stream == "stdout" else None
         shown = line if event is None or self._report is None else self._report.take(event)
         for each in shown.split("\n"):
@@ -128,12 +137,14 @@ class _Listener:
                 self._on_line(each)
 
 
-def _read(sink: Path) -> str:
+def _read(sink: Path) -> tuple[str, int]:
+    """Return what an agent wrote there, trimmed, and how many bytes of it were too many."""
     try:
         with sink.open("rb") as file:
-            return file.read(OUTPUT_LIMIT).decode("utf-8", "replace")
+            text = file.read(OUTPUT_LIMIT).decode("utf-8", "replace").strip()
+            return text, max(0, os.fstat(file.fileno()).st_size - OUTPUT_LIMIT)
     except FileNotFoundError:
-        return ""
+        return "", 0
 
 
 def _failure(
@@ -150,6 +161,7 @@ def _failure(
         stdout=outcome.text if structured else stdout,
         stderr=stderr,
         transient=timed_out or transient(words),
+        timed_out=timed_out,
         rate_limited=limit is not None,
         retry_after=limit.retry_after if limit else None,
     )

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.events import Event, RunFinished
+from amplihack.recipes.events import Event, LinesPrinted, RunFinished
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.ports import Journal
 from amplihack.recipes.results import RunResult
@@ -52,10 +52,16 @@ class FanOut:
     def record(self, event: Event) -> None:
         if self._memory is not None:
             self._memory.record(event)
+        listeners = self._listeners
+        if isinstance(event, LinesPrinted):
+            listeners = [each for each in listeners if each.wants_lines]
+            if not listeners:  # nobody wants to pay for masking them
+                return
         masked = self._redactor.redact_event(event)
         if isinstance(masked, RunFinished):
             self._result = masked.result
-        self._each(lambda listener: listener.hear(self._told(masked)))
+        for listener in tuple(listeners):
+            self._guard(listener, lambda each: each.hear(self._told(masked)))
 
     def _told(self, event: Event) -> Event:
         """Return the event as the next listener hears it: a result names the listeners that broke so far."""

@@ -32,11 +32,12 @@ from typing import Any, BinaryIO, assert_never
 from amplihack.errors import UsageError
 from amplihack.recipes.events import (
     Event,
+    Fact,
     GateDecided,
     GateReached,
     IterationFinished,
     IterationStarted,
-    LinePrinted,
+    LinesPrinted,
     OutputStored,
     RecipeEntered,
     Retrying,
@@ -54,13 +55,27 @@ from amplihack.system.listeners.listener import Listener
 SHORT = 4096  # bytes of a text that is shown whole
 
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def json_line(value: dict[str, Any]) -> bytes:
     """Return one line of UTF-8 JSON; bytes that were never text survive as escapes."""
+    return _utf8(f"{_encode(value)}\n")
+
+
+def _utf8(text: str) -> bytes:
     # A lone surrogate becomes \udc80, which is just how JSON writes it.
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    return text.encode("utf-8", "backslashreplace")
 
 
-def describe(event: Event) -> dict[str, Any]:
+def _printed(event: LinesPrinted, told: dict[str, Any]) -> bytes:
+    """Return an object for each line; what they share is encoded once, as there may be very many."""
+    head = {"event": "line_printed", **told, "identity": event.identity, "stream": event.stream}
+    start = _encode(head)[:-1]
+    return _utf8("".join(f'{start}, "line": {_encode(line)}}}\n' for line in event.lines))
+
+
+def describe(event: Fact) -> dict[str, Any]:
     """Return the event as an object, without the time and the run."""
     match event:
         case RunStarted():
@@ -92,8 +107,6 @@ def describe(event: Event) -> dict[str, Any]:
             return _named("gate_decided", **as_dict(event))
         case Warned():
             return _named("warned", identity=event.identity, message=event.what)
-        case LinePrinted():
-            return _named("line_printed", **as_dict(event))
         case _:
             assert_never(event)
 
@@ -144,6 +157,7 @@ def _run(result: RunResult) -> dict[str, Any]:
 
 class JsonLines(Listener):
     name = "the event stream"
+    wants_lines = True
 
     def __init__(self, stream: BinaryIO, *, now: Callable[[], float], own: bool = False) -> None:
         """Write to a stream; `own` means that it is closed with the run."""
@@ -166,10 +180,12 @@ class JsonLines(Listener):
     def hear(self, event: Event) -> None:
         if isinstance(event, RunStarted):
             self._run_id = event.run_id
-        described = describe(event)
-        name = described.pop("event")
-        head = {"event": name, "ts": round(self._now(), 3), "run_id": self._run_id}
-        self._stream.write(json_line({**head, **described}))
+        told = {"ts": round(self._now(), 3), "run_id": self._run_id}
+        if isinstance(event, LinesPrinted):
+            self._stream.write(_printed(event, told))
+        else:
+            described = describe(event)
+            self._stream.write(json_line({"event": described.pop("event"), **told, **described}))
         self._stream.flush()
 
     def close(self) -> None:

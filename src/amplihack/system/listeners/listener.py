@@ -18,6 +18,7 @@ class Listener(ABC):
     """
 
     name: ClassVar[str]  # for the report
+    wants_lines: ClassVar[bool] = False  # whether it hears what steps print; there may be very much of it
 
     @abstractmethod
     def hear(self, event: Event) -> None: ...

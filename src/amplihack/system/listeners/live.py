@@ -45,6 +45,7 @@ class LiveProgress(Listener):
     """
 
     name = "the progress display"
+    wants_lines = True
 
     def __init__(self, console: Console, *, clock: Callable[[], float], verbose: bool = False) -> None:
         """`clock` gives seconds that only ever grow."""

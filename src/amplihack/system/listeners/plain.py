@@ -21,6 +21,7 @@ class PlainProgress(Listener):
     """
 
     name = "the progress display"
+    wants_lines = True
 
     def __init__(self, stream: TextIO, *, clock: Callable[[], float], verbose: bool = False) -> None:
         """`clock` gives seconds that only ever grow."""

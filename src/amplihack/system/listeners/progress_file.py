@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,8 @@ from amplihack.system.locks import locked, try_lock
 from amplihack.system.replace import write_atomic
 
 _LAST_WORD = 0.25  # seconds; others hold the lock for less than a millisecond
+
+_APART = 0.2  # seconds between two versions of the progress file
 
 
 class Tracker:
@@ -81,24 +84,64 @@ class Tracker:
 
 
 class ProgressFile(Listener):
-    """Writes on every change and every tick; the last state stays on the disk."""
+    """Writes on every change and every tick, and removes the file when the run is over.
+
+    Changes that follow each other closely are written together: a file for each of many short steps would
+    cost a quarter of their time. A reader trusts the file only while our process lives, so it would be of no
+    use to anyone after that.
+    """
 
     name = "the progress file"
 
     def __init__(self, directory: Path, recipe: str, *, pid: int, now: Callable[[], float]) -> None:
         self.path = directory / file_name(recipe, pid)
         self._tracker = Tracker(recipe, pid, now)
+        self._later: asyncio.TimerHandle | None = None
+        self._next = 0.0  # when the file may be written again, in the loop's time
+        self._failure: OSError | None = None  # of a write that nobody was waiting for
 
     def hear(self, event: Event) -> None:
         if self._tracker.hear(event):
-            self._write()
+            self._renew()
 
     def tick(self) -> None:
         if not self._tracker.over:
-            self._write()
+            self._renew()
 
-    def _write(self) -> None:
-        _write(self.path, self._tracker.current().to_json())
+    def close(self) -> None:
+        self._forget_later()
+        self.path.unlink(missing_ok=True)
+
+    def _renew(self) -> None:
+        """Write now; or soon, if it was written just now."""
+        if self._failure is not None:
+            raise self._failure
+        loop = _loop()
+        if loop is None or self._tracker.over or loop.time() >= self._next:
+            self._forget_later()
+            self._next = loop.time() + _APART if loop is not None else 0.0
+            _write(self.path, self._tracker.current().to_json())
+        elif self._later is None:
+            self._later = loop.call_at(self._next, self._write_later)
+
+    def _write_later(self) -> None:
+        self._later = None
+        try:
+            self._renew()
+        except OSError as error:
+            self._failure = error
+
+    def _forget_later(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+
+
+def _loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 class WorkstreamFile(Listener):

@@ -10,7 +10,7 @@ from amplihack.recipes.events import (
     GateDecided,
     GateReached,
     IterationStarted,
-    LinePrinted,
+    LinesPrinted,
     RecipeEntered,
     Retrying,
     RunFinished,
@@ -90,7 +90,7 @@ class Narrator:
                 left = list(reversed(self.running.notes.values()))
                 self.running.notes.clear()
                 return [self._unfinished(note) for note in left]
-            case LinePrinted():
+            case LinesPrinted():
                 return self._printed(event)
             case RecipeEntered():
                 return [self._note(event.identity, f"» recipe {clean(event.recipe)}, {_steps(event.steps)}")]
@@ -135,16 +135,16 @@ class Narrator:
         took = seconds(self._clock() - note.since)
         return Line(note.level, f"  ✗ {note.label}{took} — cut off before its end", "failed")
 
-    def _printed(self, event: LinePrinted) -> list[Line]:
+    def _printed(self, event: LinesPrinted) -> list[Line]:
         owner = self.running.owner(event.identity)
         if owner is not None:
             note = self.running.notes[owner]
             note.heard = self._clock()
-            note.last_line = note.last_line if event.line.isspace() else event.line or note.last_line
+            note.last_line = next((line for line in reversed(event.lines) if line.strip()), note.last_line)
         if not self._verbose:
             return []
-        text = f"  │ {self._label(event.identity)}: {clean(event.line)}"
-        return [Line(self._inside(event.identity), text, "output")]
+        level, label = self._inside(event.identity), self._label(event.identity)
+        return [Line(level, f"  │ {label}: {clean(line)}", "output") for line in event.lines]
 
     def _note(self, identity: str, text: str) -> Line:
         return Line(self._inside(identity), f"  {text}" if identity else text, "note")

@@ -16,6 +16,7 @@ def test_a_child_knows_its_run_and_its_depth() -> None:
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "AMPLIHACK_TREE_ID": "cafe1234",
         "AMPLIHACK_RECIPE_RUN_ID": "run-1",
+        "AMPLIHACK_PROCESS_MARK": "run-1.cafe1234;",
         "AMPLIHACK_AGENT_BINARY": "codex",
         "AMPLIHACK_SESSION_DEPTH": "1",
         "AMPLIHACK_MAX_DEPTH": "6",

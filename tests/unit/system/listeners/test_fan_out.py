@@ -15,7 +15,7 @@ from amplihack.errors import AmplihackError
 from amplihack.recipes.events import (
     Event,
     GateReached,
-    LinePrinted,
+    LinesPrinted,
     OutputStored,
     Retrying,
     RunFinished,
@@ -32,11 +32,12 @@ from amplihack.system.listeners.live import LiveProgress
 from amplihack.system.listeners.plain import PlainProgress
 from amplihack.system.listeners.progress_file import ProgressFile
 
-LINE = LinePrinted("a", "stdout", "the key is hunter2")
+LINE = LinesPrinted("a", "stdout", ("the key is hunter2",))
 
 
 class Ear(Listener):
     name: ClassVar[str] = "the ear"
+    wants_lines = True
 
     def __init__(self) -> None:
         self.heard: list[Event] = []
@@ -54,6 +55,10 @@ class Ear(Listener):
 
     def close(self) -> None:
         self.closed += 1
+
+
+class Deaf(Ear):
+    wants_lines = False
 
 
 class FullDisk(Ear):
@@ -79,9 +84,17 @@ def test_listeners_hear_masked_events_and_the_memory_hears_the_truth() -> None:
     ear, memory = Ear(), Memory()
     journal = FanOut([ear], Redactor(["k"], values={"k": "hunter2"}), report=print, memory=memory)
     journal.record(LINE)
-    assert ear.heard == [LinePrinted("a", "stdout", "the key is ***")]
+    assert ear.heard == [LinesPrinted("a", "stdout", ("the key is ***",))]
     assert memory.heard == [LINE]
     assert journal.history() == [started("a")]
+
+
+def test_only_those_who_want_lines_hear_them() -> None:
+    ear, deaf = Ear(), Deaf()
+    journal = FanOut([deaf, ear], Redactor(), report=print)
+    journal.record(LINE)
+    journal.record(started("a"))
+    assert (ear.heard, deaf.heard) == ([LINE, started("a")], [started("a")])
 
 
 def test_without_a_memory_there_is_no_history() -> None:
@@ -222,7 +235,7 @@ def test_no_listener_ever_writes_a_secret(
         RunStarted("run-1", "build", "1", 1),
         started("a"),
         OutputStored("get", {"token": secret, "other": [text]}),
-        *(LinePrinted("a", "stdout", line) for line in (text, f"{{{text!r}}}")),
+        *(LinesPrinted("a", "stdout", (line,)) for line in (text, f"{{{text!r}}}")),
         Warned("a", text),
         Retrying("a", 1, 2, 1.0, text),
         GateReached("s", text),

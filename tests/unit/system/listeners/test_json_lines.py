@@ -7,7 +7,7 @@ import pytest
 from tests.unit.system.listeners.script import SCRIPT, Clock, play
 
 from amplihack.errors import UsageError
-from amplihack.recipes.events import LinePrinted, OutputStored
+from amplihack.recipes.events import LinesPrinted, OutputStored
 from amplihack.system.listeners.json_lines import JsonLines
 
 
@@ -17,6 +17,12 @@ def told(*events: Any) -> list[dict[str, Any]]:
     for event in events:
         listener.hear(event)
     return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_each_line_of_a_batch_becomes_one_object() -> None:
+    lines = told(SCRIPT[0], LinesPrinted("a", "stderr", ('"one"\t', "", "two \udc80")))[1:]
+    head = {"event": "line_printed", "ts": 12.346, "run_id": "run-1", "identity": "a", "stream": "stderr"}
+    assert lines == [{**head, "line": line} for line in ('"one"\t', "", "two \udc80")]
 
 
 def test_every_event_becomes_one_object_with_its_time_and_its_run() -> None:
@@ -87,7 +93,7 @@ def test_a_large_value_is_told_by_its_size_alone() -> None:
 
 def test_bytes_that_are_no_text_and_newlines_keep_the_line_valid() -> None:
     odd = "\udc80 \ud800 \u2028 \n é"
-    line, stored = told(LinePrinted("a", "stdout", odd), OutputStored("a", {"x": odd}))
+    line, stored = told(LinesPrinted("a", "stdout", (odd,)), OutputStored("a", {"x": odd}))
     assert line["line"] == stored["values"]["x"]["text"] == odd
 
 

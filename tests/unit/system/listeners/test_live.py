@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from tests.unit.system.listeners.script import SCRIPT, Clock, finished, play, started
 
-from amplihack.recipes.events import Event, LinePrinted, RunStarted
+from amplihack.recipes.events import Event, LinesPrinted, RunStarted
 from amplihack.system.listeners.live import LiveProgress, terminal
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  # the cursor
@@ -44,7 +44,7 @@ BEGIN: Sequence[Event] = (RunStarted("r", "build", "1", 3), started("deploy", "r
 def test_what_runs_is_shown_as_a_tree_with_its_time_and_its_last_line(screen: Screen) -> None:
     screen.hear(*BEGIN)
     screen.clock.now += 61
-    screen.hear(started("deploy/upload"), LinePrinted("deploy/upload", "stdout", "\x1b[1m50%\x1b[0m\r"))
+    screen.hear(started("deploy/upload"), LinesPrinted("deploy/upload", "stdout", ("\x1b[1m50%\x1b[0m\r",)))
     screen.clock.now += 3
     assert screen.rows() == [
         "build  step 2 of 3  1m 04s",
@@ -112,7 +112,7 @@ def test_markup_in_names_and_output_is_only_text() -> None:
     screen = Screen(verbose=True)
     play(
         screen.progress,
-        [started("[red]x"), LinePrinted("[red]x", "stdout", "[bold]y[/nope]"), finished("[red]x")],
+        [started("[red]x"), LinesPrinted("[red]x", "stdout", ("[bold]y[/nope]",)), finished("[red]x")],
     )
     assert "[red]x: [bold]y[/nope]" in screen.file.getvalue()
 

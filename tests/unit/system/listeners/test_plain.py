@@ -3,7 +3,7 @@ import io
 import pytest
 from tests.unit.system.listeners.script import Clock, ended, finished, play, started
 
-from amplihack.recipes.events import LinePrinted, Warned
+from amplihack.recipes.events import LinesPrinted, Warned
 from amplihack.system.listeners.plain import PlainProgress
 from amplihack.system.listeners.wording import clean
 
@@ -77,7 +77,7 @@ def test_a_step_that_is_silent_for_long_is_mentioned_now_and_then() -> None:
     for _ in range(14):  # seventy seconds
         clock.now += 5
         progress.tick()
-    progress.hear(LinePrinted("outer/slow", "stdout", "alive"))
+    progress.hear(LinesPrinted("outer/slow", "stdout", ("alive",)))
     clock.now += 29
     progress.tick()
     assert [line for line in stream.getvalue().splitlines() if "…" in line] == [
@@ -130,7 +130,7 @@ def test_the_body_of_a_loop_stands_inside_it() -> None:
     for event in (
         started("outer", "recipe"),
         started("outer/each"),
-        LinePrinted("outer/each[0]", "stdout", "hi"),
+        LinesPrinted("outer/each[0]", "stdout", ("hi",)),
         started("outer/each[0]/x"),
     ):
         progress.hear(event)

@@ -1,8 +1,10 @@
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
-from tests.unit.system.listeners.script import SCRIPT, Clock, ended, finished, play, started
+import pytest
+from tests.unit.system.listeners.script import SCRIPT, Clock, ended, finished, started
 
 from amplihack.recipes.progress_format import Progress, validate_progress
 from amplihack.system.listeners.progress_file import ProgressFile, WorkstreamFile
@@ -48,12 +50,14 @@ def test_each_transition_is_in_the_file_at_once(tmp_path: Path) -> None:
     )
 
 
-def test_the_file_is_private_alone_and_stays_after_the_run(tmp_path: Path) -> None:
+def test_the_file_is_private_and_alone_and_goes_with_the_run(tmp_path: Path) -> None:
     file = ProgressFile(tmp_path, "my-recipe/v2!", pid=7, now=Clock())
-    play(file, [ended(success=True)])
+    file.hear(ended(success=True))
     assert [each.name for each in tmp_path.iterdir()] == ["amplihack-progress-v2_-7.json"]
     assert file.path.stat().st_mode & 0o777 == 0o600
     assert json.loads(file.path.read_text())["status"] == "completed"
+    file.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_tick_keeps_a_long_step_fresh_and_leaves_a_finished_run_alone(tmp_path: Path) -> None:
@@ -68,6 +72,48 @@ def test_a_tick_keeps_a_long_step_fresh_and_leaves_a_finished_run_alone(tmp_path
     clock.now += 5
     file.tick()
     assert progress_of(file, clock.now).timestamp == end
+
+
+@pytest.mark.asyncio
+async def test_changes_that_follow_each_other_closely_are_written_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+    monkeypatch.setattr(
+        "amplihack.system.listeners.progress_file.replace_file",
+        lambda _path, value: written.append(value["step_name"]),
+    )
+    file = ProgressFile(tmp_path, "build", pid=7, now=Clock())
+    for number in range(100):
+        file.hear(started(f"s{number}", number=number))
+        file.hear(finished(f"s{number}"))
+    assert written[0] == "s0"
+    assert len(written) < 50
+    while written[-1] != "s99":  # noqa: ASYNC110 - a file sets no event of ours
+        await asyncio.sleep(0.01)
+    file.close()
+
+
+@pytest.mark.asyncio
+async def test_a_write_that_fails_later_is_told_at_the_next_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[Path] = []
+
+    def full(path: Path, _value: object) -> None:
+        tries.append(path)
+        if len(tries) > 1:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("amplihack.system.listeners.progress_file.replace_file", full)
+    file = ProgressFile(tmp_path, "build", pid=7, now=Clock())
+    file.hear(started("a", number=1))
+    file.hear(started("b", number=2))
+    while len(tries) < 2:  # noqa: ASYNC110 - as above
+        await asyncio.sleep(0.01)
+    with pytest.raises(OSError, match="No space left"):
+        file.hear(started("c", number=3))
+    file.close()
 
 
 def test_of_steps_that_run_at_once_one_that_still_runs_is_shown(tmp_path: Path) -> None:

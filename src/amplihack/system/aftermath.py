@@ -1,0 +1,91 @@
+"""What a process that was killed has left behind: ended and removed by its watcher, or by the next run.
+
+The name of a directory holds the number and the start of the process that made it, and that process holds a
+lock on it as long as it lives. It is removed only where both say that its owner is gone: a number may be in
+use again, or belong to a process that cannot be seen from here.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import time
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from pathlib import Path
+
+from amplihack.system.process_table import look_up, send, tree
+
+_DIRECTORIES = ("amplihack-run-", "amplihack-agent-")
+_PROGRESS = ("amplihack-progress-", ".amplihack-progress-")
+_ABANDONED = 60.0  # seconds; a run that lives renews its progress file far more often
+_PAUSE, _PATIENCE = 0.01, 10.0  # seconds between two looks at what is being killed, and in all
+
+
+def clear_up(mark: str, temporary: str, runner: str) -> None:
+    """End what a runner that was killed has left running, and remove what it has left on the disk."""
+    dead, deadline = {runner}, time.monotonic() + _PATIENCE
+    while (alive := tree(mark)) and time.monotonic() < deadline:
+        for member in alive:  # at once: nobody is left who could wait for a period of grace
+            send(member, signal.SIGKILL)
+            dead.add(str(member.pid))  # it may have been a runner itself
+        time.sleep(_PAUSE)
+    remove_abandoned(Path(temporary), dead)
+
+
+def remove_abandoned(directory: Path, dead: AbstractSet[str] = frozenset()) -> None:
+    """Remove what runs have left in the temporary directory; `dead` are processes that have just ended."""
+    with suppress(OSError):  # a courtesy: a directory that cannot be listed is no reason not to run
+        for entry in list(os.scandir(directory)):
+            if entry.name.startswith((*_DIRECTORIES, *_PROGRESS)):
+                with suppress(OSError):
+                    _remove_if_abandoned(entry, dead)
+
+
+def _remove_if_abandoned(entry: os.DirEntry[str], dead: AbstractSet[str]) -> None:
+    status = entry.stat(follow_symlinks=False)
+    if status.st_uid != os.getuid():
+        return
+    if entry.name.startswith(_PROGRESS):
+        owner = entry.name.partition(".json")[0].rpartition("-")[2]
+        old = time.time() - status.st_mtime > _ABANDONED and _gone(owner)
+        if entry.is_file(follow_symlinks=False) and (old or owner in dead):
+            Path(entry.path).unlink(missing_ok=True)
+    elif entry.is_dir(follow_symlinks=False):
+        owner, _, started = entry.name.partition("-")[2].partition("-")[2].partition("-")
+        if not (owner in dead or _gone(owner, started.partition("-")[0])):
+            return
+        if (lock := lock_directory(Path(entry.path))) is not None:
+            shutil.rmtree(entry.path, ignore_errors=True)
+            os.close(lock)
+
+
+def _gone(owner: str, started: str | None = None) -> bool:
+    """Tell whether the process of that number, and of that start where one is given, has ended."""
+    if not owner.isdecimal():
+        return False
+    now = look_up(int(owner))
+    if now is not None:
+        return now.zombie or (started is not None and now.started != started)
+    try:
+        os.kill(int(owner), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        return False
+    return False
+
+
+def lock_directory(path: Path) -> int | None:
+    """Lock a directory as long as this process lives, and return what to close; None if it is locked."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    except OSError:  # a file system without locks: the number and the start have to do
+        return descriptor
+    return descriptor

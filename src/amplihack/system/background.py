@@ -1,0 +1,102 @@
+"""What the steps of a run leave running: it lives, and is heard, until the run ends it.
+
+`server &` in one step serves the next ones, whether its output goes to a file or to ours. While a run is open
+under its mark, `run_process` hands over the pipes that are still held when a process with that mark exits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+
+from amplihack.recipes.ports import LeftRunning
+from amplihack.system.marks import command_after, run_mark, step_of
+from amplihack.system.process_table import TABLE, Member, command_of, marks_of, tree
+from amplihack.system.process_tree import HURRY, end_tree, group_alive
+from amplihack.system.spawn import GRACE, ProcessError
+from amplihack.system.undisturbed import undisturbed
+
+_MOMENT = 0.2  # seconds that those get which are just ending when the run ends
+_open: dict[str, Background] = {}
+
+
+class Background:
+    """The background of one run; `environment` is the one that all its processes start with."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._mark = run_mark(environment)
+        self._groups: dict[int, str] = {}  # what is known without /proc: leaders, and their steps
+        self._pipes: list[Callable[[], None]] = []
+        if self._mark:
+            _open[self._mark] = self
+
+    def take(self, leader: int, step: str, close_pipes: Callable[[], None]) -> None:
+        """Take over what a process that has exited left running."""
+        self._groups[leader] = step
+        self._pipes.append(close_pipes)
+
+    async def end(self, *, grace: float = GRACE) -> tuple[LeftRunning, ...]:
+        """End all that is left, even when cancelled meanwhile, and tell what that was."""
+        if _open.pop(self._mark, None) is None:
+            return ()
+        try:
+            return await undisturbed(self._end_all(grace))
+        finally:
+            for close in self._pipes:
+                close()
+
+    async def end_step(self, step: str, *, grace: float = GRACE) -> None:
+        """End what a step, and the steps inside it, left running."""
+        ends = [end_tree(mark, grace=grace) for mark in self._commands(step.replace(";", ","))]
+        if not TABLE:
+            groups = [leader for leader, each in self._groups.items() if _is_inside(each, step)]
+            ends = [end_tree("", leader=leader, grace=grace) for leader in filter(group_alive, groups)]
+        await undisturbed(_gathered(ends))
+
+    def _commands(self, step: str) -> set[str]:
+        """Return the marks of all that a step started and that lives."""
+        alive = {command_after(marks_of(member), self._mark) for member in tree(self._mark)}
+        return {mark for mark in alive if _is_inside(step_of(mark), step)}
+
+    async def _end_all(self, grace: float) -> tuple[LeftRunning, ...]:
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + _MOMENT
+        while (left := tuple(self._left())) and clock() < deadline and not HURRY.is_set():  # noqa: ASYNC110
+            await asyncio.sleep(_MOMENT / 10)  # what is just ending need not be told
+        if left and not await self._ended(grace):
+            raise ProcessError("processes that steps left in the background do not end")
+        return left
+
+    async def _ended(self, grace: float) -> bool:
+        if TABLE:
+            return await end_tree(self._mark, grace=grace)
+        groups = [end_tree("", leader=leader, grace=grace) for leader in filter(group_alive, self._groups)]
+        return await _gathered(groups)
+
+    def _left(self) -> Iterator[LeftRunning]:
+        """Return the processes that no other one of them has started, with the step of each."""
+        if not TABLE:
+            yield from (LeftRunning(step, "") for leader, step in self._groups.items() if group_alive(leader))
+        found = tree(self._mark)
+        pids = {member.pid for member in found}
+        for member in sorted(found, key=_number):
+            if member.parent not in pids:
+                step = step_of(command_after(marks_of(member), self._mark))
+                yield LeftRunning(step, command_of(member))
+
+
+async def _gathered(ends: Sequence[Coroutine[None, None, bool]]) -> bool:
+    return all(await asyncio.gather(*ends))
+
+
+def _is_inside(step: str, outer: str) -> bool:
+    return step == outer or step.startswith((f"{outer}/", f"{outer}["))
+
+
+def _number(member: Member) -> int:
+    return member.pid
+
+
+def background_of(environment: Mapping[str, str]) -> Background | None:
+    """Return the background of the run to which a process with this environment belongs."""
+    return _open.get(run_mark(environment))

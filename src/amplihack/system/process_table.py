@@ -1,0 +1,131 @@
+"""The processes of this machine as Linux shows them in /proc, and signals that reach exactly the one meant.
+
+Elsewhere there is no such table: every question is then answered with nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from amplihack.records import Record, field
+from amplihack.system.marks import VARIABLE, carries
+
+TABLE = sys.platform == "linux"  # whether this machine has one
+_VARIABLE = f"{VARIABLE}=".encode()
+_LONGEST_COMMAND = 100  # characters of a command line that are shown
+
+
+class Member(Record):
+    """A process; `started` tells it from a later one with the same number."""
+
+    pid: int
+    parent: int = field(compare=False)
+    group: int = field(compare=False)
+    session: int = field(compare=False)
+    started: str
+    zombie: bool = field(default=False, compare=False)
+
+
+def everyone() -> list[Member]:
+    """Return every process that can be seen, this one excepted."""
+    if not TABLE:
+        return []
+    own = os.getpid()
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - a page of names
+    return [member for pid in pids if pid != own and (member := look_up(pid))]
+
+
+def look_up(pid: int) -> Member | None:
+    text = _read(pid, "stat").decode("utf-8", "replace")
+    return parse_stat(text) if text else None
+
+
+def parse_stat(text: str) -> Member:
+    """Read a line of /proc/<pid>/stat; the program's name in it may hold spaces and parentheses."""
+    pid, rest = text.split(" (", 1)
+    fields = rest.rsplit(")", 1)[1].split()
+    parent, group, session = (int(field) for field in fields[1:4])
+    return Member(int(pid), parent, group, session, fields[19], fields[0] in "ZX")
+
+
+def marks_of(member: Member) -> str:
+    """Return the marks that a process was started with; none if it has none or we may not look."""
+    data = b"\0" + _read(member.pid, "environ")
+    _, found, value = data.partition(b"\0" + _VARIABLE)
+    return value.partition(b"\0")[0].decode("utf-8", "surrogateescape") if found else ""
+
+
+def command_of(member: Member) -> str:
+    """Return the beginning of its command line, on one line."""
+    words = " ".join(_read(member.pid, "cmdline").decode("utf-8", "replace").replace("\0", " ").split())
+    return words if len(words) <= _LONGEST_COMMAND else words[: _LONGEST_COMMAND - 1] + "…"
+
+
+def with_descendants(chosen: Callable[[Member], bool], processes: Iterable[Member]) -> frozenset[Member]:
+    """Return the chosen processes and whatever they started, without zombies."""
+    children: dict[int, list[Member]] = {}
+    waiting: list[Member] = []
+    for member in processes:
+        children.setdefault(member.parent, []).append(member)
+        if chosen(member):
+            waiting.append(member)
+    found: set[Member] = set()
+    while waiting:
+        member = waiting.pop()
+        if member not in found:
+            found.add(member)
+            waiting += children.get(member.pid, [])
+    return frozenset(member for member in found if not member.zombie)
+
+
+def tree(mark: str, leader: int | None = None) -> frozenset[Member]:
+    """Return all that lives with the mark or in the leader's session, and whatever that has started."""
+    return with_descendants(lambda each: each.session == leader or carries(marks_of(each), mark), everyone())
+
+
+def lives(member: Member) -> bool:
+    now = look_up(member.pid)
+    return now == member and not now.zombie
+
+
+def send(member: Member, number: signal.Signals) -> None:
+    """Signal this process and no other, even if it ends and its number is given away meanwhile."""
+    with suppress(ProcessLookupError, PermissionError):
+        try:
+            descriptor = os.pidfd_open(member.pid)
+        except (AttributeError, OSError):  # no such kernel: a look just before is the best that can be done
+            if lives(member):
+                os.kill(member.pid, number)
+            return
+        try:
+            if lives(member):
+                signal.pidfd_send_signal(descriptor, number)
+        finally:
+            os.close(descriptor)
+
+
+def own_start() -> str:
+    """Return when this process started, in the words of the table; 0 where there is none."""
+    now = look_up(os.getpid())
+    return now.started if now else "0"
+
+
+def _read(pid: int, name: str) -> bytes:
+    """Return a file of a process; nothing if it has ended meanwhile, or may not be looked at."""
+    try:
+        descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        parts = []
+        while part := os.read(descriptor, 131_072):
+            parts.append(part)
+        return b"".join(parts)
+    except OSError:  # ESRCH: it ended between the two
+        return b""
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,41 @@
+"""Private directories for what lives no longer than a run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from amplihack.errors import AmplihackError
+from amplihack.system.aftermath import lock_directory, remove_abandoned
+from amplihack.system.process_table import own_start
+from amplihack.system.watcher import watch_over_us
+
+
+@contextmanager
+def scratch_directory(kind: str) -> Iterator[Path]:
+    """Make a private directory, for a `run` or an `agent`, and remove it at the end.
+
+    It is removed as well when this process is killed: at once by the watcher, or by the next run.
+    """
+    watch_over_us()
+    temporary = Path(tempfile.gettempdir())
+    if kind == "run":
+        remove_abandoned(temporary)
+    try:
+        path = Path(tempfile.mkdtemp(prefix=f"amplihack-{kind}-{os.getpid()}-{own_start()}-"))
+        lock = lock_directory(path)
+    except OSError as error:
+        raise AmplihackError(
+            f"cannot make a temporary directory: {error.strerror or error}",
+            fix="free some space, or set TMPDIR to a directory that you can write to",
+        ) from error
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)

@@ -1,0 +1,72 @@
+"""A process that outlives this one, for one purpose: when we are killed, it ends what we had started.
+
+It waits for the end of a pipe that we alone hold open, so nothing that can happen to us escapes it. A bare
+`sh` is enough to wait; only when we have died does it become a Python that looks for the marks of our
+processes. It is started once, before the first of them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from amplihack.system.marks import starter
+
+_WAIT = 'trap "" HUP INT QUIT TERM; read -r word || exec "$@"'
+_BECOME = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from amplihack.system.aftermath import clear_up; "
+    "clear_up(*sys.argv[2:])"
+)
+_ours: list[tuple[subprocess.Popen[bytes], int]] = []  # the watcher of this process, our end of the pipe
+
+
+def watch_over_us() -> None:
+    """Start the watcher, if this process has none yet."""
+    if _ours or not sys.executable:
+        return
+    root, temporary = str(Path(__file__).parents[2]), tempfile.gettempdir()
+    python = (sys.executable, "-I", "-S", "-c", _BECOME, root, starter(), temporary, str(os.getpid()))
+    reading, writing = os.pipe()
+    try:
+        process = subprocess.Popen(  # noqa: S603 - our own words
+            ("/bin/sh", "-c", _WAIT, "amplihack-watcher", *python),
+            stdin=reading,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={"PATH": os.defpath},  # no marks: it must not take itself for one of our processes
+            start_new_session=True,
+        )
+    except OSError:  # no more processes: whoever starts the next one says so
+        os.close(writing)
+        return
+    finally:
+        os.close(reading)
+    _ours.append((process, writing))
+
+
+def _say_goodbye() -> None:
+    """Tell it that there is nothing to do, and wait for it: in a container nobody else might."""
+    for process, writing in _ours:
+        with suppress(OSError):
+            os.write(writing, b"\n")
+        os.close(writing)
+        process.wait()
+    _ours.clear()
+
+
+def _forget() -> None:
+    """Close a fork's copy of the pipe, which must be ours alone; the fork has no watcher."""
+    for process, writing in _ours:
+        process.returncode = 0  # it is no child of the fork
+        os.close(writing)
+    _ours.clear()
+
+
+atexit.register(_say_goodbye)
+os.register_at_fork(after_in_child=_forget)
