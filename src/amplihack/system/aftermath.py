@@ -7,15 +7,16 @@ use again, or belong to a process that cannot be seen from here.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
 import time
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from amplihack.system.locks import LockError, try_lock_directory
 from amplihack.system.process_table import look_up, send, tree
 
 _DIRECTORIES = ("amplihack-run-", "amplihack-agent-")
@@ -57,9 +58,22 @@ def _remove_if_abandoned(entry: os.DirEntry[str], dead: AbstractSet[str]) -> Non
         owner, _, started = entry.name.partition("-")[2].partition("-")[2].partition("-")
         if not (owner in dead or _gone(owner, started.partition("-")[0])):
             return
-        if (lock := lock_directory(Path(entry.path))) is not None:
-            shutil.rmtree(entry.path, ignore_errors=True)
-            os.close(lock)
+        with _unlocked(Path(entry.path)) as free:
+            if free:
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+
+@contextmanager
+def _unlocked(directory: Path) -> Iterator[bool]:
+    """Tell whether nobody holds the lock of a directory, and hold it meanwhile."""
+    try:
+        lock = try_lock_directory(directory)
+    except LockError:  # a file system without locks: the number and the start have to do
+        yield True
+        return
+    yield lock is not None
+    if lock is not None:
+        lock.release()
 
 
 def _gone(owner: str, started: str | None = None) -> bool:
@@ -76,16 +90,3 @@ def _gone(owner: str, started: str | None = None) -> bool:
     except (PermissionError, OverflowError):
         return False
     return False
-
-
-def lock_directory(path: Path) -> int | None:
-    """Lock a directory as long as this process lives, and return what to close; None if it is locked."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    except OSError:  # a file system without locks: the number and the start have to do
-        return descriptor
-    return descriptor

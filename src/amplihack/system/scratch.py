@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from amplihack.errors import AmplihackError
-from amplihack.system.aftermath import lock_directory, remove_abandoned
+from amplihack.system.aftermath import remove_abandoned
+from amplihack.system.locks import HeldLock, LockError, try_lock_directory
 from amplihack.system.process_table import own_start
 from amplihack.system.watcher import watch_over_us
 
@@ -27,15 +28,23 @@ def scratch_directory(kind: str) -> Iterator[Path]:
         remove_abandoned(temporary)
     try:
         path = Path(tempfile.mkdtemp(prefix=f"amplihack-{kind}-{os.getpid()}-{own_start()}-"))
-        lock = lock_directory(path)
     except OSError as error:
         raise AmplihackError(
             f"cannot make a temporary directory: {error.strerror or error}",
             fix="free some space, or set TMPDIR to a directory that you can write to",
         ) from error
+    lock = _lock(path)
     try:
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
         if lock is not None:
-            os.close(lock)
+            lock.release()
+
+
+def _lock(path: Path) -> HeldLock | None:
+    """Show others that the directory is in use, where the file system knows locks."""
+    try:
+        return try_lock_directory(path)
+    except LockError:
+        return None

@@ -80,7 +80,7 @@ async def test_changes_that_follow_each_other_closely_are_written_together(
 ) -> None:
     written: list[str] = []
     monkeypatch.setattr(
-        "amplihack.system.listeners.progress_file.replace_file",
+        "amplihack.system.listeners.progress_file._write",
         lambda _path, value: written.append(value["step_name"]),
     )
     file = ProgressFile(tmp_path, "build", pid=7, now=Clock())
@@ -105,7 +105,7 @@ async def test_a_write_that_fails_later_is_told_at_the_next_change(
         if len(tries) > 1:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("amplihack.system.listeners.progress_file.replace_file", full)
+    monkeypatch.setattr("amplihack.system.listeners.progress_file._write", full)
     file = ProgressFile(tmp_path, "build", pid=7, now=Clock())
     file.hear(started("a", number=1))
     file.hear(started("b", number=2))
