@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,6 +20,7 @@ from amplihack.recipes.results import RunResult
 from amplihack.recipes.values import Value
 from amplihack.records import replace
 from amplihack.system.event_loop import run_until_signal
+from amplihack.system.tokens import token
 
 
 async def run(
@@ -84,7 +84,7 @@ def forecast(
 
 def _new_run_id() -> str:
     """Return an id that sorts by time and is never used twice."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token(4)}"
 
 
 def _refuse(workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -26,6 +25,7 @@ from amplihack.system.listeners.fan_out import FanOut
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.shell import BashShell
 from amplihack.system.surroundings import Disk, GitWorkTree, Nobody, PersonAtTerminal, SystemClock
+from amplihack.system.tokens import token
 
 
 @asynccontextmanager
@@ -39,7 +39,7 @@ async def open_world(
     search = AgentSearch(
         environment=workspace.environment,
         cwd=workspace.home.cwd,
-        run=RunIdentity(run_id=request.run_id, tree_id=secrets.token_hex(4)),
+        run=RunIdentity(run_id=request.run_id, tree_id=token(4)),
     )
     agent = _agent(workspace, located, request, search)
     with scratch_directory("run") as scratch:

@@ -142,11 +142,11 @@ _TAIL = """
 
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
-    return guarded(lambda: dispatch(words))
+    return guarded(lambda: dispatch(words, alone=argv is None))
 
 
-def dispatch(words: list[str]) -> int:
-    """Answer the command that the words begin with."""
+def dispatch(words: list[str], *, alone: bool = False) -> int:
+    """Answer the command that the words begin with; `alone` means that the process does nothing else."""
     if not words or words[0] in ("-h", "--help", "help"):
         sys.stdout.write(help_page())
         return 0 if words else 2
@@ -163,6 +163,10 @@ def dispatch(words: list[str]) -> int:
         if verb not in _verbs(name):
             _refuse(verb, name)
         name, rest = f"{name} {verb}", rest[1:]
+    if alone:
+        from amplihack.cli.quick_start import quick_start  # deferred: `--version` needs none of it
+
+        quick_start()
     options = parser(name).parse_args(rest)
     code: int = _load(COMMANDS[name].answer)(options)
     return code
@@ -170,7 +174,7 @@ def dispatch(words: list[str]) -> int:
 
 def parser(name: str) -> Parser:
     """Return the parser of what follows the name of a command."""
-    from amplihack.cli.arguments import Parser  # deferred, as below: `--version` needs none of it
+    from amplihack.cli.arguments import Parser  # deferred, as above
 
     command = COMMANDS[name]
     made = Parser(

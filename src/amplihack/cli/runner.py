@@ -18,14 +18,18 @@ _VERSION = f"recipe-runner {__version__}"
 
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
-    return guarded(lambda: run(words))
+    return guarded(lambda: run(words, alone=argv is None))
 
 
-def run(words: list[str]) -> int:
-    """Answer what the flags ask for; only what answers it is loaded."""
+def run(words: list[str], *, alone: bool = False) -> int:
+    """Answer what the flags ask for; `alone` means that the process does nothing else."""
     if words in (["-V"], ["--version"]):  # the usual way to ask for it, without the cost of a parser
         sys.stdout.write(f"{_VERSION}\n")
         return 0
+    if alone:
+        from amplihack.cli.quick_start import quick_start
+
+        quick_start()
     options = parser().parse_args(words)
     options.json = options.output_format == "json"
     if options.recipe is None:
