@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-process_is_ours = False  # set by a command: `CompiledLater` does nothing in other people's programs
+_compile = re.compile
 
 
 class _Pattern:
@@ -25,20 +25,6 @@ class _Pattern:
         return found
 
 
-_compile = re.compile
-
-
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     """Return what `re.compile` returns, compiled on first use."""
     return cast("re.Pattern[str]", _Pattern(text, flags))
-
-
-class CompiledLater:
-    """While a module is imported, makes its expressions like ours. Only in a process of our own."""
-
-    def __enter__(self) -> None:
-        if process_is_ours:
-            re.compile = pattern  # type: ignore[assignment]
-
-    def __exit__(self, *_: object) -> None:
-        re.compile = _compile

@@ -5,18 +5,34 @@ Only for a process that is ours alone: a library has no business in the imports 
 
 from __future__ import annotations
 
+import gc
+import re
 import sys
+from collections.abc import Sequence
 from importlib import import_module
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
+from typing import Any
 
-from amplihack import patterns
+from amplihack.patterns import pattern
 
 # What asyncio loads for encrypted streams and debugging, and shutil for archives: a third of the time that
 # it takes to load those two. Whoever looks into one of these gets the real one.
 _SELDOM_USED = {"ssl", "asyncio.sslproto", "inspect", "bz2", "lzma"}
 
+# Modules that compile expressions nobody uses in a command, such as those of PyYAML's loaders in Python: ours
+# is in C.
+_LATE_EXPRESSIONS = {"logging", "string", "textwrap", "tokenize", "yaml"}
+
+# Importing makes tens of thousands of objects that stay: looking through them for garbage finds none.
+_OBJECTS_BEFORE_A_COLLECTION = 50_000
 _ASKED_BY_IMPORTS = ("__path__", "__file__", "__cached__")
+
+
+def quick_start() -> None:
+    """Prepare this process for the imports of a command."""
+    gc.set_threshold(_OBJECTS_BEFORE_A_COLLECTION)
+    sys.meta_path.insert(0, QuickImports())
 
 
 class LaterModule(ModuleType):
@@ -33,11 +49,24 @@ class LaterModule(ModuleType):
         return getattr(import_module(own), name)
 
 
-class LaterImports:
-    """Answers imports of seldom used modules with stand-ins."""
+class QuickImports:
+    """Finds the modules that are loaded in a cheaper way than usual."""
 
-    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
-        return ModuleSpec(name, self) if name in _SELDOM_USED else None  # type: ignore[arg-type]
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name in _SELDOM_USED:
+            later: Any = LaterLoader()
+            return ModuleSpec(name, later)
+        spec = PathFinder.find_spec(name, path) if name in _LATE_EXPRESSIONS else None
+        if spec is not None and spec.loader is not None:
+            late: Any = LateExpressions(spec.loader)
+            spec.loader = late
+        return spec
+
+
+class LaterLoader:
+    """Makes stand-ins."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return LaterModule(spec.name)
@@ -46,7 +75,19 @@ class LaterImports:
         """Do nothing yet."""
 
 
-def quick_start() -> None:
-    """Prepare this process for the imports of a command."""
-    patterns.process_is_ours = True
-    sys.meta_path.insert(0, LaterImports())
+class LateExpressions:
+    """Loads a module whose regular expressions are compiled on first use, as ours are."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        compile_now = re.compile
+        re.compile = pattern  # type: ignore[assignment]
+        try:
+            self._loader.exec_module(module)
+        finally:
+            re.compile = compile_now

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+import yaml
+
 from amplihack.documents.nodes import Document, Mapping, Node, Scalar, Sequence, Source, Style
 from amplihack.errors import DocumentError, Location, Problem
-from amplihack.patterns import CompiledLater, pattern
+from amplihack.patterns import pattern
 from amplihack.records import Record, field
-
-with CompiledLater():  # the expressions of its loaders in Python cost more than all the rest: ours is in C
-    import yaml
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 100
