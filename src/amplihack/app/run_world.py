@@ -17,7 +17,6 @@ from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
 from amplihack.recipes.ports import Approver, Persona, World
 from amplihack.records import Record, field
-from amplihack.system.agent_files import AgentFiles
 from amplihack.system.agent_tools.environment import RunIdentity
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec
 from amplihack.system.agent_tools.wrapped import Isolated, Late
@@ -48,7 +47,7 @@ async def open_world(
             yield World(
                 shell=shell,
                 agents=Isolated(agent, scratch) if agent and request.isolate_agents else agent,
-                personas=PersonaFiles(workspace.agents),
+                personas=PersonaFiles(workspace),
                 recipes=Book(
                     workspace,
                     on_recipe=journal.know,
@@ -118,10 +117,10 @@ def _in_words(problem: Problem) -> str:
 class PersonaFiles(Record):
     """Finds agents by their files."""
 
-    files: AgentFiles
+    workspace: Workspace
 
     def persona(self, reference: str) -> Persona:
-        found = self.files.resolve(reference)
+        found = self.workspace.agents.resolve(reference)
         return Persona(found.text, found.model)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from amplihack.cli.guard import guarded
+from amplihack.cli.guard import guarded, leave
 from amplihack.version import __version__
 
 TYPE_CHECKING = False  # `typing` itself costs more than all the rest of `--version`
@@ -141,8 +141,10 @@ _TAIL = """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    words = list(sys.argv[1:] if argv is None else argv)
-    return guarded(lambda: dispatch(words, alone=argv is None))
+    """Answer a command and return its exit code; without `argv`, for a process that is ours alone, end it."""
+    if argv is not None:
+        return guarded(lambda: dispatch(list(argv)))
+    return leave(guarded(lambda: dispatch(sys.argv[1:], alone=True)))
 
 
 def dispatch(words: list[str], *, alone: bool = False) -> int:
