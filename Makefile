@@ -27,7 +27,7 @@ test-agents: $(STAMP)
 
 # Values in places of shell scripts, against real bash, and new examples for every property.
 fuzz: $(STAMP)
-	FUZZ_PAIRS=$${FUZZ_PAIRS:-1000000} SEMANTICS_EXAMPLES=$${SEMANTICS_EXAMPLES:-5000} HYPOTHESIS_PROFILE=random \
+	FUZZ_PAIRS=$${FUZZ_PAIRS:-1000000} SEMANTICS_EXAMPLES=$${SEMANTICS_EXAMPLES:-5000} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-random} \
 	"$(BIN)/pytest" -n auto -q tests/property
 
 lint: $(STAMP)
