@@ -6,8 +6,6 @@ built, a `Maker` says: nodes for recipes, and in `bundles` trees, without nodes 
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from sys import intern
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -15,6 +13,7 @@ import yaml
 
 from amplihack.documents.nodes import Document, Mapping, Node, Scalar, Sequence, Source, Style
 from amplihack.errors import DocumentError, Location, Problem
+from amplihack.patterns import pattern
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 100
@@ -27,6 +26,8 @@ _STYLES: dict[str | None, Style] = {
 _SCALAR_TAGS = ("!", *(f"{_CORE}{name}" for name in ("str", "int", "float", "bool", "null")))
 _CONTAINER_TAGS = ("!", f"{_CORE}map", f"{_CORE}seq")
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\r") | {0x7F})
+_FORBIDDEN = pattern(r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PROPERTIES = pattern(r"(?:[&!]\S*\s+)+(?=\S)")
 T = TypeVar("T")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -67,7 +68,7 @@ def _refuse_control_characters(source: Source) -> None:
     text = source.text
     if text.isascii() and len(text) == len(text.encode().translate(None, _CONTROLS)):
         return  # nearly every file, and told without the pattern, which takes milliseconds to compile
-    found = _forbidden().search(text)
+    found = _FORBIDDEN.search(text)
     if found is None:
         return
     lines = source.text[: found.start()].splitlines() or [""]
@@ -78,16 +79,6 @@ def _refuse_control_characters(source: Source) -> None:
         where=source.location(len(lines) - 1, len(lines[-1])),
         fix="remove the character, or write it as an escape in double quotes",
     )
-
-
-@cache
-def _forbidden() -> re.Pattern[str]:
-    return re.compile(r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-@cache
-def _properties() -> re.Pattern[str]:
-    return re.compile(r"(?:[&!]\S*\s+)+(?=\S)")
 
 
 def _decode(data: bytes, name: str) -> str:
@@ -151,7 +142,7 @@ def _style_and_column(event: Any, source: Source) -> tuple[Style, int]:
     mark = event.start_mark
     if event.tag is None and event.anchor is None:
         return _STYLES[event.style], mark.column
-    found = _properties().match(source.location(mark.line, 0).text, mark.column)
+    found = _PROPERTIES.match(source.location(mark.line, 0).text, mark.column)
     return _style(event), found.end() if found else mark.column
 
 

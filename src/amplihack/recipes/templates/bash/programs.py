@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import without_prefix
 from amplihack.recipes.templates.bash.flow import ValueFlow, references
 from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word
@@ -30,7 +31,7 @@ _CODE_OPTION = {
     "su": r"-[a-z]*c|--(?:session-)?command",
 }
 _SSH_WITH_ARGUMENT = "BbcDEeFIiJLlmOopQRSWw"
-_INTERPRETER = re.compile(
+_INTERPRETER = pattern(
     r"(?:^|[^A-Za-z0-9_.])(?P<name>(?:ba|da|k|z|a)?sh|python|node|perl|ruby|[gm]?awk|jq|sed)[0-9.]*\}?$"
 )
 _SHELLS = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
@@ -97,8 +98,9 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
         yield from (word for word in arguments[:1] if word.plain == "\0" or any(map(_is_process, word.marks)))
     elif name == "ssh":
         yield from _ssh_command(arguments)
+    named = {word.plain.rpartition("/")[2] for word in words}
     for wrapper, option in _CODE_OPTION.items():
-        if any(word.plain.rpartition("/")[2] == wrapper for word in words):
+        if wrapper in named:
             yield from _option_arguments(arguments, option)
     if name in _WRAPPERS:
         yield from (word for word in arguments if word.plain.partition("=")[0] in PROGRAM_VARIABLES)
