@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import secrets
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -28,6 +27,7 @@ from amplihack.system.locks import HeldLock, lock_directory, locked, locked_asyn
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.errors import SourceUnavailable
 from amplihack.system.sources.metadata import METADATA, Metadata, read_metadata, write_metadata
+from amplihack.system.tokens import token
 from amplihack.system.undisturbed import undisturbed
 
 _MOMENT = 60.0  # seconds; whoever locks an entry for himself alone only renames it
@@ -103,7 +103,7 @@ class Cache:
     def aside(self, name: str) -> Path:
         """A new path for something that is not an entry yet, or no longer; `name` says whose it is."""
         self.incoming.mkdir(parents=True, exist_ok=True)
-        return self.incoming / f"{name}.{secrets.token_hex(8)}"
+        return self.incoming / f"{name}.{token(8)}"
 
     def _fresh(self, name: str) -> Path:
         """Also clears what died there before."""
