@@ -74,8 +74,16 @@ class _Trees:
         return Items(items, self.origin, line + 1, column + 1)
 
     def mapping(self, entries: dict[str, Tree], _keys: dict[str, Any], line: int, column: int, /) -> Tree:
-        if any(key.endswith(("!", "-")) for key in entries):
-            raw, entries = entries, {}
-            for key, tree in raw.items():
-                enter(entries, key, tree)
+        for key in entries:
+            if key.endswith(("!", "-")):
+                entries = _operated(entries)
+                break
         return Table(entries, self.origin, line + 1, column + 1)
+
+
+def _operated(raw: dict[str, Tree]) -> dict[str, Tree]:
+    """Return entries with the operators of their keys carried out."""
+    entries: dict[str, Tree] = {}
+    for key, tree in raw.items():
+        enter(entries, key, tree)
+    return entries

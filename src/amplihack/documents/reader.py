@@ -241,10 +241,13 @@ class _Builder(Generic[T]):
         else:
             mark = event.start_mark
             value = self.make.scalar(event.value, _STYLES[event.style], mark.line, mark.column)
-            if frame.items is not None and frame.parts is None:
-                frame.items.append(value)
+            if frame.items is None:
+                self._pair(frame, value, event)
+                frame.key = None
             else:
-                self._add(value, event)
+                frame.items.append(value)
+                if frame.parts is not None:
+                    frame.parts.append(event)
 
     def _rare_scalar(self, event: Any) -> None:
         """Take a scalar that has a tag or an anchor, or is all there is."""
