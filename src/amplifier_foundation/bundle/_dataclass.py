@@ -109,7 +109,7 @@ class Bundle:
         """Compose a new bundle with the others on top, later ones last; it shares nothing with them."""
         layers = [Layer(translation.to_core(each), translation.claims_of(each)) for each in (self, *others)]
         core = compose(*(layer.bundle for layer in layers), instruction=instruction)
-        composed = Bundle._from_core(core, compose_claims(layers))
+        composed = Bundle._from_core(core, compose_claims(layers, core))
         for each in (self, *others):
             composed.load_report += each.load_report
             composed._commits.update(each._commits)

@@ -16,23 +16,64 @@ class Layer(Record):
     bundle: Bundle
     claims: Mapping[str, Sequence[Claim]] = field(default_factory=dict)
 
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether the claims tell of all items, since the bundle is what they were made for."""
+        made_for = self.claims.whole if isinstance(self.claims, ComposedClaims) else None
+        if made_for is None or made_for.instruction is not self.bundle.instruction:
+            return False
+        before, now = made_for.sections, self.bundle.sections
+        return before.keys() == now.keys() and all(before[name] is now[name] for name in now)
+
     def items(self) -> list[str]:
         """Return its items, context under the names that a composition gives it."""
         named = self.bundle.with_sections({"context": named_context(self.bundle.context)})
         return [key for key, _ in items_of(named)]
 
 
-def compose_claims(layers: Sequence[Layer]) -> dict[str, Sequence[Claim]]:
-    """Return the claims of the whole, in linear time: the first to bring an item in keeps it."""
-    found: dict[str, Sequence[Claim]] = {}
-    for number, layer in enumerate(layers):
-        name = layer.bundle.name
-        if number == 0:
-            found = {key: claims for key, claims in layer.claims.items() if not _is_renamed(key)}
-        for key in layer.items():
-            if key not in found:
-                found[key] = _brought(name, layer.claims.get(key, ()))
-    return {key: claims for key, claims in found.items() if claims}
+class ComposedClaims(dict[str, Sequence[Claim]]):
+    """The claims of a composition. `whole` is that composition if they tell of all its items."""
+
+    __slots__ = ("whole",)
+
+    def __init__(self, claims: Mapping[str, Sequence[Claim]], whole: Bundle | None) -> None:
+        super().__init__(claims)
+        self.whole = whole
+
+
+def compose_claims(layers: Sequence[Layer], whole: Bundle) -> ComposedClaims:
+    """Return the claims of a composition of layers: the first to bring an item in keeps it.
+
+    Bundles that are composed one by one make a first layer that only grows. Its items are not walked again
+    while it is what its claims were made for, so each step costs what it adds.
+    """
+    first = layers[0]
+    is_complete = first.is_complete
+    found = dict(first.claims)
+    if not is_complete:
+        found = {key: claims for key, claims in found.items() if not _is_renamed(key)}
+        _bring(first, found)
+        is_complete = all(_is_settled(key, claims) for key, claims in found.items())
+    for layer in layers[1:]:
+        is_complete = _bring(layer, found) and is_complete
+    if not is_complete:
+        found = {key: claims for key, claims in found.items() if claims}
+    return ComposedClaims(found, whole if is_complete else None)
+
+
+def _bring(layer: Layer, found: dict[str, Sequence[Claim]]) -> bool:
+    """Add the items that a layer brings in; tell whether all of them are settled."""
+    is_settled = True
+    for key in layer.items():
+        if key not in found:
+            found[key] = _brought(layer.bundle.name, layer.claims.get(key, ()))
+            is_settled = is_settled and _is_settled(key, found[key])
+    return is_settled
+
+
+def _is_settled(key: str, claims: Sequence[Claim]) -> bool:
+    """Tell whether an item keeps its name and its claims in every later composition."""
+    return bool(claims) and not _is_renamed(key)
 
 
 def _brought(name: str, known: Sequence[Claim]) -> list[Claim]:
@@ -45,5 +86,4 @@ def _brought(name: str, known: Sequence[Claim]) -> list[Claim]:
 
 def _is_renamed(key: str) -> bool:
     """Tell whether composing puts its bundle's name in front of a context name."""
-    kind, _, name = key.partition(":")
-    return kind == "context" and ":" not in name
+    return key.count(":") == 1 and key.startswith("context:")
