@@ -1,7 +1,7 @@
 """Package, compose and run AI-agent work.
 
-Everything below is imported on first use, so that `import amplihack` costs next to nothing. Type checkers
-read `__init__.pyi`, which says the same.
+Each name is imported on first use, so that `import amplihack` costs almost nothing. Type checkers read
+`__init__.pyi`, which lists the same names.
 """
 
 from __future__ import annotations

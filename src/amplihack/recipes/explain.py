@@ -1,4 +1,4 @@
-"""The plan of a recipe, step by step: as words for people and as data for programs."""
+"""Show the plan of a recipe: as text for people and as data for programs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _body(step: Step, indent: str) -> Iterator[str]:
 
 
 def _with_groups(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
-    """Yield each step with the group that it runs in; the batches of a group that is split are numbered."""
+    """Yield each step with its parallel group. If a group is split into batches, they are numbered."""
     split: dict[str | None, list[tuple[Step, ...]]] = {}
     for batch in batches(steps):
         split.setdefault(batch[0].parallel_group, []).append(batch)

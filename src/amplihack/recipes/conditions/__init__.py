@@ -1,4 +1,4 @@
-"""The condition language: text -> tokens -> tree -> value, each step in a file of its own.
+"""Define the condition language: text -> tokens -> tree -> value, each step in a file of its own.
 
 or      = and { ("or" | "||") and }
 and     = not { ("and" | "&&") not }

@@ -1,4 +1,4 @@
-"""Conditions: words and operators, some of which make their operands arithmetic.
+"""Read `[[ ... ]]`: words and operators, some of which make their operands arithmetic.
 
 condition = "[[" { word | operator | "(" | ")" | "!" | "&&" | "||" } "]]"
 """
@@ -21,7 +21,7 @@ _NOTHING = Word("", [])
 
 
 def condition(c: Cursor, opened: int) -> None:
-    """Read from behind `[[` to behind `]]`."""
+    """Read from after `[[` to after `]]`."""
     previous = _NOTHING
     with c.deeper():
         while c.pos < c.end:

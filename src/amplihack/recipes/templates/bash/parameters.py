@@ -1,4 +1,4 @@
-"""Parameter expansion.
+"""Read parameter expansions.
 
 parameter = "${" ["!"] ["#"] name [subscript] [operation] "}"
 operation = (":-" | "=" | ":?" ...) word | ":" arithmetic | ("#" | "%" | "^" ...) pattern
@@ -43,7 +43,7 @@ def parameter(c: Cursor, quoting: Quoting) -> None:
 
 
 def _name(c: Cursor) -> str:
-    """Read the name, which a placeholder can neither be nor be a part of."""
+    """Read the name. A placeholder can neither be the name nor a part of it."""
     head = _HEAD.match(c.text, c.pos, c.end)
     c.pos = head.end() if head else c.pos
     while c.here():
@@ -110,7 +110,7 @@ def _operand_step(c: Cursor, quoting: Quoting) -> None:
 
 
 def _literal_single(c: Cursor, quoting: Quoting) -> None:
-    """Read `'...'` in `"${v:-'...'}"`: bash pairs these quotes, yet they are ordinary characters."""
+    """Read `'...'` in `"${v:-'...'}"`: bash pairs these quotes but keeps them as characters."""
     opened = c.pos
     c.pos += 1
     closing = c.find("'")

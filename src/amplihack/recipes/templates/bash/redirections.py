@@ -1,4 +1,4 @@
-"""Redirections.
+"""Read redirections.
 
 redirection = [number | "{" name "}"] (">" | ">>" | ">|" | "<" | "<>" | "<<<" | "&>" | ">&" ...) word
             | heredoc
@@ -20,7 +20,7 @@ _DESCRIPTOR = re.compile(r"[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*(?P<subscript>\[.*\])?
 
 
 def is_descriptor(found: Word) -> bool:
-    """Tell whether a word right before `<` or `>` belongs to it; a subscript in it holds no value."""
+    """Tell whether a word right before `<` or `>` belongs to it. Its subscript can hold no value."""
     descriptor = _DESCRIPTOR.fullmatch(found.text)
     if descriptor and descriptor["subscript"]:
         refuse(found.marks, Refusal.NAME)
@@ -28,7 +28,7 @@ def is_descriptor(found: Word) -> bool:
 
 
 def redirection(c: Cursor, state: CommandList) -> bool:
-    """Read the redirection here, or tell that there is none."""
+    """Read the redirection here, or return False if there is none."""
     following = c.ahead(3)
     if following.startswith("<<") and following != "<<<":
         open_heredoc(c, state.command)
