@@ -1,4 +1,4 @@
-"""The recipes around a command: listed, and compared with a manifest or with a repository."""
+"""List the recipes around a command, and compare them with a manifest or a repository."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def list_recipes(workspace: Workspace) -> RecipeListing:
-    """Return every recipe that can be run by name, what shadows what, and the files that are broken."""
+    """Return every recipe that can be run by name, what shadows what, and the broken files."""
     from amplihack.system.listing import list_library  # deferred, as below: each command needs one of them
 
     return list_library(workspace.library)
 
 
 def refresh_manifest(workspace: Workspace, directory: str | None) -> Path:
-    """Write the manifest of a directory anew and return its path."""
+    """Write the manifest of a directory again and return its path."""
     from amplihack.system.manifest import update_manifest
 
     return update_manifest(_recipe_directory(workspace, directory))

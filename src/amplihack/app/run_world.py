@@ -1,4 +1,4 @@
-"""The world of a run: the shell, the agent, the recipes and the people that the engine can turn to."""
+"""Build the world of a run: the shell, the agent, the recipes and the person that the engine can ask."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def _approver(request: RunRequest, journal: FanOut) -> Approver:
 
 
 class Book(Record):
-    """Finds sub-recipes; tells of each before it runs, and of the warnings about its file once.
+    """Finds sub-recipes. It reports each before it runs, and the warnings about its file once.
 
-    Under `strict` those warnings are errors.
+    With `strict`, those warnings are errors.
     """
 
     workspace: Workspace
@@ -151,9 +151,9 @@ def _choose(spec: str | None, search: AgentSearch) -> AgentRunner:
 
 
 def needs_agent(workspace: Workspace, located: Located, request: RunRequest, seen: set[str]) -> bool:
-    """Tell whether the recipe, or one that it calls by a plain name, has an agent step that its tags let run.
+    """Tell whether the recipe, or one it calls by a plain name, has an agent step that its tags let run.
 
-    `seen` holds the files that were looked at; it grows.
+    `seen` collects the files that were visited.
     """
     for step in every_step(located.recipe.steps):
         match step.action:

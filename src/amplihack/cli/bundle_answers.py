@@ -1,4 +1,4 @@
-"""The answers of `amplihack bundle`, as text for people or JSON for programs."""
+"""Answer `amplihack bundle`, as text for people or JSON for programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from amplihack.records import as_dict, replace
 def in_workspace(
     answer: Callable[[Workspace, argparse.Namespace], int],
 ) -> Callable[[argparse.Namespace], int]:
-    """Open the workspace for an answer; tell paths of what goes wrong from the current directory."""
+    """Open the workspace for an answer; errors show paths relative to the current directory."""
 
     @wraps(answer)
     def answered(options: argparse.Namespace) -> int:
@@ -42,7 +42,7 @@ def in_workspace(
 
 
 def request_for(workspace: Workspace, options: argparse.Namespace) -> LoadRequest:
-    """Make the load request that the words of a command ask for."""
+    """Make the load request for the arguments of a command."""
     return request_here(
         workspace,
         options.source,
@@ -53,7 +53,7 @@ def request_for(workspace: Workspace, options: argparse.Namespace) -> LoadReques
 
 
 def tell(workspace: Workspace, problems: Iterable[Problem]) -> None:
-    """What is not as it should be, on stderr; matters of taste are for `validate`."""
+    """Show problems on stderr, except notes, which are for `validate`."""
     worth = (problem for problem in problems if problem.severity != "note")
     show_problems(near_problems(worth, near(workspace.home.cwd)))
 
@@ -124,7 +124,7 @@ def answer_validate(workspace: Workspace, options: argparse.Namespace) -> int:
 
 
 def _checked(workspace: Workspace, options: argparse.Namespace) -> tuple[str, Sequence[Problem]]:
-    """The bundle's name and all findings; a file that is no bundle at all is a finding too."""
+    """Return the bundle's name and all findings. A file that is no bundle at all is a finding too."""
     try:
         loaded, found = asyncio.run(check(request_for(workspace, options), complete=options.complete))
     except BundleError as error:

@@ -1,4 +1,4 @@
-"""`amplihack recipe list|manifest|sync`: the recipes of a place, as text or as JSON."""
+"""Answer `amplihack recipe list|manifest|sync`, as text or as JSON."""
 
 from __future__ import annotations
 

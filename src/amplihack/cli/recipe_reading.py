@@ -1,4 +1,4 @@
-"""`amplihack recipe validate|check|explain|schema`: what a recipe says, without running it."""
+"""Answer `amplihack recipe validate|check|explain|schema`, which run nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `recipe-runner` command: the same engine under the flags of other recipe runners."""
+"""Run the `recipe-runner` command: the same engine with the flags of other recipe runners."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(words: list[str]) -> int:
-    """Answer what the flags ask for; only what answers it is loaded."""
+    """Answer what the flags ask for. Only the needed code is loaded."""
     if words in (["-V"], ["--version"]):  # the usual way to ask for it, without the cost of a parser
         sys.stdout.write(f"{_VERSION}\n")
         return 0

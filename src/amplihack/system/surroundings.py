@@ -32,7 +32,7 @@ class SystemClock:
 
 
 class Disk:
-    """Answers about paths; `home` is what `~` means."""
+    """Answers questions about paths. `home` is what `~` means."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
@@ -54,7 +54,7 @@ class Disk:
 
 
 class GitWorkTree:
-    """Stages changes with the user's git, in a work tree and nowhere else."""
+    """Stages changes with the user's git, in a work tree only."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = {**environment, "GIT_TERMINAL_PROMPT": "0"}
@@ -66,7 +66,7 @@ class GitWorkTree:
         return len((await self._git(directory, "diff", "--cached", "--name-only", "-z")).split("\0")) - 1
 
     async def _git(self, directory: str, *words: str) -> str:
-        """What git prints, or nothing when it fails: staging is a courtesy and never fails a step."""
+        """Return what git prints, or nothing when it fails: staging is optional and never fails a step."""
         finished = await run_process(
             Command(argv=("git", *words), cwd=Path(directory), env=self._environment, timeout=_GIT_LIMIT)
         )
@@ -74,14 +74,14 @@ class GitWorkTree:
 
 
 class Nobody:
-    """There is no terminal, so nobody can be asked."""
+    """Answers None, because there is no terminal to ask on."""
 
     async def decide(self, stage: str, prompt: str) -> Decision | None:  # noqa: ARG002 - the port's words
         return None
 
 
 class PersonAtTerminal:
-    """Asks on the terminal, between `before` and `after`, so that live progress makes room for it."""
+    """Asks on the terminal, between `before` and `after`, so that live progress makes room."""
 
     def __init__(self, before: Callable[[], None], after: Callable[[], None]) -> None:
         self._before, self._after = before, after
@@ -97,7 +97,7 @@ class PersonAtTerminal:
 
 
 async def _line() -> str:
-    """One line from the terminal; cancelling it leaves nothing waiting behind."""
+    """Read one line from the terminal. Cancelling it leaves no thread waiting."""
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
     descriptor = sys.stdin.fileno()

@@ -1,4 +1,4 @@
-"""Claude Code, started without a person: `claude -p`."""
+"""Run Claude Code without a person: `claude -p`."""
 
 from __future__ import annotations
 
@@ -42,8 +42,11 @@ class Claude(Record):
 
 
 class ClaudeReport:
-    """The result is in the last event. Its `subtype` says "success" even of an API error: only `is_error`
-    and the mark on the message that stands in for the model's tell."""
+    """Reads the events of Claude Code; the result is in the last one.
+
+    Its `subtype` is "success" even for an API error. Only `is_error`, and the error mark on the message that
+    replaces the model's, tell the truth.
+    """
 
     def __init__(self) -> None:
         self.outcome: ToolOutcome | None = None

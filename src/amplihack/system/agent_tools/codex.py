@@ -1,4 +1,4 @@
-"""Codex, started without a person: `codex exec`. Its sandbox stays as the user has it configured."""
+"""Run Codex without a person: `codex exec`. Its sandbox stays as the user configured it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Codex(Record):
 
 
 class CodexReport:
-    """The last message is the answer; the ones before it tell what the agent is up to."""
+    """Reads the events of Codex. The last message is the answer; earlier ones show its progress."""
 
     def __init__(self) -> None:
         self.outcome: ToolOutcome | None = None

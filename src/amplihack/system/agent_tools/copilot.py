@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI, started without a person: `copilot -p`. It reports neither tokens nor cost."""
+"""Run GitHub Copilot CLI without a person: `copilot -p`. It reports neither tokens nor cost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Copilot(Record):
 
 
 class CopilotReport:
-    """The last message with words in it is the answer, unless the session reports an error after it."""
+    """Reads the events of Copilot. The last message with text is the answer, unless an error follows."""
 
     def __init__(self) -> None:
         self.outcome: ToolOutcome | None = None

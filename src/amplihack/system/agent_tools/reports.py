@@ -1,4 +1,4 @@
-"""What agent tools report while they work, one JSON object a line: the part that they have in common."""
+"""Read the JSON events that agent tools print, one object a line: the common part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ToolEvent: TypeAlias = Mapping[str, Any]  # checked at every access: it comes fr
 
 
 class ToolOutcome(Record, kw_only=True):
-    """What a tool's report comes to; an `error` beats any text and any exit code."""
+    """The result of a tool's report. An `error` overrules any text and any exit code."""
 
     text: str = ""
     error: str = ""
@@ -24,18 +24,18 @@ class ToolOutcome(Record, kw_only=True):
 
 
 class ToolReport(Protocol):
-    """Takes a tool's events in order. `outcome` is None as long as none of them was one of this tool's."""
+    """Reads a tool's events in order. `outcome` is None until one of this tool's events arrived."""
 
     @property
     def outcome(self) -> ToolOutcome | None: ...
 
     def take(self, event: ToolEvent) -> str:
-        """Note the event; what to show of it, or nothing."""
+        """Process the event, and return what to show of it; may be empty."""
         ...
 
 
 def parse_event(line: str) -> ToolEvent | None:
-    """Return the event on a line, or None for text of another kind."""
+    """Return the event on a line, or None for other text."""
     if not line.startswith("{"):
         return None
     try:
@@ -54,7 +54,7 @@ def part(event: ToolEvent, *path: str) -> ToolEvent:
 
 
 def parts(event: ToolEvent, key: str) -> list[ToolEvent]:
-    """Return the objects in a list."""
+    """Return the objects in the list at a key."""
     found = event.get(key)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
@@ -75,6 +75,6 @@ def amount(event: ToolEvent, key: str) -> float | None:
 
 
 def shorten(words: str, limit: int = 200) -> str:
-    """Return one line of it, to show."""
+    """Return the text on one line, shortened for display."""
     line = " ".join(words.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,4 +1,4 @@
-"""Canned answers from a file, for tests and demos: `scripted:<file>`.
+"""Give scripted answers from a file, for tests and demos: `scripted:<file>`.
 
 The file is YAML or JSON: a list of answers, or a mapping with the list under `answers`. The first that fits
 is given.
@@ -45,14 +45,14 @@ class ScriptedAnswer(Record, kw_only=True):
     times: int | None
 
     def fits(self, request: AgentRequest) -> re.Match[str] | None:
-        """Return the match, if this is an answer to the request."""
+        """Return the match if this answer fits the request."""
         if self.agent is not None and self.agent != request.agent:
             return None
         return (self.match or re.compile("")).search(request.prompt)
 
 
 class Scripted(Record):
-    """Remembers how often it gave each answer; that is the only thing about it that changes."""
+    """Gives scripted answers, and counts how often it gave each."""
 
     answers: tuple[ScriptedAnswer, ...]
     given: dict[int, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The agents that a run can ask, as one table: choosing, help pages and error messages read it.
+"""List all agents in one table, which choosing, help pages and error messages read.
 
 To add a tool, write its module and add a row to `AGENTS`. Importing the table loads none of the tools.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Start(Record, kw_only=True):
-    """How the user wants a program to be started; `allow` are the flags that widen what it may do."""
+    """How to start a program. `allow` are the flags that extend its permissions."""
 
     program: str
     extra: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class Start(Record, kw_only=True):
 
 
 class LaunchedAgent(Record, kw_only=True):
-    """A word that only a launcher understands."""
+    """A name that only a launcher understands."""
 
     takes_system_prompt: bool = False
 

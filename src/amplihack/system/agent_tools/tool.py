@@ -1,4 +1,4 @@
-"""Running an agent's command-line tool: one call, what it said meanwhile, and what that comes to."""
+"""Run an agent's command-line tool: start it, read its output and report the result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Invocation(Record):
 
 
 class Tool(Protocol):
-    """What is particular about one command-line tool. `scratch` is a private directory for the call."""
+    """What is specific to one command-line tool. `scratch` is a private directory for the call."""
 
     @property
     def name(self) -> str: ...
@@ -42,7 +42,7 @@ class Tool(Protocol):
     def call(self, request: AgentRequest, scratch: Path) -> Invocation: ...
 
     def report(self) -> ToolReport | None:
-        """Return what reads its output, or None when that is plain text."""
+        """Return the reader of its output, or None if the output is plain text."""
         ...
 
 
@@ -57,7 +57,7 @@ def private_file(path: Path, content: str) -> Path:
 
 
 class ToolAgent(Record):
-    """An agent that is a command-line tool; `environment` is the one for children of the run."""
+    """An agent that is a command-line tool. `environment` is the one for processes of the run."""
 
     tool: Tool
     environment: Mapping[str, str]
@@ -120,7 +120,7 @@ class ToolAgent(Record):
 
 
 class _Listener:
-    """Turns what a tool prints into lines to show."""
+    """Turns the output of a tool into lines to show."""
 
     def __init__(self, report: ToolReport | None, on_line: Callable[[str], None]) -> None:
         self._report, self._on_line = report, on_line
@@ -138,7 +138,7 @@ class _Listener:
 
 
 def _read(sink: Path) -> tuple[str, int]:
-    """Return what an agent wrote there, trimmed, and how many bytes of it were too many."""
+    """Return what an agent wrote there, trimmed, and how many bytes were cut off."""
     try:
         with sink.open("rb") as file:
             text = file.read(OUTPUT_LIMIT).decode("utf-8", "replace").strip()
@@ -150,7 +150,7 @@ def _read(sink: Path) -> tuple[str, int]:
 def _failure(
     name: str, request: AgentRequest, done: Finished, outcome: ToolOutcome, *, structured: bool
 ) -> AgentFailed:
-    """Explain a failure: by the structured report, else by the end of the plain text."""
+    """Explain a failure by the structured report, otherwise by the end of the plain text."""
     stdout, stderr = done.stdout.tail(STDOUT_TAIL), done.stderr.tail(STDERR_TAIL)
     words = f"{outcome.error}\n{stderr}" if structured else f"{stdout}\n{stderr}"
     timed_out = done.timed_out or done.idle_timed_out
