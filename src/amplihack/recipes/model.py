@@ -277,10 +277,6 @@ class Recipe(Record, kw_only=True):
         """Return the top-level steps of every stage, in order."""
         return tuple(step for stage in self.stages for step in stage.steps)
 
-    @property
-    def staged(self) -> bool:
-        return any(stage.name for stage in self.stages)
-
 
 def every_step(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return the steps and those inside their loop bodies, in file order."""

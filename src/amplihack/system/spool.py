@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Iterator
 
 OUTPUT_LIMIT = 10_000_000  # bytes of output that a step may keep as its value
 IN_MEMORY = 262_144
@@ -62,11 +61,6 @@ class Captured:
             parts.append(part)
             start, length = start + len(part), length - len(part)
         return b"".join(parts)
-
-    def chunks(self) -> Iterator[bytes]:
-        """Everything, a piece at a time, for writing it somewhere else."""
-        for start in range(0, self.size, _CHUNK):
-            yield self.read(start, _CHUNK)
 
     def text(self, limit: int | None = None) -> str:
         """Return the first `limit` bytes, cut between characters; bad bytes become U+FFFD."""

@@ -52,16 +52,12 @@ class SourceUnavailable(SourceError):  # noqa: N818
 
 
 class SourceOffline(SourceUnavailable):
-    """Raised when the network is off. `missing` lists every needed address that is not in the cache."""
+    """Raised when the network is off and the source is not in the cache."""
 
-    def __init__(self, missing: tuple[str, ...]) -> None:
-        listed = ", ".join(missing)
+    def __init__(self, uri: str) -> None:
         super().__init__(
-            f"offline, and not in the cache: {listed}",
-            uri=missing[0] if len(missing) == 1 else None,
-            fix="run it once with the network on",
+            f"offline, and not in the cache: {uri}", uri=uri, fix="run it once with the network on"
         )
-        self.missing = missing
 
 
 class GitCloneTimeoutError(SourceUnavailable):

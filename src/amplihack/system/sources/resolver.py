@@ -86,26 +86,9 @@ class Sources:
         metadata = await self._store.stored(address)
         if metadata is None:
             if self.offline and address.is_networked:
-                raise SourceOffline((address.uri,))
+                raise SourceOffline(address.uri)
             metadata = await self._store.get(address)
         return await asyncio.to_thread(self._resolved, address, metadata)
-
-    async def resolve_all(
-        self, uris: Iterable[str], *, base: Path | None = None
-    ) -> tuple[ResolvedSource, ...]:
-        """Resolve many at once, in order. Offline, one SourceOffline lists all that is missing."""
-        wanted = tuple(uris)
-        if self.offline and (missing := await self.missing(wanted)):
-            raise SourceOffline(missing)
-        answers = await asyncio.gather(
-            *(self.resolve(uri, base=base) for uri in wanted), return_exceptions=True
-        )
-        resolved: list[ResolvedSource] = []
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
-            resolved.append(answer)
-        return tuple(resolved)
 
     async def missing(self, uris: Iterable[str]) -> tuple[str, ...]:
         """Return the addresses, without secrets, that would need the network."""
