@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from amplihack.app.adapter import ExecutionListener
 from amplihack.app.run_listeners import listening, redactor_for
@@ -15,12 +15,14 @@ from amplihack.app.run_world import Book, open_world
 from amplihack.app.workspace import Opened, Workspace
 from amplihack.errors import Problem, RecipeError
 from amplihack.recipes.engine import run_recipe
-from amplihack.recipes.engine.dry_run import Forecast
-from amplihack.recipes.engine.dry_run import forecast as forecast_recipe
 from amplihack.recipes.results import RunResult
 from amplihack.recipes.values import Value
 from amplihack.records import replace
 from amplihack.system.event_loop import run_until_signal
+from amplihack.system.tokens import token
+
+if TYPE_CHECKING:
+    from amplihack.recipes.engine.dry_run import Forecast
 
 
 async def run(
@@ -74,6 +76,8 @@ def forecast(
     workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest
 ) -> tuple[Forecast, ...]:
     """Predict what a run would do, including its sub-recipes, with secrets masked."""
+    from amplihack.recipes.engine.dry_run import forecast as forecast_recipe  # deferred: a run needs none
+
     redactor = redactor_for(workspace, opened.located.recipe, values)
     steps = forecast_recipe(opened.located, values, Book(workspace, on_recipe=redactor.know), request)
     return tuple(
@@ -84,7 +88,7 @@ def forecast(
 
 def _new_run_id() -> str:
     """Return an id that sorts by time and is never used twice."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token(4)}"
 
 
 def _refuse(workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest) -> None:

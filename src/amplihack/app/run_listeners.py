@@ -20,7 +20,6 @@ from amplihack.recipes.secrets import Redactor
 from amplihack.recipes.values import Value
 from amplihack.system.listeners.fan_out import FanOut
 from amplihack.system.listeners.listener import Listener
-from amplihack.system.listeners.plain import PlainProgress
 from amplihack.system.listeners.progress_file import ProgressFile, WorkstreamFile
 
 Open: TypeAlias = Callable[[Workspace, str, RunRequest], Listener | None]  # the text is the recipe's name
@@ -65,9 +64,12 @@ def _progress(_workspace: Workspace, _recipe: str, request: RunRequest) -> Liste
     """Show live progress on a terminal, plain lines elsewhere."""
     if not request.progress:
         return None
+    # Deferred, as below: each command needs at most one of them, and rich is slow to load.
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        from amplihack.system.listeners.plain import PlainProgress
+
         return PlainProgress(sys.stderr, clock=time.monotonic, verbose=request.verbose)
-    from amplihack.system.listeners.live import LiveProgress, terminal  # deferred: rich is slow to load
+    from amplihack.system.listeners.live import LiveProgress, terminal
 
     return LiveProgress(terminal(sys.stderr), clock=time.monotonic, verbose=request.verbose)
 

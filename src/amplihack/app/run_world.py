@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -18,7 +17,6 @@ from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
 from amplihack.recipes.ports import Approver, Persona, World
 from amplihack.records import Record, field
-from amplihack.system.agent_files import AgentFiles
 from amplihack.system.agent_tools.environment import RunIdentity
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec
 from amplihack.system.agent_tools.wrapped import Isolated, Late
@@ -26,6 +24,7 @@ from amplihack.system.listeners.fan_out import FanOut
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.shell import BashShell
 from amplihack.system.surroundings import Disk, GitWorkTree, Nobody, PersonAtTerminal, SystemClock
+from amplihack.system.tokens import token
 
 
 @asynccontextmanager
@@ -39,7 +38,7 @@ async def open_world(
     search = AgentSearch(
         environment=workspace.environment,
         cwd=workspace.home.cwd,
-        run=RunIdentity(run_id=request.run_id, tree_id=secrets.token_hex(4)),
+        run=RunIdentity(run_id=request.run_id, tree_id=token(4)),
     )
     agent = _agent(workspace, located, request, search)
     with scratch_directory("run") as scratch:
@@ -48,7 +47,7 @@ async def open_world(
             yield World(
                 shell=shell,
                 agents=Isolated(agent, scratch) if agent and request.isolate_agents else agent,
-                personas=PersonaFiles(workspace.agents),
+                personas=PersonaFiles(workspace),
                 recipes=Book(
                     workspace,
                     on_recipe=journal.know,
@@ -118,10 +117,10 @@ def _in_words(problem: Problem) -> str:
 class PersonaFiles(Record):
     """Finds agents by their files."""
 
-    files: AgentFiles
+    workspace: Workspace
 
     def persona(self, reference: str) -> Persona:
-        found = self.files.resolve(reference)
+        found = self.workspace.agents.resolve(reference)
         return Persona(found.text, found.model)
 
 

@@ -6,17 +6,18 @@ import posixpath
 import re
 
 from amplihack.bundles.schemes import SCHEMES, Way, is_address, way_of
+from amplihack.patterns import pattern
 from amplihack.records import Record, replace
 
 DEFAULT_REF = "main"
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")  # one letter is a drive
-_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
-_DRIVE_IN_PATH = re.compile(r"/[A-Za-z]:(?:[\\/]|$)")
+_SCHEME = pattern(r"([A-Za-z][A-Za-z0-9+.\-]+)://")  # one letter is a drive
+_WINDOWS = pattern(r"[A-Za-z]:[\\/]|\\\\")
+_DRIVE_IN_PATH = pattern(r"/[A-Za-z]:(?:[\\/]|$)")
 _PATH_STARTS = ("/", "./", "../", "~/", ".\\", "..\\")
 _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
-_SECRET_PARAMETER = re.compile(r"(?i)\b([\w-]*(?:token|secret|key|password|passwd|sig|signature)=)[^&#\s]*")
-_GIT_SUFFIX = re.compile(r"(?:\.git|/)+$")
-_USER = re.compile(r"(?i)\b((?:[a-z][a-z0-9+.\-]*)://)([^/@\s?#]+)@")
+_SECRET_PARAMETER = pattern(r"(?i)\b([\w-]*(?:token|secret|key|password|passwd|sig|signature)=)[^&#\s]*")
+_GIT_SUFFIX = pattern(r"(?:\.git|/)+$")
+_USER = pattern(r"(?i)\b((?:[a-z][a-z0-9+.\-]*)://)([^/@\s?#]+)@")
 
 
 class ParsedURI(Record):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import sys
@@ -99,3 +100,21 @@ def _our_bug(error: Exception) -> int:
         "  fix: please report it, with the lines above and the command that you ran\n"
     )
     return OUR_BUG
+
+
+def leave(code: int) -> int:
+    """End this process, which is ours alone, with that code; return it where threads are still at work.
+
+    Taking every module apart, as Python does at its end, costs a fifth of a short command and helps nobody:
+    files are closed and memory is given back anyway. Functions registered with `atexit` are called.
+    """
+    threading = sys.modules.get("threading")
+    if threading is not None and threading.active_count() > 1:
+        return code
+    atexit._run_exitfuncs()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            continue  # nobody is left to be told
+    os._exit(code)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from amplihack.cli.guard import guarded
+from amplihack.cli.guard import guarded, leave
 from amplihack.version import __version__
 
 TYPE_CHECKING = False  # `typing` itself costs more than all the rest of `--version`
@@ -141,12 +141,14 @@ _TAIL = """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    words = list(sys.argv[1:] if argv is None else argv)
-    return guarded(lambda: dispatch(words))
+    """Answer a command and return its exit code; without `argv`, for a process that is ours alone, end it."""
+    if argv is not None:
+        return guarded(lambda: dispatch(list(argv)))
+    return leave(guarded(lambda: dispatch(sys.argv[1:], alone=True)))
 
 
-def dispatch(words: list[str]) -> int:
-    """Run the command that the words begin with."""
+def dispatch(words: list[str], *, alone: bool = False) -> int:
+    """Run the command that the words begin with; `alone` means that the process does nothing else."""
     if not words or words[0] in ("-h", "--help", "help"):
         sys.stdout.write(help_page())
         return 0 if words else 2
@@ -163,6 +165,10 @@ def dispatch(words: list[str]) -> int:
         if verb not in _verbs(name):
             _refuse(verb, name)
         name, rest = f"{name} {verb}", rest[1:]
+    if alone:
+        from amplihack.cli.quick_start import quick_start  # deferred: `--version` needs none of it
+
+        quick_start()
     options = parser(name).parse_args(rest)
     code: int = _load(COMMANDS[name].answer)(options)
     return code
@@ -170,7 +176,7 @@ def dispatch(words: list[str]) -> int:
 
 def parser(name: str) -> Parser:
     """Return the parser for the arguments of a command."""
-    from amplihack.cli.arguments import Parser  # deferred, as below: `--version` needs none of it
+    from amplihack.cli.arguments import Parser  # deferred, as above
 
     command = COMMANDS[name]
     made = Parser(

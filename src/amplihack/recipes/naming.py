@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TypeAlias
 
 from amplihack.errors import InputError
+from amplihack.patterns import pattern
 from amplihack.records import Record
 
-_SEGMENT = re.compile(r"[A-Za-z0-9_-]+")
+_SEGMENT = pattern(r"[A-Za-z0-9_-]+")
 _SUFFIXES = (".yaml", ".yml")
 _FORM = "Agent reference must be in 'namespace:name' format"
 

@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Iterator
 
+from amplihack.patterns import pattern
 from amplihack.recipes.model import JsonPick
 from amplihack.recipes.values import MISSING, Missing, Value, from_json, typed
 
-_FENCE = re.compile(r"```([^\n`]*)\n?(.*?)```", re.DOTALL)
+_FENCE = pattern(r"```([^\n`]*)\n?(.*?)```", re.DOTALL)
 _MOST_OPENERS = 2_000  # a text with more brackets than this is not an answer with JSON in it
 
 JSON_REMINDER = """

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
+from amplihack.patterns import pattern
 from amplihack.recipes.values import KeyPath
 from amplihack.records import Record
 
@@ -23,9 +24,9 @@ _OPEN = r"(?<!\$)\{\{[ \t]*+"
 _CLOSE = r"[ \t]*+\}\}"
 _ELSE = r"else(?:[ \t][^{}\n]*+)?\}\}"
 
-_PLACEHOLDER = re.compile(rf"{_OPEN}(?!{_ELSE})({_PATH}){_CLOSE}")
-_SEGMENT = re.compile(r"""\.?([A-Za-z0-9_][A-Za-z0-9_-]*+)|\[(?:([0-9]++)|"([^"\n]*+)"|'([^'\n]*+)')\]""")
-_UNSUPPORTED = re.compile(
+_PLACEHOLDER = pattern(rf"{_OPEN}(?!{_ELSE})({_PATH}){_CLOSE}")
+_SEGMENT = pattern(r"""\.?([A-Za-z0-9_][A-Za-z0-9_-]*+)|\[(?:([0-9]++)|"([^"\n]*+)"|'([^'\n]*+)')\]""")
+_UNSUPPORTED = pattern(
     rf"{_OPEN}(?:(?P<empty>\}}\}})"
     rf"|(?P<block>[#/^][^{{}}\n]*+\}}\}}|{_ELSE})"
     rf"|(?P<filter>{_PATH}[ \t]*+\|[^{{}}\n]*+\}}\}}))"

@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from amplihack.errors import InputError
+from amplihack.patterns import pattern
 from amplihack.recipes.values import Value, from_json, truncate
 from amplihack.records import Record, as_dict
 
@@ -24,7 +25,7 @@ FUTURE_ALLOWED: Final = 30.0  # clocks differ a little
 LONGEST_STEP_NAME: Final = 256  # bytes
 LONGEST_SAFE_NAME: Final = 64
 
-_FILE_NAME = re.compile(r"amplihack-progress-([A-Za-z0-9_]{1,64})-([0-9]+)\.json")
+_FILE_NAME = pattern(r"amplihack-progress-([A-Za-z0-9_]{1,64})-([0-9]+)\.json")
 _AFTER: Mapping[ProgressStatus, frozenset[ProgressStatus]] = {
     "running": frozenset({"completed", "failed", "skipped"}),
     "unknown": frozenset({"running", "completed", "failed", "skipped"}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from amplihack.recipes.agents import Usage
 from amplihack.recipes.values import Value
@@ -212,12 +212,6 @@ def every_result(results: Iterable[StepResult]) -> Iterator[StepResult]:
             yield result
 
 
-class _Spent(TypedDict):
-    executed: int
-    usage: Usage | None
-    cost_usd: float | None
-
-
 class Spending(Record, kw_only=True):
     """Executed steps, tokens and money that something used. None means unknown, which is not 0."""
 
@@ -237,7 +231,7 @@ class Spending(Record, kw_only=True):
             cost_usd=_without(self.cost_usd, part.cost_usd),
         )
 
-    def fields(self) -> _Spent:
+    def fields(self) -> dict[str, Any]:
         return {"executed": self.executed, "usage": self.usage, "cost_usd": self.cost_usd}
 
 

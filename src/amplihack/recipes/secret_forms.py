@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote, quote_plus
 
+from amplihack.patterns import pattern
 from amplihack.recipes.values import Value, to_text
 
 MASK = "***"
@@ -15,13 +15,13 @@ _SHORTEST_GUESS = 8  # a shorter text that nobody declared secret is more likely
 _MOST_LINES = 256  # of one secret; a private key has some fifty
 _SHORTEST_NUMBER = 4  # masking every "5" in every line would hide nothing and spoil everything
 
-_KEY_NAME = re.compile(
+_KEY_NAME = pattern(
     r"PASSWORD|PASSWD|PASSPHRASE|APIKEY|(?:^|_)(?:SECRETS?|CREDENTIALS?|PRIVATE_KEY|ACCESS_KEY|API_KEY)(?:_|$)"
     r"|TOKEN(?:_|$)|SECRET$|_(?:KEY|AUTH|PAT|PWD)$|^AUTH$|AUTHORIZATION"
 )
-_PLACE_NAME = re.compile(r"(?:_|^)(?:FILE|PATH|DIR|DIRECTORY|SOCK|SOCKET|URL|URI|HOST|ENDPOINT)$")
-_URL_PASSWORD = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
-_COLOUR = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_PLACE_NAME = pattern(r"(?:_|^)(?:FILE|PATH|DIR|DIRECTORY|SOCK|SOCKET|URL|URI|HOST|ENDPOINT)$")
+_URL_PASSWORD = pattern(r"://[^/\s:@]*:([^/\s@]+)@")
+_COLOUR = pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 
 def strip_colours(text: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
+
+from amplihack.patterns import pattern
 
 Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Value] | None"
 KeyPath: TypeAlias = tuple[str, ...]  # ("obj", "key", "0"): a name, then keys and indexes
@@ -23,7 +24,7 @@ MISSING = Missing()
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 DEEPEST = 100  # levels of lists and maps in a value that comes from outside
-_INDEX = re.compile(r"-?[0-9]{1,9}")
+_INDEX = pattern(r"-?[0-9]{1,9}")
 
 
 def lookup(scope: Mapping[str, Value], path: KeyPath) -> Value | Missing:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import secrets
 
-_CHILD = re.compile(r"[0-9a-f]{16}-([0-9a-f]{16})_.+")
-_TRACE = re.compile(r"[0-9a-f]{32}")
+from amplihack.patterns import pattern
+
+_CHILD = pattern(r"[0-9a-f]{16}-([0-9a-f]{16})_.+")
+_TRACE = pattern(r"[0-9a-f]{32}")
 _NO_SPAN = "0" * 16
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Protocol, TypeAlias
 
+from amplihack.patterns import pattern
 from amplihack.records import Record
 from amplihack.sessions.providers import find_provider_instance
 
-_NUMBER = re.compile(r"([0-9]+)")
+_NUMBER = pattern(r"([0-9]+)")
 _DATE_DIGITS = 8
 
 _Version: TypeAlias = tuple[tuple[str | int, ...], tuple[int, ...], str]

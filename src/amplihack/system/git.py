@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from amplihack.errors import AmplihackError, NothingToUse
+from amplihack.patterns import pattern
 from amplihack.records import Record
 
 TIMEOUT = 30.0
@@ -35,7 +35,7 @@ _SETTINGS = (
     "gc.auto=0",
     "maintenance.auto=false",
 )
-_URL = re.compile(r"[a-zA-Z][\w+.-]*://[^\s'\"]+")
+_URL = pattern(r"[a-zA-Z][\w+.-]*://[^\s'\"]+")
 
 
 def safe_argv(

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import itertools
 import os
-import secrets
 from collections.abc import Mapping
 from functools import lru_cache
+
+from amplihack.system.tokens import token
 
 VARIABLE = "AMPLIHACK_PROCESS_MARK"
 _numbers = itertools.count(1)
@@ -22,7 +23,7 @@ _numbers = itertools.count(1)
 @lru_cache(maxsize=1)
 def _of_process(pid: int) -> str:
     del pid  # a fork has another one, and so gets a mark of its own
-    return secrets.token_hex(8)
+    return token(8)
 
 
 def starter() -> str:

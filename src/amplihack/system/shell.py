@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from amplihack.recipes.templates import EnvironmentPlan, plan_environment
 from amplihack.recipes.values import Value, to_json
 from amplihack.system.background import Background
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
+from amplihack.system.tokens import token
 
 BASH = "/bin/bash"
 _INLINE = 65_536  # a longer script is run from a file
@@ -87,7 +87,7 @@ class BashShell:
         )
 
     def _write(self, text: str, files: list[Path]) -> Path:
-        path = self._scratch / f"step-{secrets.token_hex(8)}"
+        path = self._scratch / f"step-{token(8)}"
         files.append(path)
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

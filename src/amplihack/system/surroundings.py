@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from amplihack.recipes.ports import Decision
 from amplihack.system.processes import Command, run_process
+from amplihack.system.tokens import token
 
 _GIT_LIMIT = 60.0
 
@@ -28,7 +28,7 @@ class SystemClock:
             await asyncio.sleep(seconds)
 
     def token(self) -> str:
-        return f"AH_{secrets.token_hex(12)}"
+        return f"AH_{token(12)}"
 
 
 class Disk:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from amplihack.errors import NotFound, UsageError
+from amplihack.patterns import pattern
 from amplihack.records import Record
 from amplihack.system.git import Git, GitFailed
 
 DEFAULT_URL = "https://github.com/microsoft/amplifier-bundle-recipes"
 _PATHS = ("amplifier-bundle/recipes/", "src/amplihack/amplifier-bundle/recipes/")
 _SUMMARY_BYTES = 500
-_REMOTE = re.compile(r"[A-Za-z0-9_-]+")
-_BRANCH = re.compile(r"(?!.*(\.\.|//|/\.|\.lock(/|$)))[A-Za-z0-9_][A-Za-z0-9_./+#-]*(?<![./])")
+_REMOTE = pattern(r"[A-Za-z0-9_-]+")
+_BRANCH = pattern(r"(?!.*(\.\.|//|/\.|\.lock(/|$)))[A-Za-z0-9_][A-Za-z0-9_./+#-]*(?<![./])")
 
 
 class UpstreamReport(Record):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from amplihack.patterns import pattern
 from amplihack.recipes.conditions.rules import Rules, number_in, ordered, truthy
 from amplihack.recipes.values import Value, to_text
 
@@ -16,7 +16,7 @@ Function: TypeAlias = Callable[[Sequence[Value], Rules], Value]
 MOST_TEXT: Final = 1 << 24  # characters
 MOST_ITEMS: Final = 1 << 20
 
-_INTEGER = re.compile(r"[-+]?[0-9]+")
+_INTEGER = pattern(r"[-+]?[0-9]+")
 
 
 def check_text(size: int) -> None:

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator
 
 from amplihack.errors import ConditionError
+from amplihack.patterns import pattern
 from amplihack.recipes.conditions.tokens import Token
 from amplihack.recipes.conditions.tree import Constant, Interpolated, PlaceholderNode
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.values import KeyPath
 
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPE = pattern(r"\\(.)", re.DOTALL)
 _MEANING = {"n": "\n", "t": "\t"}  # any other character stands for itself
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeGuard
 
+from amplihack.patterns import pattern
 from amplihack.recipes.conditions.tree import Operator
 from amplihack.recipes.values import Value, to_json, to_text
 from amplihack.records import Record
@@ -26,8 +27,8 @@ AMPLIFIER: Final = Rules(
     frozenset({"", "0", "0.0", "false", "none", "null"}), numbers_in_text=True, containers_as_json=True
 )
 
-_DIGITS = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
-_NOT_DIGITS = re.compile(r"[-+]?(?:inf|infinity|nan)", re.IGNORECASE)
+_DIGITS = pattern(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
+_NOT_DIGITS = pattern(r"[-+]?(?:inf|infinity|nan)", re.IGNORECASE)
 _MOST_DIGITS = 4300  # beyond this Python refuses to turn text into an exact integer
 _BOOLEANS: Final = {"true": True, "True": True, "false": False, "False": False}
 _LONGEST_FALSE_WORD = 5

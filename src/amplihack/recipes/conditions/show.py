@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import assert_never
 
+from amplihack.patterns import pattern
 from amplihack.recipes.conditions.tree import (
     And,
     Call,
@@ -23,7 +23,7 @@ from amplihack.recipes.conditions.tree import (
 )
 from amplihack.recipes.values import KeyPath
 
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_PLAIN = pattern(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 _WORDS = {True: "true", False: "false", None: "null"}
 
 

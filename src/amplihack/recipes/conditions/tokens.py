@@ -6,12 +6,13 @@ import re
 from typing import Final
 
 from amplihack.errors import ConditionError
+from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.records import Record
 
-_BLANKS = re.compile(r"[ \t\r\n]*")
-_KEY = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z][A-Za-z0-9_]*)*")
-_TOKEN = re.compile(
+_BLANKS = pattern(r"[ \t\r\n]*")
+_KEY = pattern(r"[A-Za-z0-9_]+(?:-[A-Za-z][A-Za-z0-9_]*)*")
+_TOKEN = pattern(
     r"""(?P<string>'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
     r"|(?P<number>[-+]?\.?[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z][A-Za-z0-9_]*)*)"

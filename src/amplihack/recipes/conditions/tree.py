@@ -135,6 +135,8 @@ class Condition(Record):
 def children(node: Expression) -> tuple[Expression, ...]:
     """Return the expressions directly inside, in the order of the text."""
     match node:
+        case Name() | Constant() | PlaceholderNode() | Interpolated():  # most nodes are leaves
+            return ()
         case And(operands) | Or(operands):
             return operands
         case ListLiteral(items):
@@ -151,8 +153,6 @@ def children(node: Expression) -> tuple[Expression, ...]:
             return (base, index)
         case Method(base, _, arguments):
             return (base, *arguments)
-        case Constant() | Name() | PlaceholderNode() | Interpolated():
-            return ()
 
 
 def height(tree: Expression) -> int:

@@ -38,10 +38,16 @@ def known(tree: Expression, rules: Rules = AMPLIHACK) -> Value | Missing:
 
     Raises ConditionError if evaluating such an expression always fails.
     """
-    return MISSING if references(tree) else evaluate(tree, {}, rules)
+    return MISSING if mentions_variables(tree) else evaluate(tree, {}, rules)
+
+
+def mentions_variables(tree: Expression) -> bool:
+    return next(_references(tree), None) is not None
 
 
 def _references(node: Expression) -> Iterator[VariableReference]:
+    if isinstance(node, Constant):
+        return
     if path := _constant_path(node):
         yield VariableReference(path, node.column, quoted=False)
     elif isinstance(node, Interpolated):
@@ -56,6 +62,8 @@ def _references(node: Expression) -> Iterator[VariableReference]:
 def _constant_path(node: Expression) -> KeyPath:
     """Return `a.b['c'][0]` as a path; empty if the expression is no such chain."""
     steps: list[str] = []
+    if isinstance(node, Name):  # nearly always
+        return (node.name,)
     while isinstance(node, Property | Index):
         match node:
             case Property(_, key):

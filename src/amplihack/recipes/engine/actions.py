@@ -10,7 +10,6 @@ from collections.abc import Awaitable
 from typing import assert_never
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.engine.agent import ask, correct_json
 from amplihack.recipes.engine.bash import run_bash
 from amplihack.recipes.engine.numbers import number_of
 from amplihack.recipes.engine.state import Done, Job, StepFailure
@@ -74,6 +73,8 @@ async def _once(job: Job) -> Done:
             case Bash() as action:
                 done = await run_bash(job, action, limit)
             case Agent() as action:
+                from amplihack.recipes.engine.agent import ask  # deferred: many recipes ask no agent
+
                 done = await ask(job, action, limit)
             case SubRecipe() as action:
                 done = await _within(limit, call_recipe(job, action))
@@ -134,6 +135,8 @@ async def _with_json(job: Job, limit: float | None, done: Done) -> Done:
         return done
     found = find_json(done.text, rule.pick)
     if isinstance(found, Missing) and isinstance(action, Agent):
+        from amplihack.recipes.engine.agent import correct_json
+
         done = await correct_json(job, action, limit, done)
         found = find_json(done.text, rule.pick)
     if not isinstance(found, Missing):

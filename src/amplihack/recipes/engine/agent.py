@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from amplihack.errors import AmplihackError
+from amplihack.patterns import pattern
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.engine.directories import working_dir
 from amplihack.recipes.engine.frame import Frame
@@ -18,7 +17,7 @@ from amplihack.recipes.values import Value, tail
 from amplihack.records import replace
 
 _JSON_FROM_THE_START = "\n\nEnd your answer with the requested data as valid JSON."
-_PATTERN = re.compile(r"[*?\[]")
+_PATTERN = pattern(r"[*?\[]")
 _PREVIOUS_ANSWER = 2_000
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.frame import Frame, Scope
 from amplihack.recipes.engine.preflight import preflight
-from amplihack.recipes.engine.recovery import recover
 from amplihack.recipes.engine.stages import run_stages
 from amplihack.recipes.engine.state import Done, Job, StepFailure
 from amplihack.recipes.events import RecipeEntered
@@ -108,6 +107,8 @@ async def _after_failure(job: Job, action: SubRecipe, name: str, results: tuple[
         reason = f"Sub-recipe '{name}' ended: {job.run.ending_reason}"
         raise StepFailure(reason, hopeless=True)
     if action.recovery:
+        from amplihack.recipes.engine.recovery import recover  # deferred: hardly any recipe asks for it
+
         return await recover(job, name, summary, results)
     raise StepFailure(f"Sub-recipe '{name}' failed.\n{summary}")
 

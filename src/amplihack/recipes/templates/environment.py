@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from amplihack.errors import TemplateError
+from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import line_of
 from amplihack.recipes.templates.names import REFERENCE, unfit, variable_name
 from amplihack.recipes.templates.reserved import is_reserved
@@ -22,8 +23,8 @@ _PATH_ROOM = 256  # a guess at the bytes of the path in NAME_FILE
 _DEEPEST = 16
 _UNASKED = 8 * 1024  # bytes of variables that a script does not mention: each one slows bash down
 _SCALARS = frozenset({type(None), bool, int, float, str})
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_FAVOURED = re.compile(
+_IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_FAVOURED = pattern(
     r"(?:RECIPE_VAR_)?(?:task_description|repo_path|existing_branch|should_\w*)", re.IGNORECASE
 )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash import Place, Word
 from amplihack.recipes.values import KeyPath
 from amplihack.records import Record
 
-_EXPANSION = re.compile(r"[$`\1]")
-_DESCRIPTOR = re.compile(r"[0-9]+-?|-")
+_EXPANSION = pattern(r"[$`\1]")
+_DESCRIPTOR = pattern(r"[0-9]+-?|-")
 
 
 class Filled(Record):

@@ -6,18 +6,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from amplihack.errors import TemplateError
+from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import line_of
 from amplihack.recipes.templates.bash import Edit, Heredoc, Place, Quoting
 from amplihack.recipes.values import KeyPath
 from amplihack.records import Record
 
-_TOKEN = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
+_TOKEN = pattern(r"[A-Za-z0-9_]+", re.ASCII)
 _ATTEMPTS = 16
-_LOST_BY_BASH = re.compile("[\x01\x7f]")  # its own marks in strings; in `$(...)` a heredoc may lose them
+_LOST_BY_BASH = pattern("[\x01\x7f]")  # its own marks in strings; in `$(...)` a heredoc may lose them
 # In `$((a); b)`, and in any `$(...)` for older versions, bash counts quotes and parentheses before it knows
 # that they stand in a heredoc: there a value with such characters must not be in the text.
-_SYNTAX = re.compile(r"""[\\'"`$(){}<>#&|;\x01\x7f]""")
-_LEADING_TABS = re.compile(r"^\t+", re.MULTILINE)
+_SYNTAX = pattern(r"""[\\'"`$(){}<>#&|;\x01\x7f]""")
+_LEADING_TABS = pattern(r"^\t+", re.MULTILINE)
 
 
 def apply_edits(template: str, edits: Sequence[Edit]) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import count
 
+from amplihack.patterns import pattern
 from amplihack.recipes.values import KeyPath
 
 PREFIX = "RECIPE_VAR_"
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
-REFERENCE = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*)")
+_NOT_IN_NAMES = pattern(r"[^A-Za-z0-9_]")
+REFERENCE = pattern(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*)")
 
 
 def unfit(text: str) -> str:

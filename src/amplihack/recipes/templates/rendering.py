@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from amplihack.errors import TemplateError
+from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import find_escaped, line_of, show
 from amplihack.recipes.templates.bash import Edit, Place, Quoting, Refusal, read_script
 from amplihack.recipes.templates.filled import fill
@@ -19,9 +20,9 @@ from amplihack.recipes.templates.names import PREFIX, unfit, variable_names
 from amplihack.recipes.templates.scripts import APART, Hazard, ShellScript, is_number
 from amplihack.recipes.values import MISSING, KeyPath, Value, lookup, to_text
 
-_EXPANDS = re.compile(r"[$`]|[<>]\(")
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NAME_CHARACTER = re.compile(r"[A-Za-z0-9_]")
+_EXPANDS = pattern(r"[$`]|[<>]\(")
+_IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME_CHARACTER = pattern(r"[A-Za-z0-9_]")
 
 
 def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) -> ShellScript:

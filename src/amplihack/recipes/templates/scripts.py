@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from amplihack.patterns import pattern
 from amplihack.recipes.values import KeyPath
 from amplihack.records import Record
 
-_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
+_NUMBER = pattern(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
 
 
 class ShellScript(Record):

@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Callable, Mapping
 
+from amplihack.patterns import pattern
 from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, AgentRunner
 from amplihack.records import Record, replace
 
@@ -14,7 +15,7 @@ _PREFIX = "AMPLIHACK_RATELIMIT_"
 _MOST_RETRIES = 100
 _JITTER = 0.1  # up to a tenth longer, so that parallel agents do not come back at the same moment
 
-_WORDS = re.compile(
+_WORDS = pattern(
     r"\brate[ _-]?limit(?:s|ed|_error|_exceeded)?\b|\btoo many requests\b|\boverloaded(?:_error)?\b"
     r"|\bhit your (?:\w+ ){0,2}limit\b|\b(?:usage|session|weekly|quota) limit (?:reached|exceeded)\b",
     re.IGNORECASE,
@@ -23,14 +24,14 @@ _WORDS = re.compile(
 _NEARBY = r"(?<![a-z./])(?:(?:api|http|client|server)?error|http|status|api|code|response|request|rejected)"
 _BEFORE = rf"{_NEARBY}(?:/[\d.]+)?(?:[^\n\w]{{1,5}}(?:{_NEARBY}|is|was|with))*[^\n\w]{{1,5}}"
 _BUSY = r"(?:429|503|529)\b"
-_STATUS = re.compile(rf"{_BEFORE}{_BUSY}|\b{_BUSY}[^\n\w]{{1,5}}{_NEARBY}\b", re.IGNORECASE)
-_TRANSIENT = re.compile(
+_STATUS = pattern(rf"{_BEFORE}{_BUSY}|\b{_BUSY}[^\n\w]{{1,5}}{_NEARBY}\b", re.IGNORECASE)
+_TRANSIENT = pattern(
     r"\b(?:ECONNRESET|ECONNREFUSED|ETIMEDOUT|connection (?:reset|refused|error|closed)|stream disconnected"
     r"|network error|temporar(?:y|ily)|timed out|internal server error|bad gateway|server-side issue)\b"
     rf"|{_BEFORE}(?:500|502|504)\b",
     re.IGNORECASE,
 )
-_WAIT = re.compile(
+_WAIT = pattern(
     r"(?:retry[- _]?after|(?:try|retry) again in|resets? in)\W{1,3}(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE
 )
 _UNITS = {"ms": 0.001, "mi": 60.0, "m": 60.0, "h": 3600.0, "ho": 3600.0}

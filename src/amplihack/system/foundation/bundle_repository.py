@@ -19,6 +19,7 @@ from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tokens import estimate_tokens
 from amplihack.bundles.tree import Leaf, Table
 from amplihack.bundles.uris import parse_uri, shown, split_namespace
+from amplihack.patterns import pattern
 from amplihack.records import Record, field
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import real
@@ -31,8 +32,8 @@ _BUNDLE_FOLDERS: dict[str, Kind] = {
     "experiments": "experiments",
 }
 _SUFFIXES = (".md", ".yaml", ".yml")
-_ORIGIN = re.compile(r'^\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
-_SCP = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
+_ORIGIN = pattern(r'^\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
+_SCP = pattern(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
 
 
 def bundle_repo_dot(repo_root: Path) -> str:

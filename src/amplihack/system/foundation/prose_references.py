@@ -7,11 +7,12 @@ from pathlib import Path
 
 from amplihack.bundles.mention_syntax import parse_mentions
 from amplihack.bundles.uris import split_namespace
+from amplihack.patterns import pattern
 from amplihack.system.files import inside
 
-_FENCED = re.compile(r"^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
-_SPAN = re.compile(r"`[^`\n]+`")
-_AGENT = re.compile(r"(?<![\w@:/.-])([a-z][a-z0-9_-]*):([a-z][a-z0-9_-]*)(?![\w/:-]|\.\w)")
+_FENCED = pattern(r"^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_SPAN = pattern(r"`[^`\n]+`")
+_AGENT = pattern(r"(?<![\w@:/.-])([a-z][a-z0-9_-]*):([a-z][a-z0-9_-]*)(?![\w/:-]|\.\w)")
 _SCHEMES = frozenset({"http", "https", "git"})
 _SUFFIXES = ("", ".md", ".yaml", ".yml")
 

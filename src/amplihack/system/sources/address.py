@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import ipaddress
 import posixpath
-import re
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from amplihack.bundles.schemes import ARCHIVE_SUFFIXES, SCHEMES, Scheme
 from amplihack.bundles.uris import ParsedURI, escapes, is_commit, shown
+from amplihack.patterns import pattern
 from amplihack.records import Record, field
 from amplihack.system.files import short_hash
 from amplihack.system.sources.errors import SourceNotFound, SourceRefused
 
 RemoteKind: TypeAlias = Literal["git", "archive", "file"]
 
-_REF = re.compile(
+_REF = pattern(
     r"(?!.*(\.\.|//|/\.|@\{|\.lock(/|$)))[^\s\x00-\x20\x7f~^:?*\[\\.\-/][^\x00-\x20\x7f~^:?*\[\\]*(?<![./])"
 )
-_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_SHA256 = pattern(r"[0-9a-fA-F]{64}")
+_UNSAFE = pattern(r"[^A-Za-z0-9._-]+")
 
 
 class Address(Record, kw_only=True):

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from amplihack.bundles.schemes import SCHEMES
+from amplihack.patterns import pattern
 from amplihack.records import replace
 from amplihack.system.git import safe_environment
 from amplihack.system.processes import Command, ProcessError, run_process
@@ -27,8 +28,8 @@ Setting: TypeAlias = tuple[str, str]
 _DOORS = r"^(credential\..*|url\..*\.insteadof|http\.(.*\.)?(proxy|sslcainfo|sslcapath|extraheader))$"
 _USER, _PASSWORD = "AMPLIHACK_SOURCE_USER", "AMPLIHACK_SOURCE_PASSWORD"
 _HAND_OVER = f'!f() {{ printf "username=%s\\npassword=%s\\n" "${_USER}" "${_PASSWORD}"; }}; f'
-_INSTEAD_OF = re.compile(r"url\.(.*)\.insteadof", re.IGNORECASE | re.DOTALL)
-_PROXY = re.compile(r"http\.(.*\.)?proxy", re.IGNORECASE | re.DOTALL)
+_INSTEAD_OF = pattern(r"url\.(.*)\.insteadof", re.IGNORECASE | re.DOTALL)
+_PROXY = pattern(r"http\.(.*\.)?proxy", re.IGNORECASE | re.DOTALL)
 _TRANSPORTS = frozenset(scheme.transport for scheme in SCHEMES.values() if scheme.way == "git")
 _CONFIGURATION = ("XDG_CONFIG_HOME", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL")
 _SSH_NEEDS = ("SSH_AUTH_SOCK", "USER", "LOGNAME")

@@ -5,45 +5,46 @@ from __future__ import annotations
 import re
 
 from amplihack.bundles.uris import shown
+from amplihack.patterns import pattern
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused, SourceUnavailable
 
-_NOT_FOUND = re.compile(
+_NOT_FOUND = pattern(
     r"not found|does not exist|couldn't find remote ref|does not appear to be a git repository"
     r"|returned error: (404|410)|not our ref|no such ref|not a git repository|is this a git repository",
     re.IGNORECASE,
 )
-_NO_SUCH_OBJECT = re.compile(
+_NO_SUCH_OBJECT = pattern(
     r"not our ref|unadvertised object|couldn't find remote ref|shallow capabilities|no such remote ref"
     r"|remote error: upload-pack: not our ref",
     re.IGNORECASE,
 )
-_DENIED = re.compile(
+_DENIED = pattern(
     r"authentication failed|could not read (username|password)|permission denied|terminal prompts disabled"
     r"|returned error: (401|403|407)|host key verification failed|invalid credentials",
     re.IGNORECASE,
 )
-_NO_HOST = re.compile(
+_NO_HOST = pattern(
     r"could not resolve (host|proxy)|name or service not known|temporary failure in name resolution"
     r"|nodename nor servname|no address associated",
     re.IGNORECASE,
 )
-_UNREACHABLE = re.compile(
+_UNREACHABLE = pattern(
     r"connection refused|failed to connect|couldn't connect to server|network is unreachable|no route to host"
     r"|connection timed out",
     re.IGNORECASE,
 )
-_REFUSED = re.compile(
+_REFUSED = pattern(
     r"transport .* not allowed|dubious ownership|certificate (problem|verif)|local issuer certificate",
     re.IGNORECASE,
 )
-_LOCAL = re.compile(
+_LOCAL = pattern(
     r"no space left|disk quota|read-only file system|name too long"
     r"|(unable to|could not|cannot) (create|mkdir)",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"'[^']*'|[a-z+]+://\S+", re.IGNORECASE)  # a repository may have any name
-_NOISE = re.compile(
+_QUOTED = pattern(r"'[^']*'|[a-z+]+://\S+", re.IGNORECASE)  # a repository may have any name
+_NOISE = pattern(
     r"^(cloning into|warning: redirecting|remote: (enumerating|counting|compressing))", re.IGNORECASE
 )
 _KEPT = 600

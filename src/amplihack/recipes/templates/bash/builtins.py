@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Script
 from amplihack.recipes.templates.bash.flow import ARGUMENTS, identifiers, references
 from amplihack.recipes.templates.bash.places import (
@@ -32,9 +33,9 @@ _BUILTINS = DECLARES | {
     "wait",
 }
 _BUILTINS |= {"getopts", "set", "test", "[", "eval", "source", "."}
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_BRACES = re.compile(r"([A-Za-z0-9_]*)\{([A-Za-z0-9_,]+)\}([A-Za-z0-9_]*)")
-_MAY_BE_OPERATOR = re.compile(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)
+_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_BRACES = pattern(r"([A-Za-z0-9_]*)\{([A-Za-z0-9_,]+)\}([A-Za-z0-9_]*)")
+_MAY_BE_OPERATOR = pattern(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)
 _EXPANSIONS = ("$", "`", "\1")
 
 

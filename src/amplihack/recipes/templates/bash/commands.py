@@ -10,8 +10,7 @@ command  = { assignment | redirection } word { word | redirection }
 
 from __future__ import annotations
 
-import re
-
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.blocks import (
     CommandList,
     Expects,
@@ -34,8 +33,8 @@ from amplihack.recipes.templates.bash.redirections import is_descriptor, redirec
 from amplihack.recipes.templates.bash.taking import take
 from amplihack.recipes.templates.bash.words import comment, word
 
-_SEPARATOR = re.compile(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SEPARATOR = pattern(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")
+_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _PIPES = ("|", "|&")
 
 

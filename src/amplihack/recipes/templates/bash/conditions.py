@@ -5,8 +5,7 @@ condition = "[[" { word | operator | "(" | ")" | "!" | "&&" | "||" } "]]"
 
 from __future__ import annotations
 
-import re
-
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import quoted_or_plain
 from amplihack.recipes.templates.bash.flow import ValueFlow, identifiers, references
@@ -16,7 +15,7 @@ from amplihack.recipes.templates.bash.words import comment, finished, word
 
 _COMPARES_NUMBERS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _TESTS_NAME = frozenset({"-v", "-R"})
-_REGEX_RUN = re.compile(r"""[^ \t\n()\\'"$`{]+""")
+_REGEX_RUN = pattern(r"""[^ \t\n()\\'"$`{]+""")
 _NOTHING = Word("", [])
 
 

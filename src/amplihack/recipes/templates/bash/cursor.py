@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from amplihack.errors import TemplateError
+from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.flow import ValueFlow
 from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Span, Word
@@ -15,7 +16,7 @@ from amplihack.recipes.templates.bash.variables import Variables
 from amplihack.records import Record, field
 
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite
-BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
+BLANKS = pattern(r"(?:[ \t]|\\\n)+")
 
 
 class Script(Record, frozen=False, eq=False, repr=False):

@@ -10,17 +10,16 @@ Each function stands at the opening of its construct and ends behind the closing
 
 from __future__ import annotations
 
-import re
-
+from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.flow import identifiers
 from amplihack.recipes.templates.bash.parentheses import is_arithmetic
 from amplihack.recipes.templates.bash.places import Quoting, hold
 
-_DOUBLE_RUN = re.compile(r"""[^"\\$`{]+""")
-_HEREDOC_RUN = re.compile(r"[^\\$`{]+")
-_ARITHMETIC_RUN = re.compile(r"[^()\[\]\\$`{]+")
+_DOUBLE_RUN = pattern(r"""[^"\\$`{]+""")
+_HEREDOC_RUN = pattern(r"[^\\$`{]+")
+_ARITHMETIC_RUN = pattern(r"[^()\[\]\\$`{]+")
 _BACKTICK_ESCAPES = "$`\\"
 
 

@@ -5,17 +5,17 @@ n={{v}}; (( n > 3 ))        x={{v}}; echo ${!x}        f() { (( $1 )); }; f {{v}
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.places import Mark, Word
 from amplihack.records import Record, field
 
 ARGUMENTS = "@"  # stands for $1, $@ and the like
 
-_INSIDE = re.compile(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\{\{[^{}]*\}\}|\$\{#[^{}]*\}")
-_REFERENCE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])")
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\$\{?[0-9@*]")
+_INSIDE = pattern(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\{\{[^{}]*\}\}|\$\{#[^{}]*\}")
+_REFERENCE = pattern(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])")
+_IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*|\$\{?[0-9@*]")
 
 
 def references(text: str) -> Iterator[str]:

@@ -5,14 +5,13 @@ heredoc = ("<<" | "<<-") delimiter ... newline { line } delimiter newline
 
 from __future__ import annotations
 
-import re
-
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor, Waiting
 from amplihack.recipes.templates.bash.expansions import heredoc_text
 from amplihack.recipes.templates.bash.places import Heredoc, Place, Quoting, Refusal, SimpleCommand, refuse
 from amplihack.records import Record
 
-_PLAIN = re.compile(r"""[^ \t\n;&|<>()\\'"`${]+""")
+_PLAIN = pattern(r"""[^ \t\n;&|<>()\\'"`${]+""")
 
 
 class Ending(Record):

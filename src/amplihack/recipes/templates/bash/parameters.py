@@ -7,20 +7,19 @@ operation = (":-" | "=" | ":?" ...) word | ":" arithmetic | ("#" | "%" | "^" ...
 
 from __future__ import annotations
 
-import re
-
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.expansions import double, expandable, single, subscript
 from amplihack.recipes.templates.bash.flow import identifiers
 from amplihack.recipes.templates.bash.places import Quoting, Refusal, assign, hold, refuse
 
-_HEAD = re.compile(r"!?#?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[-@*#?$!])?")
-_EVALUATES = re.compile(r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|\w++(?:\[[^\[\]]*\])?@P\})")  # `${!x}`, `${x@P}`
-_NAME_REST = re.compile(r"[A-Za-z0-9_]+")
-_DEFAULT = re.compile(r":?[-=?+]")
-_PATTERN = re.compile(r"##?|%%?|\^\^?|,,?")
-_REPLACE = re.compile(r"//?")
-_OPERAND_RUN = re.compile(r"""[^}/\\'"$`{]+""")
+_HEAD = pattern(r"!?#?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[-@*#?$!])?")
+_EVALUATES = pattern(r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|\w++(?:\[[^\[\]]*\])?@P\})")  # `${!x}`, `${x@P}`
+_NAME_REST = pattern(r"[A-Za-z0-9_]+")
+_DEFAULT = pattern(r":?[-=?+]")
+_PATTERN = pattern(r"##?|%%?|\^\^?|,,?")
+_REPLACE = pattern(r"//?")
+_OPERAND_RUN = pattern(r"""[^}/\\'"$`{]+""")
 
 
 def parameter(c: Cursor, quoting: Quoting) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Cursor
 
 
@@ -33,8 +34,8 @@ def _closing(c: Cursor, opening: int) -> int:
     return c.closings[opening]
 
 
-_NESTING = re.compile(r"""\\.|'[^']*+'|\$?\(|\)|\$\{|\}|"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
-_IN_DOUBLE = re.compile(r"""\\.|\$\(|\$\{|"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
+_NESTING = pattern(r"""\\.|'[^']*+'|\$?\(|\)|\$\{|\}|"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
+_IN_DOUBLE = pattern(r"""\\.|\$\(|\$\{|"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
 
 
 def _parentheses(text: str, opening: int) -> Iterator[tuple[str, int]]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import without_prefix
 from amplihack.recipes.templates.bash.flow import ValueFlow, references
 from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word
@@ -30,7 +31,7 @@ _CODE_OPTION = {
     "su": r"-[a-z]*c|--(?:session-)?command",
 }
 _SSH_WITH_ARGUMENT = "BbcDEeFIiJLlmOopQRSWw"
-_INTERPRETER = re.compile(
+_INTERPRETER = pattern(
     r"(?:^|[^A-Za-z0-9_.])(?P<name>(?:ba|da|k|z|a)?sh|python|node|perl|ruby|[gm]?awk|jq|sed)[0-9.]*\}?$"
 )
 _SHELLS = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.blocks import CommandList
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.flow import ValueFlow, references
@@ -15,8 +16,8 @@ from amplihack.recipes.templates.bash.heredocs import open_heredoc
 from amplihack.recipes.templates.bash.places import Redirection, Refusal, Word, refuse
 from amplihack.recipes.templates.bash.words import word
 
-_OPERATOR = re.compile(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")
-_DESCRIPTOR = re.compile(r"[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*(?P<subscript>\[.*\])?\}", re.DOTALL)
+_OPERATOR = pattern(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")
+_DESCRIPTOR = pattern(r"[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*(?P<subscript>\[.*\])?\}", re.DOTALL)
 
 
 def is_descriptor(found: Word) -> bool:

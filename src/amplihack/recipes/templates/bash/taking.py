@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.blocks import (
     CommandList,
     Expects,
@@ -17,11 +18,11 @@ from amplihack.recipes.templates.bash.conditions import condition
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.places import Refusal, Word, refuse
 
-_FUNCTION_PARENTHESES = re.compile(r"(?:[ \t]|\\\n)*\((?:[ \t]|\\\n)*\)")
-_IN = re.compile(r"(?:\s|\\\n)*in\s")
-_ASSIGNED = re.compile(r"""([A-Za-z0-9_\0\1"']++)(?:\[.*\])?\+?=""", re.DOTALL)
-_TIME_OPTION = re.compile(r"[ \t]+-p(?=[ \t])")
-_COPROC_NAME = re.compile(
+_FUNCTION_PARENTHESES = pattern(r"(?:[ \t]|\\\n)*\((?:[ \t]|\\\n)*\)")
+_IN = pattern(r"(?:\s|\\\n)*in\s")
+_ASSIGNED = pattern(r"""([A-Za-z0-9_\0\1"']++)(?:\[.*\])?\+?=""", re.DOTALL)
+_TIME_OPTION = pattern(r"[ \t]+-p(?=[ \t])")
+_COPROC_NAME = pattern(
     r"[ \t]+[A-Za-z_][A-Za-z0-9_]*(?=[ \t]+(?:\{|\(|\[\[|(?:if|while|until|for|case|select)[ \t\n]))"
 )
 

@@ -7,20 +7,19 @@ pattern    = ("@" | "?" | "*" | "+" | "!") "(" ... ")"
 
 from __future__ import annotations
 
-import re
-
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import quoted_or_plain, subscript, substitution
 from amplihack.recipes.templates.bash.heredocs import newline
 from amplihack.recipes.templates.bash.places import Quoting, Word, assign
 
-_PLAIN = re.compile(r"""[^ \t\n;&|<>()\\'"$`{]+""")
-_SIMPLE = re.compile(r"""[^ \t\n;&|<>()\\'"$`{=\[#]+(?=[ \t\n;&|]|\Z)""")  # most words, read at once
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NO_BLANKS = re.compile(r"\[(?:\{\{[^{}\n]*+\}\}|[^\s\]])++\]\+?=")
-_EQUALS = re.compile(r"\+?=")
-_SPLIT_NAME = re.compile(r"(?:\\\n)+[A-Za-z0-9_+=\[]")
-_COMMENT = re.compile(r"[^\n]*")
+_PLAIN = pattern(r"""[^ \t\n;&|<>()\\'"$`{]+""")
+_SIMPLE = pattern(r"""[^ \t\n;&|<>()\\'"$`{=\[#]+(?=[ \t\n;&|]|\Z)""")  # most words, read at once
+_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_NO_BLANKS = pattern(r"\[(?:\{\{[^{}\n]*+\}\}|[^\s\]])++\]\+?=")
+_EQUALS = pattern(r"\+?=")
+_SPLIT_NAME = pattern(r"(?:\\\n)+[A-Za-z0-9_+=\[]")
+_COMMENT = pattern(r"[^\n]*")
 _METACHARACTERS = " \t\n;&|<>()"
 
 
