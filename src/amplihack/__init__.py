@@ -53,8 +53,8 @@ _HOMES = {
     "amplihack.recipes.schema": ("json_schema",),
     "amplihack.recipes.templates": ("ShellScript", "render_shell", "render_text"),
     "amplihack.system.agent_files": ("AgentFiles",),
-    "amplihack.system.manifest": ("check_upstream_changes", "update_manifest"),
-    "amplihack.system.upstream": ("compare_with_upstream",),
+    "amplihack.system.recipe_manifest": ("check_upstream_changes", "update_manifest"),
+    "amplihack.system.recipe_upstream": ("compare_with_upstream",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.events import Event, LinesPrinted, RunFinished, StepFinished, StepStarted
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
 from amplihack.recipes.results import RunResult, StepResult

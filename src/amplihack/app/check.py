@@ -12,8 +12,8 @@ from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.records import Record
 from amplihack.system.files import read_bytes
-from amplihack.system.library import BundleNotResolved
 from amplihack.system.recipe_files import recipe_files
+from amplihack.system.recipe_library import BundleNotResolved
 
 
 class Checked(Record):

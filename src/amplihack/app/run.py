@@ -19,7 +19,7 @@ from amplihack.recipes.results import RunResult
 from amplihack.recipes.values import Value
 from amplihack.records import replace
 from amplihack.system.event_loop import run_until_signal
-from amplihack.system.tokens import token
+from amplihack.system.random_tokens import token
 
 if TYPE_CHECKING:
     from amplihack.recipes.engine.dry_run import Forecast

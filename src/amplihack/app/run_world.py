@@ -11,7 +11,7 @@ from amplihack.app.adapter import AdapterAgent, AdapterShell
 from amplihack.app.run_request import RunRequest
 from amplihack.app.workspace import Workspace, open_file
 from amplihack.errors import AmplihackError, NothingToUse, Problem, RecipeError
-from amplihack.recipes.agents import AgentRunner
+from amplihack.recipes.agent_port import AgentRunner
 from amplihack.recipes.events import Warned
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
@@ -20,11 +20,14 @@ from amplihack.records import Record, field
 from amplihack.system.agent_tools.environment import RunIdentity
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec
 from amplihack.system.agent_tools.wrapped import Isolated, Late
+from amplihack.system.approver import Nobody, PersonAtTerminal
+from amplihack.system.clock import SystemClock
+from amplihack.system.disk import Disk
 from amplihack.system.listeners.fan_out import FanOut
+from amplihack.system.random_tokens import token
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.shell import BashShell
-from amplihack.system.surroundings import Disk, GitWorkTree, Nobody, PersonAtTerminal, SystemClock
-from amplihack.system.tokens import token
+from amplihack.system.work_tree import GitWorkTree
 
 
 @asynccontextmanager

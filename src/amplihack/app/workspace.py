@@ -13,8 +13,8 @@ from amplihack.recipes.decode import Decoded
 from amplihack.recipes.extends import Located, resolve_extends
 from amplihack.records import Record
 from amplihack.system.home import Home, this_process
-from amplihack.system.library import Library
 from amplihack.system.recipe_files import recipe_files
+from amplihack.system.recipe_library import Library
 
 if TYPE_CHECKING:
     from amplihack.system.agent_files import AgentFiles
@@ -99,7 +99,9 @@ def find_recipe_file(workspace: Workspace, reference: str) -> Path:
 
 
 def _not_found_fix(workspace: Workspace, reference: str) -> str:
-    from amplihack.system.listing import list_library  # deferred: only a name that is not found needs it
+    from amplihack.system.recipe_listing import (
+        list_library,  # deferred: only a name that is not found needs it
+    )
 
     meant = closest(reference, [info.name for info in list_library(workspace.library).recipes])
     if meant:

@@ -11,7 +11,7 @@ from amplihack.cli.arguments import add_common
 from amplihack.cli.show import err, out, out_json, printable, show_problems
 
 if TYPE_CHECKING:
-    from amplihack.system.listing import RecipeInfo
+    from amplihack.system.recipe_listing import RecipeInfo
 
 
 def list_flags(parser: argparse.ArgumentParser) -> None:

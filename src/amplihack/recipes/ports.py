@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from amplihack.recipes.agents import AgentRunner
+from amplihack.recipes.agent_port import AgentRunner
 from amplihack.recipes.events import Event
 from amplihack.recipes.extends import Located
 from amplihack.recipes.templates import ShellScript

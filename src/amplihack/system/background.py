@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 
 from amplihack.recipes.ports import LeftRunning
-from amplihack.system.marks import command_after, run_mark, step_of
+from amplihack.system.process_marks import command_after, run_mark, step_of
 from amplihack.system.process_table import TABLE, Member, command_of, marks_of, tree
 from amplihack.system.process_tree import HURRY, end_tree, group_alive
 from amplihack.system.spawn import GRACE, ProcessError

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from amplihack.records import Record, field
-from amplihack.system.marks import VARIABLE, carries
+from amplihack.system.process_marks import VARIABLE, carries
 
 TABLE = sys.platform == "linux"  # whether this machine has one
 _VARIABLE = f"{VARIABLE}=".encode()

@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 
 from amplihack.records import Record, replace
 from amplihack.system.background import background_of
-from amplihack.system.marks import VARIABLE, command_mark, with_mark
 from amplihack.system.pipes import OutputPipe
+from amplihack.system.process_marks import VARIABLE, command_mark, with_mark
 from amplihack.system.process_table import TABLE
 from amplihack.system.process_tree import end_tree
 from amplihack.system.spawn import Command, ProcessError, on_exit, start

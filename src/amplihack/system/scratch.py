@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from amplihack.errors import AmplihackError
-from amplihack.system.aftermath import remove_abandoned
+from amplihack.system.killed_runs import remove_abandoned
 from amplihack.system.locks import HeldLock, LockError, try_lock_directory
 from amplihack.system.process_table import own_start
 from amplihack.system.watcher import watch_over_us

@@ -11,7 +11,7 @@ from amplihack.recipes.templates import EnvironmentPlan, plan_environment
 from amplihack.recipes.values import Value, to_json
 from amplihack.system.background import Background
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
-from amplihack.system.tokens import token
+from amplihack.system.random_tokens import token
 
 BASH = "/bin/bash"
 _INLINE = 65_536  # a longer script is run from a file

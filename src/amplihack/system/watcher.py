@@ -15,11 +15,11 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from amplihack.system.marks import starter
+from amplihack.system.process_marks import starter
 
 _WAIT = 'trap "" HUP INT QUIT TERM; read -r word || exec "$@"'
 _BECOME = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from amplihack.system.aftermath import clear_up; "
+    "import sys; sys.path.insert(0, sys.argv[1]); from amplihack.system.killed_runs import clear_up; "
     "clear_up(*sys.argv[2:])"
 )
 _ours: list[tuple[subprocess.Popen[bytes], int]] = []  # the watcher of this process, our end of the pipe

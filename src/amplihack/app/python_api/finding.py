@@ -12,9 +12,9 @@ from amplihack.errors import UsageError
 from amplihack.recipes.naming import unsafe_name
 from amplihack.records import Record
 from amplihack.system.home import Home, this_process
-from amplihack.system.library import Library
-from amplihack.system.listing import RecipeInfo, list_library
 from amplihack.system.recipe_files import recipe_files
+from amplihack.system.recipe_library import Library
+from amplihack.system.recipe_listing import RecipeInfo, list_library
 
 DEFAULT_TTL = 30.0
 

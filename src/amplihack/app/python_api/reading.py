@@ -17,8 +17,8 @@ from amplihack.recipes.model import Recipe
 from amplihack.recipes.templates import ShellScript, render_shell, render_text, shell_variables
 from amplihack.recipes.values import Missing, Value, lookup
 from amplihack.records import replace
+from amplihack.system.clock import SystemClock
 from amplihack.system.files import read_bytes
-from amplihack.system.surroundings import SystemClock
 
 
 def parse_recipe(text: str | bytes) -> Recipe:

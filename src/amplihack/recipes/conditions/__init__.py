@@ -32,7 +32,7 @@ from amplihack.recipes.conditions.tree import (
     PlaceholderNode,
     Property,
 )
-from amplihack.recipes.conditions.variables import VariableReference, known, references
+from amplihack.recipes.conditions.used_variables import VariableReference, known, references
 
 __all__ = [
     "AMPLIFIER",

@@ -11,8 +11,8 @@ from typing import assert_never
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.bash import run_bash
+from amplihack.recipes.engine.job import Done, Job, StepFailure
 from amplihack.recipes.engine.numbers import number_of
-from amplihack.recipes.engine.state import Done, Job, StepFailure
 from amplihack.recipes.engine.sub_recipe import call_recipe
 from amplihack.recipes.events import Retrying
 from amplihack.recipes.model import Agent, Bash, Body, Retry, Step, SubRecipe

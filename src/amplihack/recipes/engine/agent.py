@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from amplihack.errors import AmplihackError
 from amplihack.patterns import pattern
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.engine.directories import working_dir
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.state import Done, Job, StepFailure, cut_off
+from amplihack.recipes.engine.job import Done, Job, StepFailure, cut_off
 from amplihack.recipes.model import Agent
 from amplihack.recipes.outputs import JSON_REMINDER
 from amplihack.recipes.ports import Persona

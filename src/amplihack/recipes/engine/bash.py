@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.engine.directories import working_dir
-from amplihack.recipes.engine.state import Done, Job, StepFailure, cut_off
+from amplihack.recipes.engine.job import Done, Job, StepFailure, cut_off
 from amplihack.recipes.model import Bash
 from amplihack.recipes.ports import ShellOutcome, ShellRequest
 from amplihack.recipes.templates import ShellScript, render_shell, render_value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplihack.recipes.engine.state import Job, StepFailure
+from amplihack.recipes.engine.job import Job, StepFailure
 from amplihack.recipes.templates import render_text
 
 

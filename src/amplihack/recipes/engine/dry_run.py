@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError, ConditionError
 from amplihack.recipes.conditions import holds, references
-from amplihack.recipes.engine.state import Options
+from amplihack.recipes.engine.job import Options
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Agent, Bash, Body, Recipe, Step, SubRecipe, Test
 from amplihack.recipes.ports import RecipeBook

@@ -6,7 +6,7 @@ from typing import Literal
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.state import Run
+from amplihack.recipes.engine.job import Run
 from amplihack.recipes.ports import ShellRequest
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.templates import render_shell

@@ -10,8 +10,8 @@ from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds
 from amplihack.recipes.engine.actions import act, result_value
 from amplihack.recipes.engine.frame import Frame
+from amplihack.recipes.engine.job import Done, Job, StepFailure, completed, failed
 from amplihack.recipes.engine.numbers import number_of
-from amplihack.recipes.engine.state import Done, Job, StepFailure, completed, failed
 from amplihack.recipes.events import IterationFinished, IterationStarted, OutputStored
 from amplihack.recipes.model import Foreach, Loop, Test, Text, While
 from amplihack.recipes.results import StepResult

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.state import StepFailure
+from amplihack.recipes.engine.job import StepFailure
 from amplihack.recipes.model import Number
 from amplihack.recipes.templates import render_text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from amplihack.recipes.engine.state import Run
+from amplihack.recipes.engine.job import Run
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.semantics import CONTEXT_RULES, is_blank
 from amplihack.recipes.values import Value

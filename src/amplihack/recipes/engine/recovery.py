@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from amplihack.recipes.agents import AgentFailed, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentRequest
 from amplihack.recipes.classify import classify
 from amplihack.recipes.engine.agent import put_question
 from amplihack.recipes.engine.directories import working_dir
-from amplihack.recipes.engine.state import Done, Job, StepFailure
+from amplihack.recipes.engine.job import Done, Job, StepFailure
 from amplihack.recipes.results import Spending, StepResult, every_result
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from amplihack.errors import AmplihackError, ConditionError
 from amplihack.recipes.engine.frame import Budget, Frame, Scope, recipe_facts
+from amplihack.recipes.engine.job import Options, Run
 from amplihack.recipes.engine.pace import Pace
 from amplihack.recipes.engine.preflight import preflight
 from amplihack.recipes.engine.stages import Ended, run_stages
-from amplihack.recipes.engine.state import Options, Run
 from amplihack.recipes.engine.steps import run_steps
 from amplihack.recipes.events import RunFinished, RunStarted, StepFinished
 from amplihack.recipes.extends import Located

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.state import Run
+from amplihack.recipes.engine.job import Run
 from amplihack.recipes.events import GateDecided, GateReached, StepFinished
 from amplihack.recipes.model import Approval, Recipe, Stage
 from amplihack.recipes.ports import Decision

@@ -10,8 +10,8 @@ from amplihack.recipes.conditions import holds
 from amplihack.recipes.engine.actions import act, result_value
 from amplihack.recipes.engine.frame import Frame, Scope
 from amplihack.recipes.engine.hooks import run_hook
+from amplihack.recipes.engine.job import Done, Job, Outcome, Run, Sequel, StepFailure, completed, failed
 from amplihack.recipes.engine.loops import run_loop
-from amplihack.recipes.engine.state import Done, Job, Outcome, Run, Sequel, StepFailure, completed, failed
 from amplihack.recipes.events import OutputStored, StepFinished, StepStarted
 from amplihack.recipes.model import Step
 from amplihack.recipes.outputs import stored_value

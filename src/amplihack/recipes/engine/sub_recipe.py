@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.frame import Frame, Scope
+from amplihack.recipes.engine.job import Done, Job, StepFailure
 from amplihack.recipes.engine.preflight import preflight
 from amplihack.recipes.engine.stages import run_stages
-from amplihack.recipes.engine.state import Done, Job, StepFailure
 from amplihack.recipes.events import RecipeEntered
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import SubRecipe

@@ -15,7 +15,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import find_escaped, line_of, show
 from amplihack.recipes.templates.bash import Edit, Place, Quoting, Refusal, read_script
 from amplihack.recipes.templates.filled import fill
-from amplihack.recipes.templates.heredocs import Values, apply_edits, heredoc_edits
+from amplihack.recipes.templates.heredoc_edits import Values, apply_edits, heredoc_edits
 from amplihack.recipes.templates.names import PREFIX, unfit, variable_names
 from amplihack.recipes.templates.scripts import APART, Hazard, ShellScript, is_number
 from amplihack.recipes.values import MISSING, KeyPath, Value, lookup, to_text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from amplihack.documents.suggest import closest
 from amplihack.errors import NothingToUse, UsageError
-from amplihack.recipes.agents import AgentRunner
+from amplihack.recipes.agent_port import AgentRunner
 from amplihack.system.agent_tools.launcher import Launcher
 from amplihack.system.agent_tools.rate_limits import Patient, patience_from
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec, another

@@ -12,7 +12,7 @@ import shlex
 from pathlib import Path
 
 from amplihack.errors import NothingToUse, UsageError
-from amplihack.recipes.agents import AgentFailed, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentRequest
 from amplihack.records import Record
 from amplihack.system.agent_tools.prompts import whole_text
 from amplihack.system.agent_tools.spec import AgentSearch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from amplihack.recipes.agents import AgentRequest
+from amplihack.recipes.agent_port import AgentRequest
 from amplihack.records import Record, replace
 from amplihack.system.agent_tools.prompts import fits_inline, whole_text
 from amplihack.system.agent_tools.reports import ToolEvent, ToolOutcome, count, part, parts, shorten, text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from amplihack.errors import InputError
-from amplihack.recipes.agents import AgentFailed
+from amplihack.recipes.agent_port import AgentFailed
 from amplihack.records import Record
-from amplihack.system import marks
+from amplihack.system import process_marks
 
 DEPTH, MAX_DEPTH, MAX_SESSIONS = "AMPLIHACK_SESSION_DEPTH", "AMPLIHACK_MAX_DEPTH", "AMPLIHACK_MAX_SESSIONS"
 _HIDDEN = ("CLAUDECODE",)  # a tool that sees it believes to be part of the session around us
@@ -32,7 +32,7 @@ def child_environment(parent: Mapping[str, str], *, agent: str | None, run: RunI
     for name, value in _DEFAULTS.items():
         child[name] = child.get(name) or value
     child["AMPLIHACK_TREE_ID"] = child.get("AMPLIHACK_TREE_ID") or run.tree_id
-    child[marks.VARIABLE] = marks.with_mark(parent, f"{run.run_id}.{run.tree_id}")
+    child[process_marks.VARIABLE] = process_marks.with_mark(parent, f"{run.run_id}.{run.tree_id}")
     child["AMPLIHACK_RECIPE_RUN_ID"] = child.get("AMPLIHACK_RECIPE_RUN_ID") or run.run_id
     if agent is not None:
         child["AMPLIHACK_AGENT_BINARY"] = agent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from amplihack.recipes.agents import AgentRequest
+from amplihack.recipes.agent_port import AgentRequest
 from amplihack.recipes.values import truncate
 from amplihack.records import Record
 from amplihack.system.agent_tools.prompts import fits_inline, system_text, task_text, whole_text

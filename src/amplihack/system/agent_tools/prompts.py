@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplihack.recipes.agents import AgentRequest
+from amplihack.recipes.agent_port import AgentRequest
 
 INLINE_LIMIT = 32_768  # bytes of prompt that travel as an argument; more go by standard input or a file
 

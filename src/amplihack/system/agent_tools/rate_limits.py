@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from amplihack.patterns import pattern
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, AgentRunner
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, AgentRunner
 from amplihack.records import Record, replace
 
 _PREFIX = "AMPLIHACK_RATELIMIT_"

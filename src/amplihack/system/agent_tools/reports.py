@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias
 
-from amplihack.recipes.agents import Usage
+from amplihack.recipes.agent_port import Usage
 from amplihack.records import Record
 
 ToolEvent: TypeAlias = Mapping[str, Any]  # checked at every access: it comes from another program

@@ -27,7 +27,7 @@ from pathlib import Path
 from amplihack.documents import Mapping, Node, Sequence, read_document, to_value
 from amplihack.documents.suggest import closest
 from amplihack.errors import DocumentError, NotFound
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.values import Value, to_text
 from amplihack.records import Record, field
 from amplihack.system.agent_tools.rate_limits import rate_limited, transient

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from amplihack.records import Record
 
 if TYPE_CHECKING:
-    from amplihack.recipes.agents import AgentRunner
+    from amplihack.recipes.agent_port import AgentRunner
     from amplihack.system.agent_tools.spec import AgentSearch
     from amplihack.system.agent_tools.tool import Tool
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from amplihack.recipes.agents import (
+from amplihack.recipes.agent_port import (
     STDERR_TAIL,
     STDOUT_TAIL,
     AgentFailed,

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from amplihack.recipes.agents import AgentReply, AgentRequest, AgentRunner
+from amplihack.recipes.agent_port import AgentReply, AgentRequest, AgentRunner
 from amplihack.records import Record, replace
 
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Script
-from amplihack.recipes.templates.bash.flow import ARGUMENTS, identifiers, references
 from amplihack.recipes.templates.bash.places import (
     Edit,
     Refusal,
@@ -18,6 +17,7 @@ from amplihack.recipes.templates.bash.places import (
     hold,
     refuse,
 )
+from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, identifiers, references
 from amplihack.records import Record, field
 
 DECLARES = frozenset({"declare", "typeset", "local", "readonly", "export"})

@@ -30,7 +30,7 @@ from amplihack.recipes.templates.bash.parentheses import is_arithmetic
 from amplihack.recipes.templates.bash.places import SimpleCommand, Word, assign
 from amplihack.recipes.templates.bash.programs import input_language, name_language, settle_programs
 from amplihack.recipes.templates.bash.redirections import is_descriptor, redirection
-from amplihack.recipes.templates.bash.taking import take
+from amplihack.recipes.templates.bash.word_roles import take
 from amplihack.recipes.templates.bash.words import comment, word
 
 _SEPARATOR = pattern(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
-from amplihack.recipes.templates.bash.flow import ValueFlow
 from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Span, Word
-from amplihack.recipes.templates.bash.variables import Variables
+from amplihack.recipes.templates.bash.value_flow import ValueFlow
+from amplihack.recipes.templates.bash.variable_attributes import Variables
 from amplihack.records import Record, field
 
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite

@@ -13,9 +13,9 @@ from __future__ import annotations
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.cursor import Cursor
-from amplihack.recipes.templates.bash.flow import identifiers
 from amplihack.recipes.templates.bash.parentheses import is_arithmetic
 from amplihack.recipes.templates.bash.places import Quoting, hold
+from amplihack.recipes.templates.bash.value_flow import identifiers
 
 _DOUBLE_RUN = pattern(r"""[^"\\$`{]+""")
 _HEREDOC_RUN = pattern(r"[^\\$`{]+")

@@ -10,8 +10,8 @@ from __future__ import annotations
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.expansions import double, expandable, single, subscript
-from amplihack.recipes.templates.bash.flow import identifiers
 from amplihack.recipes.templates.bash.places import Quoting, Refusal, assign, hold, refuse
+from amplihack.recipes.templates.bash.value_flow import identifiers
 
 _HEAD = pattern(r"!?#?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[-@*#?$!])?")
 _EVALUATES = pattern(r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|\w++(?:\[[^\[\]]*\])?@P\})")  # `${!x}`, `${x@P}`

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import without_prefix
-from amplihack.recipes.templates.bash.flow import ValueFlow, references
 from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word
-from amplihack.recipes.templates.bash.variables import PROGRAM_VARIABLES
+from amplihack.recipes.templates.bash.value_flow import ValueFlow, references
+from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 
 _EVALUATES = frozenset({"alias", "bind", "compgen", "complete", "eval", "fc", "trap", "watch", "parallel"})
 _SOURCES = ("source", ".")

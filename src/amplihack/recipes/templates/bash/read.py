@@ -10,7 +10,7 @@ from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
 from amplihack.recipes.templates.bash.parameters import parameter
 from amplihack.recipes.templates.bash.places import Edit, Mark, Output, Place, Quoting, Refusal, hold, refuse
 from amplihack.recipes.templates.bash.programs import input_language, name_language
-from amplihack.recipes.templates.bash.variables import PROGRAM_VARIABLES
+from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 from amplihack.records import Record
 
 # Begins a substitution whose output bash evaluates: the output passes if nothing in it can be run, and else

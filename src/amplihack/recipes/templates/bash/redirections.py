@@ -11,9 +11,9 @@ import re
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.blocks import CommandList
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
-from amplihack.recipes.templates.bash.flow import ValueFlow, references
 from amplihack.recipes.templates.bash.heredocs import open_heredoc
 from amplihack.recipes.templates.bash.places import Redirection, Refusal, Word, refuse
+from amplihack.recipes.templates.bash.value_flow import ValueFlow, references
 from amplihack.recipes.templates.bash.words import word
 
 _OPERATOR = pattern(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")

@@ -9,8 +9,8 @@ from amplihack.errors import AmplihackError, Location, Problem
 from amplihack.recipes.naming import unsafe_name
 from amplihack.records import Record
 from amplihack.system.files import real
-from amplihack.system.library import Library, ReadRecipe
 from amplihack.system.recipe_files import recipe_files, require_inside
+from amplihack.system.recipe_library import Library, ReadRecipe
 
 
 class RecipeInfo(Record):

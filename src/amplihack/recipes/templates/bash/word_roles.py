@@ -14,8 +14,8 @@ from amplihack.recipes.templates.bash.blocks import (
     reopen_block,
 )
 from amplihack.recipes.templates.bash.builtins import DECLARES
-from amplihack.recipes.templates.bash.conditions import condition
 from amplihack.recipes.templates.bash.cursor import Cursor
+from amplihack.recipes.templates.bash.double_brackets import condition
 from amplihack.recipes.templates.bash.places import Refusal, Word, refuse
 
 _FUNCTION_PARENTHESES = pattern(r"(?:[ \t]|\\\n)*\((?:[ \t]|\\\n)*\)")

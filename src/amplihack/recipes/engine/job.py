@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.agents import Usage
+from amplihack.recipes.agent_port import Usage
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.pace import Pace
 from amplihack.recipes.events import Event, LinesPrinted, Warned

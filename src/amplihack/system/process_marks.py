@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 
-from amplihack.system.tokens import token
+from amplihack.system.random_tokens import token
 
 VARIABLE = "AMPLIHACK_PROCESS_MARK"
 _numbers = itertools.count(1)
