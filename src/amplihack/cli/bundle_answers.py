@@ -19,8 +19,9 @@ from amplihack.bundles.errors import BundleError
 from amplihack.bundles.masking import masked
 from amplihack.bundles.provenance import Entry
 from amplihack.cli.near import Near, near, near_problems
-from amplihack.cli.show import draw_problem, err, out, out_json, printable, problem_json, show_problems
+from amplihack.cli.show import draw_problem, err, out, out_json, printable, problem_json, show_problems, tally
 from amplihack.errors import AmplihackError, Problem
+from amplihack.recipes.values import one_line
 from amplihack.records import as_dict, replace
 
 
@@ -135,8 +136,7 @@ def _checked(workspace: Workspace, options: argparse.Namespace) -> tuple[str, Se
 
 
 def _verdict(name: str, found: Sequence[Problem]) -> str:
-    counts = {kind: sum(each.severity == kind for each in found) for kind in ("error", "warning", "note")}
-    said = ", ".join(f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in counts.items() if count)
+    said = tally(found)
     return f"{name or 'the bundle'}: {said}" if said else f"✓ {name or 'the bundle'} is valid"
 
 
@@ -158,15 +158,10 @@ def answer_why(workspace: Workspace, options: argparse.Namespace) -> int:
 def _show_entry(entry: Entry) -> None:
     sign = {"used": "=", "replaced": "✗", "removed": "-"}[entry.status]
     place = f"{entry.file}:{entry.line}" if entry.line else entry.file
-    out(printable(f"{sign} {entry.path}: {_value(entry.value)}"))
+    out(printable(f"{sign} {entry.path}: {one_line(str(entry.value), 100)}"))
     out(printable(f"    {entry.status} — {entry.bundle or '(no name)'} ({place})"))
     if len(entry.via) > 1:
         out(printable(f"    via {' -> '.join(entry.via)}"))
-
-
-def _value(value: Any) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= 100 else text[:99] + "…"
 
 
 @in_workspace
@@ -207,7 +202,7 @@ def answer_agents(workspace: Workspace, options: argparse.Namespace) -> int:
         return 0
     width = max((len(each.name) for each in listed), default=0)
     for each in listed:
-        out(printable(f"{each.name:<{width}}  {_value(each.description)}".rstrip()))
+        out(printable(f"{each.name:<{width}}  {one_line(each.description, 100)}".rstrip()))
         out(printable(f"{'':<{width}}  {each.bundle} ({each.file}:{each.line})"))
     if not listed:
         out("This bundle has no agents.")

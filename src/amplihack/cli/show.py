@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, TextIO
 
 from amplihack.cli.guard import discard_output
@@ -84,6 +84,12 @@ def _excerpt(where: Location, colour: str, stream: TextIO) -> list[str]:
         f"  {number} | {printable(text, keep=_TAB)}",
         f"  {' ' * len(number)} | {before}{paint('^', colour, stream)}",
     ]
+
+
+def tally(problems: Collection[Problem]) -> str:
+    """Return how many problems there are of each severity, such as `1 error, 2 notes`; empty for none."""
+    counts = {kind: sum(each.severity == kind for each in problems) for kind in _COLOURS}
+    return ", ".join(f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in counts.items() if count)
 
 
 def problem_json(problem: Problem) -> dict[str, Any]:

@@ -159,6 +159,11 @@ Fact: TypeAlias = (  # what changes the state of a run
 Event: TypeAlias = Fact | LinesPrinted
 
 
+def below(identity: str, ancestor: str) -> bool:
+    """Tell whether a step is inside another: `a/b` and `a[2]/b` are below `a`."""
+    return identity.startswith((f"{ancestor}/", f"{ancestor}["))
+
+
 # as JSON --------------------------------------------------------------------------------------------------
 
 _KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Event)}

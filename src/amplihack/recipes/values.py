@@ -124,6 +124,12 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def one_line(text: str, width: int = 200) -> str:
+    """Return the text on one line of at most `width` characters; an ellipsis marks a cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
 def truncate(text: str, limit: int) -> str:
     """Return the longest beginning of at most `limit` UTF-8 bytes, cut between characters."""
     data, end = text.encode("utf-8", "surrogatepass"), max(0, limit)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 
+from amplihack.recipes.events import below
 from amplihack.recipes.ports import LeftRunning
 from amplihack.system.process_marks import command_after, run_mark, step_of
 from amplihack.system.process_table import TABLE, Member, command_of, marks_of, tree
@@ -90,7 +91,7 @@ async def _gathered(ends: Sequence[Coroutine[None, None, bool]]) -> bool:
 
 
 def _is_inside(step: str, outer: str) -> bool:
-    return step == outer or step.startswith((f"{outer}/", f"{outer}["))
+    return step == outer or below(step, outer)
 
 
 def _number(member: Member) -> int:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from amplihack.recipes.values import one_line
 from amplihack.records import Record, field
 from amplihack.system.process_marks import VARIABLE, carries
 
@@ -61,8 +62,8 @@ def marks_of(member: Member) -> str:
 
 def command_of(member: Member) -> str:
     """Return the beginning of its command line, on one line."""
-    words = " ".join(_read(member.pid, "cmdline").decode("utf-8", "replace").replace("\0", " ").split())
-    return words if len(words) <= _LONGEST_COMMAND else words[: _LONGEST_COMMAND - 1] + "…"
+    words = _read(member.pid, "cmdline").decode("utf-8", "replace").replace("\0", " ")
+    return one_line(words, _LONGEST_COMMAND)
 
 
 def with_descendants(chosen: Callable[[Member], bool], processes: Iterable[Member]) -> frozenset[Member]:

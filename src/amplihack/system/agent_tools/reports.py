@@ -74,7 +74,12 @@ def amount(event: ToolEvent, key: str) -> float | None:
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
-def shorten(words: str, limit: int = 200) -> str:
-    """Return the text on one line, shortened for display."""
-    line = " ".join(words.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+def usage(event: ToolEvent, *, cached: str) -> Usage | None:
+    """Return the token counts of an object, or None if it is empty; `cached` is the tool's own key."""
+    if not event:
+        return None
+    return Usage(
+        input_tokens=count(event, "input_tokens"),
+        output_tokens=count(event, "output_tokens"),
+        cached_tokens=count(event, cached),
+    )

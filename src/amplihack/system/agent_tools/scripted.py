@@ -28,10 +28,9 @@ from amplihack.documents import Mapping, Node, Sequence, read_document, to_value
 from amplihack.documents.suggest import closest
 from amplihack.errors import DocumentError, NotFound
 from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
-from amplihack.recipes.values import Value, to_text
+from amplihack.recipes.values import Value, one_line, to_text
 from amplihack.records import Record, field
 from amplihack.system.agent_tools.rate_limits import rate_limited, transient
-from amplihack.system.agent_tools.reports import shorten
 
 _FIELDS = ("match", "agent", "reply", "error", "delay", "times")
 
@@ -78,7 +77,7 @@ class Scripted(Record):
                 return answer, match
         who = f" of {request.agent}" if request.agent else ""
         raise AgentFailed(
-            f'no scripted answer fits the prompt{who}: "{shorten(request.prompt, 80)}"',
+            f'no scripted answer fits the prompt{who}: "{one_line(request.prompt, 80)}"',
             fix="add an answer with a `match` for it, or one with only a `reply` at the end",
         )
 

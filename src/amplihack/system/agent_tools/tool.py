@@ -15,10 +15,11 @@ from amplihack.recipes.agent_port import (
     AgentRequest,
     beyond_tools,
 )
+from amplihack.recipes.values import one_line
 from amplihack.records import Record
 from amplihack.system.agent_tools.environment import check_depth
 from amplihack.system.agent_tools.rate_limits import rate_limited, transient
-from amplihack.system.agent_tools.reports import ToolOutcome, ToolReport, parse_event, shorten
+from amplihack.system.agent_tools.reports import ToolOutcome, ToolReport, parse_event
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.spool import OUTPUT_LIMIT
@@ -178,4 +179,4 @@ def _what(name: str, request: AgentRequest, done: Finished, outcome: ToolOutcome
 
 def _last_line(text: str) -> str:
     lines = text.split("\n")
-    return next((shorten(line) for line in reversed(lines) if line.strip()), "")
+    return next((one_line(line) for line in reversed(lines) if line.strip()), "")

@@ -16,12 +16,20 @@ from pathlib import Path
 from typing import Any
 
 from amplihack.errors import UsageError
-from amplihack.recipes.events import Event, RecipeEntered, RunFinished, RunStarted, StepFinished, StepStarted
+from amplihack.recipes.events import (
+    Event,
+    RecipeEntered,
+    RunFinished,
+    RunStarted,
+    StepFinished,
+    StepStarted,
+    below,
+)
 from amplihack.recipes.results import StepResult, usage_json
 from amplihack.recipes.values import truncate
 from amplihack.records import Record
 from amplihack.system.listeners.json_lines import json_line
-from amplihack.system.listeners.listener import Listener, Running, below
+from amplihack.system.listeners.listener import Listener, Running
 
 _LONGEST_NAME = 128  # bytes; a file name has 255
 

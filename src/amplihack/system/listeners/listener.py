@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar, Generic, TypeVar
 
-from amplihack.recipes.events import Event
+from amplihack.recipes.events import Event, below
 from amplihack.records import Record
 
 
@@ -34,11 +34,6 @@ class Listener(ABC):
 
     def close(self) -> None:  # noqa: B027 - most listeners hold nothing
         """Finish. Called once at the end, also after a failure or Ctrl-C."""
-
-
-def below(identity: str, ancestor: str) -> bool:
-    """Tell whether a step is inside another: `a/b` and `a[2]/b` are below `a`."""
-    return identity.startswith((f"{ancestor}/", f"{ancestor}["))
 
 
 _T = TypeVar("_T")
