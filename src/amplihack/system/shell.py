@@ -1,4 +1,4 @@
-"""Bash steps: the rendered script, its variables, and the files that carry what is too large for them."""
+"""Run bash steps: the rendered script, its variables, and files for values that are too large."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from amplihack.recipes.templates import EnvironmentPlan, plan_environment
 from amplihack.recipes.values import Value, to_json
 from amplihack.system.background import Background
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
-from amplihack.system.tokens import token
+from amplihack.system.random_tokens import token
 
 BASH = "/bin/bash"
 _INLINE = 65_536  # a longer script is run from a file
@@ -21,7 +21,7 @@ _STDERR_KEPT = 100_000
 
 
 class BashShell:
-    """Runs commands for one run of a recipe; `scratch` is a private directory that the run removes."""
+    """Runs the commands of one run of a recipe. `scratch` is a private directory that the run removes."""
 
     def __init__(self, environment: Mapping[str, str], scratch: Path) -> None:
         self._environment, self._scratch = dict(environment), scratch
@@ -33,7 +33,7 @@ class BashShell:
         self._context = _ContextText()
 
     async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
-        """Runs the script to its end; its files are gone when it is."""
+        """Run the script to its end, then remove its files."""
         files: list[Path] = []
         try:
             plan = self._plan(request)
@@ -48,7 +48,7 @@ class BashShell:
         await self._background.end_step(step)
 
     async def close(self) -> Sequence[LeftRunning]:
-        """End what steps left running, even when cancelled meanwhile; calling it again does nothing."""
+        """End what steps left running, even when cancelled meanwhile. Calling it again does nothing."""
         return await self._background.end()
 
     def _plan(self, request: ShellRequest) -> EnvironmentPlan:
@@ -99,7 +99,7 @@ class BashShell:
 
 
 class _ContextText:
-    """All variables as one JSON map; what has not changed since the last time is not written out again."""
+    """Writes all variables as one JSON map. Unchanged variables are not encoded again."""
 
     def __init__(self) -> None:
         self._parts: dict[str, tuple[Value, str]] = {}

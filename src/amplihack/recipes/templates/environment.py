@@ -1,4 +1,4 @@
-"""What a bash step's process gets: variables, files for what does not fit, and a line that loads them."""
+"""Plan the environment of a bash step: variables, files for values that do not fit, and a loading line."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _FAVOURED = pattern(
 
 
 class EnvironmentPlan(Record):
-    """What to hand to bash, with nothing done yet.
+    """What to give to bash; nothing is written yet.
 
-    `exports` go into the environment. Each of `files` is to be written privately, byte for byte
-    (encode with errors="surrogateescape"), and its path exported under the name in `paths`: `<name>_FILE`, or
-    another where a variable of the recipe is called so. `preamble` goes in front of the script, on its first
-    line, so that line numbers in bash's messages stay the author's.
+    `exports` go into the environment. Each of `files` must be written privately, byte for byte (encode with
+    errors="surrogateescape"), and its path exported under the name in `paths`: `<name>_FILE`, or another name
+    if the recipe has a variable of that name. `preamble` goes in front of the script on its first line, so
+    that line numbers in bash's messages stay correct.
     """
 
     exports: Mapping[str, str]
@@ -46,7 +46,7 @@ class EnvironmentPlan(Record):
 
 
 def shell_variables(scope: Mapping[str, Value]) -> dict[str, str]:
-    """Every variable that a scope stands for: `RECIPE_VAR_*`, flattened members, upper-case aliases."""
+    """Return all variables of a scope: `RECIPE_VAR_*`, flattened members, upper-case aliases."""
     variables: dict[str, str] = {}
     for name, value in _variables(scope):
         variables.setdefault(name, to_text(value))
@@ -61,7 +61,7 @@ def plan_environment(
     budget: int,
     largest: int = LARGEST,
 ) -> EnvironmentPlan:
-    """Every variable that the script mentions, by environment or by file; small ones while room lasts."""
+    """Plan every variable that the script mentions, by environment or file; then others while room lasts."""
     wanted, others = _sorted_out(scope, script)
     _refuse_unfit(wanted, script)
     exports: dict[str, str] = {}
@@ -90,7 +90,7 @@ def plan_environment(
 
 
 def _path_name(name: str, taken: AbstractSet[str]) -> str:
-    """A name for the path of a variable's file that no other variable has."""
+    """Return a name for the path of a variable's file that no other variable has."""
     path = f"{name}{FILE_SUFFIX}"
     while path in taken:
         path += "_"
@@ -98,7 +98,7 @@ def _path_name(name: str, taken: AbstractSet[str]) -> str:
 
 
 def _sorted_out(scope: Mapping[str, Value], script: ShellScript) -> tuple[dict[str, str], dict[str, str]]:
-    """The variables that the script mentions in any way, and some other scalars, favoured ones first."""
+    """Return the variables that the script mentions, and some other scalars, favoured ones first."""
     mentioned = {found.group() for found in _IDENTIFIER.finditer(script.source)}
     wanted = dict(script.variables)
     others: dict[str, str] = {}
@@ -116,7 +116,7 @@ def _sorted_out(scope: Mapping[str, Value], script: ShellScript) -> tuple[dict[s
 
 
 def _refuse_unfit(wanted: dict[str, str], script: ShellScript) -> None:
-    """Raises for a value that the script expands; one that it only mentions is left out."""
+    """Raise for a bad value that the script expands; leave out one that it only mentions."""
     bad = {name: reason for name, text in wanted.items() if (reason := unfit(text))}
     if not bad:
         return
@@ -133,10 +133,10 @@ def _refuse_unfit(wanted: dict[str, str], script: ShellScript) -> None:
 
 
 def _preamble(files: Mapping[str, str], paths: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """The files to write, and the commands that load them; equal texts are written and read once.
+    """Return the files to write and the commands that load them. Equal texts are written and read once.
 
-    In a UTF-8 locale `read` drops bytes that are no characters, hence the C locale; `unset` first, because a
-    variable that was inherited would stay exported, and too big for any program the script starts.
+    The C locale is needed because `read` drops bytes that are no characters in a UTF-8 locale. `unset` comes
+    first because an inherited variable would stay exported, too big for any program that the script starts.
     """
     loaded: dict[str, str] = {}
     by_text: dict[str, str] = {}
@@ -152,7 +152,7 @@ def _preamble(files: Mapping[str, str], paths: Mapping[str, str]) -> tuple[dict[
 
 
 def _variables(scope: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
-    """Names and values, the plain names before their aliases; a name may come twice, the first counts."""
+    """Yield names and values, plain names before aliases. If a name comes twice, the first one counts."""
     for key, value in scope.items():
         if _is_scalar(value):
             yield _names(key)[0], value
@@ -166,7 +166,7 @@ def _variables(scope: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
 
 @lru_cache(maxsize=16_384)  # the same names come back at every step of a run
 def _names(key: str) -> tuple[str, str]:
-    """The plain name of a variable, and its upper-case alias or nothing."""
+    """Return the plain name of a variable, and its upper-case alias or an empty text."""
     alias = key.upper()
     usable = _IDENTIFIER.fullmatch(key) and not is_reserved(alias)
     return variable_name((key,)), alias if usable else ""
@@ -194,6 +194,6 @@ def _is_scalar(value: Value) -> bool:
 
 
 def _size(name: str, text: str) -> int:
-    """Bytes of `NAME=value` and its end in the environment."""
+    """Return the bytes that `NAME=value` takes in the environment."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
     return len(name) + size + 2

@@ -1,4 +1,4 @@
-"""The names of shell variables that carry values."""
+"""Name the shell variables that carry values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REFERENCE = pattern(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*)")
 
 
 def unfit(text: str) -> str:
-    """What keeps a text from being carried by a shell variable, or empty if nothing does."""
+    """Return why no shell variable can carry a text; empty if one can."""
     if "\0" in text:
         return "a NUL byte"
     if text.isascii():
@@ -27,12 +27,12 @@ def unfit(text: str) -> str:
 
 
 def variable_name(path: KeyPath) -> str:
-    """`("obj", "my-key")` -> `RECIPE_VAR_obj__my_key`."""
+    """Return the variable of a path: `("obj", "my-key")` -> `RECIPE_VAR_obj__my_key`."""
     return PREFIX + "__".join(_NOT_IN_NAMES.sub("_", part) for part in path)
 
 
 def variable_names(template: str, paths: Sequence[KeyPath]) -> dict[KeyPath, str]:
-    """A name of its own for each path; where two would share one, the first keeps it."""
+    """Return a unique name for each path. If two would share a name, the first keeps it."""
     names: dict[KeyPath, str] = {}
     written = set(REFERENCE.findall(template))
     plain = {variable_name(path) for path in paths}

@@ -1,4 +1,4 @@
-"""Reads a script the way bash does, only to say where each placeholder stands."""
+"""Read a script as bash does, to find out where each placeholder stands."""
 
 from amplihack.recipes.templates.bash.places import Edit, Heredoc, Place, Quoting, Refusal, Word
 from amplihack.recipes.templates.bash.read import Reading, find_places, read_script
