@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeVar
 
 from amplihack.recipes.conditions import Rules
 from amplihack.recipes.model import Limits, Recipe
@@ -12,6 +13,7 @@ from amplihack.recipes.semantics import APPROVAL_MESSAGE, levels_inside, rules_o
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field, replace
 
+_T = TypeVar("_T")
 _MARKS = str.maketrans({mark: f"%{ord(mark):02X}" for mark in "%/[]"})
 
 
@@ -53,12 +55,36 @@ class Scope:
             # By identity: two watches with equal content must not remove each other.
             self._watches = [each for each in self._watches if each is not watch]
 
+    @contextmanager
+    def lending(self, names: Iterable[str]) -> Iterator[None]:
+        """Let a loop have names for itself; at the end they are what they were, as if nothing was written."""
+        taken = set(names)
+        values, written = _only(self.values, taken), _only(self.written, taken)
+        seen = [(watch, _only(watch.values, taken)) for watch in self._watches]
+        try:
+            yield
+        finally:
+            _put_back(self.values, taken, values)
+            _put_back(self.written, taken, written)
+            for watch, before in seen:
+                _put_back(watch.values, taken, before)
+
     def fork(self) -> Scope:
         """Return a private copy for a step that runs beside others."""
         return Scope(self.values, self.ledger)
 
     def changes(self) -> dict[str, Value]:
         return {name: self.values[name] for name in self.written if name in self.values}
+
+
+def _only(found: Mapping[str, _T], names: set[str]) -> dict[str, _T]:
+    return {name: found[name] for name in names if name in found}
+
+
+def _put_back(found: dict[str, _T], names: set[str], before: Mapping[str, _T]) -> None:
+    for name in names:
+        found.pop(name, None)
+    found.update(before)
 
 
 class Budget(Record, frozen=False):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds
@@ -107,7 +105,7 @@ def _named(text: str, frame: Frame) -> Value | Missing:
 
 
 async def _one_by_one(job: Job, loop: Loop, name: str, items: list[Value], rounds: Rounds) -> None:
-    with _own_variables(job.frame, *loop_names(loop)):
+    with job.frame.scope.lending(loop_names(loop)):
         for index, item in enumerate(items):
             job.frame.scope.values[name] = item
             await _round(job, index, len(items), rounds)
@@ -139,7 +137,7 @@ async def _at_once(job: Job, name: str, items: list[Value], width: int, rounds: 
 
 async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
     index = 0
-    with _own_variables(job.frame, *loop_names(loop)):
+    with job.frame.scope.lending(loop_names(loop)):
         while _holds(over.condition, job.frame):
             if index >= loop.max_iterations:
                 rounds.limit_reached = True
@@ -220,16 +218,3 @@ def _holds(test: Test, frame: Frame) -> bool:
         return holds(test.condition, frame.view(), frame.rules)
     except ConditionError as error:
         raise StepFailure(f"Condition error: {error.what}") from error
-
-
-@contextmanager
-def _own_variables(frame: Frame, *names: str) -> Iterator[None]:
-    """Restore the loop's own variables when the block ends, whatever happens."""
-    values = frame.scope.values
-    before = {name: values[name] for name in names if name in values}
-    try:
-        yield
-    finally:
-        for name in names:
-            values.pop(name, None)
-        values.update(before)

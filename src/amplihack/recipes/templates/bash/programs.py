@@ -98,8 +98,9 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
         yield from (word for word in arguments[:1] if word.plain == "\0" or any(map(_is_process, word.marks)))
     elif name == "ssh":
         yield from _ssh_command(arguments)
+    named = {word.plain.rpartition("/")[2] for word in words}
     for wrapper, option in _CODE_OPTION.items():
-        if any(word.plain.rpartition("/")[2] == wrapper for word in words):
+        if wrapper in named:
             yield from _option_arguments(arguments, option)
     if name in _WRAPPERS:
         yield from (word for word in arguments if word.plain.partition("=")[0] in PROGRAM_VARIABLES)
