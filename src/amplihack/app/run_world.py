@@ -140,6 +140,7 @@ def _agent(
         if not request.adapter.is_available():
             raise NothingToUse(f"the adapter {request.adapter.name} is not available")
         return AdapterAgent(request.adapter)
+    # Chosen before the first step: a run must not fail half-way because no agent is installed.
     if request.agent is not None or needs_agent(workspace, located, request, set()):
         return _choose(request.agent, search)
     return Late(lambda: _choose(None, search))

@@ -22,6 +22,7 @@ class Located(Record):
 
 def resolve_extends(child: Located, find_parent: Parent) -> Recipe:
     """Return the recipe merged with all its ancestors. Raises RecipeError on a missing parent or a cycle."""
+    # By path: two files may contain recipes of the same name.
     seen = {child.path or child.recipe.name}
     chain = [child.recipe]
     current = child

@@ -127,6 +127,7 @@ def agent_candidates(reference: AgentReference) -> tuple[str, ...]:
     by_category = (f"{namespace}/{category}/{name}.md", f"{category}/{name}.md") if category else ()
     return (
         *by_category,
+        # Where framework bundles keep their agents, the specific directories before the general ones.
         f"{namespace}/core/{name}.md",
         f"{namespace}/specialized/{name}.md",
         f"core/{name}.md",

@@ -56,6 +56,7 @@ def find_json(text: str, pick: JsonPick = "first") -> Value | Missing:
 
 
 def _choose(found: list[Value | Missing], pick: JsonPick) -> Value | Missing:
+    # Agents often write `{}` or `[]` in prose or as an example before the real answer.
     full = [value for value in found if value not in ({}, [])]
     candidates = full or found
     return candidates[-1] if pick == "last" else candidates[0]

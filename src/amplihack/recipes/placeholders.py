@@ -22,6 +22,7 @@ _NAME = r"[A-Za-z0-9_][A-Za-z0-9_-]*+"
 _PATH = rf"""{_NAME}(?:\.{_NAME}|\[[0-9]++\]|\["[^"\n]*+"\]|\['[^'\n]*+'\])*+"""
 _OPEN = r"(?<!\$)\{\{[ \t]*+"
 _CLOSE = r"[ \t]*+\}\}"
+# `{{else}}` looks like a name, but belongs to blocks of other template languages.
 _ELSE = r"else(?:[ \t][^{}\n]*+)?\}\}"
 
 _PLACEHOLDER = pattern(rf"{_OPEN}(?!{_ELSE})({_PATH}){_CLOSE}")

@@ -85,6 +85,7 @@ class RunState:
                 self._begin(_blank(f"{step.step_id}[{index}]", f"{identity}[{index}]", step.kind))
             case StepFinished(result=result) | IterationFinished(result=result):
                 self._finish(result)
+            # The instance owns these values, so that a step skipped after a crash can write them again.
             case OutputStored():
                 instance = self._instances[event.identity]
                 instance.values.update(event.values)
@@ -100,13 +101,14 @@ class RunState:
                 gate = self._gates.setdefault(event.identity, Gate(None))
                 gate.approved, gate.message = event.approved, event.message
             case RunStarted():
-                self._new_life()
+                self._reopen()
             case RunFinished(result):
                 self.ended = result
 
     def _begin(self, blank: StepResult) -> None:
         """Open the slot of an instance. An interrupted one keeps its slot and its attempts."""
         unfinished = replace(blank, status="failed", error=CUT_SHORT)
+        # A dict, not a list: a step that begins again after a crash keeps its first position.
         self._places.setdefault(_place(blank.identity), {})[blank.identity] = None
         known = self._instances.setdefault(blank.identity, Instance(unfinished))
         known.result, known.finished = unfinished, False
@@ -134,11 +136,13 @@ class RunState:
             for part in self._places.pop(place, ()):
                 self._forget_parts(part)
                 del self._instances[part]
+            # A retried sub-recipe asks its gates again: what was approved belonged to the failed attempt.
             for gate in [each for each in self._gates if each.startswith(place)]:
                 del self._gates[gate]
 
-    def _new_life(self) -> None:
+    def _reopen(self) -> None:
         """Prepare a finished run to be continued: what failed is tried once more."""
+        # The run did not end but was cut off: its failures stay, and it continues where it was.
         if self.ended is None:
             return
         self.ended = None
@@ -146,9 +150,9 @@ class RunState:
             if known.result.kind == PREFLIGHT:
                 del self._instances[identity], self._places[_place(identity)][identity]
             elif known.failed_for_good:
-                self._give_another_chance(known)
+                self._try_again(known)
 
-    def _give_another_chance(self, known: Instance) -> None:
+    def _try_again(self, known: Instance) -> None:
         parts = total(Spending.of(part) for part in known.result.children)
         # The limit on steps counts what led to the end, not what is now done again.
         known.wasted = replace(Spending.of(known.result) - parts, executed=0)

@@ -42,6 +42,7 @@ def forms(secret: str) -> Iterator[str]:
     """Yield every form in which the secret may appear in a text."""
     for whole in {secret, secret.strip()}:
         yield from _spellings(whole)
+    # Output is masked line by line, so a key of several lines never appears in one piece.
     lines = [line.strip() for line in secret.splitlines()[:_MOST_LINES]]
     for line in lines if len(lines) > 1 else []:
         if len(line) >= _SHORTEST_GUESS:
@@ -52,6 +53,7 @@ def _spellings(text: str) -> Iterator[str]:
     yield text
     yield json.dumps(text)[1:-1]
     yield json.dumps(text, ensure_ascii=False)[1:-1]
+    # As a shell quotes it inside single quotes.
     yield text.replace("'", "'\\''")
     data = text.encode("utf-8", "surrogatepass")
     yield quote(data, safe="")

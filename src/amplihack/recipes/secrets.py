@@ -61,6 +61,7 @@ class Redactor:
     def know(self, recipe: Recipe) -> None:
         """Learn what a recipe calls secret, before it runs. Its `extends` must be merged in."""
         self._names |= recipe.secrets
+        # Values given to the run win over the recipe's defaults.
         self._seen = {**recipe.context, **self._seen}
         self._learn_seen(recipe.secrets)
         for name in recipe.secrets & recipe.context.keys():
@@ -86,6 +87,7 @@ class Redactor:
     def _add(self, secrets: Sequence[str]) -> None:
         new = {form for secret in secrets for form in forms(secret) if form and not form.isspace()}
         if not new <= self._forms.keys():
+            # Longest first: masking a part of a secret first would leave the rest of it readable.
             known = sorted(new | self._forms.keys(), key=lambda form: (-len(form), form))
             self._forms = dict.fromkeys(known)
 

@@ -115,6 +115,7 @@ def typed(text: str) -> Value:
         value = from_json(text)
     except (ValueError, RecursionError):
         return text
+    # A number that would print differently (1.10, 4e5) has lost something: the text is kept.
     if isinstance(value, str) or (_is_number(value) and json.dumps(value) != text.strip()):
         return text
     return value

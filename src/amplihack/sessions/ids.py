@@ -26,5 +26,6 @@ def _parent_span(session_id: str | None, trace_id: str | None) -> str:
     if child := _CHILD.fullmatch(session_id or ""):
         return child[1]
     if _TRACE.fullmatch(trace := (trace_id or "").lower()):
+        # The middle of a trace id serves as a span id, which has 16 digits.
         return trace[8:24]
     return _NO_SPAN

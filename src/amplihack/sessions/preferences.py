@@ -83,6 +83,7 @@ def override_provider(
     pref_config: Mapping[str, Any] | None = None,
 ) -> MountPlan:
     """Return a new plan in which the provider at the index comes first, with this model."""
+    # A preference may come from an agent file, so protected keys are dropped.
     chosen = {key: value for key, value in (pref_config or {}).items() if key not in PROTECTED_KEYS}
     copies = [dict(entry) for entry in providers]
     before = copies[index].get("config") or {}

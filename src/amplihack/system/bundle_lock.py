@@ -143,6 +143,7 @@ def _remote(nodes: Iterable[Node]) -> Iterator[LockEntry]:
 
 def _local(closure: Closure) -> Iterator[LockEntry]:
     """Lock bundle, context, mentioned and agent files that are not part of a fetched source."""
+    # Files of a fetched source are covered by its commit or hash.
     fetched = {node.checkout.root for node in closure.nodes.values() if not node.is_local}
     paths = {node.file for node in closure.nodes.values()} | set(_read_files(closure))
     for path in sorted(paths):

@@ -26,6 +26,7 @@ _SET = {
     "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C",
 }
+# A repository can name programs for git to run, such as hooks and monitors. These settings turn them off.
 _SETTINGS = (
     f"core.hooksPath={os.devnull}",
     "core.fsmonitor=false",

@@ -30,7 +30,7 @@ def clear_up(mark: str, temporary: str, runner: str) -> None:
     """End what a killed runner left running, and remove what it left on the disk."""
     dead, deadline = {runner}, time.monotonic() + _PATIENCE
     while (alive := tree(mark)) and time.monotonic() < deadline:
-        for member in alive:  # at once: nobody is left who could wait for a period of grace
+        for member in alive:  # without a period of grace: the run that could wait for it is gone
             send(member, signal.SIGKILL)
             dead.add(str(member.pid))  # it may have been a runner itself
         time.sleep(_PAUSE)

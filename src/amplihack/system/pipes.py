@@ -48,7 +48,7 @@ class OutputPipe:
             self._on_data(data)
             if self._on_lines is not None and (lines := self._splitter.feed(data)):
                 self._on_lines(lines)
-        except BaseException as error:  # noqa: BLE001 - whoever waits for the process raises it
+        except BaseException as error:  # noqa: BLE001 - raised again where the process is awaited
             self._on_lines = None
             self._on_error(error)
         return True

@@ -20,7 +20,7 @@ from amplihack.system.process_table import TABLE, Member, lives, send, tree
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between looks while a tree is ending; bounded by its grace
 _PATIENCE = 10.0  # seconds that a process gets to die of a SIGKILL before we give up
 
-HURRY = threading.Event()  # set it to end every period of grace now: somebody is impatient
+HURRY = threading.Event()  # set it to end every period of grace now, after a second Ctrl-C
 
 
 async def end_tree(mark: str, *, leader: int | None = None, grace: float) -> bool:
@@ -65,7 +65,7 @@ def group_alive(leader: int) -> bool:
         return group_reachable(leader)
     except PermissionError:
         return False
-    return False  # the number belongs to somebody else by now: a group that is in use reserves it
+    return False  # the id is in use again, which cannot be while its group exists
 
 
 def group_reachable(leader: int) -> bool:

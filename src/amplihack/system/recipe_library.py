@@ -98,6 +98,7 @@ class Library(Record):
 
     def read(self, path: Path) -> ReadRecipe:
         """Load a recipe file with its bytes and the version that it states."""
+        # Taken before reading: a change during the read gives another stamp next time.
         stamp = _stamp(path)
         known = self._known.get(path)
         if stamp and known and known[0] == stamp:

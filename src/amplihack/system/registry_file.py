@@ -57,6 +57,7 @@ def change_entries(
     except OSError as error:
         raise AmplihackError(f"cannot make {home}: {error.strerror}", fix="check the directory") from error
     with locked(home / ".registry.lock"):
+        # Read again under the lock: another process may have written since.
         known = read_entries(home)
         for name, entry in entries.items():
             known[name] = dict(entry) if whole else {**known.get(name, {}), **entry}

@@ -61,7 +61,7 @@ class Process:
 def _wait(pid: int) -> int:
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    except ChildProcessError:  # whoever uses us as a library has asked not to be told of children
+    except ChildProcessError:  # the program that uses us as a library ignores SIGCHLD
         return 0
 
 

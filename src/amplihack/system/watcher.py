@@ -30,6 +30,7 @@ def watch_over_us() -> None:
     if _ours or not sys.executable:
         return
     root, temporary = str(Path(__file__).parents[2]), tempfile.gettempdir()
+    # Isolated and without `site`: the user's environment must not decide what this Python loads.
     python = (sys.executable, "-I", "-S", "-c", _BECOME, root, starter(), temporary, str(os.getpid()))
     reading, writing = os.pipe()
     try:
@@ -42,7 +43,7 @@ def watch_over_us() -> None:
             env={"PATH": os.defpath},  # no marks: it must not take itself for one of our processes
             start_new_session=True,
         )
-    except OSError:  # no more processes: whoever starts the next one says so
+    except OSError:  # no more processes: starting the next one reports it
         os.close(writing)
         return
     finally:

@@ -42,6 +42,7 @@ _ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 def truthy(value: Value, rules: Rules) -> bool:
     if isinstance(value, str):
+        # The length check avoids lowering a text of megabytes.
         return len(value) > _LONGEST_FALSE_WORD or value.lower() not in rules.false_words
     return bool(value)
 

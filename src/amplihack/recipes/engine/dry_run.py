@@ -131,6 +131,7 @@ def _step(step: Step, place: _Place, known: _Knowledge) -> Iterator[Forecast]:
         return
     inner = known.copy()
     if step.loop is not None:
+        # The values of loop variables are known only in the run.
         inner.unknown.update(loop_names(step.loop))
         inner.unknown.update(_may_set((step,), place, set()))  # a later round sees what an earlier one set
     yield Forecast(step.id, step.kind, place.depth, verdict, why, _text(step, inner))

@@ -52,6 +52,7 @@ class Scope:
         try:
             yield watch
         finally:
+            # By identity: two watches with equal content must not remove each other.
             self._watches = [each for each in self._watches if each is not watch]
 
     @contextmanager
@@ -151,6 +152,7 @@ class Frame(Record, kw_only=True):
             "inputs": values,
             "parameters": values,
         }
+        # A chain instead of a copy: the view follows later writes, and copying all variables would be slow.
         return ChainMap(extra, values, builtin)
 
     def with_facts(self, **facts: Value) -> Frame:

@@ -112,7 +112,7 @@ class Run(Record, frozen=False):
     steps: RunSteps  # runs a sequence; a step that holds others needs it, and is itself part of one
     ending: Ending | None = None  # set when a gate ends the run, wherever in the tree it stands
     ending_reason: str = ""
-    state: RunState = field(default_factory=RunState)  # of earlier lives too
+    state: RunState = field(default_factory=RunState)  # includes what happened before a crash
     person: asyncio.Lock = field(default_factory=asyncio.Lock)  # one question at a time
 
     def record(self, event: Event) -> None:
@@ -150,6 +150,7 @@ class Job(Record):
     def claim(self, blank: StepResult) -> StepResult:
         """Count the step against the limit, if it works itself. Raises StepFailure at the limit."""
         budget, works = self.frame.budget, counts_as_step(self.step)
+        # A step that only holds others is not counted, but must not start when nothing inside it could run.
         limit = budget.take() if works else budget.exhausted()
         if limit is not None:
             raise StepFailure(f"Total step limit ({limit}) exceeded", hopeless=True, final=True)

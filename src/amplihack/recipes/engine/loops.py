@@ -156,6 +156,7 @@ async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
 async def _round(job: Job, index: int, of: int | None, rounds: Rounds) -> None:
     """Run the body once and store its result, also a failed one."""
     run, one = job.run, job.round(index)
+    # Rounds are recalled one by one: a loop that was cut off continues at the round it had reached.
     if (recalled := one.recall()) is not None:
         _note_recalled(job, index, recalled, rounds)
         return

@@ -45,5 +45,6 @@ class Pace:
     def rate_limited(self) -> None:
         self._successes = 0
         if backoff := self._rule.backoff:
+            # The first complaint starts with the initial delay; each further one multiplies it.
             grown = self._delay * backoff.multiplier * 1000 or backoff.initial_delay_ms
             self._delay = min(grown, backoff.max_delay_ms) / 1000

@@ -40,6 +40,7 @@ async def run_recipe(
         ended = await _run(run, recipe, frame)
         await _end_background(run)
     except asyncio.CancelledError:
+        # Cancelled by Ctrl-C or a caller: the listeners must still get a result before the run ends.
         run.ending, run.ending_reason = "interrupted", "the run was interrupted"
         try:
             await _end_background(run)

@@ -52,6 +52,7 @@ async def _run_group(
     """Run one step on the frame's own variables, or several in parallel, each on a copy."""
     if len(group) == 1:
         return [await run_step(run, group[0], frame, position + 1, of)]
+    # Copies for every member at once, so that none sees what another writes, however they are scheduled.
     frames = [frame.fork() for _ in group]
     slots = asyncio.Semaphore(run.options.max_parallel)
 
@@ -61,6 +62,7 @@ async def _run_group(
 
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(member(index)) for index in range(len(group))]
+    # Merged after all have ended, in order of definition: the result does not depend on timing.
     merge(run, frame, [(step.id, each.scope) for step, each in zip(group, frames, strict=True)])
     return [task.result() for task in running]
 
@@ -139,6 +141,7 @@ async def _run(job: Job, blank: StepResult) -> StepResult:
         try:
             done = await (act(job) if job.step.loop is None else run_loop(job, job.step.loop))
         except AmplihackError as error:
+            # A template or a port may raise other errors of ours: they fail the step, not the run.
             failure = error if isinstance(error, StepFailure) else StepFailure(error.what)
             result = _failed(job, blank, failure)
         else:

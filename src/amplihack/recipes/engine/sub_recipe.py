@@ -31,6 +31,7 @@ async def call_recipe(job: Job, action: SubRecipe) -> Done:
     if problem := preflight(run, located.recipe, scope.values):
         raise StepFailure(problem, hopeless=True)
     recipe = located.recipe
+    # The masking listeners must learn the values before the first step can print one.
     hidden = {name: scope.values[name] for name in recipe.secrets if name in scope.values}
     run.record(RecipeEntered(job.identity, recipe.name, len(recipe.steps), inner.depth, hidden))
     ended = await run_stages(run, located.recipe, inner)

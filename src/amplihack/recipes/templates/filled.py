@@ -39,6 +39,7 @@ class Filled(Record):
 def fill(word: Word, texts: Mapping[KeyPath, str]) -> Filled:
     plain = word.plain.partition("=")[2] if word.assigns or "=" in word.plain else word.plain
     places = [mark for mark in word.marks if isinstance(mark, Place)]
+    # Placeholders in the name of an assignment come first; only those in its value count.
     values = iter(
         texts.get(place.placeholder.path, "") for place in places[-plain.count("\0") or len(places) :]
     )

@@ -40,6 +40,7 @@ def variable_names(template: str, paths: Sequence[KeyPath]) -> dict[KeyPath, str
     for path in dict.fromkeys(paths):
         name = variable_name(path)
         if name in used:
+            # Neither the plain name of a later path nor a variable that the author uses may be taken.
             taken = used | plain | written
             name = next(other for number in count(2) if (other := f"{name}__{number}") not in taken)
         names[path] = name

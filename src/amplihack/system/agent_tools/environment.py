@@ -11,6 +11,7 @@ from amplihack.system import process_marks
 
 DEPTH, MAX_DEPTH, MAX_SESSIONS = "AMPLIHACK_SESSION_DEPTH", "AMPLIHACK_MAX_DEPTH", "AMPLIHACK_MAX_SESSIONS"
 _HIDDEN = ("CLAUDECODE",)  # a tool that sees it believes to be part of the session around us
+# Processes need these, even if our own environment lacks them.
 _DEFAULTS = {
     "HOME": "/root",
     "PATH": "/usr/local/bin:/usr/bin:/bin",

@@ -73,6 +73,7 @@ class Patience(Record, kw_only=True):
 
     def delay(self, retry: int, retry_after: float | None = None) -> float:
         """Return the seconds before retry 1, 2, …: doubling, at least `retry_after`, at most `longest`."""
+        # 0 switches the waiting off.
         if self.base == 0:
             return 0.0
         doubled = self.base * 2.0 ** min(retry - 1, 60)

@@ -98,6 +98,7 @@ class ToolAgent(Record):
         outcome = reported or ToolOutcome(text=done.stdout.text())
         if not done.ok or outcome.error:
             raise _failure(self.name, request, done, outcome, structured=reported is not None)
+        # An agent may write its answer to this file, to keep it apart from the progress that it prints.
         answer, lost = _read(sink)
         if not answer:
             answer, lost = outcome.text.strip(), done.stdout.lost if reported is None else 0

@@ -149,6 +149,7 @@ class AuditLog(Listener):
         while True:
             path = self._directory / f"{stem}{f'_{number}' if number > 1 else ''}.jsonl"
             try:
+                # O_EXCL: two runs that start in the same second must not share a file.
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             except FileExistsError:
                 number += 1

@@ -51,6 +51,7 @@ class FanOut:
 
     def record(self, event: Event) -> None:
         if self._memory is not None:
+            # Not guarded: a run whose history cannot be stored must not continue.
             self._memory.record(event)
         listeners = self._listeners
         if isinstance(event, LinesPrinted):

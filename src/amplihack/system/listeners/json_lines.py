@@ -186,6 +186,7 @@ class JsonLines(Listener):
         else:
             described = describe(event)
             self._stream.write(json_line({"event": described.pop("event"), **told, **described}))
+        # At once, because other programs follow the run while it happens.
         self._stream.flush()
 
     def close(self) -> None:

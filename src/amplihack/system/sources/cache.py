@@ -30,7 +30,7 @@ from amplihack.system.sources.errors import SourceUnavailable
 from amplihack.system.sources.metadata import METADATA, Metadata, read_metadata, write_metadata
 from amplihack.system.undisturbed import undisturbed
 
-_MOMENT = 60.0  # seconds; whoever locks an entry for himself alone only renames it
+_MOMENT = 60.0  # seconds; an exclusive lock on an entry is held only for a rename
 _TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 
 

@@ -147,6 +147,7 @@ class Fetcher:
             origin_size=before.st_size,
             origin_mtime_ns=before.st_mtime_ns,
         )
+        # Compared again after unpacking: the hash and the content must be of the same file.
         after = archive.stat()
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise SourceRefused(f"{address.uri}: it changed while it was being unpacked", uri=address.uri)

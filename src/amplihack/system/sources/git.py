@@ -71,6 +71,7 @@ class GitClient:
         branch = () if work.address.ref == "HEAD" else (f"--branch={work.address.ref}",)
         arguments = (*_QUIET, "--single-branch", "--template=", *branch)
         done = await work.run("clone", "--depth=1", *arguments, "--", work.address.url, ".")
+        # A plain file server cannot make a shallow clone.
         if not done.ok and "shallow capabilities" in done.stderr.text():
             done = await work.run("clone", *arguments, "--", work.address.url, ".")
         if not done.ok:
@@ -85,6 +86,7 @@ class GitClient:
             "fetch", "--depth=1", *_QUIET, "--no-write-fetch-head", "--", work.address.url, commit
         )
         if not done.ok:
+            # Many servers do not send a commit by its id alone; then everything is fetched.
             if not is_missing_object(done.stderr.text()):
                 raise failure(work.address, done.stderr.text())
             await work.must("fetch", *_QUIET, "--no-write-fetch-head", "--", work.address.url, *_EVERYTHING)

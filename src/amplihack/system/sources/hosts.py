@@ -67,6 +67,7 @@ class Hosts:
     async def check(self, to: Destination, uri: str) -> None:
         """Raise SourceUnavailable for a host that is known to be down or has no address."""
         if to.host and to.look_up and to.host not in self._down:
+            # Several sources wait for one lookup: a cancelled one must not end it for the others.
             reason = await asyncio.shield(self._lookup(to.host))
             if reason:
                 self._down.setdefault(to.place, reason)

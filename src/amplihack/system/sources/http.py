@@ -130,6 +130,7 @@ class _Transfer:
         headers = {
             "User-Agent": "amplihack",
             "Accept": "*/*",
+            # The hash and the size limit are about the bytes as they are sent.
             "Accept-Encoding": "identity",
             "Connection": "close",
         }

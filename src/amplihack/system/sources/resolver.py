@@ -83,6 +83,7 @@ class Sources:
         if parsed.is_file:
             return await asyncio.to_thread(self._local, parsed, base or self._base)
         address = address_of(parsed, allow_http=self._allow_http)
+        # The cache is asked first, so that a cached source needs no network.
         metadata = await self._store.stored(address)
         if metadata is None:
             if self.offline and address.is_networked:

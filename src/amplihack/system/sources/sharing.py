@@ -54,7 +54,7 @@ class Shared(Generic[T]):
             job.task.cancel()
             await asyncio.wait([job.task])
             if not job.task.cancelled():
-                job.task.exception()  # nobody is left to hear of it
+                job.task.exception()  # marks it as retrieved: no caller is left
 
 
 async def _run(start: Callable[[], Awaitable[T]]) -> T:

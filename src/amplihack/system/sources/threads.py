@@ -55,5 +55,5 @@ async def in_thread(work: Callable[[Stop], T]) -> T:
 
 
 async def _ended(task: asyncio.Future[T]) -> None:
-    with suppress(BaseException):  # whatever came of it, the caller has already been cancelled
+    with suppress(BaseException):  # the result does not matter: the caller has already been cancelled
         await task

@@ -241,6 +241,7 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
     first = split.operands[0] if split.operands else None
     if first and first.marks and not split.ended and first.plain.startswith(("\0", *_EXPANSIONS)):
         start = first.start
+        # Without `--`, a value that begins with a dash would be read as options.
         script.edits.append(Edit(start, start, "-- "))
 
 

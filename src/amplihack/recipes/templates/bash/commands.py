@@ -45,6 +45,7 @@ def commands(c: Cursor, closer: str, opened: int) -> None:
     script.frames += 1
     script.frame, c.waiting, c.closer = script.frames, [], closer
     state = CommandList(closer, element=c.count(), pipeline=c.count())
+    # What a substitution declares is gone at its end.
     script.variables.enter()
     with c.deeper():
         while _step(c, state):

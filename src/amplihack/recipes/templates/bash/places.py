@@ -184,7 +184,7 @@ class SimpleCommand(Record, frozen=False, eq=False, repr=False):
     words: list[Word] = field(default_factory=list)
     inputs: list[Word] = field(default_factory=list)  # the words of `<<<` and `<`
     marked: bool = False  # values stand among its words and inputs
-    declares: bool = False  # it is `declare` or one of its kin, whose arguments can be assignments
+    declares: bool = False  # it is `declare` or a similar builtin, whose arguments can be assignments
     loop: str = ""  # the variable, where these are the words of `for` or `select`
 
 

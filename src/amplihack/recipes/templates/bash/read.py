@@ -61,11 +61,6 @@ def read_script(script: str) -> Reading:
     return Reading(tuple(sorted(places, key=lambda place: place.start)), tuple(edits))
 
 
-def find_places(script: str) -> tuple[Place, ...]:
-    """Where every placeholder stands, in the order of the script. Raises TemplateError as `read_script`."""
-    return read_script(script).places
-
-
 def _settle(mark: Place | Output, script: Script) -> None:
     """Decide what only the whole script can tell."""
     variables = script.variables

@@ -71,6 +71,7 @@ def _assignment(c: Cursor, start: int, *, argument: bool) -> str:
         return ""
     c.pos = name.end()
     if c.peek() == "\\" and _SPLIT_NAME.match(c.text, c.pos, c.end):
+        # Refused instead of supported: nobody writes this, and a wrong reading would be unsafe.
         raise c.unreadable("a line is continued in the middle of a name", "write the name in one piece")
     first = c.count()
     subscripted = c.peek() == "[" and (not argument or _NO_BLANKS.match(c.text, c.pos, c.end) is not None)
