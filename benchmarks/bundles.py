@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -37,17 +38,16 @@ if TYPE_CHECKING:
 
 SIZES = (50, 200, 1000)
 DEPTH = 5
-BAR = 3.0
+BAR = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Seconds, and bytes held after a load."""
+    """Seconds of processor time, and bytes held after a load."""
 
     size: int
     parse: float
     load: float
-    again: float
     compose: float
     plan: float
     prompt: float
@@ -117,45 +117,40 @@ async def _load(folder: Path, root: Path) -> tuple[Composition, BundleFiles]:
         return await loader.composition(request.source), loader.files
 
 
-def timed(work: Callable[[], Any], repeats: int) -> float:
-    times = []
+def timed(repeats: int, *works: Callable[[], Any]) -> list[float]:
+    """Return the median of processor time of each work. They take turns, so that a busy machine slows all."""
+    times: list[list[float]] = [[] for _ in works]
     for _ in range(repeats):
-        gc.collect()
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
+        for each, work in zip(times, works, strict=True):
+            gc.collect()
+            start = time.process_time()
+            work()
+            each.append(time.process_time() - start)
+    return [statistics.median(each) for each in times]
 
 
 def measure(size: int) -> Figures:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         root = write_tree(folder, size)
-        repeats = 1 if size > 500 else 3
-        parsed = timed(lambda: parse(folder), repeats)
-        first = timed(lambda: load(folder, root), 1)
-        again = timed(lambda: load(folder, root), repeats)
+        repeats = 3 if size > 500 else 5
         loaded, files = load(folder, root)
         alone = [node.own for node in loaded.nodes.values()]
         scope = MentionScope(bases=(str(folder),), home=str(folder), user=str(folder), project=str(folder))
-        prompt = timed(lambda: complete(loaded.bundle, BundleFiles(), scope), 1)
         done = complete(loaded.bundle, files, scope)
-        return Figures(
-            size=size,
-            parse=parsed,
-            load=first,
-            again=again,
-            compose=timed(lambda: compose(*alone), repeats),
-            plan=timed(lambda: mount_plan(loaded.bundle), repeats),
-            prompt=prompt,
-            prompt_again=timed(
-                lambda: is_current(
-                    done.prompt, done.bundle, {path: files.stamp(path) for path in done.prompt.stamps}
-                ),
-                repeats,
+        parsed, load_time, composed, planned, prompt, prompt_again = timed(
+            repeats,
+            lambda: parse(folder),
+            lambda: load(folder, root),
+            lambda: compose(*alone),
+            lambda: mount_plan(loaded.bundle),
+            lambda: complete(loaded.bundle, BundleFiles(), scope),
+            lambda: is_current(
+                done.prompt, done.bundle, {path: files.stamp(path) for path in done.prompt.stamps}
             ),
-            memory=_memory(folder, root),
         )
+        memory = _memory(folder, root)
+        return Figures(size, parsed, load_time, composed, planned, prompt, prompt_again, memory)
 
 
 def _memory(folder: Path, root: Path) -> int:
@@ -206,11 +201,11 @@ def rows() -> list[Row]:
 
 
 def main() -> None:
-    heads = ("bundles", "libyaml ms", "load", "again", "compose", "plan", "prompt", "unchanged", "held MB")
+    heads = ("bundles", "libyaml ms", "load", "compose", "plan", "prompt", "unchanged", "held MB")
     print("".join(f"{head:>12}" for head in heads))
     for size in SIZES:
         each = measure(size)
-        times = (each.load, each.again, each.compose, each.plan, each.prompt, each.prompt_again)
+        times = (each.load, each.compose, each.plan, each.prompt, each.prompt_again)
         ratios = "".join(f"{value / each.parse:>11.2f}×" for value in times)
         print(f"{size:>12}{each.parse * 1000:>12.0f}{ratios}{each.memory / 1e6:>12.1f}")
         if len(sys.argv) > 1:

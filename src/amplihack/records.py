@@ -150,6 +150,7 @@ def _compiled_init(cls: Any) -> Callable[..., None]:
         ["self", "/", *(["*"] if cls.__record_kw_only__ and cls.__record_fields__ else [])],
         [],
     )
+    free = cls.__setattr__ is object.__setattr__
     for number, (each, put) in enumerate(zip(cls.__record_fields__, cls.__record_setters__, strict=True)):
         scope |= {f"put{number}": put, f"default{number}": each.default, f"make{number}": each.factory}
         required = each.factory is None and each.default is _ABSENT
@@ -157,7 +158,8 @@ def _compiled_init(cls: Any) -> Callable[..., None]:
         value = each.name
         if each.factory is not None:
             value = f"make{number}() if {each.name} is absent else {each.name}"
-        lines.append(f" put{number}(self, {value})")
+        # Assigning is faster where it is allowed; the setters of slots go past `__setattr__`.
+        lines.append(f" self.{each.name} = {value}" if free else f" put{number}(self, {value})")
     if cls.__post_init__ is not Record.__post_init__:
         lines.append(" self.__post_init__()")
     source = f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or " pass")

@@ -106,3 +106,27 @@ def test_no_answer_about_recipes_starts_processes_or_draws_tables(workspace: Wor
     workspace.write(".claude/recipes/good.yaml", "name: good\nsteps: [{id: a, command: ls}]\n")
     words = ("check", "good") if verb == "check" else (verb,)
     assert not _loaded(workspace, "recipe", *words) & ALWAYS_SLOW
+
+
+def test_showing_a_bundle_loads_neither_recipes_nor_what_other_answers_need(workspace: Workspace) -> None:
+    workspace.write(
+        "bundle.yaml", "bundle: {name: b}\ntools: [{module: t, source: git+https://e.org/t@main}]\n"
+    )
+    loaded = _loaded(workspace, "bundle", "show", "./bundle.yaml")
+    unneeded = (
+        "amplihack.recipes.decode",
+        "amplihack.recipes.model",
+        "amplihack.app.bundles.checking",
+        "amplihack.bundles.drawing",
+        "amplihack.system.sources.archives",
+        "amplihack.system.sources.fetching",
+        "amplihack.system.sources.git",
+        "amplihack.system.sources.http",
+        "amplihack.system.tool_schema",
+        "html",
+        "random",
+        "secrets",
+        "urllib.request",
+    )
+    assert "amplihack.app.bundles.load" in loaded
+    assert not [name for name in loaded if name.startswith(unneeded)]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from amplihack.documents.suggest import closest
 from amplihack.errors import AmplihackError, NotFound, Problem, UsageError
-from amplihack.recipes.decode import Decoded
-from amplihack.recipes.extends import Located, resolve_extends
 from amplihack.records import Record
 from amplihack.system.home import Home, this_process
 from amplihack.system.recipe_files import recipe_files
 from amplihack.system.recipe_library import Library
 
 if TYPE_CHECKING:
+    from amplihack.recipes.decode import Decoded
+    from amplihack.recipes.extends import Located
     from amplihack.system.agent_files import AgentFiles
 
 
@@ -123,7 +123,10 @@ def open_file(library: Library, path: Path) -> Opened:
 
 
 def open_decoded(library: Library, decoded: Decoded, path: Path | None) -> Opened:
-    """Merge the `extends` of a recipe. `path` is None for one that was read from text."""
+    """Merge what a recipe extends; `path` is None for one that was read from a text."""
+    # Deferred: commands for bundles have a workspace as well, and open no recipe.
+    from amplihack.recipes.extends import Located, resolve_extends
+
     place = str(path) if path else None
     merged = resolve_extends(Located(decoded.required(), place), library.parent)
     return Opened(decoded, Located(merged, place))

@@ -9,7 +9,7 @@ from amplihack.bundles.file_report import place_of
 from amplihack.bundles.merge import merge, merge_tables
 from amplihack.bundles.model import Bundle, Lineage
 from amplihack.bundles.sections.table import SECTIONS
-from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree
+from amplihack.bundles.tree import Items, Leaf, Removed, Table
 from amplihack.errors import Problem
 from amplihack.records import replace
 
@@ -113,12 +113,13 @@ def unmatched_removals(bundle: Bundle) -> tuple[Problem, ...]:
     return tuple(found)
 
 
-def _marks(tree: Tree, path: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], Removed]]:
-    if isinstance(tree, Removed):
-        yield path, tree
-    elif isinstance(tree, Table):
-        for key, item in tree.entries.items():
+def _marks(tree: Table | Items, path: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], Removed]]:
+    """Return every removal with its path; nearly all values are leaves, which are passed over at once."""
+    inside = tree.entries.items() if isinstance(tree, Table) else enumerate(tree.items)
+    for key, item in inside:
+        if isinstance(item, Leaf):
+            continue
+        if isinstance(item, Removed):
+            yield (*path, str(key)), item
+        else:
             yield from _marks(item, (*path, str(key)))
-    elif isinstance(tree, Items):
-        for index, item in enumerate(tree.items):
-            yield from _marks(item, (*path, str(index)))

@@ -26,8 +26,8 @@ from amplihack.bundles.includes import decode_includes
 from amplihack.bundles.merge import merge_tables
 from amplihack.bundles.model import Bundle, Lineage
 from amplihack.bundles.sections.table import SECTIONS
-from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, from_node, from_value
-from amplihack.documents import Document, Mapping, Scalar, read_document, split_frontmatter
+from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, from_value
+from amplihack.bundles.tree_files import TreeFile, read_page, read_tree
 from amplihack.errors import DocumentError, Location, Problem
 from amplihack.patterns import pattern
 from amplihack.records import Record, replace
@@ -86,13 +86,12 @@ def decode_bundle(text: str | bytes, file: str, *, base_path: str | None = None)
         ) from error
     base = base_path if base_path is not None else posixpath.dirname(file)
     root, head = _root_of(document, file)
-    origin = Origin(head.name, file)
-    tree = from_node(root, origin) if root is not None else Table(origin=origin)
+    origin = root.origin
     report = FileReport(head.name or base or "unknown", document.source.lines if document else [])
     report.problems.extend(document.problems if document else ())
     if document is None:
         _misplaced_frontmatter(body, file, report)
-    bundle = _decode(tree if isinstance(tree, Table) else Table(), head, base, report)
+    bundle = _decode(root, head, base, report)
     instruction = _instruction(body, body_line, origin)
     return DecodedBundle(replace(bundle, instruction=instruction), report.in_file_order())
 
@@ -110,21 +109,20 @@ def decode_data(data: AnyMapping[str, Any], *, base_path: str | None = None, fil
     return DecodedBundle(bundle, report.in_file_order())
 
 
-def open_file(text: str | bytes, file: str) -> tuple[Document | None, str, int]:
+def open_file(text: str | bytes, file: str) -> tuple[TreeFile | None, str, int]:
     """Return a file's YAML, its markdown and the line where that starts. Raises DocumentError."""
     if isinstance(text, bytes):
         text = _utf8(text, file)
     text = text.lstrip("\ufeff")
     if file.endswith(".md"):
-        page = split_frontmatter(text.replace("\r\n", "\n"), file)
-        return page.frontmatter, page.body, page.body_line
+        return read_page(text.replace("\r\n", "\n"), file)
     if not file.endswith((".yaml", ".yml")):
         raise DocumentError(
             f"{posixpath.basename(file)} is no bundle file", fix="a bundle is a .md, .yaml or .yml file"
         )
     if all(re.fullmatch(r"\s*(#.*|---|\.\.\.)?\s*", line) for line in text.splitlines()):
         return None, "", 1
-    return read_document(text, file, kind="Bundle file"), "", 1
+    return read_tree(text, file, kind="Bundle file"), "", 1
 
 
 def _utf8(data: bytes, file: str) -> str:
@@ -139,35 +137,38 @@ def _utf8(data: bytes, file: str) -> str:
         ) from error
 
 
-def _root_of(document: Document | None, file: str) -> tuple[Mapping | None, Head]:
-    if document is None:
-        return None, Head()
+def _root_of(document: TreeFile | None, file: str) -> tuple[Table, Head]:
+    """Return the table of a file, an empty one if the file says nothing, and what it calls itself."""
+    if document is None or is_absent(document.root):
+        return Table(origin=Origin("", file)), Head()
     root = document.root
-    if isinstance(root, Scalar) and root.absent:
-        return None, Head()
-    if not isinstance(root, Mapping):
-        kind = "list" if not isinstance(root, Scalar) else type(root.value).__name__
+    if not isinstance(root, Table):
+        kind = type(root.value).__name__ if isinstance(root, Leaf) else "list"
         raise BundleLoadError(
-            f"{file} should hold a mapping, got {kind}", where=root.where, fix="begin it with `bundle:`"
+            f"{file} should hold a mapping, got {kind}",
+            where=document.where(root),
+            fix="begin it with `bundle:`",
         )
-    return root, read_head(root)
+    head = read_head(root, document)
+    document.call_origin(head.name)
+    return root, head
 
 
-def read_head(root: Mapping) -> Head:
+def read_head(root: Table, document: TreeFile) -> Head:
     """Read name, version and description as they are written: a version of 1.10 stays 1.10."""
-    part = next((root.entries[key] for key in ("bundle", "meta") if key in root.entries), None)
-    if part is None or (isinstance(part, Scalar) and part.absent):
-        part = root if "bundle" not in root.entries else None
-    if isinstance(part, Scalar) or (part is not None and not isinstance(part, Mapping)):
+    part = next((tree for key in ("bundle", "meta") if (tree := root.get(key)) is not None), None)
+    if part is None or is_absent(part):
+        part = root if root.get("bundle") is None else None
+    if part is not None and not isinstance(part, Table):
         raise BundleLoadError(
-            "`bundle` should be a mapping", where=part.where, fix="write `bundle:\\n  name: …`"
+            "`bundle` should be a mapping", where=document.where(part), fix="write `bundle:\\n  name: …`"
         )
     if part is None:
         return Head()
     found = {
-        key: node.text
+        key: document.written(leaf)
         for key in HEAD_KEYS
-        if isinstance(node := part.entries.get(key), Scalar) and not node.absent
+        if isinstance(leaf := part.get(key), Leaf) and leaf.value is not None
     }
     return Head(**found)
 

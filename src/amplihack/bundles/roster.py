@@ -14,9 +14,8 @@ from amplihack.bundles.ports import FileText, Texts
 from amplihack.bundles.sections.agents import change_agent_modules, decode_agent_modules, is_bare
 from amplihack.bundles.sections.modules import with_anchored_source
 from amplihack.bundles.sections.table import MODULE_SECTIONS
-from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, from_node, to_plain
+from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, to_plain
 from amplihack.bundles.uris import escapes, split_namespace
-from amplihack.documents import Mapping
 from amplihack.errors import DocumentError, Problem
 from amplihack.records import Record, replace
 
@@ -42,22 +41,25 @@ def decode_agent(text: str | bytes, file: str, *, base_path: str | None = None) 
         raise BundleLoadError(
             error.what, where=error.where, fix=error.fix, subject=Subject(path=file)
         ) from error
-    root = document.root if document else None
-    if root is not None and not isinstance(root, Mapping):
-        raise BundleLoadError(f"{file}: the frontmatter should be a mapping", where=root.where)
-    head = read_head(root) if root else None
-    stem = posixpath.basename(file).removesuffix(".md")
-    origin = Origin(head.name if head and head.name else stem, file)
+    name = posixpath.basename(file).removesuffix(".md")
+    root = Table(origin=Origin(name, file))
+    if document is not None:
+        if not isinstance(document.root, Table):
+            where = document.where(document.root)
+            raise BundleLoadError(f"{file}: the frontmatter should be a mapping", where=where)
+        root = document.root
+        name = read_head(root, document).name or name
+        document.call_origin(name)
+    origin = root.origin
     report = FileReport(origin.bundle, document.source.lines if document else [])
     report.problems.extend(document.problems if document else ())
-    tree = from_node(root, origin) if root else Table(origin=origin)
-    entries = _agent_entries(tree if isinstance(tree, Table) else Table(), report, base_path)
+    entries = _agent_entries(root, report, base_path)
     instruction = body.strip()
     if instruction:
         skipped = body[: len(body) - len(body.lstrip())].count("\n")
         entries["instruction"] = Leaf(instruction, origin, body_line + skipped, 1)
     definition = Table(entries, origin, 1, 1, fresh=True)
-    return AgentFile(head.name if head and head.name else stem, definition, report.in_file_order())
+    return AgentFile(name, definition, report.in_file_order())
 
 
 def _agent_entries(root: Table, report: FileReport, base: str | None) -> dict[str, Tree]:

@@ -17,10 +17,9 @@ from amplihack.bundles.sections.agents import change_agent_modules
 from amplihack.bundles.sections.modules import decode_modules, with_anchored_source
 from amplihack.bundles.sections.session import ROLES
 from amplihack.bundles.sections.table import MODULE_SECTIONS
-from amplihack.bundles.tree import Items, Leaf, Origin, Removed, Table, Tree, from_node
+from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree
+from amplihack.bundles.tree_files import read_tree
 from amplihack.bundles.uris import split_namespace, without_fragment
-from amplihack.documents import Mapping as MappingNode
-from amplihack.documents import read_document
 from amplihack.errors import DocumentError, Location, Problem
 from amplihack.records import Record, field, replace
 
@@ -50,16 +49,16 @@ def decode_settings(text: str | bytes, file: str, *, scope: str = "settings") ->
     if not content.strip():
         return Settings()
     try:
-        document = read_document(text, file, kind="Settings file")
+        document = read_tree(text, file, kind="Settings file")
     except DocumentError as error:
         raise BundleLoadError(
             error.what, where=error.where, fix=error.fix, subject=Subject(path=file)
         ) from error
-    if not isinstance(document.root, MappingNode):
-        raise BundleLoadError("settings should be a mapping", where=document.root.where)
+    if not isinstance(document.root, Table):
+        raise BundleLoadError("settings should be a mapping", where=document.where(document.root))
+    document.call_origin(scope)
     report = FileReport(scope, document.source.lines, list(document.problems))
-    tree = from_node(document.root, Origin(scope, file))
-    return settings_of(tree if isinstance(tree, Table) else Table(), report)
+    return settings_of(document.root, report)
 
 
 def settings_of(root: Table, report: FileReport) -> Settings:

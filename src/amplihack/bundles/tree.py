@@ -7,10 +7,8 @@ dataclasses because a large composition makes a hundred thousand of them, and fr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from sys import intern
 from typing import Any, TypeAlias
 
-from amplihack.documents import Mapping, Node, Scalar, Sequence
 from amplihack.records import Record, field
 
 
@@ -92,21 +90,6 @@ class Removed(Record, frozen=False):
 Tree: TypeAlias = Leaf | Table | Items | Removed
 
 
-def from_node(node: Node, origin: Origin) -> Tree:
-    """Turn a document into a tree, and carry out the operators in its keys."""
-    line, column = node.line + 1, node.column + 1
-    match node:
-        case Scalar():
-            return Leaf(node.value, origin, line, column)
-        case Sequence():
-            return Items([from_node(item, origin) for item in node.items], origin, line, column)
-        case Mapping():
-            entries: dict[str, Tree] = {}
-            for key, child in node.entries.items():
-                _enter(entries, intern(key), from_node(child, origin))
-            return Table(entries, origin, line, column)
-
-
 def from_value(value: object, origin: Origin = NOWHERE, *, operators: bool = False) -> Tree:
     """Turn plain data into a tree; what is neither a dict nor a list is a leaf, whatever it is."""
     if isinstance(value, dict):
@@ -114,7 +97,7 @@ def from_value(value: object, origin: Origin = NOWHERE, *, operators: bool = Fal
         for key, child in value.items():
             tree = from_value(child, origin, operators=operators)
             if operators and isinstance(key, str):
-                _enter(entries, key, tree)
+                enter(entries, key, tree)
             else:
                 entries[key] = tree
         return Table(entries, origin)
@@ -129,7 +112,7 @@ def table_of(value: dict[str, Any], origin: Origin = NOWHERE) -> Table:
     return tree if isinstance(tree, Table) else Table()
 
 
-def _enter(entries: dict[str, Tree], key: str, tree: Tree) -> None:
+def enter(entries: dict[str, Tree], key: str, tree: Tree) -> None:
     """Enter one key: `key!` replaces what is inherited, `key-` with no value removes it."""
     if len(key) > 1 and key[-1] == "!":
         entries[key[:-1]] = _freshened(tree)

@@ -10,11 +10,9 @@ from functools import wraps
 from typing import Any
 
 from amplihack.app.bundles import asking
-from amplihack.app.bundles.checking import check
 from amplihack.app.bundles.command_request import request_here
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.app.workspace import Workspace, open_workspace
-from amplihack.bundles.drawing import dot, mermaid, svg
 from amplihack.bundles.errors import BundleError
 from amplihack.bundles.masking import masked
 from amplihack.bundles.provenance import Entry
@@ -126,6 +124,8 @@ def answer_validate(workspace: Workspace, options: argparse.Namespace) -> int:
 
 def _checked(workspace: Workspace, options: argparse.Namespace) -> tuple[str, Sequence[Problem]]:
     """Return the bundle's name and all findings. A file that is no bundle at all is a finding too."""
+    from amplihack.app.bundles.checking import check  # deferred: other answers check nothing
+
     try:
         loaded, found = asyncio.run(check(request_for(workspace, options), complete=options.complete))
     except BundleError as error:
@@ -166,6 +166,8 @@ def _show_entry(entry: Entry) -> None:
 
 @in_workspace
 def answer_graph(workspace: Workspace, options: argparse.Namespace) -> int:
+    from amplihack.bundles.drawing import dot, mermaid, svg  # deferred: other answers draw nothing
+
     found = asyncio.run(asking.graph(request_for(workspace, options)))
     if options.json:
         shorten = near(workspace.home.cwd)

@@ -16,12 +16,29 @@ class Page(Record):
     body_line: int  # the line, from 1, on which the body starts
 
 
+class SplitPage(Record):
+    """A markdown file as two texts; `head` is None if there is no frontmatter, or if it says nothing."""
+
+    head: str | None  # begins on the second line of the file
+    body: str
+    body_line: int
+
+
 def split_frontmatter(text: str, name: str) -> Page:
+    """The two parts of a page, the first one read. Raises DocumentError."""
+    page = split_page(text, name)
+    if page.head is None:
+        return Page(None, page.body, page.body_line)
+    document = read_document(page.head, name, kind="Frontmatter", first_line=1)
+    return Page(document, page.body, page.body_line)
+
+
+def split_page(text: str, name: str) -> SplitPage:
     """The two parts of a page; a page that opens frontmatter must close it. Raises DocumentError."""
     text = text.removeprefix("\ufeff")
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
-        return Page(None, text, 1)
+        return SplitPage(None, text, 1)
     end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
     if end is None:
         raise DocumentError(
@@ -30,10 +47,7 @@ def split_frontmatter(text: str, name: str) -> Page:
             fix="end it with a line of ---",
         )
     head, body = "\n".join(lines[1:end]), "\n".join(lines[end + 1 :])
-    document = (
-        None if _says_nothing(lines[1:end]) else read_document(head, name, kind="Frontmatter", first_line=1)
-    )
-    return Page(document, body, end + 2)
+    return SplitPage(None if _says_nothing(lines[1:end]) else head, body, end + 2)
 
 
 def _says_nothing(lines: list[str]) -> bool:

@@ -1,18 +1,19 @@
-"""YAML text to located nodes: bounded in size, depth and aliases, one document, every key once.
+"""YAML text to located values: bounded in size, depth and aliases, one document, every key once.
 
-The nodes are built from parser events with a stack of our own, so that no input can exhaust Python's.
+Values are built from parser events with a stack of our own, so that no input can exhaust Python's. What is
+built, a `Maker` says: nodes for recipes, and in `bundles` trees, without nodes between.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from sys import intern
+from typing import Any, Generic, Protocol, TypeVar
 
 import yaml
 
 from amplihack.documents.nodes import Document, Mapping, Node, Scalar, Sequence, Source, Style
 from amplihack.errors import DocumentError, Location, Problem
 from amplihack.patterns import pattern
-from amplihack.records import Record, field
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 100
@@ -22,8 +23,12 @@ _CORE = "tag:yaml.org,2002:"
 _STYLES: dict[str | None, Style] = {
     None: "plain", "": "plain", "'": "quoted", '"': "quoted", "|": "literal", ">": "folded",
 }  # fmt: skip
+_SCALAR_TAGS = ("!", *(f"{_CORE}{name}" for name in ("str", "int", "float", "bool", "null")))
+_CONTAINER_TAGS = ("!", f"{_CORE}map", f"{_CORE}seq")
+_CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\r") | {0x7F})
 _FORBIDDEN = pattern(r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PROPERTIES = pattern(r"(?:[&!]\S*\s+)+(?=\S)")
+T = TypeVar("T")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -31,6 +36,15 @@ def read_document(
     data: bytes | str, name: str, *, kind: str = "Recipe file", limit: int = MAX_BYTES, first_line: int = 0
 ) -> Document:
     """The document in `data`; `first_line` is where it begins in its file. Raises DocumentError."""
+    source = read_source(data, name, kind=kind, limit=limit, first_line=first_line)
+    root, problems = build(source, _Nodes(source))
+    return Document(root, source, problems)
+
+
+def read_source(
+    data: bytes | str, name: str, *, kind: str, limit: int = MAX_BYTES, first_line: int = 0
+) -> Source:
+    """The text of `data`, if it is not too large and a text at all. Raises DocumentError."""
     text = _decode(data, name) if isinstance(data, bytes) else data.removeprefix("\ufeff")
     size = len(data) if isinstance(data, bytes) else len(text.encode("utf-8", "surrogatepass"))
     if size > limit:
@@ -41,11 +55,20 @@ def read_document(
         )
     source = Source(name, "\n" * first_line + text)
     _refuse_control_characters(source)
-    return _Builder(source).build()
+    return source
+
+
+def build(source: Source, make: Maker[T]) -> tuple[T, tuple[Problem, ...]]:
+    """What the text says, and what is wrong with it though it could be read. Raises DocumentError."""
+    builder = _Builder(source, make)
+    return builder.build(), tuple(builder.problems)
 
 
 def _refuse_control_characters(source: Source) -> None:
-    found = _FORBIDDEN.search(source.text)
+    text = source.text
+    if text.isascii() and len(text) == len(text.encode().translate(None, _CONTROLS)):
+        return  # nearly every file, and told without the pattern, which takes milliseconds to compile
+    found = _FORBIDDEN.search(text)
     if found is None:
         return
     lines = source.text[: found.start()].splitlines() or [""]
@@ -75,115 +98,202 @@ def _decode(data: bytes, name: str) -> str:
         ) from error
 
 
-class _OpenSequence(Record, frozen=False):
-    """A list that is not closed yet; `size` and `depth` are those of its nodes with aliases unfolded."""
+class Maker(Protocol[T]):
+    """Makes what a document is read into. Lines and columns count from 0."""
 
-    node: Sequence
-    anchor: str | None
-    size: int = 1
-    depth: int = 1
+    def scalar(self, text: str, style: Style, line: int, column: int, /) -> T: ...
 
+    def sequence(self, items: list[T], line: int, column: int, /) -> T: ...
 
-class _OpenMapping(Record, frozen=False):
-    """A mapping that is not closed yet, and the key that waits for its value."""
-
-    node: Mapping
-    anchor: str | None
-    size: int = 1
-    depth: int = 1
-    key: Scalar | None = None
-    merges: list[Mapping] = field(default_factory=list)
+    def mapping(self, entries: dict[str, T], keys: dict[str, Any], line: int, column: int, /) -> T:
+        """Make a mapping; `keys` holds the parser's events of the keys, which `key_node` understands."""
+        ...
 
 
-_Anchored: TypeAlias = tuple[Node, int, int]  # the node, its size and its depth
+class _Nodes:
+    """Makes nodes, which know all that their file says."""
 
-
-class _Builder:
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.stack: list[_OpenSequence | _OpenMapping] = []
-        self.anchors: dict[str, _Anchored] = {}
+
+    def scalar(self, text: str, style: Style, line: int, column: int, /) -> Node:
+        return Scalar(text, style, self.source, line, column)
+
+    def sequence(self, items: list[Node], line: int, column: int, /) -> Node:
+        return Sequence(items, self.source, line, column)
+
+    def mapping(self, entries: dict[str, Node], keys: dict[str, Any], line: int, column: int, /) -> Node:
+        source = self.source
+        found = {text: key_node(event, source) for text, event in keys.items()}
+        return Mapping(entries, found, source, line, column)
+
+
+def key_node(event: Any, source: Source) -> Scalar:
+    """Return the scalar of a parser's event."""
+    style, column = _style_and_column(event, source)
+    return Scalar(event.value, style, source, event.start_mark.line, column)
+
+
+def _style_and_column(event: Any, source: Source) -> tuple[Style, int]:
+    """Return how a scalar is written, and the column of the value itself.
+
+    The parser points at the anchor or tag in front of a value.
+    """
+    mark = event.start_mark
+    if event.tag is None and event.anchor is None:
+        return _STYLES[event.style], mark.column
+    found = _PROPERTIES.match(source.location(mark.line, 0).text, mark.column)
+    return _style(event), found.end() if found else mark.column
+
+
+def _style(event: Any) -> Style:
+    """Return how a scalar is written; a tag that says what it is counts more than quotes."""
+    style = _STYLES[event.style]
+    if event.tag in ("!", f"{_CORE}str"):
+        return "quoted" if style == "plain" else style
+    return style if event.tag is None else "plain"
+
+
+class _Open(Generic[T]):
+    """A list or a mapping that is not closed yet: `items` or `entries` is what it has so far.
+
+    `depth` counts its levels with aliases unfolded. A list that `<<` may merge keeps what its items were made
+    from as `parts`.
+    """
+
+    __slots__ = (
+        "anchor", "column", "depth", "entries", "items", "key", "keys", "line", "merges", "parts", "start",
+    )  # fmt: skip
+
+    def __init__(self, event: Any, start: int) -> None:
+        mark = event.start_mark
+        self.line: int = mark.line
+        self.column: int = mark.column
+        self.anchor: str | None = event.anchor
+        self.start = start  # how many nodes there were before it
+        self.depth = 1
+        self.items: list[T] | None = None
+        self.entries: dict[str, T] | None = None
+        self.keys: dict[str, Any] = {}
+        self.key: Any = None  # the event of the key that waits for its value
+        self.merges: list[_Open[T]] = []
+        self.parts: list[Any] | None = None
+
+
+class _Anchored(Generic[T]):
+    """What an anchor names: its value, the scalar's event or the closed container that made it, its size."""
+
+    __slots__ = ("depth", "made_from", "size", "value")
+
+    def __init__(self, value: T, made_from: Any, size: int, depth: int) -> None:
+        self.value, self.made_from, self.size, self.depth = value, made_from, size, depth
+
+
+class _Builder(Generic[T]):
+    """Builds values from parser events, with a stack of its own."""
+
+    def __init__(self, source: Source, make: Maker[T]) -> None:
+        self.source, self.make = source, make
+        self.stack: list[_Open[T]] = []
+        self.anchors: dict[str, _Anchored[T]] = {}
         self.problems: list[Problem] = []
         self.events = 0
+        self.nodes = 0  # so far, with aliases unfolded
         self.unfolded = 0
-        self.root: Node | None = None
+        self.root: list[T] = []  # at most one
+        self.is_blank = False
 
-    def build(self) -> Document:
+    def build(self) -> T:
+        loader, scalar = _Loader(self.source.text), yaml.ScalarEvent
         try:
-            for event in yaml.parse(self.source.text, Loader=_Loader):
+            for event in iter(loader.get_event, None):
                 self.events += 1
-                self._take(event)
+                kind = type(event)
+                if kind is scalar:
+                    self._scalar(event)
+                elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+                    self._open(event, kind)
+                elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+                    self._close()
+                elif kind is yaml.AliasEvent:
+                    self._alias(event)
+                elif kind is yaml.DocumentStartEvent and self.root:
+                    raise self._error("a second document starts here", event, "keep one document in a file")
         except yaml.YAMLError as error:
             raise _explain(error, self.source) from error
-        if self.root is None or _is_blank(self.root):
+        finally:
+            loader.dispose()
+        if not self.root or self.is_blank:
             raise DocumentError(
                 "YAML parse error: the file is empty",
                 where=self.source.location(0, 0),
                 fix="it should hold a mapping, such as `name: …`",
             )
-        return Document(self.root, self.source, tuple(self.problems))
-
-    def _take(self, event: Any) -> None:
-        kind = type(event)
-        if kind is yaml.ScalarEvent:
-            self._scalar(event)
-        elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
-            self._open(event, kind)
-        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-            self._close()
-        elif kind is yaml.AliasEvent:
-            self._alias(event)
-        elif kind is yaml.DocumentStartEvent and self.root is not None:
-            raise self._error("a second document starts here", event, "keep one document in a file")
+        return self.root[0]
 
     def _scalar(self, event: Any) -> None:
-        style = _STYLES[event.style]
-        if event.tag is not None:
-            style = self._tagged(event)
-        mark = event.start_mark
-        node = Scalar(event.value, style, self.source, mark.line, mark.column)
-        if event.anchor is not None or event.tag is not None:
-            node.column = self._past_properties(mark)
+        self.nodes += 1
+        frame = self.stack[-1] if self.stack else None
+        if event.tag is not None or event.anchor is not None or frame is None:
+            self._rare_scalar(event)
+        elif frame.entries is not None and frame.key is None:
+            frame.key = event
+        else:
+            mark = event.start_mark
+            value = self.make.scalar(event.value, _STYLES[event.style], mark.line, mark.column)
+            if frame.items is None:
+                self._pair(frame, value, event)
+                frame.key = None
+            else:
+                frame.items.append(value)
+                if frame.parts is not None:
+                    frame.parts.append(event)
+
+    def _rare_scalar(self, event: Any) -> None:
+        """Take a scalar that has a tag or an anchor, or is all there is."""
+        if event.tag is not None and event.tag not in _SCALAR_TAGS:
+            raise self._unsupported_tag(event)
+        style, column = _style_and_column(event, self.source)
+        self.is_blank = not self.stack and style == "plain" and event.value == ""
+        value = self.make.scalar(event.value, style, event.start_mark.line, column)
         if event.anchor is not None:
-            self.anchors[event.anchor] = (node, 1, 0)
-        self._add(node, 1, 0)
-
-    def _past_properties(self, mark: Any) -> int:
-        """The column of the value itself: the parser points at the anchor or tag in front of it."""
-        found = _PROPERTIES.match(self.source.location(mark.line, 0).text, mark.column)
-        return found.end() if found else int(mark.column)
-
-    def _tagged(self, event: Any) -> Style:
-        if event.tag in ("!", f"{_CORE}str"):
-            style = _STYLES[event.style]
-            return "quoted" if style == "plain" else style
-        if event.tag in (f"{_CORE}int", f"{_CORE}float", f"{_CORE}bool", f"{_CORE}null"):
-            return "plain"
-        raise self._error(f"the tag {event.tag!r} is not supported", event, "write the value without a tag")
+            self.anchors[event.anchor] = _Anchored(value, event, 1, 0)
+        self._add(value, event)
 
     def _open(self, event: Any, kind: type) -> None:
-        if event.tag is not None and event.tag not in ("!", f"{_CORE}map", f"{_CORE}seq"):
-            raise self._error(
-                f"the tag {event.tag!r} is not supported", event, "write the value without a tag"
-            )
+        if event.tag is not None and event.tag not in _CONTAINER_TAGS:
+            raise self._unsupported_tag(event)
         if len(self.stack) >= MAX_DEPTH:
             raise self._too_deep(event)
-        mark = event.start_mark
+        frame: _Open[T] = _Open(event, self.nodes)
+        self.nodes += 1
         if kind is yaml.MappingStartEvent:
-            mapping = Mapping({}, {}, self.source, mark.line, mark.column)
-            self.stack.append(_OpenMapping(mapping, event.anchor))
+            frame.entries = {}
         else:
-            sequence = Sequence([], self.source, mark.line, mark.column)
-            self.stack.append(_OpenSequence(sequence, event.anchor))
+            frame.items = []
+            if event.anchor is not None or (self.stack and _is_merge(self.stack[-1].key)):
+                frame.parts = []
+        self.stack.append(frame)
 
     def _close(self) -> None:
         frame = self.stack.pop()
-        if isinstance(frame, _OpenMapping):
-            for merged in frame.merges:
-                _merge(frame.node, merged)
+        value = self._made(frame)
+        if self.stack:
+            above = self.stack[-1]
+            if frame.depth >= above.depth:
+                above.depth = frame.depth + 1
         if frame.anchor is not None:
-            self.anchors[frame.anchor] = (frame.node, frame.size, frame.depth)
-        self._add(frame.node, frame.size, frame.depth)
+            self.anchors[frame.anchor] = _Anchored(value, frame, self.nodes - frame.start, frame.depth)
+        self._add(value, frame)
+
+    def _made(self, frame: _Open[T]) -> T:
+        if frame.entries is None:
+            return self.make.sequence(frame.items or [], frame.line, frame.column)
+        for merged in frame.merges:
+            for key, value in (merged.entries or {}).items():
+                if key not in frame.entries:
+                    frame.entries[key], frame.keys[key] = value, merged.keys[key]
+        return self.make.mapping(frame.entries, frame.keys, frame.line, frame.column)
 
     def _alias(self, event: Any) -> None:
         if any(frame.anchor == event.anchor for frame in self.stack):
@@ -192,60 +302,76 @@ class _Builder:
             raise self._error(
                 f"*{event.anchor} is not defined", event, f"define it first with &{event.anchor}"
             )
-        node, size, depth = self.anchors[event.anchor]
-        self.unfolded += size
+        named = self.anchors[event.anchor]
+        self.unfolded += named.size
+        self.nodes += named.size
         if self.unfolded > min(_ALIAS_FACTOR * (self.events + 100), _MAX_UNFOLDED):
             raise self._error("the aliases unfold to too much", event, "repeat less through aliases")
-        if len(self.stack) + depth > MAX_DEPTH:
+        if len(self.stack) + named.depth > MAX_DEPTH:
             raise self._too_deep(event)
-        self._add(node, size, depth)
+        if self.stack:
+            self.stack[-1].depth = max(self.stack[-1].depth, named.depth + 1)
+        self._add(named.value, named.made_from)
 
-    def _add(self, node: Node, size: int, depth: int) -> None:
+    def _add(self, value: T, made_from: Any) -> None:
+        """Put a value where it belongs; `made_from` is the event or the container that it was made from."""
         if not self.stack:
-            self.root = node
+            self.root = [value]
             return
         frame = self.stack[-1]
-        frame.size += size
-        frame.depth = max(frame.depth, depth + 1)
-        if isinstance(frame, _OpenSequence):
-            frame.node.items.append(node)
+        if frame.items is not None:
+            frame.items.append(value)
+            if frame.parts is not None:
+                frame.parts.append(made_from)
         elif frame.key is None:
-            frame.key = self._as_key(node)
+            if isinstance(made_from, _Open):
+                raise DocumentError(
+                    "a list or a mapping cannot be a key",
+                    where=self._where(made_from),
+                    fix="use a word as key",
+                )
+            frame.key = made_from
         else:
-            self._pair(frame, frame.key, node)
+            self._pair(frame, value, made_from)
             frame.key = None
 
-    def _as_key(self, node: Node) -> Scalar:
-        if isinstance(node, Scalar):
-            return node
-        raise DocumentError("a list or a mapping cannot be a key", where=node.where, fix="use a word as key")
-
-    def _pair(self, frame: _OpenMapping, key: Scalar, node: Node) -> None:
-        if key.text == "<<" and key.style == "plain":
-            frame.merges.extend(self._merge_sources(node))
-        elif key.text in frame.node.entries:
-            first = frame.node.keys[key.text].line + 1
+    def _pair(self, frame: _Open[T], value: T, made_from: Any) -> None:
+        key, entries = frame.key, frame.entries
+        text = intern(key.value)
+        if text == "<<" and _is_merge(key):
+            frame.merges += self._merged(made_from)
+        elif entries is not None and text not in entries:
+            entries[text] = value
+            frame.keys[text] = key
+        else:
+            first = frame.keys[text].start_mark.line + 1
             self.problems.append(
                 Problem(
-                    f'the key "{key.text}" stands here twice; the first is on line {first}',
-                    key.where,
+                    f'the key "{text}" stands here twice; the first is on line {first}',
+                    key_node(key, self.source).where,
                     "keep one of the two",
                     code="duplicate-key",
                 )
             )
-        else:
-            frame.node.entries[key.text] = node
-            frame.node.keys[key.text] = key
 
-    def _merge_sources(self, node: Node) -> list[Mapping]:
-        found: list[Mapping] = []
-        for item in node.items if isinstance(node, Sequence) else [node]:
-            if not isinstance(item, Mapping):
+    def _merged(self, made_from: Any) -> list[_Open[T]]:
+        """Return the mappings that a value of `<<` stands for."""
+        is_list = isinstance(made_from, _Open) and made_from.items is not None
+        found = made_from.parts if is_list else [made_from]
+        for part in found:
+            if not isinstance(part, _Open) or part.entries is None:
                 raise DocumentError(
-                    "<< merges mappings only", where=item.where, fix="give it an alias of a mapping"
+                    "<< merges mappings only", where=self._where(part), fix="give it an alias of a mapping"
                 )
-            found.append(item)
-        return found
+        return list(found)
+
+    def _where(self, made_from: Any) -> Location:
+        if isinstance(made_from, _Open):
+            return self.source.location(made_from.line, made_from.column)
+        return key_node(made_from, self.source).where
+
+    def _unsupported_tag(self, event: Any) -> DocumentError:
+        return self._error(f"the tag {event.tag!r} is not supported", event, "write the value without a tag")
 
     def _too_deep(self, event: Any) -> DocumentError:
         return self._error(f"nested more than {MAX_DEPTH} levels deep", event, "flatten the structure")
@@ -255,15 +381,9 @@ class _Builder:
         return DocumentError(what, where=self.source.location(mark.line, mark.column), fix=fix)
 
 
-def _is_blank(root: Node) -> bool:
-    return isinstance(root, Scalar) and root.absent and root.text == ""
-
-
-def _merge(node: Mapping, merged: Mapping) -> None:
-    for key, value in merged.entries.items():
-        if key not in node.entries:
-            node.entries[key] = value
-            node.keys[key] = merged.keys[key]
+def _is_merge(key: Any) -> bool:
+    """Tell whether a key is `<<` as YAML means it, without quotes."""
+    return key is not None and key.value == "<<" and _style(key) == "plain"
 
 
 def _explain(error: yaml.YAMLError, source: Source) -> DocumentError:

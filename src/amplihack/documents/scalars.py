@@ -11,6 +11,7 @@ _WORDS: dict[str, bool | None] = {
     "false": False, "False": False, "FALSE": False,
     "null": None, "Null": None, "NULL": None, "~": None, "": None,
 }  # fmt: skip
+WORDS_AND_NUMBERS = frozenset("tTfFnN~+-.0123456789")  # what begins with another character is text
 _INTEGER = pattern(r"[-+]?(?:0|[1-9][0-9]*)")
 _BASED = pattern(r"([-+]?)0(x[0-9a-fA-F]+|o[0-7]+|b[01]+)")
 _FLOAT = pattern(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?")
@@ -25,7 +26,7 @@ def plain_value(text: str) -> ScalarValue:
     """The value of an unquoted scalar; what is not a word or a number is the text itself."""
     if text in _WORDS:
         return _WORDS[text]
-    if text[0] not in "+-.0123456789":
+    if text[0] not in WORDS_AND_NUMBERS or text[0].isalpha():
         return text
     return _number(text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from pathlib import Path
 
 from amplihack.bundles.ports import DirectoryListing, FileText, Unreadable
@@ -34,8 +35,7 @@ class BundleFiles(Record):
 
     def _kind(self, path: str) -> str:
         if path not in self._kinds:
-            place = Path(path)
-            self._kinds[path] = "file" if place.is_file() else "directory" if place.is_dir() else ""
+            self._kinds[path] = _kind_of(path)
         return self._kinds[path]
 
     def read(self, path: str) -> FileText | Unreadable:
@@ -62,6 +62,14 @@ class BundleFiles(Record):
         except (OSError, ValueError):  # nothing is there; a NUL in a path never leads anywhere
             return None
         return status.st_mtime_ns, status.st_size
+
+
+def _kind_of(path: str) -> str:
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - asked for thousands of paths, and a Path costs more
+    except (OSError, ValueError):  # nothing is there that we may look at
+        return ""
+    return "file" if stat.S_ISREG(mode) else "directory" if stat.S_ISDIR(mode) else ""
 
 
 def _read(path: Path) -> FileText | Unreadable:

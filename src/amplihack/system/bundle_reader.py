@@ -39,25 +39,26 @@ class BundleReader(Record, frozen=False):
 
     async def fetch(self, uri: str, base: Path) -> Node:
         """Fetch and read one bundle; relative addresses start at `base`. Raises BundleError."""
-        try:
-            source = await self._resolve(uri, base)
-            return await asyncio.to_thread(self._read, uri, source)
-        except AmplihackError as error:
-            raise as_bundle_error(error) from error
+        answer = (await self.fetch_all([uri], base))[uri]
+        if isinstance(answer, BundleError):
+            raise answer
+        return answer
 
-    async def fetch_all(self, uris: Sequence[str]) -> dict[str, Node | BundleError]:
-        """Fetch all in parallel, then read all in one thread. The answers keep the order of the request."""
-        found = await asyncio.gather(*(self._resolved(uri) for uri in uris))
-        return await asyncio.to_thread(self._read_all, dict(zip(uris, found, strict=True)))
+    async def fetch_all(self, uris: Sequence[str], base: Path | None = None) -> dict[str, Node | BundleError]:
+        """Fetch all at once, then read all in one thread; answers stand in the order of asking."""
+        remote = [uri for uri in uris if not parse_uri(uri).is_file]
+        fetched = await asyncio.gather(*(self._fetched(uri, base) for uri in remote)) if remote else ()
+        found = dict(zip(remote, fetched, strict=True))
+        return await asyncio.to_thread(self._read_all, {uri: found.get(uri) for uri in uris}, base)
 
-    async def _resolved(self, uri: str) -> ResolvedSource | BundleError:
+    async def _fetched(self, uri: str, base: Path | None) -> ResolvedSource | BundleError:
         try:
-            return await self._resolve(uri)
+            return await self._resolve(uri, base)
         except AmplihackError as error:
             return as_bundle_error(error)
 
-    async def _resolve(self, uri: str, base: Path | None = None) -> ResolvedSource:
-        """Resolve an address. A cached branch is used if it is at the locked version."""
+    async def _resolve(self, uri: str, base: Path | None) -> ResolvedSource:
+        """Resolve an address; what is cached for a branch is used if that is the locked version."""
         exact = self._pinned(uri)
         if exact != uri and not await self.sources.missing((uri,)):
             cached = await self.sources.resolve(uri, base=base)
@@ -67,8 +68,8 @@ class BundleReader(Record, frozen=False):
         return await self.sources.resolve(exact, base=base)
 
     def _pinned(self, uri: str) -> str:
-        """Return the address that the lock names for a source, because a branch may have moved."""
-        if self.pins is None or parse_uri(uri).is_file:
+        """Return the address that the lock names for a source, in place of a branch that may have moved."""
+        if self.pins is None:
             return uri
         exact = pinned(uri, self.pins)
         if exact is None:
@@ -79,13 +80,19 @@ class BundleReader(Record, frozen=False):
             )
         return exact
 
-    def _read_all(self, found: Mapping[str, ResolvedSource | BundleError]) -> dict[str, Node | BundleError]:
+    def _read_all(
+        self, found: Mapping[str, ResolvedSource | BundleError | None], base: Path | None
+    ) -> dict[str, Node | BundleError]:
+        """Read what was found; None stands for what lies on this disk, where it has yet to be looked for."""
         answers: dict[str, Node | BundleError] = {}
         for uri, source in found.items():
+            if isinstance(source, BundleError):
+                answers[uri] = source
+                continue
             try:
-                answers[uri] = source if isinstance(source, BundleError) else self._read(uri, source)
-            except BundleError as error:
-                answers[uri] = error
+                answers[uri] = self._read(uri, source or self.sources.local(uri, base=base))
+            except AmplihackError as error:
+                answers[uri] = as_bundle_error(error)
         return answers
 
     def _read(self, uri: str, source: ResolvedSource) -> Node:

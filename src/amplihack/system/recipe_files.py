@@ -6,10 +6,13 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amplihack.errors import AmplihackError, InputError
-from amplihack.recipes.decode import Decoded
 from amplihack.system.files import inside, read_bytes, real
+
+if TYPE_CHECKING:
+    from amplihack.recipes.decode import Decoded
 
 # A name in quotes or in a block may be spelled otherwise in the file than it reads.
 _SPELLED_OTHERWISE = re.compile(rb"""name["']?\s*:\s*[^\w\s]""")

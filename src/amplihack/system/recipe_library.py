@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amplihack.documents import Mapping as MappingNode
 from amplihack.documents import Scalar, read_document
 from amplihack.documents.suggest import closest
 from amplihack.errors import NotFound
-from amplihack.recipes.decode import Decoded, decode
-from amplihack.recipes.extends import Located
-from amplihack.recipes.model import Text
 from amplihack.recipes.naming import (
     ByName,
     ByPath,
@@ -32,6 +30,11 @@ from amplihack.system.search_dirs import (
     project_of,
     standard_dirs,
 )
+
+if TYPE_CHECKING:
+    from amplihack.recipes.decode import Decoded
+    from amplihack.recipes.extends import Located
+    from amplihack.recipes.model import Text
 
 
 class BundleNotResolved(NotFound):
@@ -97,8 +100,9 @@ class Library(Record):
         return self.read(path).decoded
 
     def read(self, path: Path) -> ReadRecipe:
-        """Load a recipe file with its bytes and the version that it states."""
-        # Taken before reading: a change during the read gives another stamp next time.
+        """Do as `load` does, with the hash of the file and the version that it states."""
+        from amplihack.recipes.decode import decode  # deferred: commands for bundles read no recipe
+
         stamp = _stamp(path)
         known = self._known.get(path)
         if stamp and known and known[0] == stamp:
@@ -145,6 +149,8 @@ class Library(Record):
 
     def parent(self, wanted: Text, child: str | None) -> Located | None:
         """Return the recipe that a file extends, found like a sub-recipe of that file. Raises RecipeError."""
+        from amplihack.recipes.extends import Located  # deferred: as above
+
         caller = Path(child) if child is not None else None
         try:
             path = self.sub_recipe(wanted.text, caller)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from amplihack.app.bundles.command_request import names_here
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.completion import INSTRUCTION, mention_of
-from amplihack.bundles.drawing import Drawing, drawing_of, tokens_by_bundle
 from amplihack.bundles.errors import BundleNotFoundError
 from amplihack.bundles.masking import masked_value
 from amplihack.bundles.names import KnownName
@@ -19,6 +19,9 @@ from amplihack.bundles.tree import Table
 from amplihack.bundles.uris import shown
 from amplihack.errors import Problem
 from amplihack.records import Record, replace
+
+if TYPE_CHECKING:
+    from amplihack.bundles.drawing import Drawing
 
 
 async def explain(workspace: Workspace, request: LoadRequest, subject: str) -> tuple[Entry, ...]:
@@ -67,6 +70,8 @@ def _why_file(loaded: LoadedBundle, subject: str) -> tuple[Entry, ...]:
 
 async def graph(request: LoadRequest) -> Drawing:
     """Draw who includes whom."""
+    from amplihack.bundles.drawing import drawing_of, tokens_by_bundle  # deferred: other answers draw nothing
+
     loaded = await load(request)
     contents = await asyncio.to_thread(lambda: loaded.contents)
     return drawing_of(loaded.bundle, tokens_by_bundle(contents.rows))

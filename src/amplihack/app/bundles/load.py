@@ -38,7 +38,6 @@ from amplihack.system.bundle_lock import Closure, require_frozen, stored_lock
 from amplihack.system.bundle_reader import BundleReader
 from amplihack.system.registry_file import remember
 from amplihack.system.sources import Sources
-from amplihack.system.tool_schema import estimate_module_tool_tokens
 
 
 class LoadRequest(Record, kw_only=True):
@@ -101,6 +100,9 @@ class LoadedBundle(Record, repr=False):
 
 
 def _tool_tokens(path: str) -> int | None:
+    # Deferred: it loads Python's own parser, and few bundles have tools on this disk.
+    from amplihack.system.tool_schema import estimate_module_tool_tokens
+
     cost = estimate_module_tool_tokens(Path(path))
     return cost["total_tokens"] if cost else None
 

@@ -8,7 +8,7 @@ from typing import Any
 from amplihack.bundles.decode import open_file
 from amplihack.bundles.file_report import FileReport, is_absent, kind_of
 from amplihack.bundles.ports import FileText, Texts
-from amplihack.bundles.tree import Items, Leaf, Origin, Table, Tree, from_node, to_plain
+from amplihack.bundles.tree import Items, Leaf, Table, Tree, to_plain
 from amplihack.errors import DocumentError, Problem
 from amplihack.records import Record, field
 
@@ -33,7 +33,9 @@ def decode_mode(text: str | bytes, file: str) -> Mode:
         document, body, _ = open_file(text, file)
     except DocumentError as error:
         return Mode(stem, problems=(Problem(error.what, error.where, error.fix, "warning", "mode-file"),))
-    tree = from_node(document.root, Origin(stem, file)) if document else Table()
+    if document is not None:
+        document.call_origin(stem)
+    tree = document.root if document is not None else Table()
     report = FileReport(stem, document.source.lines if document else [])
     mode = tree.get("mode") if isinstance(tree, Table) else None
     table = mode if isinstance(mode, Table) else Table()

@@ -22,7 +22,8 @@ def decode_context(tree: Tree | None, report: FileReport, base: str | None) -> T
     for key, item in table.entries.items():
         if key == "include":
             for leaf in texts(as_items(item, "context.include", report), "context.include", report):
-                entries[leaf.value] = replace(leaf, value=_value(leaf.value, base))
+                value = _value(leaf.value, base)
+                entries[leaf.value] = Leaf(value, leaf.origin, leaf.line, leaf.column, leaf.over)
         elif isinstance(item, Removed):
             entries[key] = item
         elif isinstance(item, Leaf) and isinstance(item.value, str):

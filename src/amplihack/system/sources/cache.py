@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import secrets
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -25,6 +24,7 @@ from amplihack.errors import AmplihackError
 from amplihack.records import replace
 from amplihack.system.files import real, remove_tree
 from amplihack.system.locks import HeldLock, lock_directory, locked, locked_async, try_lock_directory
+from amplihack.system.random_tokens import token
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.errors import SourceUnavailable
 from amplihack.system.sources.metadata import METADATA, Metadata, read_metadata, write_metadata
@@ -103,7 +103,7 @@ class Cache:
     def aside(self, name: str) -> Path:
         """Return a new path for something that is no entry, yet or any more; `name` is its owner."""
         self.incoming.mkdir(parents=True, exist_ok=True)
-        return self.incoming / f"{name}.{secrets.token_hex(8)}"
+        return self.incoming / f"{name}.{token(8)}"
 
     def _fresh(self, name: str) -> Path:
         """Return a new path, and remove what a dead process left there for this source."""

@@ -40,16 +40,17 @@ def source_root(path: Path, *, home: Path | None, cache_roots: tuple[Path, ...] 
         if path.is_relative_to(cache) and path != cache:
             return cache / path.relative_to(cache).parts[0]
     own = path if path.is_dir() else path.parent
-    above = own
-    while not _is_boundary(above, home):
-        above = above.parent
+    # Texts, not paths: this is asked for every bundle of a load, and up to the root of the disk.
+    above, top = str(own), str(home) if home else ""
+    while above not in ("/", top) and not os.path.exists(f"{above}/.git"):  # noqa: PTH110
+        above = os.path.dirname(above)  # noqa: PTH120
         if holds_bundle_file(above):
-            return above
+            return Path(above)
     return own
 
 
-def holds_bundle_file(directory: Path) -> bool:
-    return any((directory / name).is_file() for name in BUNDLE_FILES)
+def holds_bundle_file(directory: str | Path) -> bool:
+    return any(os.path.isfile(f"{directory}/{name}") for name in BUNDLE_FILES)  # noqa: PTH113
 
 
 def inside_source(root: Path, subpath: str, uri: str) -> Path:
@@ -66,10 +67,6 @@ def inside_source(root: Path, subpath: str, uri: str) -> Path:
     if not real(active).is_relative_to(real(root)):
         raise SourceRefused(f"{uri}: {subpath} is a link that leads out of the source", uri=uri)
     return active
-
-
-def _is_boundary(directory: Path, home: Path | None) -> bool:
-    return directory == directory.parent or directory == home or (directory / ".git").exists()
 
 
 def _absolute(text: str, *, base: Path | None, home: Path | None, uri: str) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from amplihack.bundles.uris import ParsedURI, parse_uri, shown
+from amplihack.bundles.uris import parse_uri, shown
 from amplihack.system.files import real
 from amplihack.system.sources.address import Address, address_of
 from amplihack.system.sources.cache import Cache
@@ -81,7 +81,7 @@ class Sources:
         if parsed.is_package:
             raise SourceNotFound(f"not found: {uri!r} is a name, not an address", uri=uri)
         if parsed.is_file:
-            return await asyncio.to_thread(self._local, parsed, base or self._base)
+            return await asyncio.to_thread(self.local, uri, base=base)
         address = address_of(parsed, allow_http=self._allow_http)
         # The cache is asked first, so that a cached source needs no network.
         metadata = await self._store.stored(address)
@@ -90,6 +90,12 @@ class Sources:
                 raise SourceOffline(address.uri)
             metadata = await self._store.get(address)
         return await asyncio.to_thread(self._resolved, address, metadata)
+
+    def local(self, uri: str, *, base: Path | None = None) -> ResolvedSource:
+        """Find what a path or a file:// address means. Blocks, and never fetches. Raises a SourceError."""
+        return resolve_local(
+            parse_uri(uri), base=base or self._base, home=self._home, cache_roots=(self._cache.root,)
+        )
 
     async def missing(self, uris: Iterable[str]) -> tuple[str, ...]:
         """Return the addresses, without secrets, that would need the network."""
@@ -138,9 +144,6 @@ class Sources:
         return Fetcher(
             self._environment, self._limits, warn=self._warn, now=self._now, allow_http=self._allow_http
         )
-
-    def _local(self, parsed: ParsedURI, base: Path | None) -> ResolvedSource:
-        return resolve_local(parsed, base=base, home=self._home, cache_roots=(self._cache.root,))
 
     def _resolved(self, address: Address, metadata: Metadata) -> ResolvedSource:
         root = self._cache.path(metadata)

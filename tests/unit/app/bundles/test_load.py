@@ -23,8 +23,8 @@ from amplihack.system.sources import ResolvedSource, Sources
 class Vanishing(Sources):
     """The file of one source is gone as soon as it was found."""
 
-    async def resolve(self, uri: str, *, base: Path | None = None) -> ResolvedSource:
-        found = await super().resolve(uri, base=base)
+    def local(self, uri: str, *, base: Path | None = None) -> ResolvedSource:
+        found = super().local(uri, base=base)
         if found.active_path.name == "gone.yaml":
             found.active_path.unlink()
         return found

@@ -1,0 +1,89 @@
+"""Read YAML and frontmatter into trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amplihack.bundles.tree import Items, Leaf, Origin, Table, Tree, enter
+from amplihack.documents.frontmatter import split_page
+from amplihack.documents.nodes import Source, Style
+from amplihack.documents.reader import MAX_BYTES, build, read_source
+from amplihack.documents.scalars import WORDS_AND_NUMBERS, plain_value
+from amplihack.errors import Location, Problem
+from amplihack.records import Record
+
+
+class TreeFile(Record):
+    """A YAML text as a tree, and what is wrong with it though it could be read."""
+
+    root: Tree
+    origin: Origin  # of all that is in the tree
+    source: Source
+    problems: tuple[Problem, ...]
+    numbers: dict[tuple[int, int], str]  # values that are no text, as they are written, by line and column
+
+    def where(self, tree: Tree) -> Location:
+        return self.source.location(tree.line - 1, tree.column - 1)
+
+    def written(self, leaf: Leaf) -> str:
+        """Return a value as it is written: 1.10 is not the number 1.1."""
+        return leaf.value if isinstance(leaf.value, str) else self.numbers[leaf.line, leaf.column]
+
+    def call_origin(self, bundle: str) -> None:
+        """Name the bundle that all this belongs to, before anybody else sees the tree.
+
+        The name stands in the tree itself, so it is not known when the tree is made.
+        """
+        object.__setattr__(self.origin, "bundle", bundle)
+
+
+def read_tree(text: str | bytes, file: str, *, kind: str, first_line: int = 0) -> TreeFile:
+    """Read a YAML text; `first_line` is where it begins in its file. Raises DocumentError."""
+    source = read_source(text, file, kind=kind, limit=MAX_BYTES, first_line=first_line)
+    make = _Trees(Origin("", file))
+    root, problems = build(source, make)
+    return TreeFile(root, make.origin, source, problems, make.numbers)
+
+
+def read_page(text: str, file: str) -> tuple[TreeFile | None, str, int]:
+    """Return the frontmatter of a page, the text below it and the line on which that starts.
+
+    Raises DocumentError.
+    """
+    page = split_page(text, file)
+    head = None if page.head is None else read_tree(page.head, file, kind="Frontmatter", first_line=1)
+    return head, page.body, page.body_line
+
+
+class _Trees:
+    """Makes trees from what a document says, and carries out the operators in keys."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.numbers: dict[tuple[int, int], str] = {}
+
+    def scalar(self, text: str, style: Style, line: int, column: int, /) -> Tree:
+        if style != "plain" or (text and text[0] not in WORDS_AND_NUMBERS):
+            return Leaf(text, self.origin, line + 1, column + 1)
+        value = plain_value(text)
+        if value is not text:
+            self.numbers[line + 1, column + 1] = text
+        return Leaf(value, self.origin, line + 1, column + 1)
+
+    def sequence(self, items: list[Tree], line: int, column: int, /) -> Tree:
+        return Items(items, self.origin, line + 1, column + 1)
+
+    def mapping(self, entries: dict[str, Tree], _keys: dict[str, Any], line: int, column: int, /) -> Tree:
+        for key in entries:
+            if key.endswith(("!", "-")):
+                entries = _operated(entries)
+                break
+        return Table(entries, self.origin, line + 1, column + 1)
+
+
+def _operated(raw: dict[str, Tree]) -> dict[str, Tree]:
+    """Return entries with the operators of their keys carried out."""
+    entries: dict[str, Tree] = {}
+    for key, tree in raw.items():
+        enter(entries, key, tree)
+    return entries

@@ -1,0 +1,97 @@
+"""YAML read straight into trees: places, origins, aliases and the operators of keys."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplihack.bundles.tree import Items, Leaf, Removed, Table, to_plain
+from amplihack.bundles.tree_files import TreeFile, read_page, read_tree
+from amplihack.errors import DocumentError
+
+
+def read(text: str) -> TreeFile:
+    return read_tree(text, "b.yaml", kind="Bundle file")
+
+
+def table(text: str) -> Table:
+    root = read(text).root
+    assert isinstance(root, Table)
+    return root
+
+
+def test_every_value_knows_its_place_and_is_called_after_the_bundle_once_that_is_known() -> None:
+    file = read("a:\n  - x\n  - {b: 'y'}\n")
+    file.call_origin("mine")
+    listed = file.root.entries["a"] if isinstance(file.root, Table) else None
+    assert isinstance(listed, Items)
+    inner = listed.items[1]
+    assert isinstance(inner, Table)
+    places = [(each.line, each.column) for each in (listed, listed.items[0], inner, inner.entries["b"])]
+    assert places == [(2, 3), (2, 5), (3, 5), (3, 9)]
+    assert {each.origin.bundle for each in (file.root, listed, inner, inner.entries["b"])} == {"mine"}
+    assert str(file.where(inner)) == "b.yaml:3:5"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1.10", 1.1), ("0x1f", 31), ("true", True), ("tool", "tool"), ("'12'", "12"), ("~", None),
+        ("nothing", "nothing"), (".5", 0.5), ("!!str 12", "12"), ("on", "on"), ("+1", 1),
+    ],
+)  # fmt: skip
+def test_values_are_those_of_documents_and_can_be_had_as_they_are_written(text: str, value: object) -> None:
+    file = read(f"[{text}]")
+    leaf = file.root.items[0] if isinstance(file.root, Items) else None
+    assert isinstance(leaf, Leaf)
+    assert leaf.value == value
+    assert type(leaf.value) is type(value)
+    assert file.written(leaf) == text.removeprefix("!!str ").strip("'")
+
+
+def test_operators_work_in_what_is_merged_and_leave_what_is_aliased_alone() -> None:
+    root = table(
+        "base: &b {x!: [1], y-: , z: 3}\none: {<<: *b, z: 4}\nmany: &l [*b]\ntwo: {<<: *l}\nsame: *b\n"
+    )
+    one, two = root.entries["one"], root.entries["two"]
+    assert isinstance(one, Table)
+    assert isinstance(two, Table)
+    for each in (one, two):
+        replacing = each.entries["x"]
+        assert isinstance(replacing, Items)
+        assert replacing.fresh
+        assert isinstance(each.entries["y"], Removed)
+    assert (to_plain(one), to_plain(two)) == ({"z": 4, "x": [1]}, {"x": [1], "z": 3})
+    assert to_plain(root.entries["same"]) == to_plain(root.entries["base"])
+
+
+def test_a_key_that_stands_twice_is_told_with_both_places() -> None:
+    file = read("a: 1\nb: 2\na: 3\n")
+    assert [(each.what, str(each.where), each.code) for each in file.problems] == [
+        ('the key "a" stands here twice; the first is on line 1', "b.yaml:3:1", "duplicate-key")
+    ]
+    assert to_plain(file.root) == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "place"),
+    [
+        ("a: &a [*a]", "*a refers to what it is part of", "b.yaml:1:8"),
+        ("a: [1\n", "YAML parse error", "b.yaml:2:1"),
+        ("a: \x01", "U+0001 is not allowed", "b.yaml:1:4"),
+        ("é: \x9f", "U+009F is not allowed", "b.yaml:1:4"),
+        ("a: " + "[" * 101, "nested more than 100 levels deep", "b.yaml:1:103"),
+    ],
+)
+def test_limits_and_mistakes_are_those_of_documents(text: str, what: str, place: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read(text)
+    assert what in caught.value.what
+    assert str(caught.value.where) == place
+
+
+def test_frontmatter_counts_lines_from_the_top_of_its_page() -> None:
+    head, body, line = read_page("---\nname: x\n---\nText\n", "p.md")
+    assert head is not None
+    assert str(head.where(head.root)) == "p.md:2:1"
+    assert (body, line) == ("Text\n", 4)
+    assert read_page("---\n# nothing\n---\nText\n", "p.md")[0] is None
