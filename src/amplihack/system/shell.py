@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
-from amplihack.recipes.templates import EnvironmentPlan, plan_environment
+from amplihack.recipes.templates import EnvironmentPlan, VariableIndex, plan_environment
 from amplihack.recipes.values import Value, to_json
 from amplihack.system.background import Background
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
@@ -30,7 +30,7 @@ class BashShell:
         )
         self._budget = _budget(environment)
         self._background = Background(self._environment)
-        self._context = _ContextText()
+        self._context, self._index = _ContextText(), VariableIndex()
 
     async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
         """Runs the script to its end; its files are gone when it is."""
@@ -58,6 +58,7 @@ class BashShell:
             inherited_bytes=self._inherited + _bytes(request.env),
             budget=self._budget,
             largest=min(_LARGEST, request.max_env_value_bytes or _LARGEST),
+            index=self._index,
         )
 
     def _variables(self, request: ShellRequest, plan: EnvironmentPlan, files: list[Path]) -> dict[str, str]:
@@ -102,16 +103,17 @@ class _ContextText:
     """All variables as one JSON map; what has not changed since the last time is not written out again."""
 
     def __init__(self) -> None:
-        self._parts: dict[str, tuple[Value, str]] = {}
+        self._values: dict[str, Value] = {}
+        self._parts: dict[str, str] = {}
+        self._names: list[str] = []
 
     def text(self, scope: Mapping[str, Value]) -> str:
-        return "{" + ",".join(self._part(name, scope[name]) for name in sorted(scope)) + "}"
-
-    def _part(self, name: str, value: Value) -> str:
-        known = self._parts.get(name)
-        if known is None or known[0] is not value:
-            known = self._parts[name] = value, f"{to_json(name)}:{to_json(value)}"
-        return known[1]
+        for name, value in scope.items():
+            if name not in self._parts or self._values[name] is not value:
+                self._values[name], self._parts[name] = value, f"{to_json(name)}:{to_json(value)}"
+        if len(self._names) != len(scope) or not all(map(scope.__contains__, self._names)):
+            self._names = sorted(scope)
+        return "{" + ",".join(map(self._parts.__getitem__, self._names)) + "}"
 
 
 def _bytes(variables: Mapping[str, str]) -> int:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NoReturn
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import find_escaped, line_of, show
-from amplihack.recipes.templates.bash import Edit, Place, Quoting, Refusal, read_script
+from amplihack.recipes.templates.bash import Edit, Place, Quoting, Reading, Refusal, read_script
 from amplihack.recipes.templates.filled import fill
 from amplihack.recipes.templates.heredocs import Values, apply_edits, heredoc_edits
 from amplihack.recipes.templates.names import PREFIX, unfit, variable_names
@@ -24,9 +25,14 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME_CHARACTER = re.compile(r"[A-Za-z0-9_]")
 
 
+@lru_cache(maxsize=64)  # the rounds of a loop run one script; nothing changes a reading once it is made
+def _read(template: str) -> Reading:
+    return read_script(template)
+
+
 def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) -> ShellScript:
     """Return the script to run. Raises TemplateError where a value cannot stand."""
-    reading = read_script(template)
+    reading = _read(template)
     places = reading.places
     names = variable_names(template, [place.placeholder.path for place in places])
     used = {place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT}
@@ -58,7 +64,7 @@ def find_hazards(template: str) -> tuple[Hazard, ...]:
         for found in find_escaped(template)
     )
     try:
-        reading = read_script(template)
+        reading = _read(template)
     except TemplateError as error:
         return (Hazard("unclosed", (), error.line, 0, error.what, error.fix), *escaped)
     lines = _Lines(template)
