@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
@@ -12,6 +13,7 @@ from amplihack.recipes.templates import EnvironmentPlan, VariableIndex, plan_env
 from amplihack.recipes.values import Value, to_json
 from amplihack.system.background import Background
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
+from amplihack.system.spool import write_all
 
 BASH = "/bin/bash"
 _INLINE = 65_536  # a longer script is run from a file
@@ -34,14 +36,15 @@ class BashShell:
 
     async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
         """Runs the script to its end; its files are gone when it is."""
-        files: list[Path] = []
+        files: list[str] = []
         try:
             plan = self._plan(request)
             env = self._variables(request, plan, files)
             finished = await run_process(self._command(request, plan, env, files), on_lines)
         finally:
             for file in files:
-                file.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    os.unlink(file)  # noqa: PTH108 - a plain text: this runs at every step
         return _outcome(request, plan, finished)
 
     async def end_step(self, step: str) -> None:
@@ -61,23 +64,23 @@ class BashShell:
             index=self._index,
         )
 
-    def _variables(self, request: ShellRequest, plan: EnvironmentPlan, files: list[Path]) -> dict[str, str]:
-        carried = {plan.paths[name]: str(self._write(text, files)) for name, text in plan.files.items()}
+    def _variables(self, request: ShellRequest, plan: EnvironmentPlan, files: list[str]) -> dict[str, str]:
+        carried = {plan.paths[name]: self._write(text, files) for name, text in plan.files.items()}
         context = self._write(self._context.text(request.scope), files)
         return {
             **self._environment,
             **plan.exports,
             **carried,
             **request.env,
-            "AMPLIHACK_CONTEXT_FILE": str(context),
+            "AMPLIHACK_CONTEXT_FILE": context,
         }
 
     def _command(
-        self, request: ShellRequest, plan: EnvironmentPlan, env: Mapping[str, str], files: list[Path]
+        self, request: ShellRequest, plan: EnvironmentPlan, env: Mapping[str, str], files: list[str]
     ) -> Command:
         source = plan.preamble + request.script.source
         inline = len(source) <= _INLINE and len(os.fsencode(source)) <= _INLINE
-        argv = (BASH, "-c", source) if inline else (BASH, str(self._write(source, files)))
+        argv = (BASH, "-c", source) if inline else (BASH, self._write(source, files))
         return Command(
             argv=argv,
             cwd=Path(request.working_dir),
@@ -87,13 +90,15 @@ class BashShell:
             step=request.step,
         )
 
-    def _write(self, text: str, files: list[Path]) -> Path:
-        path = self._scratch / f"step-{secrets.token_hex(8)}"
+    def _write(self, text: str, files: list[str]) -> str:
+        path = f"{self._scratch}/step-{secrets.token_hex(8)}"
         files.append(path)
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(text.encode("utf-8", "surrogateescape"))
+            try:
+                write_all(descriptor, text.encode("utf-8", "surrogateescape"))
+            finally:
+                os.close(descriptor)
         except OSError as error:
             raise ProcessError(f"cannot write a file for the step: {error.strerror or error}") from error
         return path
