@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from itertools import chain, islice
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import line_of
 from amplihack.recipes.templates.names import REFERENCE, unfit
 from amplihack.recipes.templates.scripts import ShellScript
-from amplihack.recipes.templates.variables import Variable, VariableIndex, mentioned_names, size_of
+from amplihack.recipes.templates.variables import SMALL, VariableIndex, mentioned_names, size_of
 from amplihack.recipes.values import Missing, Value, to_text
 from amplihack.records import Record
 
 LARGEST = 96 * 1024  # Linux refuses a single NAME=value of 128 KiB
-SMALL = 8 * 1024  # what is not referred to goes along only up to this size
 FILE_SUFFIX = "_FILE"
 _PATH_ROOM = 256  # a guess at the bytes of the path in NAME_FILE
-_UNASKED_BYTES = 8 * 1024  # of variables that a script does not mention
+_UNASKED_BYTES = SMALL  # of variables that a script does not mention
 _UNASKED = 64  # such variables: bash takes as long to read a thousand of them as it takes to start
 
 
@@ -65,8 +63,7 @@ def plan_environment(
         else:
             exports[name] = text
             room -= size
-    room, largest = min(room, _UNASKED_BYTES), min(SMALL, largest)
-    unasked, warnings = _unasked(index, scope, wanted, room=room, largest=largest)
+    unasked, warnings = _unasked(index, scope, wanted, room=min(room, _UNASKED_BYTES), largest=largest)
     exports |= unasked
     paths = {name: _path_name(name, wanted.keys() | exports.keys()) for name in files}
     loaded, preamble = _preamble(files, paths)
@@ -98,7 +95,7 @@ def _unasked(
     exports: dict[str, str] = {}
     warnings: list[str] = []
     seen: set[str] = set()
-    for name, text, size, reason in chain(index.favoured(scope), _first(index.scalars(scope))):
+    for name, text, size, reason in (*index.favoured(scope), *index.small(scope, _UNASKED)):
         if name in wanted or name in seen:
             continue
         seen.add(name)
@@ -108,16 +105,6 @@ def _unasked(
             exports[name] = text
             room -= size
     return exports, tuple(warnings)
-
-
-def _first(variables: Iterable[Variable]) -> Iterator[Variable]:
-    """Yield some of the variables; a large one counts for several, so that not all are looked at in vain."""
-    spare = _UNASKED_BYTES
-    for each in islice(variables, _UNASKED):
-        yield each
-        spare -= min(each[2], _UNASKED_BYTES // 8)
-        if spare <= 0:
-            return
 
 
 def _refuse_unfit(wanted: dict[str, str], script: ShellScript) -> None:

@@ -14,13 +14,13 @@ from amplihack.recipes.templates.names import PREFIX, name_part, unfit, variable
 from amplihack.recipes.templates.reserved import is_reserved
 from amplihack.recipes.values import MISSING, Missing, Value, to_text
 
+SMALL = 8 * 1024  # bytes; what a script does not mention goes along only up to this size
 _DEEPEST = 16
 _SCALARS = frozenset({type(None), bool, int, float, str})
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _FAVOURED = re.compile(r"task_description|repo_path|existing_branch|should_\w*", re.IGNORECASE)
 
 Variable: TypeAlias = tuple[str, str, int, str]  # name, text, bytes in the environment, why it is unfit
-_Scalars: TypeAlias = tuple[Value, tuple[Variable, ...], tuple[Variable, ...]]  # value, plain names, alias
 
 
 def shell_variables(scope: Mapping[str, Value]) -> dict[str, str]:
@@ -62,7 +62,9 @@ class VariableIndex:
         self._keys: dict[str, list[str]] = {}  # keys of the scope, by plain name and by alias
         self._known: set[str] = set()
         self._favoured: list[str] = []
-        self._scalars: dict[str, _Scalars] = {}
+        self._values: dict[str, Value] = {}  # the values that these two were made of
+        self._plain: dict[str, list[Variable]] = {}
+        self._aliases: dict[str, list[Variable]] = {}
 
     def learn(self, scope: Mapping[str, Value]) -> None:
         """Take note of the names that are new in a scope. The other questions are about such a scope."""
@@ -86,31 +88,31 @@ class VariableIndex:
                 return scope[key]
         return MISSING
 
-    def favoured(self, scope: Mapping[str, Value]) -> Iterator[Variable]:
-        """Yield the variables with scalars that recipes of old rely on, mentioned or not."""
-        return self._of(scope, [key for key in self._favoured if key in scope])
+    def favoured(self, scope: Mapping[str, Value]) -> list[Variable]:
+        """Return the small variables that recipes rely on without mentioning them."""
+        return self.small({key: scope[key] for key in self._favoured if key in scope})
 
-    def scalars(self, scope: Mapping[str, Value]) -> Iterator[Variable]:
-        """Yield the variables that hold scalars, the plain names before the aliases; a name may come twice.
+    def small(self, scope: Mapping[str, Value], most: int = 1_000) -> list[Variable]:
+        """Return the first variables that hold small scalars, aliases last; a name may come twice.
 
         Items of lists are left out: nobody asks for them by number.
         """
-        return self._of(scope, scope)
+        found: list[Variable] = []
+        for variables in (self._plain, self._aliases):
+            for key, value in scope.items():
+                if self._values.get(key, MISSING) is not value:
+                    self._note(key, value)
+                found += variables[key]
+                if len(found) >= most:
+                    return found[:most]
+        return found
 
-    def _of(self, scope: Mapping[str, Value], keys: Iterable[str]) -> Iterator[Variable]:
-        for key in keys:
-            yield from self._scalars_of(key, scope[key])[1]
-        for key in keys:
-            yield from self._scalars_of(key, scope[key])[2]
-
-    def _scalars_of(self, key: str, value: Value) -> _Scalars:
-        known = self._scalars.get(key)
-        if known is None or known[0] is not value:
-            names = _flattened(variable_name((key,)), value, lists=False)
-            plain = tuple(_variable(name, each) for name, each in names if _is_scalar(each))
-            alias = alias_name(key) if _is_scalar(value) else ""
-            known = self._scalars[key] = value, plain, (_variable(alias, value),) if alias else ()
-        return known
+    def _note(self, key: str, value: Value) -> None:
+        names = _flattened(variable_name((key,)), value, lists=False)
+        alias = alias_name(key) if _is_scalar(value) else ""
+        self._values[key] = value
+        self._plain[key] = _small((name, each) for name, each in names if _is_scalar(each))
+        self._aliases[key] = _small([(alias, value)] if alias else [])
 
     def _in_order(self, scope: Mapping[str, Value], names: Iterable[str]) -> list[str]:
         """Return the keys that these names may stand for, as they follow each other in the scope."""
@@ -127,9 +129,10 @@ def size_of(name: str, text: str) -> int:
     return len(name) + size + 2
 
 
-def _variable(name: str, value: Value) -> Variable:
-    text = to_text(value)
-    return name, text, size_of(name, text), unfit(text)
+def _small(named: Iterable[tuple[str, Value]]) -> list[Variable]:
+    texts = ((name, to_text(value)) for name, value in named)
+    sizes = ((name, text, size_of(name, text)) for name, text in texts)
+    return [(name, text, size, unfit(text)) for name, text, size in sizes if size <= SMALL]
 
 
 def _owners(name: str) -> Iterator[str]:
