@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # The agent tools that `make test-agents` runs, in versions that are known to work.
 AGENT_TOOLS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102
 
-.PHONY: demo test test-agents lint types layers unit pythons bench docs format clean
+.PHONY: demo test test-agents fuzz lint types layers unit pythons bench docs format clean
 
 demo: $(STAMP)
 	@"$(BIN)/amplihack" recipe check docs/examples/tour.yaml
@@ -24,6 +24,11 @@ test-agents: $(STAMP)
 .agents/.installed: Makefile
 	npm install --silent --no-audit --no-fund --prefix .agents $(AGENT_TOOLS)
 	@touch $@
+
+# Values in places of shell scripts, against real bash, and new examples for every property.
+fuzz: $(STAMP)
+	FUZZ_PAIRS=$${FUZZ_PAIRS:-1000000} SEMANTICS_EXAMPLES=$${SEMANTICS_EXAMPLES:-5000} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-random} \
+	"$(BIN)/pytest" -n auto -q tests/property
 
 lint: $(STAMP)
 	"$(BIN)/ruff" check .

@@ -57,7 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="amplihack-bench-") as name:
         folder = Path(name).resolve()
         bench = Bench(folder, peers, asked.quick, asked.wall, environment(folder))
-        rows = [row for group in asked.groups or GROUPS for row in _measure(group, bench)]
+        rows: list[Row] = []
+        try:
+            for group in asked.groups or GROUPS:
+                rows += _measure(group, bench)
+        except KeyboardInterrupt:
+            print("interrupted: the rest was not measured", file=sys.stderr)
     print((show_markdown if asked.markdown else show)(rows))
     kind = "time by the clock" if asked.wall else "processor time"
     print(f"\n{summary(rows)}; medians of {kind}, as ratios within this run")

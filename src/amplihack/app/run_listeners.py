@@ -1,4 +1,4 @@
-"""Who hears of a run: one table of listeners, behind one journal that masks secrets."""
+"""Open the listeners of a run: one table of them, behind one journal that masks secrets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from amplihack.recipes.secrets import Redactor
 from amplihack.recipes.values import Value
 from amplihack.system.listeners.fan_out import FanOut
 from amplihack.system.listeners.listener import Listener
-from amplihack.system.listeners.plain import PlainProgress
 from amplihack.system.listeners.progress_file import ProgressFile, WorkstreamFile
 
 Open: TypeAlias = Callable[[Workspace, str, RunRequest], Listener | None]  # the text is the recipe's name
@@ -30,7 +29,7 @@ Open: TypeAlias = Callable[[Workspace, str, RunRequest], Listener | None]  # the
 async def listening(
     workspace: Workspace, recipe: Recipe, values: Mapping[str, Value], request: RunRequest
 ) -> AsyncIterator[FanOut]:
-    """Open every listener that is wanted, or fail before anything runs; close them whatever happens."""
+    """Open every requested listener, or fail before anything runs. All are closed at the end."""
     journal = FanOut(
         (), redactor_for(workspace, recipe, values), report=_report if request.standalone else _keep_quiet
     )
@@ -45,7 +44,7 @@ async def listening(
 
 
 def redactor_for(workspace: Workspace, recipe: Recipe, values: Mapping[str, Value]) -> Redactor:
-    """Return what masks the secrets of the recipe and of the environment."""
+    """Return a redactor for the secrets of the recipe and of the environment."""
     redactor = Redactor(
         recipe.secrets, environment=workspace.environment, values={**recipe.context, **values}
     )
@@ -58,16 +57,19 @@ def _report(problem: str) -> None:
 
 
 def _keep_quiet(_problem: str) -> None:
-    """Print nothing in a program of somebody else; the warnings of the result tell the problem."""
+    """Print nothing inside another program. The warnings of the result contain the problem."""
 
 
 def _progress(_workspace: Workspace, _recipe: str, request: RunRequest) -> Listener | None:
     """Show live progress on a terminal, plain lines elsewhere."""
     if not request.progress:
         return None
+    # Deferred, as below: each command needs at most one of them, and rich is slow to load.
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        from amplihack.system.listeners.plain import PlainProgress
+
         return PlainProgress(sys.stderr, clock=time.monotonic, verbose=request.verbose)
-    from amplihack.system.listeners.live import LiveProgress, terminal  # deferred: rich is slow to load
+    from amplihack.system.listeners.live import LiveProgress, terminal
 
     return LiveProgress(terminal(sys.stderr), clock=time.monotonic, verbose=request.verbose)
 

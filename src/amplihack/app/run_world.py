@@ -1,8 +1,7 @@
-"""The world of a run: the shell, the agent, the recipes and the people that the engine can turn to."""
+"""Build the world of a run: the shell, the agent, the recipes and the person that the engine can ask."""
 
 from __future__ import annotations
 
-import secrets
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,20 +11,23 @@ from amplihack.app.adapter import AdapterAgent, AdapterShell
 from amplihack.app.run_request import RunRequest
 from amplihack.app.workspace import Workspace, open_file
 from amplihack.errors import AmplihackError, NothingToUse, Problem, RecipeError
-from amplihack.recipes.agents import AgentRunner
+from amplihack.recipes.agent_port import AgentRunner
 from amplihack.recipes.events import Warned
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
 from amplihack.recipes.ports import Approver, Persona, World
 from amplihack.records import Record, field
-from amplihack.system.agent_files import AgentFiles
 from amplihack.system.agent_tools.environment import RunIdentity
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec
 from amplihack.system.agent_tools.wrapped import Isolated, Late
+from amplihack.system.approver import Nobody, PersonAtTerminal
+from amplihack.system.clock import SystemClock
+from amplihack.system.disk import Disk
 from amplihack.system.listeners.fan_out import FanOut
+from amplihack.system.random_tokens import token
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.shell import BashShell
-from amplihack.system.surroundings import Disk, GitWorkTree, Nobody, PersonAtTerminal, SystemClock
+from amplihack.system.work_tree import GitWorkTree
 
 
 @asynccontextmanager
@@ -39,7 +41,7 @@ async def open_world(
     search = AgentSearch(
         environment=workspace.environment,
         cwd=workspace.home.cwd,
-        run=RunIdentity(run_id=request.run_id, tree_id=secrets.token_hex(4)),
+        run=RunIdentity(run_id=request.run_id, tree_id=token(4)),
     )
     agent = _agent(workspace, located, request, search)
     with scratch_directory("run") as scratch:
@@ -48,7 +50,7 @@ async def open_world(
             yield World(
                 shell=shell,
                 agents=Isolated(agent, scratch) if agent and request.isolate_agents else agent,
-                personas=PersonaFiles(workspace.agents),
+                personas=PersonaFiles(workspace),
                 recipes=Book(
                     workspace,
                     on_recipe=journal.know,
@@ -84,9 +86,9 @@ def _approver(request: RunRequest, journal: FanOut) -> Approver:
 
 
 class Book(Record):
-    """Finds sub-recipes; tells of each before it runs, and of the warnings about its file once.
+    """Finds sub-recipes. It reports each before it runs, and the warnings about its file once.
 
-    Under `strict` those warnings are errors.
+    With `strict`, those warnings are errors.
     """
 
     workspace: Workspace
@@ -118,10 +120,10 @@ def _in_words(problem: Problem) -> str:
 class PersonaFiles(Record):
     """Finds agents by their files."""
 
-    files: AgentFiles
+    workspace: Workspace
 
     def persona(self, reference: str) -> Persona:
-        found = self.files.resolve(reference)
+        found = self.workspace.agents.resolve(reference)
         return Persona(found.text, found.model)
 
 
@@ -138,6 +140,7 @@ def _agent(
         if not request.adapter.is_available():
             raise NothingToUse(f"the adapter {request.adapter.name} is not available")
         return AdapterAgent(request.adapter)
+    # Chosen before the first step: a run must not fail half-way because no agent is installed.
     if request.agent is not None or needs_agent(workspace, located, request, set()):
         return _choose(request.agent, search)
     return Late(lambda: _choose(None, search))
@@ -151,9 +154,9 @@ def _choose(spec: str | None, search: AgentSearch) -> AgentRunner:
 
 
 def needs_agent(workspace: Workspace, located: Located, request: RunRequest, seen: set[str]) -> bool:
-    """Tell whether the recipe, or one that it calls by a plain name, has an agent step that its tags let run.
+    """Tell whether the recipe, or one it calls by a plain name, has an agent step that its tags let run.
 
-    `seen` holds the files that were looked at; it grows.
+    `seen` collects the files that were visited.
     """
     for step in every_step(located.recipe.steps):
         match step.action:

@@ -29,6 +29,7 @@ from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, from_node, from_value
 from amplihack.documents import Document, Mapping, Scalar, read_document, split_frontmatter
 from amplihack.errors import DocumentError, Location, Problem
+from amplihack.patterns import pattern
 from amplihack.records import Record, replace
 
 _KEYS = (*(section.name for section in SECTIONS), "includes", "exclude")
@@ -39,7 +40,7 @@ _VALIDATION_CODES = frozenset(
 )
 _EXCLUDABLE = tuple(section.name for section in SECTIONS if section.excludable)
 _AGENT_KEYS = ("meta", "model_role", "provider_preferences", "name", "description")
-_NAME = re.compile(r"[^\s:/@]+")
+_NAME = pattern(r"[^\s:/@]+")
 
 
 class DecodedBundle(Record):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
@@ -18,14 +17,15 @@ from amplihack.bundles.tokens import estimate_tokens
 from amplihack.bundles.tree import Leaf, Table, Tree, leaves, to_plain
 from amplihack.bundles.uris import parse_uri, split_namespace
 from amplihack.errors import Location, Problem, Severity
+from amplihack.patterns import pattern
 from amplihack.records import Record
 
 Role: TypeAlias = Literal["root", "behavior", "other"]
 BODY_TOKENS = 500  # more than this in a root bundle belongs into a context file
-_FOUNDATION = re.compile(r"(?:^|/)(?:amplifier-)?foundation(?:$|[@#/.])")
+_FOUNDATION = pattern(r"(?:^|/)(?:amplifier-)?foundation(?:$|[@#/.])")
 # What the foundation bundle is documented to bring; known here for files that are checked on their own.
 _FOUNDATION_PARTS = frozenset({"tool-filesystem", "tool-bash", "hooks-streaming-ui"})
-_SECRET_KEY = re.compile(r"(?i)(?:^|_)(?:api_?key|secret|password|token)$")
+_SECRET_KEY = pattern(r"(?i)(?:^|_)(?:api_?key|secret|password|token)$")
 
 
 class LintInput(Record):

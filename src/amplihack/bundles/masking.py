@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from amplihack.bundles.uris import shown
+from amplihack.patterns import pattern
 
 MASK = "***"
-_SECRET = re.compile(r"(?i)(?:^|[_.-])(?:api[_-]?key|secret|password|passwd|token|credentials?)$")
+_SECRET = pattern(r"(?i)(?:^|[_.-])(?:api[_-]?key|secret|password|passwd|token|credentials?)$")
 
 
 def masked_value(path: str, value: Any) -> Any:

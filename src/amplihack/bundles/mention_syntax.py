@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 
+from amplihack.patterns import pattern
 from amplihack.records import Record
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r'(?<![\w/])(?<!\w[.+\-])@(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[\w:./~\-]+)(?P<anchor>#[\w\-]+)?)'
 )
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
-_TICKS = re.compile(r"`+")
-_PARAGRAPHS = re.compile(r"(\n[ \t]*\n)")
-_LINE_SUFFIX = re.compile(r"(?P<path>.*[./].*):\d+(?:-\d+)?")
-_VISIBLE = re.compile(r"[^\n]")
+_FENCE = pattern(r" {0,3}(`{3,}|~{3,})([^\n]*)")
+_TICKS = pattern(r"`+")
+_PARAGRAPHS = pattern(r"(\n[ \t]*\n)")
+_LINE_SUFFIX = pattern(r"(?P<path>.*[./].*):\d+(?:-\d+)?")
+_VISIBLE = pattern(r"[^\n]")
 
 
 class Mention(Record):

@@ -8,9 +8,10 @@ from typing import Any
 
 from amplihack.bundles.mount_plan import MountPlan
 from amplihack.errors import Problem
+from amplihack.patterns import pattern
 from amplihack.records import Record
 
-_REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}")
+_REFERENCE = pattern(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}")
 _TEXT_KEYS = frozenset({"instruction", "instructions", "description"})  # prose, in which ${…} is just text
 
 

@@ -1,10 +1,10 @@
-"""The `amplihack` command: one table of commands; only the one that is meant is loaded."""
+"""Run the `amplihack` command from one table of commands. Only the requested one is loaded."""
 
 from __future__ import annotations
 
 import sys
 
-from amplihack.cli.guard import guarded
+from amplihack.cli.guard import guarded, leave
 from amplihack.version import __version__
 
 TYPE_CHECKING = False  # `typing` itself costs more than all the rest of `--version`
@@ -141,12 +141,14 @@ _TAIL = """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    words = list(sys.argv[1:] if argv is None else argv)
-    return guarded(lambda: dispatch(words))
+    """Answer a command and return its exit code; without `argv`, for a process that is ours alone, end it."""
+    if argv is not None:
+        return guarded(lambda: dispatch(list(argv)))
+    return leave(guarded(lambda: dispatch(sys.argv[1:], alone=True)))
 
 
-def dispatch(words: list[str]) -> int:
-    """Answer the command that the words begin with."""
+def dispatch(words: list[str], *, alone: bool = False) -> int:
+    """Run the command that the words begin with; `alone` means that the process does nothing else."""
     if not words or words[0] in ("-h", "--help", "help"):
         sys.stdout.write(help_page())
         return 0 if words else 2
@@ -163,14 +165,18 @@ def dispatch(words: list[str]) -> int:
         if verb not in _verbs(name):
             _refuse(verb, name)
         name, rest = f"{name} {verb}", rest[1:]
+    if alone:
+        from amplihack.cli.quick_start import quick_start  # deferred: `--version` needs none of it
+
+        quick_start()
     options = parser(name).parse_args(rest)
     code: int = _load(COMMANDS[name].answer)(options)
     return code
 
 
 def parser(name: str) -> Parser:
-    """Return the parser of what follows the name of a command."""
-    from amplihack.cli.arguments import Parser  # deferred, as below: `--version` needs none of it
+    """Return the parser for the arguments of a command."""
+    from amplihack.cli.arguments import Parser  # deferred, as above
 
     command = COMMANDS[name]
     made = Parser(
@@ -183,7 +189,7 @@ def parser(name: str) -> Parser:
 
 
 def group_parser(group: str) -> Parser:
-    """Return the parser of a group's name alone; it knows the verbs, for a help page, and no flags."""
+    """Return the parser of a group's name alone. It knows the verbs, for the help page, and no flags."""
     from amplihack.cli.arguments import Parser
 
     summary = GROUPS[group]
@@ -203,7 +209,7 @@ def help_page() -> str:
 
 
 def _first_words() -> dict[str, str]:
-    """Return what can follow `amplihack`, with its summary."""
+    """Return what can follow `amplihack`, each with its summary."""
     alone = {name: command.summary for name, command in COMMANDS.items() if " " not in name}
     return {**GROUPS, **alone, "version": "print the version"}
 

@@ -1,10 +1,10 @@
-"""The `recipe-runner` command: the same engine under the flags of other recipe runners."""
+"""Run the `recipe-runner` command: the same engine with the flags of other recipe runners."""
 
 from __future__ import annotations
 
 import sys
 
-from amplihack.cli.guard import guarded
+from amplihack.cli.guard import guarded, leave
 from amplihack.version import __version__
 
 TYPE_CHECKING = False  # `typing` itself costs more than all the rest of `--version`
@@ -17,15 +17,21 @@ _VERSION = f"recipe-runner {__version__}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    words = list(sys.argv[1:] if argv is None else argv)
-    return guarded(lambda: run(words))
+    """Answer a command and return its exit code; without `argv`, for a process that is ours alone, end it."""
+    if argv is not None:
+        return guarded(lambda: run(list(argv)))
+    return leave(guarded(lambda: run(sys.argv[1:], alone=True)))
 
 
-def run(words: list[str]) -> int:
-    """Answer what the flags ask for; only what answers it is loaded."""
+def run(words: list[str], *, alone: bool = False) -> int:
+    """Answer what the flags ask for; `alone` means that the process does nothing else."""
     if words in (["-V"], ["--version"]):  # the usual way to ask for it, without the cost of a parser
         sys.stdout.write(f"{_VERSION}\n")
         return 0
+    if alone:
+        from amplihack.cli.quick_start import quick_start
+
+        quick_start()
     options = parser().parse_args(words)
     options.json = options.output_format == "json"
     if options.recipe is None:

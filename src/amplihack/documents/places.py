@@ -6,16 +6,17 @@ characters, so the n-th visible character of the text is the n-th visible piece 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TypeAlias
 
+from amplihack.patterns import pattern
+
 Place: TypeAlias = tuple[int, int]  # line and column, from 0
 
-_PLAIN = re.compile(r"\S")
-_SINGLE = re.compile(r"''|\S")
-_DOUBLE = re.compile(r"(?P<blank>\\(?:[nrtvfNLP_ ]|$))|\\(?:x..|u.{4}|U.{8}|.)|\S")
+_PLAIN = pattern(r"\S")
+_SINGLE = pattern(r"''|\S")
+_DOUBLE = pattern(r"(?P<blank>\\(?:[nrtvfNLP_ ]|$))|\\(?:x..|u.{4}|U.{8}|.)|\S")
 
 
 def place_of(offset: int, text: str, lines: Sequence[str], start: Place) -> Place | None:

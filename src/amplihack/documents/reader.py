@@ -5,13 +5,13 @@ The nodes are built from parser events with a stack of our own, so that no input
 
 from __future__ import annotations
 
-import re
 from typing import Any, TypeAlias
 
 import yaml
 
 from amplihack.documents.nodes import Document, Mapping, Node, Scalar, Sequence, Source, Style
 from amplihack.errors import DocumentError, Location, Problem
+from amplihack.patterns import pattern
 from amplihack.records import Record, field
 
 MAX_BYTES = 1_000_000
@@ -22,8 +22,8 @@ _CORE = "tag:yaml.org,2002:"
 _STYLES: dict[str | None, Style] = {
     None: "plain", "": "plain", "'": "quoted", '"': "quoted", "|": "literal", ">": "folded",
 }  # fmt: skip
-_FORBIDDEN = re.compile(r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+(?=\S)")
+_FORBIDDEN = pattern(r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PROPERTIES = pattern(r"(?:[&!]\S*\s+)+(?=\S)")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
+
+from amplihack.patterns import pattern
 
 _WORDS: dict[str, bool | None] = {
     "true": True, "True": True, "TRUE": True,
     "false": False, "False": False, "FALSE": False,
     "null": None, "Null": None, "NULL": None, "~": None, "": None,
 }  # fmt: skip
-_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
-_BASED = re.compile(r"([-+]?)0(x[0-9a-fA-F]+|o[0-7]+|b[01]+)")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_INTEGER = pattern(r"[-+]?(?:0|[1-9][0-9]*)")
+_BASED = pattern(r"([-+]?)0(x[0-9a-fA-F]+|o[0-7]+|b[01]+)")
+_FLOAT = pattern(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = pattern(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _BASES = {"x": 16, "o": 8, "b": 2}
 _LONGEST_INTEGER = 3500  # Python neither reads nor prints much longer ones; they stay text
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping as MappingOf
 
 from amplihack.documents import Document, Mapping, Node, Scalar, Sequence, read_document, to_value
 from amplihack.errors import Location, Problem, RecipeError
+from amplihack.patterns import pattern
 from amplihack.recipes.decode_steps import StepReader
 from amplihack.recipes.dialect import Verdict, detect
 from amplihack.recipes.fields import APPROVAL, BACKOFF, HOOKS, ORCHESTRATOR, RATE_LIMITING, RECIPE, STAGE
@@ -25,7 +25,7 @@ from amplihack.recipes.reading import Fields, Report, mappings, read_table
 from amplihack.recipes.values import Value
 from amplihack.records import Record
 
-_STRICT_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_STRICT_VERSION = pattern(r"\d+\.\d+\.\d+")
 
 
 class Decoded(Record):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence
+from amplihack.patterns import pattern
 from amplihack.recipes.fields import RECIPE, STEP, Dialect, FieldTable
 from amplihack.records import Record
 
@@ -16,11 +17,11 @@ _SPELLINGS: dict[str, Dialect] = {  # where an alias says more than the field it
     "cwd": "amplifier",
     "while_steps": "amplifier",
 }
-_AMPLIHACK_TEXT = re.compile(r"\$\{?(RECIPE_VAR_\w|TASK_DESCRIPTION\b|REPO_PATH\b)")
-_AMPLIFIER_TEXT = re.compile(r"AMPLIFIER_PYTHON|\{\{(recipe|session|step)\.\w+\}\}")
-_QUOTED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
-_NAME = re.compile(r"(?<![\w.-])(?!(?:and|or|not|in|true|false|none|null)\b)[a-z_]\w*", re.IGNORECASE)
-_AMPLIFIER_AGENT = re.compile(r"(foundation|recipes):|self$")
+_AMPLIHACK_TEXT = pattern(r"\$\{?(RECIPE_VAR_\w|TASK_DESCRIPTION\b|REPO_PATH\b)")
+_AMPLIFIER_TEXT = pattern(r"AMPLIFIER_PYTHON|\{\{(recipe|session|step)\.\w+\}\}")
+_QUOTED = pattern(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
+_NAME = pattern(r"(?<![\w.-])(?!(?:and|or|not|in|true|false|none|null)\b)[a-z_]\w*", re.IGNORECASE)
+_AMPLIFIER_AGENT = pattern(r"(foundation|recipes):|self$")
 
 
 class Verdict(Record):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from typing import TypeAlias
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
 from amplihack.errors import ConditionError
+from amplihack.patterns import pattern
 from amplihack.recipes.conditions import parse_condition
 from amplihack.recipes.fields import Field, Shape
 from amplihack.recipes.model import Test, Text
@@ -17,8 +17,8 @@ from amplihack.recipes.values import Value
 
 Read: TypeAlias = "bool | int | float | str | Text | Test | tuple[str, ...] | dict[str, Value] | Node | None"
 
-_WHOLE = re.compile(r"[0-9]+")
-_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?")
+_WHOLE = pattern(r"[0-9]+")
+_DECIMAL = pattern(r"[0-9]+(\.[0-9]+)?")
 
 
 class Unreadable(Exception):  # noqa: N818 - a signal between these two functions and their caller

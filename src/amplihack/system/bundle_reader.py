@@ -23,11 +23,11 @@ from amplihack.system.sources import ResolvedSource, Sources
 
 
 class BundleReader(Record, frozen=False):
-    """Reads each file once.
+    """Reads each bundle file once.
 
-    `strict` makes includes that would be lost without a word errors of the file. `tolerant` takes what can be
-    read of a wrong file, its errors among the problems. `pins` maps each source that may be fetched to the
-    address of exactly the version that may be; None leaves all of them free.
+    `strict` makes includes that would be lost silently errors of the file. `tolerant` accepts what can be
+    read of a wrong file and keeps its errors as problems. `pins` maps each source that may be fetched to its
+    exact version; None allows any version.
     """
 
     sources: Sources
@@ -46,7 +46,7 @@ class BundleReader(Record, frozen=False):
             raise as_bundle_error(error) from error
 
     async def fetch_all(self, uris: Sequence[str]) -> dict[str, Node | BundleError]:
-        """Fetch all at once, then read all in one thread; answers stand in the order of asking."""
+        """Fetch all in parallel, then read all in one thread. The answers keep the order of the request."""
         found = await asyncio.gather(*(self._resolved(uri) for uri in uris))
         return await asyncio.to_thread(self._read_all, dict(zip(uris, found, strict=True)))
 
@@ -57,7 +57,7 @@ class BundleReader(Record, frozen=False):
             return as_bundle_error(error)
 
     async def _resolve(self, uri: str, base: Path | None = None) -> ResolvedSource:
-        """Resolve an address; what is cached for a branch is used if that is the locked version."""
+        """Resolve an address. A cached branch is used if it is at the locked version."""
         exact = self._pinned(uri)
         if exact != uri and not await self.sources.missing((uri,)):
             cached = await self.sources.resolve(uri, base=base)
@@ -67,7 +67,7 @@ class BundleReader(Record, frozen=False):
         return await self.sources.resolve(exact, base=base)
 
     def _pinned(self, uri: str) -> str:
-        """Return the address that the lock names for a source, in place of a branch that may have moved."""
+        """Return the address that the lock names for a source, because a branch may have moved."""
         if self.pins is None or parse_uri(uri).is_file:
             return uri
         exact = pinned(uri, self.pins)
@@ -134,7 +134,7 @@ class BundleReader(Record, frozen=False):
         return self._decoded[file]
 
     def _root_above(self, file: str, source_root: str) -> Root | None:
-        """Find the nearest root bundle above a nested one, within the same source."""
+        """Find the nearest root bundle above a nested one, in the same source."""
         for directory in root_directories(posixpath.dirname(file), source_root):
             for name in BUNDLE_FILES:
                 candidate = f"{directory}/{name}"
@@ -145,7 +145,7 @@ class BundleReader(Record, frozen=False):
 
 
 def as_bundle_error(error: AmplihackError, file: str = "") -> BundleError:
-    """Return the same failure as one of a bundle."""
+    """Convert a failure to a BundleError."""
     if isinstance(error, BundleError):
         return error
     return BundleLoadError(error.what, where=error.where, fix=error.fix, subject=Subject(path=file or None))

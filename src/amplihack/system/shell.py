@@ -1,9 +1,8 @@
-"""Bash steps: the rendered script, its variables, and the files that carry what is too large for them."""
+"""Run bash steps: the rendered script, its variables, and files for values that are too large."""
 
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from amplihack.recipes.templates import EnvironmentPlan, VariableIndex, plan_env
 from amplihack.recipes.values import Value, to_json
 from amplihack.system.background import Background
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
+from amplihack.system.random_tokens import token
 from amplihack.system.spool import write_all
 
 BASH = "/bin/bash"
@@ -23,7 +23,7 @@ _STDERR_KEPT = 100_000
 
 
 class BashShell:
-    """Runs commands for one run of a recipe; `scratch` is a private directory that the run removes."""
+    """Runs the commands of one run of a recipe. `scratch` is a private directory that the run removes."""
 
     def __init__(self, environment: Mapping[str, str], scratch: Path) -> None:
         self._environment, self._scratch = dict(environment), scratch
@@ -35,7 +35,7 @@ class BashShell:
         self._context, self._index = _ContextText(), VariableIndex()
 
     async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
-        """Runs the script to its end; its files are gone when it is."""
+        """Run the script to its end, then remove its files."""
         files: list[str] = []
         try:
             plan = self._plan(request)
@@ -51,7 +51,7 @@ class BashShell:
         await self._background.end_step(step)
 
     async def close(self) -> Sequence[LeftRunning]:
-        """End what steps left running, even when cancelled meanwhile; calling it again does nothing."""
+        """End what steps left running, even when cancelled meanwhile. Calling it again does nothing."""
         return await self._background.end()
 
     def _plan(self, request: ShellRequest) -> EnvironmentPlan:
@@ -91,7 +91,7 @@ class BashShell:
         )
 
     def _write(self, text: str, files: list[str]) -> str:
-        path = f"{self._scratch}/step-{secrets.token_hex(8)}"
+        path = f"{self._scratch}/step-{token(8)}"
         files.append(path)
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -105,7 +105,7 @@ class BashShell:
 
 
 class _ContextText:
-    """All variables as one JSON map; what has not changed since the last time is not written out again."""
+    """Writes all variables as one JSON map. Unchanged variables are not encoded again."""
 
     def __init__(self) -> None:
         self._values: dict[str, Value] = {}

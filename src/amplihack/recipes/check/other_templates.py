@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 
 from amplihack.errors import Problem
+from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Agent, Bash, Recipe, Text, every_step
 from amplihack.recipes.placeholders import Unsupported, unsupported
 
-_CLOSING = re.compile(r"\{\{[ \t]*(?:/|else\b)")
-_FIRST_NAME = re.compile(r"[A-Za-z_][\w-]*")
-_KEYWORD = re.compile(r"\{\{[ \t]*[#^][ \t]*(?:if|unless|each|with)?\b")
+_CLOSING = pattern(r"\{\{[ \t]*(?:/|else\b)")
+_FIRST_NAME = pattern(r"[A-Za-z_][\w-]*")
+_KEYWORD = pattern(r"\{\{[ \t]*[#^][ \t]*(?:if|unless|each|with)?\b")
 
 
 def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
+from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Foreach, Step, Text, every_step
@@ -70,7 +70,7 @@ def _has_time_limit(step: Step) -> bool:
     return bool(step.timeout or step.idle_timeout)
 
 
-_NAME = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")
+_NAME = pattern(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")
 
 
 def constant_loops(subject: CheckedRecipe) -> Iterator[Problem]:

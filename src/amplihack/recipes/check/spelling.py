@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
 from amplihack.documents.suggest import distance
+from amplihack.patterns import pattern
 
 USUAL_INPUTS: Final = frozenset({"task_description", "repo_path", "existing_branch"})
 
-_DIGITS = re.compile(r"[0-9]+")
-_PARTS = re.compile(r"[_-]")
+_DIGITS = pattern(r"[0-9]+")
+_PARTS = pattern(r"[_-]")
 _MOST_COMPARISONS = 40_000  # so that a huge recipe full of unknown names is still checked at once
 _SHORT = 7
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from amplihack.errors import Location
+from amplihack.patterns import pattern
 from amplihack.recipes.conditions import Call, Expression, references
 from amplihack.recipes.conditions.tree import children
 from amplihack.recipes.model import Agent, Bash, Body, Foreach, Step, SubRecipe, Test, Text, While
@@ -17,8 +17,8 @@ from amplihack.records import Record, field
 
 Manner: TypeAlias = Literal["placeholder", "bare"]  # `{{name}}`, or a name in a condition
 
-_BARE_PATH = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")
-_ENVIRONMENT = re.compile(r"\bRECIPE_VAR_(\w+)|\b([A-Z_][A-Z0-9_]+)\b")
+_BARE_PATH = pattern(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")
+_ENVIRONMENT = pattern(r"\bRECIPE_VAR_(\w+)|\b([A-Z_][A-Z0-9_]+)\b")
 EVERYTHING = "amplihack_context_file"  # a script that reads this file may use any variable
 
 

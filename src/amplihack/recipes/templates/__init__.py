@@ -1,4 +1,4 @@
-"""Values put into text and into bash: placeholders, their places, and what a step's process gets."""
+"""Put values into text and into bash scripts, and plan the environment of a step's process."""
 
 from amplihack.recipes.placeholders import (
     Placeholder,

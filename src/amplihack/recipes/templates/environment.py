@@ -1,4 +1,4 @@
-"""What a bash step's process gets: variables, files for what does not fit, and a line that loads them."""
+"""Plan the environment of a bash step: variables, files for values that do not fit, and a loading line."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _UNASKED = 64  # such variables: bash takes as long to read a thousand of them a
 
 
 class EnvironmentPlan(Record):
-    """What to hand to bash, with nothing done yet.
+    """What to give to bash; nothing is written yet.
 
-    `exports` go into the environment. Each of `files` is to be written privately, byte for byte
-    (encode with errors="surrogateescape"), and its path exported under the name in `paths`: `<name>_FILE`, or
-    another where a variable of the recipe is called so. `preamble` goes in front of the script, on its first
-    line, so that line numbers in bash's messages stay the author's.
+    `exports` go into the environment. Each of `files` must be written privately, byte for byte (encode with
+    errors="surrogateescape"), and its path exported under the name in `paths`: `<name>_FILE`, or another name
+    if the recipe has a variable of that name. `preamble` goes in front of the script on its first line, so
+    that line numbers in bash's messages stay correct.
     """
 
     exports: Mapping[str, str]
@@ -71,7 +71,7 @@ def plan_environment(
 
 
 def _path_name(name: str, taken: AbstractSet[str]) -> str:
-    """A name for the path of a variable's file that no other variable has."""
+    """Return a name for the path of a variable's file that no other variable has."""
     path = f"{name}{FILE_SUFFIX}"
     while path in taken:
         path += "_"
@@ -108,7 +108,7 @@ def _unasked(
 
 
 def _refuse_unfit(wanted: dict[str, str], script: ShellScript) -> None:
-    """Raises for a value that the script expands; one that it only mentions is left out."""
+    """Raise for a bad value that the script expands; leave out one that it only mentions."""
     bad = {name: reason for name, text in wanted.items() if (reason := unfit(text))}
     if not bad:
         return
@@ -125,10 +125,10 @@ def _refuse_unfit(wanted: dict[str, str], script: ShellScript) -> None:
 
 
 def _preamble(files: Mapping[str, str], paths: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """The files to write, and the commands that load them; equal texts are written and read once.
+    """Return the files to write and the commands that load them. Equal texts are written and read once.
 
-    In a UTF-8 locale `read` drops bytes that are no characters, hence the C locale; `unset` first, because a
-    variable that was inherited would stay exported, and too big for any program the script starts.
+    The C locale is needed because `read` drops bytes that are no characters in a UTF-8 locale. `unset` comes
+    first because an inherited variable would stay exported, too big for any program that the script starts.
     """
     loaded: dict[str, str] = {}
     by_text: dict[str, str] = {}

@@ -1,8 +1,8 @@
-"""Names that a recipe's variables never take, because programs obey what they hold."""
+"""List names that a recipe's variables must not take, because other programs act on their values."""
 
 from __future__ import annotations
 
-import re
+from amplihack.patterns import pattern
 
 _NAMES = frozenset(
     """
@@ -18,7 +18,7 @@ _NAMES = frozenset(
     GIT_COMMON_DIR GIT_ALTERNATE_OBJECT_DIRECTORIES SSH_ASKPASS SSH_AUTH_SOCK AMPLIFIER_PYTHON
     """.split()  # noqa: SIM905 - a table of names, not code
 )
-_FAMILIES = re.compile(r"LC_|LD_|DYLD_|BASH|GIT_CONFIG|AMPLIHACK_|RECIPE_VAR_|RECIPE_RUNNER_|PS[0-9]\Z")
+_FAMILIES = pattern(r"LC_|LD_|DYLD_|BASH|GIT_CONFIG|AMPLIHACK_|RECIPE_VAR_|RECIPE_RUNNER_|PS[0-9]\Z")
 
 
 def is_reserved(name: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.names import PREFIX, name_part, unfit, variable_name
 from amplihack.recipes.templates.reserved import is_reserved
 from amplihack.recipes.values import MISSING, Missing, Value, to_text
@@ -17,8 +18,8 @@ from amplihack.recipes.values import MISSING, Missing, Value, to_text
 SMALL = 8 * 1024  # bytes; what a script does not mention goes along only up to this size
 _DEEPEST = 16
 _SCALARS = frozenset({type(None), bool, int, float, str})
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_FAVOURED = re.compile(r"task_description|repo_path|existing_branch|should_\w*", re.IGNORECASE)
+_IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_FAVOURED = pattern(r"task_description|repo_path|existing_branch|should_\w*", re.IGNORECASE)
 
 Variable: TypeAlias = tuple[str, str, int, str]  # name, text, bytes in the environment, why it is unfit
 

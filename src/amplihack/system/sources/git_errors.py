@@ -1,56 +1,57 @@
-"""What git's words mean: whether it is worth another attempt, and whether the host is to blame."""
+"""Interpret git's messages: whether to try again, and whether the whole host is down."""
 
 from __future__ import annotations
 
 import re
 
 from amplihack.bundles.uris import shown
+from amplihack.patterns import pattern
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused, SourceUnavailable
 
-_NOT_FOUND = re.compile(
+_NOT_FOUND = pattern(
     r"not found|does not exist|couldn't find remote ref|does not appear to be a git repository"
     r"|returned error: (404|410)|not our ref|no such ref|not a git repository|is this a git repository",
     re.IGNORECASE,
 )
-_NO_SUCH_OBJECT = re.compile(
+_NO_SUCH_OBJECT = pattern(
     r"not our ref|unadvertised object|couldn't find remote ref|shallow capabilities|no such remote ref"
     r"|remote error: upload-pack: not our ref",
     re.IGNORECASE,
 )
-_DENIED = re.compile(
+_DENIED = pattern(
     r"authentication failed|could not read (username|password)|permission denied|terminal prompts disabled"
     r"|returned error: (401|403|407)|host key verification failed|invalid credentials",
     re.IGNORECASE,
 )
-_NO_HOST = re.compile(
+_NO_HOST = pattern(
     r"could not resolve (host|proxy)|name or service not known|temporary failure in name resolution"
     r"|nodename nor servname|no address associated",
     re.IGNORECASE,
 )
-_UNREACHABLE = re.compile(
+_UNREACHABLE = pattern(
     r"connection refused|failed to connect|couldn't connect to server|network is unreachable|no route to host"
     r"|connection timed out",
     re.IGNORECASE,
 )
-_REFUSED = re.compile(
+_REFUSED = pattern(
     r"transport .* not allowed|dubious ownership|certificate (problem|verif)|local issuer certificate",
     re.IGNORECASE,
 )
-_LOCAL = re.compile(
+_LOCAL = pattern(
     r"no space left|disk quota|read-only file system|name too long"
     r"|(unable to|could not|cannot) (create|mkdir)",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"'[^']*'|[a-z+]+://\S+", re.IGNORECASE)  # a repository may have any name
-_NOISE = re.compile(
+_QUOTED = pattern(r"'[^']*'|[a-z+]+://\S+", re.IGNORECASE)  # a repository may have any name
+_NOISE = pattern(
     r"^(cloning into|warning: redirecting|remote: (enumerating|counting|compressing))", re.IGNORECASE
 )
 _KEPT = 600
 
 
 def failure(address: Address, stderr: str, doing: str = "clone") -> SourceError:
-    """Git's complaint as an error of ours, without any secret."""
+    """Return git's message as an error of ours, without any secret."""
     said = _words(address, stderr)
     meaning = _QUOTED.sub("…", said)
     what, uri = f"Failed to {doing} {address.uri}: {said}", address.uri
@@ -72,7 +73,7 @@ def failure(address: Address, stderr: str, doing: str = "clone") -> SourceError:
 
 
 def is_missing_object(stderr: str) -> bool:
-    """Whether a server would not hand out a single commit, so that everything has to be fetched."""
+    """Tell whether a server refused to send a single commit, so that everything must be fetched."""
     return bool(_NO_SUCH_OBJECT.search(stderr))
 
 
@@ -91,7 +92,7 @@ def _words(address: Address, stderr: str) -> str:
 
 
 def _login_parts(address: Address) -> list[tuple[str, str]]:
-    """A user and a password as they may turn up alone in a message."""
+    """Return the user and the password in the forms in which a message may quote them."""
     if address.secret_url == address.url or address.transport == "ssh":
         return []
     login = address.secret_url.partition("://")[2].partition("/")[0].rpartition("@")[0]

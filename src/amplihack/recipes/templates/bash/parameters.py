@@ -1,4 +1,4 @@
-"""Parameter expansion.
+"""Read parameter expansions.
 
 parameter = "${" ["!"] ["#"] name [subscript] [operation] "}"
 operation = (":-" | "=" | ":?" ...) word | ":" arithmetic | ("#" | "%" | "^" ...) pattern
@@ -7,20 +7,19 @@ operation = (":-" | "=" | ":?" ...) word | ":" arithmetic | ("#" | "%" | "^" ...
 
 from __future__ import annotations
 
-import re
-
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.expansions import double, expandable, single, subscript
-from amplihack.recipes.templates.bash.flow import identifiers
 from amplihack.recipes.templates.bash.places import Quoting, Refusal, assign, hold, refuse
+from amplihack.recipes.templates.bash.value_flow import identifiers
 
-_HEAD = re.compile(r"!?#?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[-@*#?$!])?")
-_EVALUATES = re.compile(r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|\w++(?:\[[^\[\]]*\])?@P\})")  # `${!x}`, `${x@P}`
-_NAME_REST = re.compile(r"[A-Za-z0-9_]+")
-_DEFAULT = re.compile(r":?[-=?+]")
-_PATTERN = re.compile(r"##?|%%?|\^\^?|,,?")
-_REPLACE = re.compile(r"//?")
-_OPERAND_RUN = re.compile(r"""[^}/\\'"$`{]+""")
+_HEAD = pattern(r"!?#?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[-@*#?$!])?")
+_EVALUATES = pattern(r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|\w++(?:\[[^\[\]]*\])?@P\})")  # `${!x}`, `${x@P}`
+_NAME_REST = pattern(r"[A-Za-z0-9_]+")
+_DEFAULT = pattern(r":?[-=?+]")
+_PATTERN = pattern(r"##?|%%?|\^\^?|,,?")
+_REPLACE = pattern(r"//?")
+_OPERAND_RUN = pattern(r"""[^}/\\'"$`{]+""")
 
 
 def parameter(c: Cursor, quoting: Quoting) -> None:
@@ -43,7 +42,7 @@ def parameter(c: Cursor, quoting: Quoting) -> None:
 
 
 def _name(c: Cursor) -> str:
-    """Read the name, which a placeholder can neither be nor be a part of."""
+    """Read the name. A placeholder can neither be the name nor a part of it."""
     head = _HEAD.match(c.text, c.pos, c.end)
     c.pos = head.end() if head else c.pos
     while c.here():
@@ -110,7 +109,7 @@ def _operand_step(c: Cursor, quoting: Quoting) -> None:
 
 
 def _literal_single(c: Cursor, quoting: Quoting) -> None:
-    """Read `'...'` in `"${v:-'...'}"`: bash pairs these quotes, yet they are ordinary characters."""
+    """Read `'...'` in `"${v:-'...'}"`: bash pairs these quotes but keeps them as characters."""
     opened = c.pos
     c.pos += 1
     closing = c.find("'")
