@@ -95,8 +95,10 @@ class Redactor:
 
     def redact_text(self, text: str) -> str:
         """Return the text with every secret masked. If colour codes split a secret, they are removed."""
+        if not text or not self._forms:
+            return text
         masked = mask(text, self._forms)
-        if self._forms and "\x1b" in masked:
+        if "\x1b" in masked:
             plain = strip_colours(masked)
             without = mask(plain, self._forms)
             return masked if without == plain else without
@@ -124,15 +126,17 @@ class Redactor:
         if hidden and result.status == "failed":
             self._add([result.output, tail(result.output, _QUOTED)])  # its error may quote what it printed
         show = _masked if hidden else self.redact_text
-        return replace(
-            result,
-            output=show(result.output),
-            stderr=show(result.stderr),
-            error=self.redact_text(result.error),
-            skip_reason=self.redact_text(result.skip_reason),
-            warnings=self._redact_all(result.warnings),
-            children=tuple(self.redact_step(child) for child in result.children),
-        )
+        masked = {
+            "output": show(result.output),
+            "stderr": show(result.stderr),
+            "error": self.redact_text(result.error),
+            "skip_reason": self.redact_text(result.skip_reason),
+            "warnings": self._redact_all(result.warnings),
+            "children": tuple(self.redact_step(child) for child in result.children),
+        }
+        # Most results hold no secret, and each is seen again in those around it: that needs no copy.
+        changed = {name: each for name, each in masked.items() if each != getattr(result, name)}
+        return replace(result, **changed) if changed else result
 
     def redact_result(self, result: RunResult) -> RunResult:
         """Return the run's result without secrets."""
@@ -164,7 +168,8 @@ class Redactor:
             case StepStarted():
                 if (event.recipe, event.step_id) in self._writers:
                     self._hidden.add(event.identity)
-                return replace(event, title=self._redact_title(event))
+                title = self._redact_title(event)
+                return event if title == event.title else replace(event, title=title)
             case StepFinished():
                 return replace(event, result=self.redact_step(event.result))
             case OutputStored():

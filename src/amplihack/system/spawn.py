@@ -119,12 +119,15 @@ def _is_here(directory: Path) -> bool:
 
 def _inheritable() -> list[int]:
     """Return the descriptors, except the three streams, that a new process would inherit."""
-    found = []
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - a page of numbers
-        with suppress(OSError):  # the one that lists them is closed by now
-            if int(name) > 2 and os.get_inheritable(int(name)):
-                found.append(int(name))
-    return found
+    numbers = map(int, os.listdir("/proc/self/fd"))  # noqa: PTH208 - a page of numbers
+    return [each for each in numbers if each > 2 and _is_inheritable(each)]
+
+
+def _is_inheritable(descriptor: int) -> bool:
+    try:
+        return os.get_inheritable(descriptor)
+    except OSError:  # it has been closed since
+        return False
 
 
 def _pipe(theirs: ExitStack, ours: ExitStack) -> tuple[int, int]:

@@ -33,7 +33,7 @@ class Captured:
         """Append bytes. May raise OSError when the disk is full."""
         self.size += len(data)
         if self._file is not None:
-            _write_all(self._file, data)
+            write_all(self._file, data)
             return
         self._memory += data
         if self.size > IN_MEMORY:
@@ -43,7 +43,7 @@ class Captured:
         with tempfile.TemporaryFile(buffering=0) as file:
             self._file = os.dup(file.fileno())
         self._close_file = weakref.finalize(self, os.close, self._file)
-        _write_all(self._file, self._memory)
+        write_all(self._file, self._memory)
         self._memory = bytearray()
 
     def close(self) -> None:
@@ -79,7 +79,8 @@ class Captured:
         return data.decode("utf-8", "replace")
 
 
-def _write_all(file: int, data: bytes | bytearray) -> None:
+def write_all(file: int, data: bytes | bytearray) -> None:
+    """Write all of it, though the system may take less at a time. May raise OSError."""
     view = memoryview(data)
     while view:
         view = view[os.write(file, view) :]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import count
 
 from amplihack.patterns import pattern
@@ -28,7 +29,13 @@ def unfit(text: str) -> str:
 
 def variable_name(path: KeyPath) -> str:
     """Return the variable of a path: `("obj", "my-key")` -> `RECIPE_VAR_obj__my_key`."""
-    return PREFIX + "__".join(_NOT_IN_NAMES.sub("_", part) for part in path)
+    return PREFIX + "__".join(name_part(part) for part in path)
+
+
+@lru_cache(maxsize=16_384)  # the same names come back at every step of a run
+def name_part(key: str) -> str:
+    """Return a key as it stands in such a name: `my-key` -> `my_key`."""
+    return _NOT_IN_NAMES.sub("_", key)
 
 
 def variable_names(template: str, paths: Sequence[KeyPath]) -> dict[KeyPath, str]:

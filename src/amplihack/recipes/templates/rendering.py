@@ -8,36 +8,59 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NoReturn
 
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import find_escaped, line_of, show
-from amplihack.recipes.templates.bash import Edit, Place, Quoting, Refusal, read_script
+from amplihack.recipes.templates.bash import Edit, Place, Quoting, Reading, Refusal, read_script
 from amplihack.recipes.templates.filled import fill
 from amplihack.recipes.templates.heredoc_edits import Values, apply_edits, heredoc_edits
 from amplihack.recipes.templates.names import PREFIX, unfit, variable_names
 from amplihack.recipes.templates.scripts import APART, Hazard, ShellScript, is_number
 from amplihack.recipes.values import MISSING, KeyPath, Value, lookup, to_text
+from amplihack.records import Record
 
 _EXPANDS = pattern(r"[$`]|[<>]\(")
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME_CHARACTER = pattern(r"[A-Za-z0-9_]")
 
 
-def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) -> ShellScript:
-    """Return the script to run. Raises TemplateError for a value in a place where it cannot be safe."""
+class _Template(Record):
+    """All that a script says by itself, whatever the values."""
+
+    reading: Reading
+    names: Mapping[KeyPath, str]
+    used: frozenset[KeyPath]
+    escaped: tuple[KeyPath, ...]
+    warnings: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)  # the rounds of a loop run one script; nothing changes a reading once it is made
+def _read(template: str) -> _Template:
     reading = read_script(template)
     places = reading.places
-    names = variable_names(template, [place.placeholder.path for place in places])
-    used = {place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT}
+    return _Template(
+        reading,
+        names=variable_names(template, [place.placeholder.path for place in places]),
+        used=frozenset(place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT),
+        escaped=tuple(dict.fromkeys(found.path for found in find_escaped(template))),
+        warnings=tuple(_source_warnings(places, _Lines(template))),
+    )
+
+
+def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) -> ShellScript:
+    """Return the script to run. Raises TemplateError for a value in a place where it cannot be safe."""
+    read = _read(template)
+    places, names = read.reading.places, read.names
     values = {path: lookup(scope, path) for path in names}
     texts = {path: to_text(value) for path, value in values.items()}
     lines = _Lines(template)
     for place in places:
         _check(place, texts, lines)
     _check_flow(places, texts, scope, lines)
-    edits = [*reading.edits, *_file_edits(places, texts)]
+    edits = [*read.reading.edits, *_file_edits(places, texts)]
     edits += [
         _edit(template, place, names[place.placeholder.path])
         for place in places
@@ -46,9 +69,9 @@ def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) 
     edits += heredoc_edits(template, places, Values(texts, names, token))
     return ShellScript(
         source=apply_edits(template, edits),
-        variables={name: texts[path] for path, name in names.items() if path in used},
-        missing=tuple(path for path, value in values.items() if value is MISSING and path in used),
-        warnings=(*_source_warnings(places, _Lines(template)), *_literal_warnings(template, scope)),
+        variables={name: texts[path] for path, name in names.items() if path in read.used},
+        missing=tuple(path for path, value in values.items() if value is MISSING and path in read.used),
+        warnings=(*read.warnings, *_literal_warnings(read.escaped, scope)),
     )
 
 
@@ -59,7 +82,7 @@ def find_hazards(template: str) -> tuple[Hazard, ...]:
         for found in find_escaped(template)
     )
     try:
-        reading = read_script(template)
+        reading = _read(template).reading
     except TemplateError as error:
         return (Hazard("unclosed", (), error.line, 0, error.what, error.fix), *escaped)
     lines = _Lines(template)
@@ -89,8 +112,8 @@ def _source_warnings(places: Sequence[Place], lines: _Lines) -> Iterator[str]:
             yield f"the value of {show(path)} is run as a bash program on line {line}"
 
 
-def _literal_warnings(template: str, scope: Mapping[str, Value]) -> Iterator[str]:
-    for path in dict.fromkeys(found.path for found in find_escaped(template)):
+def _literal_warnings(escaped: Sequence[KeyPath], scope: Mapping[str, Value]) -> Iterator[str]:
+    for path in escaped:
         if lookup(scope, path) is not MISSING:
             yield f"${{{{{show(path)}}}}} stays as it is, although there is a variable {show(path)}: {APART}"
 
