@@ -19,7 +19,7 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -32,9 +32,6 @@ from amplihack.bundles.mount_plan import mount_plan
 from amplihack.bundles.names import KnownNames
 from amplihack.bundles.prompt import is_current
 from amplihack.system.bundle_files import BundleFiles
-
-if TYPE_CHECKING:
-    from benchmarks.measure import Row
 
 SIZES = (50, 200, 1000)
 DEPTH = 5
@@ -180,24 +177,6 @@ def foreign(package: str, size: int) -> float:
         words = [sys.executable, "-c", _FOREIGN, str(root.parent)]
         done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
         return float(done.stdout.split()[-1])
-
-
-def rows() -> list[Row]:
-    """The rows for the table of all benchmarks."""
-    from benchmarks.measure import Row
-
-    small, large = measure(SIZES[1]), measure(SIZES[2])
-    growth = (large.load / large.size) / (small.load / small.size)
-    return [
-        Row(
-            "1,000 bundles, loaded and composed",
-            "libyaml parsing the same files",
-            large.load / large.parse,
-            BAR,
-        ),
-        Row("one bundle of 1,000, loaded", "one of 200 (1 is linear)", growth),
-        Row("their system prompt, nothing changed", "the same, made anew", large.prompt_again / large.prompt),
-    ]
 
 
 def main() -> None:

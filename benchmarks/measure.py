@@ -1,47 +1,88 @@
-"""Commands timed side by side: what counts is their ratio within one run, never a number of seconds."""
+"""Costs of commands and of functions that take turns, and their medians."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-PYTHON = sys.executable
-AMPLIHACK = str(Path(sys.executable).with_name("amplihack"))
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A ratio and the bar that it should stay below, if there is one."""
+class Cost:
+    """What a work took: seconds of processors, with all that it started; seconds by the clock; memory."""
 
-    what: str
-    compared_with: str
-    ratio: float
-    bar: float | None = None
+    cpu: float
+    wall: float
+    peak: float = 0.0  # bytes
 
+    def __sub__(self, other: Cost) -> Cost:
+        return Cost(self.cpu - other.cpu, self.wall - other.wall, self.peak - other.peak)
 
-def best_of(rounds: int, *commands: Sequence[str]) -> list[float]:
-    """The shortest time of each command. They take turns, so that a busy machine slows all of them alike."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    best = [float("inf")] * len(commands)
-    for _ in range(rounds + 1):  # the first round also fills the bytecode cache
-        for index, command in enumerate(commands):
-            start = time.perf_counter()
-            subprocess.run(
-                command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
-            )
-            best[index] = min(best[index], time.perf_counter() - start)
-    return best
+    def __truediv__(self, number: float) -> Cost:
+        return Cost(self.cpu / number, self.wall / number, self.peak / number)
 
 
-def show(rows: Sequence[Row]) -> None:
-    print(f"{'what':<52}{'compared with':<38}{'ratio':>8}{'bar':>8}")
-    print("-" * 110)
-    for row in rows:
-        bar = "" if row.bar is None else f"≤ {row.bar:g}"
-        verdict = "" if row.bar is None else "  met" if row.ratio <= row.bar else "  MISSED"
-        print(f"{row.what:<52}{row.compared_with:<38}{row.ratio:>7.2f}×{bar:>8}{verdict}")
+Work: TypeAlias = Callable[[], Cost]
+
+
+class CommandFailed(Exception):  # noqa: N818 - reads as what happened
+    """A command that was to be measured and did not do its work."""
+
+
+def command(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdout: str = os.devnull) -> Work:
+    """Return a work that runs a command to its end. It raises CommandFailed."""
+
+    def work() -> Cost:
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, stdout, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ]
+        here = Path.cwd()
+        os.chdir(cwd)  # posix_spawn has no word for a directory
+        try:
+            started = time.perf_counter()
+            pid = os.posix_spawn(argv[0], list(argv), env, file_actions=actions)
+        except OSError as error:
+            raise CommandFailed(f"{argv[0]}: {error.strerror}") from error
+        finally:
+            os.chdir(here)
+        _, status, used = os.wait4(pid, 0)
+        wall = time.perf_counter() - started
+        if status:
+            raise CommandFailed(f"{' '.join(argv)} ended with {os.waitstatus_to_exitcode(status)}")
+        return Cost(used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024)
+
+    return work
+
+
+def function(action: Callable[[], object]) -> Work:
+    """Return a work that calls a function of this process."""
+
+    def work() -> Cost:
+        wall, cpu = time.perf_counter(), time.process_time()
+        action()
+        return Cost(time.process_time() - cpu, time.perf_counter() - wall)
+
+    return work
+
+
+def in_turns(works: Mapping[str, Work], rounds: int) -> dict[str, Cost]:
+    """Return the median cost of each work. They take turns: a busy machine then slows all of them alike."""
+    costs: dict[str, list[Cost]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            costs[name].append(work())
+    return {name: median(found) for name, found in costs.items()}
+
+
+def median(costs: Sequence[Cost]) -> Cost:
+    return Cost(
+        statistics.median(each.cpu for each in costs),
+        statistics.median(each.wall for each in costs),
+        statistics.median(each.peak for each in costs),
+    )

@@ -1,7 +1,7 @@
-"""The public names of Amplifier's foundation library, for bundles, modules and apps to import unchanged.
+"""Export the public names of Amplifier's foundation library, for unchanged bundles, modules and apps.
 
-Everything is imported on first use: `import amplifier_foundation` costs next to nothing. Type checkers read
-`__init__.pyi`, which says the same.
+Everything is imported on first use, so that `import amplifier_foundation` costs almost nothing. Type checkers
+read `__init__.pyi`, which lists the same names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be wrong with a bundle."""
+"""Export the errors of bundles."""
 
 from amplihack.bundles.errors import (
     BundleDependencyError,

@@ -35,7 +35,7 @@ _AT_ONCE = 8
 
 @dataclass
 class UpdateInfo:
-    """A version that is newer than the one we have; versions are commits where there are any."""
+    """A version that is newer than ours. Versions are commits if there are any."""
 
     name: str
     current_version: str | None
@@ -46,9 +46,9 @@ class UpdateInfo:
 class BundleRegistry:
     """Loads bundles and remembers them.
 
-    `strict` makes an include that fails the failure of the load, and `"all"` a circular one too. `persist`
-    says what later processes learn: everything with a name (True), only what does not lie on this machine
-    or was registered before ("named"), or nothing at all (False).
+    `strict` makes a failed include fail the load, and `"all"` a circular one too. `persist` decides what
+    later processes learn: everything with a name (True), only bundles that are not on this machine or were
+    registered before ("named"), or nothing (False).
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class BundleRegistry:
         return self._register.states
 
     def register(self, bundles: Mapping[str, str]) -> None:
-        """Give names to addresses; an entry that exists keeps all but its address. `save` keeps them."""
+        """Give names to addresses. An existing entry keeps everything but its address. `save` stores them."""
         self._register.add(bundles)
 
     def find(self, name: str) -> str | None:
@@ -80,7 +80,7 @@ class BundleRegistry:
         return sorted(self._registry)
 
     def unregister(self, name: str) -> bool:
-        """Forget a name, and that others include it or are included by it. `save` makes it last."""
+        """Forget a name, and its includes in both directions. `save` stores that."""
         return self._register.drop(name)
 
     @overload
@@ -92,7 +92,7 @@ class BundleRegistry:
     async def load(
         self, name_or_uri: str | Path | None = None, *, auto_register: bool = True
     ) -> Bundle | dict[str, Bundle]:
-        """Load a bundle by name, address or path; without any, all that are registered and can be loaded."""
+        """Load a bundle by name, address or path; without any, all registered ones that can be loaded."""
         if name_or_uri is None:
             return await self._load_every(auto_register=auto_register)
         bundle = await self._load_single(name_or_uri, auto_register=auto_register)
@@ -102,7 +102,7 @@ class BundleRegistry:
         return bundle
 
     async def check_update(self, name: str | None = None) -> UpdateInfo | list[UpdateInfo] | None:
-        """Tell what is newer where a bundle, or all, come from; None when nothing is known to be."""
+        """Return what is newer at the origin of a bundle, or of all; None if nothing is known to be."""
         if name is not None and name not in self._registry:
             return None
         names = [name] if name is not None else self.list_registered()
@@ -126,7 +126,7 @@ class BundleRegistry:
     async def update(self, name: None = None) -> dict[str, Bundle]: ...
 
     async def update(self, name: str | None = None) -> Bundle | dict[str, Bundle]:
-        """Fetch what is new and loads again. Raises KeyError for a name that is not registered."""
+        """Fetch what is new and load again. Raises KeyError for a name that is not registered."""
         if name is not None and name not in self._registry:
             raise KeyError(f"Bundle '{name}' not registered")
         names = [name] if name is not None else self.list_registered()
@@ -151,11 +151,11 @@ class BundleRegistry:
         return dict(self._registry) if name is None else self._registry.get(name)
 
     def save(self) -> None:
-        """Write everything to `registry.json`; what other processes have added to it stays."""
+        """Write everything to `registry.json`. Entries that other processes added stay."""
         self._register.save()
 
     def set_include_source_resolver(self, resolver: Callable[[str], str | None] | None) -> None:
-        """Let somebody give another address for an include; None asks nobody."""
+        """Set a function that may give another address for an include; None removes it."""
         self._include_source_resolver = resolver
 
     # loading ----------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ class BundleRegistry:
         auto_include: bool = True,
         refresh: bool = False,
     ) -> Bundle:
-        """Load one bundle; however often and at once it is asked for, it is loaded once."""
+        """Load one bundle. Concurrent and repeated requests load it once."""
         registered = self._register.addresses
         environment, cwd = this_process()
         source = registered_address(name_or_uri, registered, cwd)
@@ -231,7 +231,7 @@ async def load_bundle(
     registry: BundleRegistry | None = None,
     strict: bool | Literal["all"] = False,
 ) -> Bundle:
-    """Load the bundle at a name, an address or a path, with all that it includes. Raises BundleError."""
+    """Load the bundle at a name, an address or a path, with its includes. Raises BundleError."""
     if registry is not None and strict:
         raise ValueError("Cannot pass strict=True together with a registry: make the registry strict")
     chosen = registry or BundleRegistry(strict=strict, persist="named")
@@ -241,7 +241,7 @@ async def load_bundle(
 
 
 def _for_includes(resolver: Callable[[str], str | None] | None, asked: str) -> Callable[[str], str | None]:
-    """Redirect includes only: what was asked for itself is loaded from where the caller says."""
+    """Redirect includes only: the requested bundle itself is loaded from the given address."""
     return lambda source: resolver(source) if resolver is not None and source != asked else None
 
 

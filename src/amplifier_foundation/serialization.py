@@ -1,4 +1,4 @@
-"""Values made ready for JSON."""
+"""Prepare values for JSON."""
 
 from amplihack.sessions.serialise import sanitize_for_json, sanitize_message
 

@@ -1,4 +1,4 @@
-"""Provider preferences; what cannot be met is logged."""
+"""Apply provider preferences; those that cannot be met are logged."""
 
 from __future__ import annotations
 

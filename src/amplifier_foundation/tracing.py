@@ -1,4 +1,4 @@
-"""Ids of sub-sessions."""
+"""Make ids of sub-sessions."""
 
 from amplihack.sessions.ids import generate_sub_session_id
 

@@ -1,4 +1,4 @@
-"""Check whether anything that a bundle is made of has changed where it comes from, and fetch it."""
+"""Check whether any source of a bundle has changed at its origin, and fetch it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass
 class BundleStatus:
-    """How all sources of a bundle compare with where they came from."""
+    """All sources of a bundle compared with their origins."""
 
     bundle_name: str
     bundle_source: str | None
@@ -55,7 +55,7 @@ class BundleStatus:
 
 
 async def check_bundle_status(bundle: Bundle, cache_dir: Path | None = None) -> BundleStatus:
-    """Return the status of a bundle, of all that it includes, and of their modules; changes nothing."""
+    """Return the status of a bundle, its includes and their modules, without changing anything."""
     async with _open(cache_dir) as sources:
         statuses = await sources.status(_addresses(bundle))
     return BundleStatus(bundle.name, bundle._source_uri, list(statuses))
@@ -69,8 +69,8 @@ async def update_bundle(
 ) -> Bundle:
     """Fetch what is new for all sources that have something new, or for the selected ones.
 
-    Returns the same bundle; a source that cannot be updated stays as it is, and is logged. What a module
-    depends on is installed when the bundle is next prepared, unless `install_deps` is off.
+    Returns the same bundle. A source that cannot be updated stays as it is, and is logged. The dependencies
+    of a module are installed when the bundle is next prepared, unless `install_deps` is off.
     """
     if selective is None:
         status = await check_bundle_status(bundle, cache_dir)

@@ -1,4 +1,4 @@
-"""Check whether a bundle can be used, and whether a session can be opened with it."""
+"""Check whether a bundle is valid, and whether a session can be opened with it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ValidationResult:
 
 
 class BundleValidator:
-    """`strict` makes context files that are not there an error."""
+    """Validates bundles. `strict` makes missing context files an error."""
 
     def __init__(self, *, strict: bool = False) -> None:
         self._strict = strict
@@ -48,14 +48,14 @@ class BundleValidator:
         return _result(self._problems(bundle))
 
     def validate_or_raise(self, bundle: Bundle) -> None:
-        """Raises BundleValidationError with everything that is wrong."""
+        """Raise BundleValidationError with everything that is wrong."""
         _raise(self._problems(bundle))
 
     def validate_completeness(self, bundle: Bundle) -> ValidationResult:
         return _result(self._problems(bundle, complete=True))
 
     def validate_completeness_or_raise(self, bundle: Bundle) -> None:
-        """Raises BundleValidationError with everything that is wrong or missing."""
+        """Raise BundleValidationError with everything that is wrong or missing."""
         _raise(self._problems(bundle, complete=True))
 
     def _problems(self, bundle: Bundle, *, complete: bool = False) -> list[Problem]:

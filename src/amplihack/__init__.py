@@ -1,7 +1,7 @@
 """Package, compose and run AI-agent work.
 
-Everything below is imported on first use, so that `import amplihack` costs next to nothing. Type checkers
-read `__init__.pyi`, which says the same.
+Each name is imported on first use, so that `import amplihack` costs almost nothing. Type checkers read
+`__init__.pyi`, which lists the same names.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _HOMES = {
     "amplihack.recipes.schema": ("json_schema",),
     "amplihack.recipes.templates": ("ShellScript", "render_shell", "render_text"),
     "amplihack.system.agent_files": ("AgentFiles",),
-    "amplihack.system.manifest": ("check_upstream_changes", "update_manifest"),
-    "amplihack.system.upstream": ("compare_with_upstream",),
+    "amplihack.system.recipe_manifest": ("check_upstream_changes", "update_manifest"),
+    "amplihack.system.recipe_upstream": ("compare_with_upstream",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -42,7 +42,7 @@ from amplihack.recipes.templates import ShellScript as ShellScript
 from amplihack.recipes.templates import render_shell as render_shell
 from amplihack.recipes.templates import render_text as render_text
 from amplihack.system.agent_files import AgentFiles as AgentFiles
-from amplihack.system.manifest import check_upstream_changes as check_upstream_changes
-from amplihack.system.manifest import update_manifest as update_manifest
-from amplihack.system.upstream import compare_with_upstream as compare_with_upstream
+from amplihack.system.recipe_manifest import check_upstream_changes as check_upstream_changes
+from amplihack.system.recipe_manifest import update_manifest as update_manifest
+from amplihack.system.recipe_upstream import compare_with_upstream as compare_with_upstream
 from amplihack.version import __version__ as __version__

@@ -1,4 +1,4 @@
-"""`python -m amplihack` is `amplihack`."""
+"""Run `amplihack` as `python -m amplihack`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Every failure we can explain, one family.
+"""Define every failure that we can explain, as one family of exceptions.
 
     AmplihackError                 1  it ran and failed
     ├── InputError                 2  the input is wrong
@@ -10,7 +10,7 @@
     ├── NotFound                   3  a recipe, an agent, a file
     └── NothingToUse               4  no recipe given, no agent to run it with
 
-An error knows what happened, where, and how to fix it; drawing it is the command line's job.
+An error holds what happened, where, and how to fix it. The command line decides how to show it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class AmplihackError(Exception):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What to show: most errors are one problem, a bad file may be many."""
+        """Return what to show: most errors are one problem, a bad file may be many."""
         return (Problem(self.what, self.where, self.fix),)
 
 
@@ -84,7 +84,7 @@ class RecipeError(InputError):
 
 
 class ConditionError(RecipeError):
-    """`column` counts from 0 inside the condition's text."""
+    """An error in a condition. `column` counts from 0 inside the text of the condition."""
 
     def __init__(self, what: str, *, column: int = 0, where: Location | None = None, fix: str = "") -> None:
         super().__init__(what, where=where, fix=fix)
@@ -92,7 +92,7 @@ class ConditionError(RecipeError):
 
 
 class TemplateError(RecipeError):
-    """`line` counts from 1 inside the template's text."""
+    """An error in a template. `line` counts from 1 inside the text of the template."""
 
     def __init__(self, what: str, *, line: int = 1, where: Location | None = None, fix: str = "") -> None:
         super().__init__(what, where=where, fix=fix)

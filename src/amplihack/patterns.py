@@ -1,4 +1,4 @@
-"""Regular expressions that cost nothing until they are used.
+"""Define regular expressions that cost nothing until they are used.
 
 Compiling one takes a tenth of a millisecond or more, and a command needs few of those that its modules know.
 """

@@ -1,13 +1,13 @@
-"""Values with named fields, defined cheaply: `class Point(Record): x: int; y: int = 0`.
+"""Define immutable value classes at little import cost: `class Point(Record): x: int; y: int = 0`.
 
-A record is what `@dataclass(frozen=True, slots=True)` makes, and type checkers see it so. That decorator
-writes the methods of each class as text, compiles them and makes the class a second time: 0.75 ms a class,
-and with hundreds of classes most of a command's start. Here all classes share their methods, and only a class
-of which many instances are made gets an `__init__` of its own.
+A record behaves like a class with `@dataclass(frozen=True, slots=True)`, and type checkers treat it as one.
+That decorator writes the methods of each class as text, compiles them and makes the class a second time. It
+costs 0.75 ms a class, and with hundreds of classes it was most of a command's start-up time. Here all classes
+share their methods. Only a class with many instances gets a compiled `__init__` of its own.
 
-Options follow the bases of a class: `frozen=False` makes the fields assignable, `kw_only=True` wants their
-names, `eq=False` compares by identity, `order=True` adds `<`, `repr=False` shows no fields (some hold whole
-files), `cached=True` leaves room for cached properties.
+Options follow the bases of a class: `frozen=False` allows assignment, `kw_only=True` requires field names,
+`eq=False` compares by identity, `order=True` adds `<`, `repr=False` shows no fields (some hold whole files),
+`cached=True` leaves room for cached properties.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ABSENT: Final = _Absent()
 
 
 class RecordField:
-    """How one field is filled, compared and shown."""
+    """Tells how one field is filled, compared and shown."""
 
     __slots__ = ("compare", "default", "factory", "name", "show")
 
@@ -57,7 +57,7 @@ def field(
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class RecordType(type):
-    """Turns annotations into slots before a class is made, which a decorator cannot do."""
+    """Turns annotations into slots before the class is made, which a decorator cannot do."""
 
     __record_fields__: tuple[RecordField, ...]
     __record_setters__: tuple[Callable[[Any, Any], None], ...]
@@ -98,6 +98,7 @@ class RecordType(type):
         made = super().__new__(cls, name, bases, namespace)
         compared = [each.name for each in fields if each.compare]
         made.__record_fields__, made.__record_made__ = fields, 0
+        # Slot setters write the fields of a frozen record without going through its `__setattr__`.
         made.__record_setters__ = tuple(getattr(made, each.name).__set__ for each in fields)
         made.__record_key__ = attrgetter(*compared) if compared else _nothing
         return made
@@ -107,9 +108,10 @@ class RecordType(type):
 
 
 def _take_fields(namespace: dict[str, Any]) -> list[RecordField]:
-    """Return the fields that a class body declares; their defaults make room for slots."""
+    """Remove the fields from a class body and return them. A default would block the slot of its name."""
     found: list[RecordField] = []
     for name, annotation in namespace.get("__annotations__", {}).items():
+        # With `from __future__ import annotations` an annotation is plain text; evaluating it would be slow.
         if "ClassVar" in str(annotation):
             continue
         default = namespace.pop(name, _ABSENT)
@@ -176,7 +178,7 @@ def _nothing(_record: Any) -> tuple[()]:
 
 
 class _DataclassFields:
-    """Lets `dataclasses.replace`, `fields` and `asdict` work on records; made when somebody asks."""
+    """Lets `dataclasses.replace`, `fields` and `asdict` work on records. Computed on first use."""
 
     def __get__(self, _record: object, cls: RecordType) -> Any:
         from dataclasses import make_dataclass  # deferred: it costs more than all of this file
@@ -186,12 +188,12 @@ class _DataclassFields:
 
 
 class Record(metaclass=RecordType):
-    """A value made of its fields: equal, hashed and shown by them."""
+    """A value that is compared, hashed and shown by its fields."""
 
     __dataclass_fields__: ClassVar[Any] = _DataclassFields()
 
     def __post_init__(self) -> None:
-        """Work out what the fields need once they are filled."""
+        """Run after the fields are filled. A subclass overrides it to check or derive values."""
 
     def __setattr__(self, name: str, _value: object) -> NoReturn:
         raise AttributeError(f"cannot assign to '{name}': {type(self).__name__} does not change")
@@ -235,7 +237,7 @@ def _restore(cls: type[_R], values: tuple[Any, ...]) -> _R:
 
 
 def replace(record: _R, /, **changes: Any) -> _R:
-    """Return the same record with some fields changed. Raises TypeError for a name that is no field."""
+    """Return a copy of a record with some fields changed. Raises TypeError for an unknown field name."""
     cls = type(record)
     made = cls.__new__(cls)
     for each, put in zip(cls.__record_fields__, cls.__record_setters__, strict=True):
@@ -253,7 +255,7 @@ def field_names(cls: RecordType) -> tuple[str, ...]:
 
 
 def as_dict(record: Record) -> dict[str, Any]:
-    """Return the fields by name, records inside them as well: what JSON wants."""
+    """Return the fields by name, with nested records converted too, ready for JSON."""
     return {name: _plain(getattr(record, name)) for name in field_names(type(record))}
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.support.model_server import Garble, ModelServer, Refuse, Say, UseTool
 
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, Usage
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, Usage
 from amplihack.system.agent_tools.choose import choose_agent
 from amplihack.system.agent_tools.environment import RunIdentity
 from amplihack.system.agent_tools.spec import AgentSearch

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from amplihack.system.background import Background
-from amplihack.system.marks import VARIABLE
+from amplihack.system.process_marks import VARIABLE
 from amplihack.system.processes import Command, ProcessError, run_process
 from amplihack.system.watcher import watch_over_us
 
@@ -345,7 +345,7 @@ GIBIBYTE = """
 import asyncio, os, resource, sys
 from pathlib import Path
 from amplihack.system.background import Background
-from amplihack.system.marks import VARIABLE
+from amplihack.system.process_marks import VARIABLE
 from amplihack.system.processes import Command, run_process
 heard = []
 done = asyncio.run(run_process(

@@ -83,7 +83,7 @@ async def test_branches_tags_and_commits_are_what_they_name(
         f"@{start}": start,
     }
     async with place.sources() as sources:
-        found = await sources.resolve_all(over_http(server, ref) for ref in wanted)
+        found = await asyncio.gather(*(sources.resolve(over_http(server, ref)) for ref in wanted))
     assert [one.commit for one in found] == list(wanted.values())
     texts = [(one.active_path / "bundle.md").read_text() for one in found]
     assert texts == ["two" if commit == tip else "one" for commit in wanted.values()]
@@ -118,7 +118,7 @@ async def test_many_who_ask_at_once_cause_one_clone(
 ) -> None:
     uris = [over_http(server), over_http(server, "#subdirectory=behaviors"), over_http(server, "@main")]
     async with place.sources() as sources:
-        found = await sources.resolve_all(uris * 5)
+        found = await asyncio.gather(*map(sources.resolve, uris * 5))
     assert len({one.source_root for one in found}) == 1
     assert fetches(server) == 1
 
@@ -334,11 +334,11 @@ async def test_offline_uses_the_cache_and_lists_what_is_missing(
     for options in ({"offline": True}, {"more": {"AMPLIFIER_OFFLINE": "1"}}):
         async with place.sources(**options) as sources:
             assert await sources.resolve(over_http(server)) == found
+            wanted = [over_http(server), *missing, f"git+file://{demo.path}"]
+            assert await sources.missing(wanted) == tuple(missing)
             with pytest.raises(SourceOffline) as caught:
-                await sources.resolve_all([over_http(server), *missing, f"git+file://{demo.path}"])
-            assert caught.value.missing == tuple(missing)
-            with pytest.raises(SourceOffline):
                 await sources.resolve(missing[0])
+            assert missing[0] in caught.value.what
             assert (await sources.resolve(f"git+file://{demo.path}")).commit == found.commit
             assert (await sources.update(over_http(server))).outcome == "failed"
             assert (await sources.status([over_http(server)]))[0].error == "offline"
@@ -769,7 +769,8 @@ async def test_cleaning_removes_what_nobody_uses(place: Place, demo: Repository)
     demo.commit({"bundle.md": "two"})
     uris = [f"git+file://{demo.path}", f"git+file://{other.path}", f"git+file://{demo.path}@old"]
     async with place.sources() as sources:
-        await sources.resolve_all(uris)
+        for uri in uris:
+            await sources.resolve(uri)
         assert sources.clean().removed == ()  # all in use, by ourselves
     foreign = place.cache / "settings.json"
     foreign.write_text("{}")

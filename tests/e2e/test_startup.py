@@ -94,9 +94,9 @@ def test_reading_a_recipe_loads_neither_the_engine_nor_the_check(workspace: Work
         "amplihack.cli.recipe_run",
         "amplihack.system.agent_tools",
         "amplihack.system.git",
-        "amplihack.system.listing",
+        "amplihack.system.recipe_listing",
         "amplihack.system.processes",
-        "amplihack.system.upstream",
+        "amplihack.system.recipe_upstream",
     )
     assert not [name for name in loaded if name.startswith(unneeded)]
 

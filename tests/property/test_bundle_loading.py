@@ -26,7 +26,7 @@ from amplihack.bundles.decode import decode_bundle
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.mount_plan import fingerprint, mount_plan
 from amplihack.system.home import Home
-from amplihack.system.library import Library
+from amplihack.system.recipe_library import Library
 from amplihack.system.sources import ResolvedSource, Sources
 
 MODULES = ("tool-a", "tool-b", "tool-c")

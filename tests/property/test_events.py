@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplihack.recipes import events
-from amplihack.recipes.agents import Usage
+from amplihack.recipes.agent_port import Usage
 from amplihack.recipes.events import Event
 from amplihack.recipes.results import RunResult, Spending, StepResult
 from amplihack.recipes.values import Value

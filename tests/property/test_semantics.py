@@ -22,7 +22,7 @@ from amplihack.recipes.check.recipe import STAGES
 from amplihack.recipes.check.subject import CheckedRecipe, study
 from amplihack.recipes.check.variable_uses import in_test
 from amplihack.recipes.engine.dry_run import forecast
-from amplihack.recipes.engine.state import Options
+from amplihack.recipes.engine.job import Options
 from amplihack.recipes.events import IterationStarted, LinesPrinted, StepFinished, StepStarted, Warned
 from amplihack.recipes.explain import describe
 from amplihack.recipes.model import Agent, Bash, Body, Step, SubRecipe, every_step

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import find_placeholders, unsupported
-from amplihack.recipes.templates.bash import Quoting, find_places
+from amplihack.recipes.templates.bash import Quoting, read_script
 from amplihack.recipes.templates.environment import plan_environment
 from amplihack.recipes.templates.shell import hazards, render_shell
 
@@ -332,7 +332,7 @@ def test_outside_quoted_heredocs_the_script_is_the_same_for_every_value(
     seed: int, one: str, other: str
 ) -> None:
     (sample,) = _commands(seed, 1)
-    if any(place.quoting is Quoting.QUOTED_HEREDOC for place in find_places(sample.text)):
+    if any(place.quoting is Quoting.QUOTED_HEREDOC for place in read_script(sample.text).places):
         return
     first = render_shell(sample.text, {"v": one}, token=_tokens())
     second = render_shell(sample.text, {"v": other}, token=_tokens())

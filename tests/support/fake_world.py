@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplihack.errors import NotFound
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.engine import Options, run_recipe
 from amplihack.recipes.events import Event, RunFinished

@@ -75,6 +75,17 @@ def test_the_guide_names_files_that_are_there() -> None:
         assert [path for path in paths if not (PACKAGE / path).exists()] == []
 
 
+def test_the_walks_and_the_map_name_files_that_are_there() -> None:
+    text = CONTRIBUTING.read_text("utf-8")
+    walks = re.findall(
+        r"`((?:cli|app|recipes|bundles|system)/[\w/]+)`", text.split("Three walks")[1].split("## To")[0]
+    )
+    assert len(walks) >= 20
+    assert [walk for walk in walks if not (PACKAGE / f"{walk}.py").is_file()] == []
+    rooms = re.findall(r"`([\w/]+(?:\.py|/))`", text.split("| room |")[1].split("Three walks")[0])
+    assert [room for room in rooms if not (PACKAGE / room).exists() and not (SOURCE / room).exists()] == []
+
+
 @pytest.mark.parametrize("what", OPEN_SETS)
 def test_an_open_set_is_one_table_and_the_guide_names_it(what: str) -> None:
     home, names = OPEN_SETS[what]

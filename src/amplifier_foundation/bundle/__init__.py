@@ -1,4 +1,4 @@
-"""Bundles, and what is done with them; imported on first use, since costs and events need no YAML."""
+"""Export bundles and their operations on first use, because costs and events need no YAML."""
 
 from __future__ import annotations
 

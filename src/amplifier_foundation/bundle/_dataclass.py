@@ -89,7 +89,7 @@ class Bundle:
     def _from_core(
         cls, core: model.Bundle, claims: Mapping[str, Sequence[provenance.Claim]] | None = None
     ) -> Bundle:
-        """Wrap one of our bundles; without `claims`, its own lines tell who brought its items in."""
+        """Wrap one of our bundles. Without `claims`, its own lines tell who brought its items in."""
         bundle = cls(
             name=core.name,
             version=core.shown_version,
@@ -106,7 +106,7 @@ class Bundle:
     def compose(
         self, *others: Bundle, instruction: Literal["replace", "keep", "append"] = "replace"
     ) -> Bundle:
-        """Compose a new bundle with the others on top, later ones last; it shares nothing with them."""
+        """Return a new bundle with the others on top, later ones last. It shares nothing with them."""
         layers = [Layer(translation.to_core(each), translation.claims_of(each)) for each in (self, *others)]
         core = compose(*(layer.bundle for layer in layers), instruction=instruction)
         composed = Bundle._from_core(core, compose_claims(layers, core))
@@ -117,7 +117,7 @@ class Bundle:
         return composed
 
     def to_mount_plan(self) -> dict[str, Any]:
-        """Return what a session is opened with: new data, without the sections that are empty."""
+        """Return the mount plan of a session: new data, without empty sections."""
         core = translation.to_core(self)
         plan = cast(dict[str, Any], mount_plan.mount_plan(core))
         if "session" in plan:
@@ -139,7 +139,7 @@ class Bundle:
         return self.instruction
 
     def resolve_pending_context(self) -> None:
-        """Turn references whose namespace is known into paths; the others stay, and are reported."""
+        """Turn references with a known namespace into paths. Others stay and are reported."""
         resolved = context_files.resolve_context(translation.to_core(self))
         self.context = {name: Path(path) for name, path in resolved.bundle.resolved_context.items()}
         self._pending_context = resolved.bundle.pending_context
@@ -147,13 +147,13 @@ class Bundle:
         self._report(resolved.problems)
 
     def load_agent_metadata(self) -> None:
-        """Give each agent what its file says; what the bundle itself says about it stays."""
+        """Load each agent's file. What the bundle itself says about an agent wins."""
         filled = roster.fill_roster(translation.to_core(self), BundleFiles())
         self.agents, self._core = to_plain(filled.bundle.agents), filled.bundle
         self._report(filled.problems)
 
     def validate_modes(self) -> list[str]:
-        """Return what is wrong with the mode files of the bundle; logged as well, and never raised."""
+        """Return the problems of the bundle's mode files. They are logged too, and never raised."""
         if self.base_path is None:
             return []
         problems = modes.mode_problems(str(self.base_path), BundleFiles())
@@ -161,7 +161,7 @@ class Bundle:
         return [_told(problem) for problem in problems]
 
     def fingerprint(self) -> str:
-        """Return the sha256 of all that a session is made of: plan, system text, context, commits."""
+        """Return the sha256 of everything in a session: plan, system text, context, commits."""
         core, files = translation.to_core(self), BundleFiles()
         texts = {name: files.read(path) for name, path in core.resolved_context.items()}
         hashes = {name: text.sha256 for name, text in texts.items() if isinstance(text, FileText)}
@@ -169,7 +169,7 @@ class Bundle:
 
     @property
     def modified_by(self) -> dict[str, list[str]]:
-        """Return, for each item, the bundles besides its introducer that wrote something in it."""
+        """Return, for each item, the bundles other than its introducer that changed it."""
         return provenance.modified_by(translation.to_core(self))
 
     def _report(self, problems: Iterable[Problem]) -> None:

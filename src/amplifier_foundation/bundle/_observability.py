@@ -1,4 +1,4 @@
-"""Events that logging hooks are told to listen for."""
+"""Export the events for logging hooks."""
 
 from amplihack.sessions.observability import FOUNDATION_OBSERVABILITY_EVENTS, inject_additional_events
 

@@ -1,4 +1,4 @@
-"""What a child session costs, passed on to its parent; a failure is logged."""
+"""Pass a child session's cost to its parent; a failure is logged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Translate a bundle of the old API into one of ours, and back.
 
-Ours is the truth. A field of plain data is made when somebody looks at it, and compared with ours only if
-somebody did: bundles that are merely composed are never translated.
+Our bundle is the truth. A field of plain data is made when a program first reads it, and only then compared
+with ours: bundles that are merely composed are never translated.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ON_DEMAND: Mapping[str, Callable[[model.Bundle], Any]] = {
 
 
 def to_core(bundle: Bundle, *, tolerant: bool = False) -> model.Bundle:
-    """Return what amplihack works with; fields that nobody has changed keep their lines and trails."""
+    """Return our bundle. Fields that nobody has changed keep their lines and origins."""
     seen = vars(bundle)
     plain = PlainBundle(
         name=bundle.name,
@@ -64,7 +64,7 @@ def sections_of(bundle: Bundle) -> dict[str, Any]:
 
 
 def claims_of(bundle: Bundle) -> Mapping[str, Sequence[Claim]]:
-    """Return who brought the items of a bundle in."""
+    """Return which bundle brought each item in."""
     if "origins" in vars(bundle):
         return {
             key: [Claim(each.bundle, each.via_behavior) for each in found]
@@ -76,7 +76,7 @@ def claims_of(bundle: Bundle) -> Mapping[str, Sequence[Claim]]:
 
 
 def origins_of(bundle: Bundle) -> dict[str, list[Origin]]:
-    """Return the same in the words of the old API."""
+    """Return the same in the types of the old API."""
     claims = claims_of(bundle)
     return {key: [Origin(each.bundle, each.via) for each in found] for key, found in claims.items()}
 

@@ -1,4 +1,4 @@
-"""What parts of a bundle cost and refer to."""
+"""Estimate the cost of a bundle's parts, and find what they refer to."""
 
 from amplifier_foundation.bundle_docs.bundle_to_dot import bundle_repo_dot
 from amplifier_foundation.bundle_docs.frontmatter import (

@@ -1,4 +1,4 @@
-"""A repository of bundles as a picture."""
+"""Draw a repository of bundles."""
 
 from amplihack.system.foundation.bundle_repository import bundle_repo_dot
 

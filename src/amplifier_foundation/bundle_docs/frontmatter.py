@@ -1,4 +1,4 @@
-"""Pages of a bundle: their frontmatter, and what their text refers to."""
+"""Read pages of a bundle: their frontmatter, and what their text refers to."""
 
 from amplihack.system.foundation.app_yaml import parse_page as parse_frontmatter
 from amplihack.system.foundation.prose_references import (

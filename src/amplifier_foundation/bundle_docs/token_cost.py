@@ -1,4 +1,4 @@
-"""How many tokens a text takes, roughly, and whether that is much."""
+"""Estimate how many tokens a text takes, and whether that is much."""
 
 from amplihack.bundles.tokens import (
     COLOR_GREEN,

@@ -1,4 +1,4 @@
-"""What the tools of a module cost."""
+"""Estimate the token cost of a module's tools."""
 
 from amplihack.system.tool_schema import estimate_module_tool_tokens
 

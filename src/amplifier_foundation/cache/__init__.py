@@ -1,4 +1,4 @@
-"""Bundles kept under a key."""
+"""Cache bundles by key."""
 
 from amplifier_foundation.cache.disk import DiskCache
 from amplifier_foundation.cache.protocol import CacheProviderProtocol

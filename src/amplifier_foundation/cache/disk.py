@@ -1,4 +1,4 @@
-"""A cache that outlives the process: one JSON file for each bundle."""
+"""Cache bundles on disk, one JSON file each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAIN = (
 
 
 class DiskCache(FileCache[Bundle]):
-    """Keeps every field of a bundle; an entry that cannot be read is removed and counts as missing."""
+    """Keeps every field of a bundle. An unreadable entry is removed and counts as missing."""
 
     def __init__(self, cache_dir: Path | str) -> None:
         super().__init__(Path(cache_dir), encode=_encode, decode=_decode)

@@ -1,4 +1,4 @@
-"""What a cache of bundles can do."""
+"""Define the protocol of a cache of bundles."""
 
 from __future__ import annotations
 

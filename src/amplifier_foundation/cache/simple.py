@@ -1,4 +1,4 @@
-"""A cache that lives as long as the process."""
+"""Cache bundles in memory."""
 
 from amplihack.system.foundation.caches import SimpleCache
 

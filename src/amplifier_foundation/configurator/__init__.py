@@ -1,4 +1,4 @@
-"""Where the parts of a bundle come from."""
+"""Tell where the parts of a bundle come from."""
 
 from amplifier_foundation.configurator._types import IncludeStep, ItemRecord, Origin
 

@@ -1,4 +1,4 @@
-"""What is told about an item of a bundle and the way on which it came in."""
+"""Define the origin of an item of a bundle."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["IncludeStep", "ItemRecord", "Origin"]
 
 @dataclass(frozen=True)
 class Origin:
-    """The bundle that brought an item in, and through which of its includes."""
+    """The bundle that brought an item in, and the includes through which it came."""
 
     bundle: str
     via_behavior: str | None

@@ -1,4 +1,4 @@
-"""Mappings merged and walked."""
+"""Merge mappings, and get and set values inside them."""
 
 from amplifier_foundation.dicts.merge import deep_merge, merge_module_lists
 from amplifier_foundation.dicts.navigation import get_nested, set_nested

@@ -1,4 +1,4 @@
-"""One mapping, or one list of modules, over another."""
+"""Merge one mapping, or one list of modules, over another."""
 
 from amplihack.bundles.merge import deep_merge, merge_module_lists
 

@@ -1,4 +1,4 @@
-"""Values deep inside mappings."""
+"""Get and set values deep inside mappings."""
 
 from amplihack.sessions.nested import get_nested, set_nested
 

@@ -1,4 +1,4 @@
-"""Files, YAML and frontmatter."""
+"""Read and write files, YAML and frontmatter."""
 
 from amplifier_foundation.io.files import read_with_retry, write_with_backup, write_with_retry
 from amplifier_foundation.io.frontmatter import parse_frontmatter

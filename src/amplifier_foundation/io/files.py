@@ -1,4 +1,4 @@
-"""Files that may need patience, or a copy of what was there; a retry is logged."""
+"""Read and write files with retries or a backup copy; a retry is logged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown with YAML at the top."""
+"""Parse markdown with YAML at the top."""
 
 from amplihack.system.foundation.app_yaml import parse_frontmatter
 

@@ -1,4 +1,4 @@
-"""YAML files."""
+"""Read and write YAML files."""
 
 from amplihack.system.foundation.app_yaml import read_yaml, write_yaml
 

@@ -1,4 +1,4 @@
-"""Mentions of files in markdown."""
+"""Find and load files that markdown mentions."""
 
 from amplifier_foundation.mentions.deduplicator import ContentDeduplicator
 from amplifier_foundation.mentions.loader import (

@@ -1,4 +1,4 @@
-"""Each content once, with all the paths that lead to it."""
+"""Keep each content once, with all the paths that lead to it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class ContentDeduplicator:
         self._gathered = Gathered()
 
     def add_file(self, path: Path, content: str) -> bool:
-        """True when the content is new; otherwise its paths grow."""
+        """Add a file and tell whether its content is new; otherwise only its paths grow."""
         return self._gathered.add(str(real(path)), text_of(content))
 
     def get_unique_files(self) -> list[ContextFile]:
-        """Contents in the order of their first appearance."""
+        """Return the contents in order of their first appearance."""
         return [
             ContextFile(file.content, file.sha256, [Path(path) for path in file.paths])
             for file in self._gathered.files.values()

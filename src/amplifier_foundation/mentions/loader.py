@@ -1,4 +1,4 @@
-"""The files that a text mentions, read once each and followed into what they mention themselves."""
+"""Load the files that a text mentions, each once, and those that they mention themselves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def load_mentions(
     relative_to: Path | None = None,
     max_depth: int = MAX_DEPTH,
 ) -> list[MentionResult]:
-    """One result for each mention of the text, in order; what is not found is a result too."""
+    """Return one result for each mention of the text, in order, also for files that are not found."""
     gathered = deduplicator._gathered if deduplicator is not None else Gathered()
     return await asyncio.to_thread(_load, text, resolver, gathered, relative_to, max_depth)
 
@@ -38,7 +38,7 @@ async def expand_mentions_in_instruction(
     deduplicator: ContentDeduplicator | None = None,
     relative_to: Path | None = None,
 ) -> str:
-    """The instruction with what it mentions, and what was not known before, in front of it."""
+    """Return the instruction with the newly mentioned content in front of it."""
     seen = deduplicator if deduplicator is not None else ContentDeduplicator()
     before = seen.get_known_hashes()
     results = await load_mentions(instruction, resolver, seen, relative_to)
@@ -50,7 +50,7 @@ async def expand_mentions_in_instruction(
 def format_context_block(
     deduplicator: ContentDeduplicator, mention_to_path: dict[str, Path] | None = None
 ) -> str:
-    """Each content once, in an element that says where it comes from; nothing for nothing."""
+    """Return each content once, in an element that names its origin; empty if there is none."""
     return _format(deduplicator.get_unique_files(), mention_to_path or {})
 
 
@@ -71,7 +71,7 @@ def _load(
 def _finder(
     resolver: MentionResolverProtocol, files: BundleFiles
 ) -> Callable[[str, tuple[str, ...]], Answer]:
-    """Local mentions start beside the text that holds them; for all others the resolver is asked."""
+    """Resolve local mentions beside the text that holds them; ask the resolver for all others."""
 
     def find(mention: str, bases: tuple[str, ...]) -> Answer:
         name = mention.removeprefix("@")
@@ -102,7 +102,7 @@ def _result(found: mentions.MentionResult) -> MentionResult:
 
 
 def _mentioned(results: Iterable[MentionResult]) -> dict[str, Path]:
-    """All mentions that lead somewhere, nested ones included."""
+    """Return all mentions that lead to a file, including nested ones."""
     found: dict[str, Path] = {}
     for each in results:
         if each.resolved_path is not None:

@@ -1,4 +1,4 @@
-"""What became of mentions, and the files that they led to."""
+"""Define the results of mentions, and the files that they led to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ContextFile:
 
 @dataclass
 class MentionResult:
-    """What became of one mention; `content` is None when the same content was already there."""
+    """The result of one mention. `content` is None if the same content was already there."""
 
     mention: str
     resolved_path: Path | None

@@ -1,4 +1,4 @@
-"""Mentions found in a text."""
+"""Find mentions in a text."""
 
 from amplihack.bundles.mention_syntax import parse_mentions
 

@@ -1,4 +1,4 @@
-"""What can tell which file a mention means."""
+"""Define the protocol of a mention resolver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mentions resolved in bundles and in one directory."""
+"""Resolve mentions in bundles and in one directory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["BaseMentionResolver"]
 
 
 class _Mentionable(Protocol):
-    """What a bundle must have so that its files can be mentioned."""
+    """The fields that a bundle needs so that its files can be mentioned."""
 
     @property
     def base_path(self) -> Path | None: ...
@@ -28,7 +28,7 @@ class _Mentionable(Protocol):
 
 
 class BaseMentionResolver:
-    """`@namespace:path` leads into that bundle and never out of it; other mentions start at `base_path`."""
+    """Resolves `@namespace:path` inside that bundle only; other mentions start at `base_path`."""
 
     def __init__(self, bundles: dict[str, _Mentionable] | None = None, base_path: Path | None = None) -> None:
         self.bundles = bundles if bundles is not None else {}
@@ -38,12 +38,12 @@ class BaseMentionResolver:
         self.bundles[name] = bundle
 
     def resolve(self, mention: str) -> Path | None:
-        """The file or directory that a mention names, or None."""
+        """Return the file or directory that a mention names, or None."""
         found = self.explain(mention)
         return Path(found.path) if isinstance(found, Found) else None
 
     def explain(self, mention: str) -> Answer:
-        """The file or directory that a mention names, or why it names none."""
+        """Return the file or directory that a mention names, or the reason why there is none."""
         name = mention.removeprefix("@")
         if name == mention or not name:
             return Lost("not_found", "relative_path")

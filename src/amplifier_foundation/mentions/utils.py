@@ -1,4 +1,4 @@
-"""Directories as text."""
+"""Show directories as text."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ __all__ = ["format_directory_listing"]
 
 
 def format_directory_listing(path: Path) -> str:
-    """Directories first, each by name whatever its case."""
+    """List directories first, then files, each by name, ignoring case."""
     return mentions.format_directory_listing(str(path), BundleFiles().list(str(path)))

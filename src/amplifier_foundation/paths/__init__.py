@@ -1,4 +1,4 @@
-"""Addresses and paths."""
+"""Parse addresses and build paths."""
 
 from amplifier_foundation.paths.construction import construct_agent_path, construct_context_path
 from amplifier_foundation.paths.discovery import find_bundle_root, find_files

@@ -1,4 +1,4 @@
-"""Where a bundle keeps its agents and context files."""
+"""Build the paths of a bundle's agents and context files."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def construct_agent_path(base: Path, name: str) -> Path:
 
 
 def construct_context_path(base: Path, name: str) -> Path:
-    """A context file is named by its path below the bundle."""
+    """Return the path of a context file, which is named by its path below the bundle."""
     return Path(context.construct_context_path(str(base), name))

@@ -1,4 +1,4 @@
-"""Addresses taken apart, paths made absolute, and Amplifier's home."""
+"""Parse addresses, make paths absolute, and find Amplifier's home."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _SYSTEMS = {"darwin": "macOS", "linux": "Linux"}
 
 
 def get_amplifier_home() -> Path:
-    """`$AMPLIFIER_HOME`, else `~/.amplifier`."""
+    """Return `$AMPLIFIER_HOME`, else `~/.amplifier`."""
     return amplifier_home(*this_process())
 
 
 def describe_cross_platform_path_mismatch(path: str) -> str | None:
-    """Why an absolute path of another system cannot be found on this one, or None."""
+    """Return why an absolute path of another system cannot be found here, or None."""
     system = "Windows" if os.name == "nt" else _SYSTEMS.get(sys.platform, sys.platform)
     return uris.describe_cross_platform_path_mismatch(path, system)

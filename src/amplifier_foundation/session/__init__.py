@@ -1,4 +1,4 @@
-"""Sessions: messages, transcripts, events, forks."""
+"""Work with sessions: messages, transcripts, events, forks."""
 
 from amplifier_foundation.session.capabilities import WORKING_DIR_CAPABILITY, get_working_dir, set_working_dir
 from amplifier_foundation.session.diagnosis import (

@@ -1,4 +1,4 @@
-"""The directory that a session works in."""
+"""Get and set the directory that a session works in."""
 
 from amplihack.system.foundation.session_working_dir import (
     WORKING_DIR_CAPABILITY,

@@ -1,4 +1,4 @@
-"""What is wrong with a transcript, and how to mend it."""
+"""Find out what is wrong with a transcript, and repair it."""
 
 from amplihack.sessions.diagnosis import (
     DiagnosisResult,

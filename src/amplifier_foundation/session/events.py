@@ -1,4 +1,4 @@
-"""Event logs."""
+"""Read and cut event logs."""
 
 from amplihack.system.foundation.transcripts.event_files import (
     count_events,

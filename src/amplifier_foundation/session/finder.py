@@ -1,4 +1,4 @@
-"""Sessions found; unless told otherwise, those in Amplifier's home."""
+"""Find sessions, by default in Amplifier's home."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["find_sessions", "resolve_session", "session_info"]
 
 
 def resolve_session(ref: str, *, sessions_root: Path | None = None, project: str | None = None) -> Path:
-    """The directory of the session with that path, id, or beginning of an id."""
+    """Return the directory of the session with that path, id, or id prefix."""
     return finder.resolve_session(ref, sessions_root=sessions_root or _default_root(), project=project)
 
 
@@ -26,7 +26,7 @@ def find_sessions(
     status: str | None = None,
     limit: int | None = 50,
 ) -> list[SessionEntry]:
-    """The sessions that match, newest first."""
+    """Return the matching sessions, newest first."""
     matching = SessionFilter(project, after, before, keyword, status)
     return finder.find_sessions(
         sessions_root=sessions_root or _default_root(), matching=matching, limit=limit

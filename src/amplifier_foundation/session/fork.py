@@ -1,4 +1,4 @@
-"""Sessions continued from an earlier turn."""
+"""Continue sessions from an earlier turn."""
 
 from amplihack.sessions.forks import ForkResult, fork_session_in_memory
 from amplihack.system.foundation.transcripts.fork_files import (

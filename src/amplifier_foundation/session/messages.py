@@ -1,4 +1,4 @@
-"""A conversation cut into turns."""
+"""Cut a conversation into turns."""
 
 from amplihack.sessions.messages import (
     add_synthetic_tool_results,

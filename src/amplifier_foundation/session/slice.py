@@ -1,4 +1,4 @@
-"""The old home of `session.messages`."""
+"""Export `session.messages` under its old name."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""The files of one session."""
+"""Read and write the files of one session."""
 
 from amplihack.system.foundation.transcripts.store import (
     EVENTS_FILENAME,

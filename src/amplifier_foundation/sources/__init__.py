@@ -1,4 +1,4 @@
-"""Where bundles and modules come from."""
+"""Fetch bundles and modules from their sources."""
 
 from amplifier_foundation.sources.file import FileSourceHandler
 from amplifier_foundation.sources.git import GitCloneTimeoutError, GitSourceHandler

@@ -1,4 +1,4 @@
-"""Paths and file:// addresses."""
+"""Resolve paths and file:// addresses."""
 
 from __future__ import annotations
 

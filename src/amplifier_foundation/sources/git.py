@@ -1,4 +1,4 @@
-"""Repositories."""
+"""Fetch repositories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files on the web."""
+"""Fetch files from the web."""
 
 from __future__ import annotations
 

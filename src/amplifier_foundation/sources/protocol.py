@@ -1,4 +1,4 @@
-"""What can fetch a source, and what it answers."""
+"""Define the protocol of a source handler, and its answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first handler that can takes an address."""
+"""Resolve an address with the first handler that accepts it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class SimpleSourceResolver:
         ]
 
     def add_handler(self, handler: SourceHandlerProtocol) -> None:
-        """Asks this one before all others."""
+        """Add a handler that is asked before all others."""
         self._handlers.insert(0, handler)
 
     async def resolve(self, uri: str) -> ResolvedSource:
-        """Where the source lies on the disk. Raises BundleNotFoundError, also when nobody can fetch it."""
+        """Return where the source is on the disk. Raises BundleNotFoundError."""
         parsed = parse_uri(uri)
         for handler in self._handlers:
             if handler.can_handle(parsed):

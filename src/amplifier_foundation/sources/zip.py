@@ -1,4 +1,4 @@
-"""Archives, here or on the web."""
+"""Fetch archives, local or from the web."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One function per thing a user can ask for; the only place that wires the rooms together."""
+"""Offer one function per thing a user can ask for. Only this room wires the others together."""

@@ -1,4 +1,4 @@
-"""What a Python caller can put in place of this machine: an adapter that works, a listener that hears."""
+"""Let a Python caller replace this machine by an adapter, and listen to a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.events import Event, LinesPrinted, RunFinished, StepFinished, StepStarted
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
 from amplihack.recipes.results import RunResult, StepResult
@@ -42,9 +42,9 @@ class Adapter(Protocol):
 
 
 class ExecutionListener:
-    """Hears of a run, with secrets masked; override what is of interest.
+    """Is told about a run, with secrets masked. Override the methods that you need.
 
-    A listener that raises an exception is dropped. The run goes on, and its warnings name the exception.
+    A listener that raises an exception is dropped. The run continues, and its warnings name the exception.
     """
 
     def on_step_start(self, step_id: str, step_type: str) -> None:
@@ -61,7 +61,7 @@ class ExecutionListener:
 
 
 class AdapterShell(Record):
-    """Hands rendered commands to an adapter, with every variable that they may refer to."""
+    """Passes rendered commands to an adapter, with every variable that they may refer to."""
 
     adapter: Adapter
 
@@ -81,14 +81,14 @@ class AdapterShell(Record):
         return ShellOutcome(stdout=text, exit_code=0)
 
     async def end_step(self, step: str) -> None:
-        """Do nothing: what an adapter starts is the adapter's to end."""
+        """Do nothing: the adapter must end what it starts."""
 
     async def close(self) -> Sequence[LeftRunning]:
         return ()
 
 
 class AdapterAgent(Record):
-    """Hands prompts to an adapter."""
+    """Passes prompts to an adapter."""
 
     adapter: Adapter
 
@@ -116,7 +116,7 @@ class AdapterAgent(Record):
 
 
 class CallersListener(Listener):
-    """Tells the caller's own listener, whose exceptions can be of any kind."""
+    """Passes events to the caller's own listener, whose exceptions can be of any kind."""
 
     name = "the listener"
     wants_lines = True

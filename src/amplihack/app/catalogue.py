@@ -1,4 +1,4 @@
-"""The recipes around a command: listed, and compared with a manifest or with a repository."""
+"""List the recipes around a command, and compare them with a manifest or a repository."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from amplihack.app.workspace import Workspace
 from amplihack.errors import NotFound
 
 if TYPE_CHECKING:
-    from amplihack.system.listing import RecipeListing
-    from amplihack.system.manifest import ManifestChange
-    from amplihack.system.upstream import UpstreamReport
+    from amplihack.system.recipe_listing import RecipeListing
+    from amplihack.system.recipe_manifest import ManifestChange
+    from amplihack.system.recipe_upstream import UpstreamReport
 
 
 def list_recipes(workspace: Workspace) -> RecipeListing:
-    """Return every recipe that can be run by name, what shadows what, and the files that are broken."""
-    from amplihack.system.listing import list_library  # deferred, as below: each command needs one of them
+    """Return every recipe that can be run by name, what shadows what, and the broken files."""
+    from amplihack.system.recipe_listing import (
+        list_library,  # deferred, as below: each command needs one of them
+    )
 
     return list_library(workspace.library)
 
 
 def refresh_manifest(workspace: Workspace, directory: str | None) -> Path:
-    """Write the manifest of a directory anew and return its path."""
-    from amplihack.system.manifest import update_manifest
+    """Write the manifest of a directory again and return its path."""
+    from amplihack.system.recipe_manifest import update_manifest
 
     return update_manifest(_recipe_directory(workspace, directory))
 
 
 def manifest_changes(workspace: Workspace, directory: str | None) -> tuple[ManifestChange, ...]:
     """Return how the recipes of a directory differ from its manifest."""
-    from amplihack.system.manifest import check_upstream_changes
+    from amplihack.system.recipe_manifest import check_upstream_changes
 
     return check_upstream_changes(_recipe_directory(workspace, directory))
 
@@ -46,7 +48,7 @@ def _recipe_directory(workspace: Workspace, directory: str | None) -> Path:
 
 def sync(workspace: Workspace, url: str | None, branch: str, remote: str) -> UpstreamReport:
     """Compare the project's recipes with those upstream."""
-    from amplihack.system.upstream import compare_with_upstream, upstream_url
+    from amplihack.system.recipe_upstream import compare_with_upstream, upstream_url
 
     return compare_with_upstream(
         workspace.directory,

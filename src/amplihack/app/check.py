@@ -1,4 +1,4 @@
-"""The static check of recipes on this disk."""
+"""Run the static check on recipe files of this disk."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.records import Record
 from amplihack.system.files import read_bytes
-from amplihack.system.library import BundleNotResolved
 from amplihack.system.recipe_files import recipe_files
+from amplihack.system.recipe_library import BundleNotResolved
 
 
 class Checked(Record):
-    """What was found in one recipe; if there is no such recipe, why."""
+    """The findings of one recipe; if there is no such recipe, the reason."""
 
     findings: tuple[Problem, ...] = ()
     not_found: tuple[Problem, ...] = ()
 
 
 def check(workspace: Workspace, validation: Validation, *, everything: bool = False) -> Checked:
-    """Return all findings of one recipe; a file that is no recipe gives its errors."""
+    """Return all findings of one recipe. For a file that is no recipe, return its errors."""
     if validation.exit_code == NotFound.exit_code:
         return Checked(not_found=validation.problems)
     if validation.opened is None:
@@ -54,7 +54,7 @@ class DiskWorld(Record):
             return Unresolved("unknowable")  # it is there but broken: checking that file says how
 
     def callers(self, path: str) -> tuple[Located, ...]:
-        """Return the recipes in the same directory that have a step for this one."""
+        """Return the recipes in the same directory that call this one."""
         own = Path(path)
         return tuple(
             caller

@@ -1,4 +1,4 @@
-"""One run, from an opened recipe to its masked result."""
+"""Run an opened recipe and return its masked result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from amplihack.recipes.results import RunResult
 from amplihack.recipes.values import Value
 from amplihack.records import replace
 from amplihack.system.event_loop import run_until_signal
-from amplihack.system.tokens import token
+from amplihack.system.random_tokens import token
 
 if TYPE_CHECKING:
     from amplihack.recipes.engine.dry_run import Forecast
@@ -30,8 +30,8 @@ async def run(
 ) -> RunResult:
     """Run an opened recipe to its end and return its result, with secrets masked.
 
-    Whatever happens, nothing of the run is left running or lying about. A cancelled run stays cancelled; the
-    listener of the request has heard its result by then. Raises AmplihackError if the run cannot begin.
+    Whatever happens, no process and no temporary file of the run is left. A cancelled run stays cancelled;
+    its listener has received the result by then. Raises AmplihackError if the run cannot begin.
     """
     request = replace(request, run_id=request.run_id or _new_run_id(), working_dir=str(workspace.directory))
     _refuse(workspace, opened, values, request)
@@ -44,7 +44,7 @@ async def run(
 
 
 class _Ending(ExecutionListener):
-    """Keeps the result of a run that is cancelled, and so returns none."""
+    """Keeps the result of a cancelled run, which returns none."""
 
     result: RunResult | None = None
 
@@ -75,7 +75,7 @@ def _say_stopping() -> None:
 def forecast(
     workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest
 ) -> tuple[Forecast, ...]:
-    """Tell what a run would do, sub-recipes included, with secrets masked."""
+    """Predict what a run would do, including its sub-recipes, with secrets masked."""
     from amplihack.recipes.engine.dry_run import forecast as forecast_recipe  # deferred: a run needs none
 
     redactor = redactor_for(workspace, opened.located.recipe, values)
@@ -101,7 +101,7 @@ def _refuse(workspace: Workspace, opened: Opened, values: Mapping[str, Value], r
 
 
 def _undefined(workspace: Workspace, opened: Opened, values: Mapping[str, Value]) -> tuple[Problem, ...]:
-    """Return a problem for each variable of the recipe that neither it nor the caller sets."""
+    """Return a problem for each variable of the recipe that neither the recipe nor the caller sets."""
     from amplihack.app.check import check_opened  # deferred: only strict runs pay for the check
 
     recipe = opened.located.recipe

@@ -1,4 +1,4 @@
-"""Who hears of a run: one table of listeners, behind one journal that masks secrets."""
+"""Open the listeners of a run: one table of them, behind one journal that masks secrets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Open: TypeAlias = Callable[[Workspace, str, RunRequest], Listener | None]  # the
 async def listening(
     workspace: Workspace, recipe: Recipe, values: Mapping[str, Value], request: RunRequest
 ) -> AsyncIterator[FanOut]:
-    """Open every listener that is wanted, or fail before anything runs; close them whatever happens."""
+    """Open every requested listener, or fail before anything runs. All are closed at the end."""
     journal = FanOut(
         (), redactor_for(workspace, recipe, values), report=_report if request.standalone else _keep_quiet
     )
@@ -44,7 +44,7 @@ async def listening(
 
 
 def redactor_for(workspace: Workspace, recipe: Recipe, values: Mapping[str, Value]) -> Redactor:
-    """Return what masks the secrets of the recipe and of the environment."""
+    """Return a redactor for the secrets of the recipe and of the environment."""
     redactor = Redactor(
         recipe.secrets, environment=workspace.environment, values={**recipe.context, **values}
     )
@@ -57,7 +57,7 @@ def _report(problem: str) -> None:
 
 
 def _keep_quiet(_problem: str) -> None:
-    """Print nothing in a program of somebody else; the warnings of the result tell the problem."""
+    """Print nothing inside another program. The warnings of the result contain the problem."""
 
 
 def _progress(_workspace: Workspace, _recipe: str, request: RunRequest) -> Listener | None:

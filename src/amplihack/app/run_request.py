@@ -1,4 +1,4 @@
-"""What a caller can ask of one run, on the command line and from Python alike."""
+"""Define what a caller can request of a run, on the command line and from Python."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from amplihack.records import field
 
 
 class RunRequest(Options, kw_only=True):
-    """The engine's options, and with them what the engine does not need to know.
+    """The engine's options, and the options that the engine does not need to know.
 
-    It extends `Options`, so that each choice is declared once and the engine reads its part of the request.
+    It extends `Options`, so that each option is declared once and the engine reads its part of the request.
     """
 
     run_id: str = ""  # empty: the run gets a new one

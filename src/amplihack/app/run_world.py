@@ -1,4 +1,4 @@
-"""The world of a run: the shell, the agent, the recipes and the people that the engine can turn to."""
+"""Build the world of a run: the shell, the agent, the recipes and the person that the engine can ask."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from amplihack.app.adapter import AdapterAgent, AdapterShell
 from amplihack.app.run_request import RunRequest
 from amplihack.app.workspace import Workspace, open_file
 from amplihack.errors import AmplihackError, NothingToUse, Problem, RecipeError
-from amplihack.recipes.agents import AgentRunner
+from amplihack.recipes.agent_port import AgentRunner
 from amplihack.recipes.events import Warned
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
@@ -20,11 +20,14 @@ from amplihack.records import Record, field
 from amplihack.system.agent_tools.environment import RunIdentity
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec
 from amplihack.system.agent_tools.wrapped import Isolated, Late
+from amplihack.system.approver import Nobody, PersonAtTerminal
+from amplihack.system.clock import SystemClock
+from amplihack.system.disk import Disk
 from amplihack.system.listeners.fan_out import FanOut
+from amplihack.system.random_tokens import token
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.shell import BashShell
-from amplihack.system.surroundings import Disk, GitWorkTree, Nobody, PersonAtTerminal, SystemClock
-from amplihack.system.tokens import token
+from amplihack.system.work_tree import GitWorkTree
 
 
 @asynccontextmanager
@@ -83,9 +86,9 @@ def _approver(request: RunRequest, journal: FanOut) -> Approver:
 
 
 class Book(Record):
-    """Finds sub-recipes; tells of each before it runs, and of the warnings about its file once.
+    """Finds sub-recipes. It reports each before it runs, and the warnings about its file once.
 
-    Under `strict` those warnings are errors.
+    With `strict`, those warnings are errors.
     """
 
     workspace: Workspace
@@ -137,6 +140,7 @@ def _agent(
         if not request.adapter.is_available():
             raise NothingToUse(f"the adapter {request.adapter.name} is not available")
         return AdapterAgent(request.adapter)
+    # Chosen before the first step: a run must not fail half-way because no agent is installed.
     if request.agent is not None or needs_agent(workspace, located, request, set()):
         return _choose(request.agent, search)
     return Late(lambda: _choose(None, search))
@@ -150,9 +154,9 @@ def _choose(spec: str | None, search: AgentSearch) -> AgentRunner:
 
 
 def needs_agent(workspace: Workspace, located: Located, request: RunRequest, seen: set[str]) -> bool:
-    """Tell whether the recipe, or one that it calls by a plain name, has an agent step that its tags let run.
+    """Tell whether the recipe, or one it calls by a plain name, has an agent step that its tags let run.
 
-    `seen` holds the files that were looked at; it grows.
+    `seen` collects the files that were visited.
     """
     for step in every_step(located.recipe.steps):
         match step.action:

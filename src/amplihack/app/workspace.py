@@ -1,4 +1,4 @@
-"""Where a command works, and the recipe files that it opens there."""
+"""Open a command's workspace, and the recipe files in it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from amplihack.documents.suggest import closest
 from amplihack.errors import AmplihackError, NotFound, Problem, UsageError
 from amplihack.records import Record
 from amplihack.system.home import Home, this_process
-from amplihack.system.library import Library
 from amplihack.system.recipe_files import recipe_files
+from amplihack.system.recipe_library import Library
 
 if TYPE_CHECKING:
     from amplihack.recipes.decode import Decoded
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Workspace(Record):
-    """Everything that a command finds around it."""
+    """The environment, directories and recipes that a command works with."""
 
     environment: Mapping[str, str]
     home: Home
@@ -39,14 +39,14 @@ class Workspace(Record):
 
 
 class Opened(Record):
-    """A recipe file: what it says, and the recipe with everything that it extends."""
+    """A recipe file: its decoded text, and the recipe with its `extends` merged in."""
 
     decoded: Decoded
     located: Located
 
 
 class Validation(Record):
-    """Everything that is wrong with a file; `opened` is None if it is no recipe."""
+    """Everything that is wrong with a file. `opened` is None if it is no recipe."""
 
     file: str
     opened: Opened | None
@@ -59,7 +59,7 @@ class Validation(Record):
 
 
 def open_workspace(recipe_dirs: Iterable[str] = (), directory: str | None = None) -> Workspace:
-    """Return the workspace of this process. Raises UsageError when its directory is not there."""
+    """Return the workspace of this process. Raises UsageError if its directory does not exist."""
     environment, cwd = this_process()
     home = Home.from_environment(environment, cwd)
     working_dir = home.path(directory or ".")
@@ -70,7 +70,7 @@ def open_workspace(recipe_dirs: Iterable[str] = (), directory: str | None = None
 
 
 def recipe_references(workspace: Workspace, given: Iterable[str]) -> list[str]:
-    """Return what was given, with directories replaced by their files. Raises NotFound for an empty one."""
+    """Return the given references, with directories replaced by their files. Raises NotFound."""
     found: list[str] = []
     for reference in given:
         path = workspace.home.path(reference)
@@ -99,7 +99,9 @@ def find_recipe_file(workspace: Workspace, reference: str) -> Path:
 
 
 def _not_found_fix(workspace: Workspace, reference: str) -> str:
-    from amplihack.system.listing import list_library  # deferred: only a name that is not found needs it
+    from amplihack.system.recipe_listing import (
+        list_library,  # deferred: only a name that is not found needs it
+    )
 
     meant = closest(reference, [info.name for info in list_library(workspace.library).recipes])
     if meant:
@@ -108,7 +110,7 @@ def _not_found_fix(workspace: Workspace, reference: str) -> str:
 
 
 def open_recipe(workspace: Workspace, reference: str) -> Opened:
-    """Read a recipe by path or name and merge what it extends.
+    """Load a recipe by path or name and merge its `extends`.
 
     Raises NotFound, DocumentError, or RecipeError with every error of the file.
     """
@@ -116,7 +118,7 @@ def open_recipe(workspace: Workspace, reference: str) -> Opened:
 
 
 def open_file(library: Library, path: Path) -> Opened:
-    """Read a recipe file and merge what it extends. Raises like `open_recipe`."""
+    """Load a recipe file and merge its `extends`. Raises like `open_recipe`."""
     return open_decoded(library, library.load(path), path)
 
 
@@ -131,7 +133,7 @@ def open_decoded(library: Library, decoded: Decoded, path: Path | None) -> Opene
 
 
 def validate(workspace: Workspace, reference: str) -> Validation:
-    """Read one recipe. What goes wrong becomes part of the answer, so that many can be asked about."""
+    """Validate one recipe. Errors are part of the answer, so that many recipes can be validated."""
     try:
         path = find_recipe_file(workspace, reference)
         opened = open_file(workspace.library, path)
@@ -142,7 +144,7 @@ def validate(workspace: Workspace, reference: str) -> Validation:
 
 
 def _all_problems(workspace: Workspace, reference: str, error: AmplihackError) -> tuple[Problem, ...]:
-    """Return the errors, and with them the warnings that the file has as well."""
+    """Return the errors, and the warnings of the same file."""
     try:
         warnings = workspace.library.load(find_recipe_file(workspace, reference)).warnings
     except AmplihackError:

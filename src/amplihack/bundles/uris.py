@@ -1,4 +1,4 @@
-"""Addresses of bundles and modules: read, printed in one form, and shown without their secrets."""
+"""Parse and print addresses of bundles and modules, and show them without their secrets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _USER = pattern(r"(?i)\b((?:[a-z][a-z0-9+.\-]*)://)([^/@\s?#]+)@")
 
 
 class ParsedURI(Record):
-    """An address in its parts; `commit` and `sha256` say what the content must be."""
+    """The parts of an address. `commit` and `sha256` say what the content must be."""
 
     scheme: str
     host: str
@@ -34,7 +34,7 @@ class ParsedURI(Record):
 
     @property
     def way(self) -> Way | None:
-        """How it is fetched; None for a name, and for a scheme that nobody knows."""
+        """Return how it is fetched; None for a name, and for an unknown scheme."""
         return way_of(self.scheme)
 
     @property
@@ -64,12 +64,12 @@ class ParsedURI(Record):
 
     @property
     def is_pinned(self) -> bool:
-        """True when the address names one commit or one content."""
+        """Tell whether the address names one commit or one content."""
         return bool(self.commit or self.sha256 or (self.is_git and is_commit(self.ref)))
 
     @property
     def repository(self) -> str:
-        """The last part of the path without `.git`: what people take for the namespace."""
+        """Return the last part of the path without `.git`, which people take for the namespace."""
         return posixpath.basename(self.path.rstrip("/")).removesuffix(".git")
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class ParsedURI(Record):
 
 
 def parse_uri(uri: str) -> ParsedURI:
-    """The parts of an address, a path or a name. Any text has parts; none is refused here."""
+    """Parse an address, a path or a name. Any text can be parsed; nothing is refused here."""
     scheme = _SCHEME.match(uri)
     if scheme:
         return _with_scheme(scheme[1], uri[scheme.end() :])
@@ -113,13 +113,13 @@ def _with_scheme(scheme: str, rest: str) -> ParsedURI:
 
 
 def _split_ref(path: str, *, last: bool) -> tuple[str, str]:
-    """A hosted path holds no @, so its ref may hold some; a directory's name may hold them itself."""
+    """Split off the ref. A hosted path has no @, so its ref may have some; a directory name may too."""
     before, at, ref = path.rpartition("@") if last else path.partition("@")
     return (before, ref) if at and before else (path, "")
 
 
 def _split_fragment(text: str, *, anything: bool = False) -> tuple[str, dict[str, str]]:
-    """The text before `#` and what we read behind it; a path keeps a # that introduces nothing of ours."""
+    """Return the text before `#` and our fields after it; a path keeps a # without fields of ours."""
     before, mark, fragment = text.partition("#")
     fields = {"subdirectory": "subpath", "sha256": "sha256", "commit": "commit"}
     found: dict[str, str] = {}
@@ -133,7 +133,7 @@ def _split_fragment(text: str, *, anything: bool = False) -> tuple[str, dict[str
 
 
 def print_uri(uri: ParsedURI) -> str:
-    """The address as text; reading it again gives the same parts."""
+    """Return the address as text that parses to the same parts."""
     if uri.is_package:
         return f"{uri.path}/{uri.subpath}" if uri.subpath else uri.path
     fields = {"subdirectory": uri.subpath, "commit": uri.commit, "sha256": uri.sha256}
@@ -147,12 +147,12 @@ def print_uri(uri: ParsedURI) -> str:
 
 
 def file_uri(path: str, subpath: str = "") -> str:
-    """The address of an absolute path; one with a # in it is its own address."""
+    """Return the address of an absolute path. A path with a # is its own address."""
     return print_uri(ParsedURI("file", "", path, subpath=subpath))
 
 
 def canonical(uri: str, *, base: str | None = None) -> str:
-    """One spelling for one place, to compare by: tidy paths, the default ref written out, no `.git`."""
+    """Return one spelling for each place, to compare by: tidy path, explicit default ref, no `.git`."""
     parsed = parse_uri(uri)
     if parsed.is_package:
         return uri
@@ -174,17 +174,17 @@ def _tidy_subpath(subpath: str) -> str:
 
 
 def without_fragment(uri: str) -> str:
-    """The address of the whole source, of which a subdirectory was asked for."""
+    """Return the address of the whole source, without its subdirectory."""
     return uri.partition("#")[0]
 
 
 def is_commit(ref: str) -> bool:
-    """Whether it is a full commit id."""
+    """Tell whether it is a full commit id."""
     return len(ref) == 40 and _HEXADECIMAL.issuperset(ref)
 
 
 def escapes(path: str) -> bool:
-    """True for a relative path that leads out of where it starts."""
+    """Tell whether a relative path leaves the directory where it starts."""
     if ".." not in path:
         return False
     tidy = posixpath.normpath(path.lstrip("/")) if path.strip("/") else "."
@@ -192,7 +192,7 @@ def escapes(path: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """The text with user names, passwords and tokens in its addresses masked; `git@` stays."""
+    """Return the text with user names, passwords and tokens in its addresses masked; `git@` stays."""
 
     def mask(found: re.Match[str]) -> str:
         ssh_user = found[1].lower().endswith("ssh://") and ":" not in found[2]
@@ -202,7 +202,7 @@ def shown(text: str) -> str:
 
 
 def split_namespace(reference: str) -> tuple[str, str] | None:
-    """The two sides of `namespace:path`, or None for an address, a path or a plain name."""
+    """Return the two sides of `namespace:path`, or None for an address, a path or a plain name."""
     if is_address(reference) or reference.startswith((*_PATH_STARTS, "@")) or _WINDOWS.match(reference):
         return None
     namespace, colon, path = reference.partition(":")
@@ -210,12 +210,12 @@ def split_namespace(reference: str) -> tuple[str, str] | None:
 
 
 def strip_uri_drive_prefix(path: str) -> str:
-    """`/C:/x`, as a file URI spells it, is `C:/x`."""
+    """Return `C:/x` for `/C:/x`, as a file URI spells it."""
     return path[1:] if _DRIVE_IN_PATH.match(path) else path
 
 
 def describe_cross_platform_path_mismatch(path: str, system: str = "Linux") -> str | None:
-    """Why an absolute path of another system cannot be found on this one, or None."""
+    """Return why an absolute path of another system cannot be found here, or None."""
     windows = system == "Windows"
     if path.startswith("//"):
         return None

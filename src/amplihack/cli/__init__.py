@@ -1,1 +1,1 @@
-"""The command line: arguments in, one call to `app`, text or JSON and an exit code out."""
+"""Implement the command line: parse arguments, call `app` once, print text or JSON, return an exit code."""

@@ -1,4 +1,4 @@
-"""Arguments whose mistakes are told like every other mistake: what, and how to fix it."""
+"""Parse arguments. A mistake raises UsageError, so that it is shown like every other error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from amplihack.errors import UsageError
 
 
 class Help(argparse.HelpFormatter):
-    """A help page that reads the same on every version of Python: `-c, --set KEY=VALUE`."""
+    """A help page that looks the same on every version of Python: `-c, --set KEY=VALUE`."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=34, width=100)
@@ -48,7 +48,7 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def add_places(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that say where recipes are looked for and where a command works."""
+    """Add the flags for the recipe directories and the working directory."""
     parser.add_argument(
         "-R",
         "--recipe-dir",

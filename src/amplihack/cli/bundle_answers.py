@@ -1,4 +1,4 @@
-"""The answers of `amplihack bundle`, as text for people or JSON for programs."""
+"""Answer `amplihack bundle`, as text for people or JSON for programs."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from amplihack.bundles.errors import BundleError
 from amplihack.bundles.masking import masked
 from amplihack.bundles.provenance import Entry
 from amplihack.cli.near import Near, near, near_problems
-from amplihack.cli.show import draw_problem, err, out, out_json, printable, problem_json, show_problems
+from amplihack.cli.show import draw_problem, err, out, out_json, printable, problem_json, show_problems, tally
 from amplihack.errors import AmplihackError, Problem
+from amplihack.recipes.values import one_line
 from amplihack.records import as_dict, replace
 
 
 def in_workspace(
     answer: Callable[[Workspace, argparse.Namespace], int],
 ) -> Callable[[argparse.Namespace], int]:
-    """Open the workspace for an answer; tell paths of what goes wrong from the current directory."""
+    """Open the workspace for an answer; errors show paths relative to the current directory."""
 
     @wraps(answer)
     def answered(options: argparse.Namespace) -> int:
@@ -40,7 +41,7 @@ def in_workspace(
 
 
 def request_for(workspace: Workspace, options: argparse.Namespace) -> LoadRequest:
-    """Make the load request that the words of a command ask for."""
+    """Make the load request for the arguments of a command."""
     return request_here(
         workspace,
         options.source,
@@ -51,7 +52,7 @@ def request_for(workspace: Workspace, options: argparse.Namespace) -> LoadReques
 
 
 def tell(workspace: Workspace, problems: Iterable[Problem]) -> None:
-    """What is not as it should be, on stderr; matters of taste are for `validate`."""
+    """Show problems on stderr, except notes, which are for `validate`."""
     worth = (problem for problem in problems if problem.severity != "note")
     show_problems(near_problems(worth, near(workspace.home.cwd)))
 
@@ -122,7 +123,7 @@ def answer_validate(workspace: Workspace, options: argparse.Namespace) -> int:
 
 
 def _checked(workspace: Workspace, options: argparse.Namespace) -> tuple[str, Sequence[Problem]]:
-    """The bundle's name and all findings; a file that is no bundle at all is a finding too."""
+    """Return the bundle's name and all findings. A file that is no bundle at all is a finding too."""
     from amplihack.app.bundles.checking import check  # deferred: other answers check nothing
 
     try:
@@ -135,8 +136,7 @@ def _checked(workspace: Workspace, options: argparse.Namespace) -> tuple[str, Se
 
 
 def _verdict(name: str, found: Sequence[Problem]) -> str:
-    counts = {kind: sum(each.severity == kind for each in found) for kind in ("error", "warning", "note")}
-    said = ", ".join(f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in counts.items() if count)
+    said = tally(found)
     return f"{name or 'the bundle'}: {said}" if said else f"✓ {name or 'the bundle'} is valid"
 
 
@@ -158,15 +158,10 @@ def answer_why(workspace: Workspace, options: argparse.Namespace) -> int:
 def _show_entry(entry: Entry) -> None:
     sign = {"used": "=", "replaced": "✗", "removed": "-"}[entry.status]
     place = f"{entry.file}:{entry.line}" if entry.line else entry.file
-    out(printable(f"{sign} {entry.path}: {_value(entry.value)}"))
+    out(printable(f"{sign} {entry.path}: {one_line(str(entry.value), 100)}"))
     out(printable(f"    {entry.status} — {entry.bundle or '(no name)'} ({place})"))
     if len(entry.via) > 1:
         out(printable(f"    via {' -> '.join(entry.via)}"))
-
-
-def _value(value: Any) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= 100 else text[:99] + "…"
 
 
 @in_workspace
@@ -209,7 +204,7 @@ def answer_agents(workspace: Workspace, options: argparse.Namespace) -> int:
         return 0
     width = max((len(each.name) for each in listed), default=0)
     for each in listed:
-        out(printable(f"{each.name:<{width}}  {_value(each.description)}".rstrip()))
+        out(printable(f"{each.name:<{width}}  {one_line(each.description, 100)}".rstrip()))
         out(printable(f"{'':<{width}}  {each.bundle} ({each.file}:{each.line})"))
     if not listed:
         out("This bundle has no agents.")

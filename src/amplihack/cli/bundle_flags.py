@@ -1,4 +1,4 @@
-"""The flags of `amplihack bundle …` and `amplihack agents`; loads nothing that answers them."""
+"""Define the flags of `amplihack bundle …` and `amplihack agents`, without loading the answers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def bundle_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def unfrozen_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of a command that changes what is locked, so that `--frozen` makes no sense."""
+    """Add the flags of a command that changes what is locked, without `--frozen`."""
     _source(parser, frozen=False)
     common_flags(parser)
 

@@ -1,4 +1,4 @@
-"""The answers of `amplihack bundle lock|status|update|clean`: about sources, and what became of them."""
+"""Answer `amplihack bundle lock|status|update|clean`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def answer_lock(workspace: Workspace, options: argparse.Namespace) -> int:
 
 @in_workspace
 def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
-    """Exit code 1 when something is not as it was locked."""
+    """Show the status. Exit code 1 if something differs from the lock file."""
     found = asyncio.run(keeping.status(request_for(workspace, options)))
     tell(workspace, found.problems)
     if options.json:
@@ -54,7 +54,7 @@ def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
 
 @in_workspace
 def answer_update(workspace: Workspace, options: argparse.Namespace) -> int:
-    """Exit code 1 when a source could not be updated; it is as it was."""
+    """Update the sources. Exit code 1 if one could not be updated; it is unchanged then."""
     done = asyncio.run(keeping.update(request_for(workspace, options)))
     tell(workspace, done.problems)
     if options.json:

@@ -1,4 +1,4 @@
-"""The one place where errors become text and exit codes; it imports little, as every command starts here."""
+"""Turn errors into text and exit codes. It imports little, because every command starts here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OUR_BUG = 70
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """Run a command; whatever goes wrong is explained on stderr and becomes an exit code."""
+    """Run a command. Errors are explained on stderr and become an exit code."""
     if not _streams_are_open():
         return _cannot_write("stdout is closed")
     code = FAILED
@@ -38,7 +38,7 @@ def guarded(command: Callable[[], int]) -> int:
 
 
 def _streams_are_open() -> bool:
-    """Return False without stdout. A missing stdin or stderr is replaced, before a file takes its number."""
+    """Return False without stdout. Replace a missing stdin or stderr, before a file takes its number."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: PTH123, SIM115 - stays open as long as the process runs
     if sys.stdout is None:
@@ -69,7 +69,7 @@ def _explain(error: AmplihackError) -> int:
 
 
 def _is_about_output(error: OSError) -> bool:
-    """Tell a failed write to a descriptor from failures of files, which carry a name and are explained."""
+    """Tell a failed write to stdout from a failure of a named file, which is explained elsewhere."""
     import errno
 
     return error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -84,7 +84,7 @@ def _cannot_write(why: str | None) -> int:
 
 
 def discard_output() -> None:
-    """Send what is still buffered nowhere, so that the end of the process does not try again."""
+    """Discard buffered output, so that the end of the process does not try to write it again."""
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - only its descriptor is wanted
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 

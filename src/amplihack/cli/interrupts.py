@@ -1,4 +1,4 @@
-"""Ctrl-C while a result is being written."""
+"""Handle Ctrl-C while a result is being written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from amplihack.cli.show import flush_out
 
 @contextmanager
 def telling_the_result() -> Iterator[None]:
-    """Let a result that is being written reach its reader whole; a second Ctrl-C still ends it."""
+    """Let a result be written completely. A second Ctrl-C still ends it."""
     asked: list[int] = []
 
     def hear(number: int, _frame: FrameType | None) -> None:

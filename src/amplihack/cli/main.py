@@ -1,4 +1,4 @@
-"""The `amplihack` command: one table of commands; only the one that is meant is loaded."""
+"""Run the `amplihack` command from one table of commands. Only the requested one is loaded."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def dispatch(words: list[str], *, alone: bool = False) -> int:
-    """Answer the command that the words begin with; `alone` means that the process does nothing else."""
+    """Run the command that the words begin with; `alone` means that the process does nothing else."""
     if not words or words[0] in ("-h", "--help", "help"):
         sys.stdout.write(help_page())
         return 0 if words else 2
@@ -175,7 +175,7 @@ def dispatch(words: list[str], *, alone: bool = False) -> int:
 
 
 def parser(name: str) -> Parser:
-    """Return the parser of what follows the name of a command."""
+    """Return the parser for the arguments of a command."""
     from amplihack.cli.arguments import Parser  # deferred, as above
 
     command = COMMANDS[name]
@@ -189,7 +189,7 @@ def parser(name: str) -> Parser:
 
 
 def group_parser(group: str) -> Parser:
-    """Return the parser of a group's name alone; it knows the verbs, for a help page, and no flags."""
+    """Return the parser of a group's name alone. It knows the verbs, for the help page, and no flags."""
     from amplihack.cli.arguments import Parser
 
     summary = GROUPS[group]
@@ -209,7 +209,7 @@ def help_page() -> str:
 
 
 def _first_words() -> dict[str, str]:
-    """Return what can follow `amplihack`, with its summary."""
+    """Return what can follow `amplihack`, each with its summary."""
     alone = {name: command.summary for name, command in COMMANDS.items() if " " not in name}
     return {**GROUPS, **alone, "version": "print the version"}
 

@@ -1,4 +1,4 @@
-"""Paths as people write them: relative to the current directory when they lie below it."""
+"""Shorten paths below the current directory to relative ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Near: TypeAlias = Callable[[str], str]
 
 
 def near(cwd: Path) -> Near:
-    """Return a function that shortens each path below the directory in a text; addresses stay whole."""
+    """Return a function that shortens the paths below the directory in a text; URLs stay whole."""
     below = re.compile(rf"(?<![\w./:~-]){re.escape(str(cwd))}/(?=[^\s'\"])")
     return lambda text: below.sub("", text)
 

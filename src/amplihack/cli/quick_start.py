@@ -1,4 +1,4 @@
-"""Puts off what a command would load and hardly ever uses, to start sooner.
+"""Put off what a command would load and hardly ever uses, to start sooner.
 
 Only for a process that is ours alone: a library has no business in the imports of other people's programs.
 """

@@ -1,4 +1,4 @@
-"""`amplihack recipe list|manifest|sync`: the recipes of a place, as text or as JSON."""
+"""Answer `amplihack recipe list|manifest|sync`, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from amplihack.app import catalogue
 from amplihack.app.workspace import open_workspace
 from amplihack.cli.arguments import add_common
 from amplihack.cli.show import err, out, out_json, printable, show_problems
+from amplihack.recipes.values import one_line
 
 if TYPE_CHECKING:
-    from amplihack.system.listing import RecipeInfo
+    from amplihack.system.recipe_listing import RecipeInfo
 
 
 def list_flags(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +35,7 @@ def answer_list(options: argparse.Namespace) -> int:
     out("-" * 72)
     for info in shown:
         shadow = f" (shadowed by {workspace.library.shown(info.shadowed_by)})" if info.shadowed_by else ""
-        row = f"{info.name:<30} {info.version:<10} {_short(info.description)}{shadow}"
+        row = f"{info.name:<30} {info.version:<10} {one_line(info.description, 60)}{shadow}"
         out(printable(row.rstrip(), keep=""))
     hidden = len(listing.recipes) - len(shown)
     out(f"\n{len(shown)} recipe(s) found." + (f" {hidden} shadowed: --all shows them." if hidden else ""))
@@ -52,11 +53,6 @@ def _info_json(info: RecipeInfo) -> dict[str, Any]:
         "sha256": info.sha256,
         "shadowed_by": str(info.shadowed_by) if info.shadowed_by else None,
     }
-
-
-def _short(text: str, width: int = 60) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def manifest_flags(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`amplihack recipe validate|check|explain|schema`: what a recipe says, without running it."""
+"""Answer `amplihack recipe validate|check|explain|schema`, which run nothing."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from amplihack.cli.show import (
     printable,
     problem_json,
     show_problems,
+    tally,
 )
-from amplihack.errors import NotFound, Problem
+from amplihack.errors import NotFound
 
 
 def validate_flags(parser: argparse.ArgumentParser) -> None:
@@ -105,23 +106,11 @@ def answer_check(options: argparse.Namespace) -> int:
         for problem in found:
             out(draw_problem(problem, sys.stdout))
         if found or not not_found:
-            err(_tally(found))
+            err(tally(found) or "✓ nothing found")
     if not_found:
         return NotFound.exit_code
     worst = {problem.severity for problem in found}
     return 2 if "error" in worst or (options.strict and "warning" in worst) else 0
-
-
-def _tally(found: list[Problem]) -> str:
-    if not found:
-        return "✓ nothing found"
-    counts = {
-        severity: sum(each.severity == severity for each in found)
-        for severity in ("error", "warning", "note")
-    }
-    return ", ".join(
-        f"{count} {severity}{'s' if count != 1 else ''}" for severity, count in counts.items() if count
-    )
 
 
 def explain_flags(parser: argparse.ArgumentParser) -> None:

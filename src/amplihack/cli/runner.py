@@ -1,4 +1,4 @@
-"""The `recipe-runner` command: the same engine under the flags of other recipe runners."""
+"""Run the `recipe-runner` command: the same engine with the flags of other recipe runners."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Text and JSON for the terminal: results on stdout, everything else on stderr."""
+"""Print text and JSON: results on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, TextIO
 
 from amplihack.cli.guard import discard_output
@@ -17,7 +17,7 @@ _WIDEST_LINE = 160  # a longer source line is cut around the caret
 
 
 def out(text: str = "") -> None:
-    """Print a part of the result. A reader who has left misses it."""
+    """Print a part of the result. If the reader has left, it is discarded."""
     try:
         print(text)  # noqa: T201 - the one place that prints results
     except BrokenPipeError:
@@ -25,7 +25,7 @@ def out(text: str = "") -> None:
 
 
 def flush_out() -> None:
-    """Hand over what has been printed so far."""
+    """Flush what has been printed so far."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -41,7 +41,7 @@ def out_json(value: Any) -> None:
 
 
 def paint(text: str, colour: str, stream: TextIO) -> str:
-    """Return the text in a colour, if a person is looking at the stream."""
+    """Return the text in a colour, if the stream is a terminal."""
     if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
     return f"\x1b[{colour}m{text}\x1b[0m"
@@ -68,7 +68,7 @@ def draw_problem(problem: Problem, stream: TextIO) -> str:
 
 
 def place(where: Location | None) -> str:
-    """Return `file:line:column` on one line, whatever the file is called."""
+    """Return `file:line:column` on one line, whatever the file name contains."""
     return printable(str(where), keep="") if where else ""
 
 
@@ -86,6 +86,12 @@ def _excerpt(where: Location, colour: str, stream: TextIO) -> list[str]:
     ]
 
 
+def tally(problems: Collection[Problem]) -> str:
+    """Return how many problems there are of each severity, such as `1 error, 2 notes`; empty for none."""
+    counts = {kind: sum(each.severity == kind for each in problems) for kind in _COLOURS}
+    return ", ".join(f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in counts.items() if count)
+
+
 def problem_json(problem: Problem) -> dict[str, Any]:
     where = problem.where
     return {
@@ -100,7 +106,7 @@ def problem_json(problem: Problem) -> dict[str, Any]:
 
 
 def printable(text: str, keep: str = "\n\t") -> str:
-    """Return the text with escapes in place of characters that could drive a terminal."""
+    """Return the text with escapes for characters that could control a terminal."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in keep else _escape(char) for char in text)

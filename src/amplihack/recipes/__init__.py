@@ -1,1 +1,1 @@
-"""The recipe language: text and values in, decisions out. Nothing here touches the machine."""
+"""Define the recipe language and its engine. Nothing here touches the machine."""

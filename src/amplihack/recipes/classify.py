@@ -1,4 +1,4 @@
-"""Whether a failure can be mended by trying, told by its words."""
+"""Decide from an error message whether another attempt can succeed."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _RECOVERABLE = (
     "assertion failed",
     "command exited with code 1",
 )
+# What bash reports for "not executable", "not found" and a process ended by SIGKILL (often: out of memory).
 _HOPELESS_CODES = (126, 127, 137)
 MAX_ATTEMPTS = 2
 
@@ -37,5 +38,5 @@ def classify(error: str, exit_code: int | None = None) -> Outlook:
 
 
 def may_attempt(error: str, attempt: int, *, exit_code: int | None = None, most: int = MAX_ATTEMPTS) -> bool:
-    """Whether another recovery attempt makes sense; attempts count from 0."""
+    """Tell whether another recovery attempt makes sense; attempts count from 0."""
     return attempt < most and classify(error, exit_code) != "unrecoverable"

@@ -1,7 +1,7 @@
-"""Everything that changes during a run, as small facts in one order.
+"""Define the events of a run: everything that changes, in order.
 
-Each fact names the step instance it is about by its identity, which stays the same when the same recipe is
-run again: `build`, `deploy/upload` inside a sub-recipe, `each[2]/check` inside a loop.
+An event names its step instance by an identity that stays the same when the same recipe is run again:
+`build`, `deploy/upload` inside a sub-recipe, `each[2]/check` inside a loop.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from amplihack.records import Record, field, field_names
 
 
 class RunStarted(Record):
-    """A run begins, or goes on in another life."""
+    """A run begins, or continues after a crash."""
 
     run_id: str
     recipe: str
@@ -61,7 +61,7 @@ class StepStarted(Record):
 
 
 class StepFinished(Record):
-    """The step is over, whatever came of it; skipped ones too."""
+    """A step is over, with any result; skipped steps too."""
 
     result: StepResult
     recipe: str
@@ -69,9 +69,9 @@ class StepFinished(Record):
 
 
 class OutputStored(Record):
-    """Variables that a step instance wrote, as they are from now on.
+    """A step instance wrote variables; these are their values from now on.
 
-    `ledger` holds what steps inside it left under `steps.<id>`, where that outlives them.
+    `ledger` holds what steps inside it left under `steps.<id>`, if that stays visible after them.
     """
 
     identity: str
@@ -106,7 +106,7 @@ class Retrying(Record):
 
 
 class GateReached(Record):
-    """A person is asked."""
+    """A person is asked for approval."""
 
     stage: str
     prompt: str
@@ -115,7 +115,7 @@ class GateReached(Record):
 
 
 class GateDecided(Record):
-    """A person has answered."""
+    """A gate is approved or denied."""
 
     stage: str
     approved: bool
@@ -124,16 +124,16 @@ class GateDecided(Record):
 
 
 class Warned(Record):
-    """Something a person should know though the run goes on."""
+    """A person should know something, though the run continues."""
 
     identity: str
     what: str
 
 
 class LinesPrinted(Record):
-    """Whole lines of a step's output, as many as came at once.
+    """Whole lines of a step's output, as many as arrived together.
 
-    They change no state: a journal may ignore them. They may come after the end of their step, from a
+    They change no state, so a journal may ignore them. They can arrive after the end of their step, from a
     process that it left running.
     """
 
@@ -159,6 +159,11 @@ Fact: TypeAlias = (  # what changes the state of a run
 Event: TypeAlias = Fact | LinesPrinted
 
 
+def below(identity: str, ancestor: str) -> bool:
+    """Tell whether a step is inside another: `a/b` and `a[2]/b` are below `a`."""
+    return identity.startswith((f"{ancestor}/", f"{ancestor}["))
+
+
 # as JSON --------------------------------------------------------------------------------------------------
 
 _KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
@@ -166,13 +171,13 @@ _NEVER_WRITTEN = "secrets"
 
 
 def to_json(event: Event) -> dict[str, Any]:
-    """Return the event as JSON data from which `from_json` makes it again; secrets alone are left out."""
+    """Return the event as JSON data, without secrets. `from_json` restores it."""
     names = [name for name in field_names(type(event)) if name != _NEVER_WRITTEN]
     return {"event": type(event).__name__, **{name: _shown(getattr(event, name)) for name in names}}
 
 
 def from_json(shown: Mapping[str, Any]) -> Event:
-    """Return the event that `to_json` showed. Unknown fields, which a newer version wrote, are left out."""
+    """Return the event from its JSON data. Unknown fields, from a newer version, are ignored."""
     kind = _KINDS[shown["event"]]
     values = {name: shown[name] for name in field_names(kind) if name in shown}
     if "result" in values:

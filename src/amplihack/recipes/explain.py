@@ -1,4 +1,4 @@
-"""The plan of a recipe, step by step: as words for people and as data for programs."""
+"""Show the plan of a recipe: as text for people and as data for programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 from amplihack.recipes.model import Body, Foreach, Recipe, Stage, Step, SubRecipe, Text, While
 from amplihack.recipes.semantics import batches, depth_limit, step_limit
-from amplihack.recipes.values import to_json
+from amplihack.recipes.values import one_line, to_json
+
+_WIDTH = 100  # of a condition, a prompt or a hook in the text
 
 
 def explain(recipe: Recipe) -> str:
@@ -26,7 +28,7 @@ def _head(recipe: Recipe) -> Iterator[str]:
     yield f"Recursion: max_depth={depth_limit(recipe)}, max_total_steps={step_limit(recipe)}"
     for name in ("pre_step", "post_step", "on_error"):
         if hook := getattr(recipe.hooks, name):
-            yield f"Hook {name}: {_one_line(hook.text)}"
+            yield f"Hook {name}: {one_line(hook.text, _WIDTH)}"
 
 
 def _context(recipe: Recipe) -> Iterator[str]:
@@ -47,13 +49,13 @@ def _plan(recipe: Recipe) -> Iterator[str]:
         if stage.name:
             yield f"  stage {stage.name}{_if(stage)}"
         if stage.approval and stage.approval.before:
-            yield f"       ⏸ a person decides: {_one_line(stage.approval.prompt.text)}"
+            yield f"       ⏸ a person decides: {one_line(stage.approval.prompt.text, _WIDTH)}"
         for step, at_once in _with_groups(stage.steps):
             number += 1
             yield f"  {number:>3}. {_line(step, at_once)}"
             yield from _body(step, "       ")
         if stage.approval and not stage.approval.before:
-            yield f"       ⏸ a person decides: {_one_line(stage.approval.prompt.text)}"
+            yield f"       ⏸ a person decides: {one_line(stage.approval.prompt.text, _WIDTH)}"
 
 
 def _body(step: Step, indent: str) -> Iterator[str]:
@@ -63,7 +65,7 @@ def _body(step: Step, indent: str) -> Iterator[str]:
 
 
 def _with_groups(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
-    """Yield each step with the group that it runs in; the batches of a group that is split are numbered."""
+    """Yield each step with its parallel group. If a group is split into batches, they are numbered."""
     split: dict[str | None, list[tuple[Step, ...]]] = {}
     for batch in batches(steps):
         split.setdefault(batch[0].parallel_group, []).append(batch)
@@ -80,7 +82,7 @@ def _line(step: Step, at_once: str) -> str:
 
 
 def _if(thing: Step | Stage) -> str:
-    return f" [if {_one_line(thing.condition.text)}]" if thing.condition else ""
+    return f" [if {one_line(thing.condition.text, _WIDTH)}]" if thing.condition else ""
 
 
 def _notes(step: Step, at_once: str) -> Iterator[str]:
@@ -117,12 +119,7 @@ def _loop(step: Step) -> str:
             how = "" if parallel is None else " at once" if parallel == 0 else f", {parallel} at once"
             return f"for each {name} of {over}{how}"
         case While(condition=condition):
-            return f"while {_one_line(condition.text)}"
-
-
-def _one_line(text: str, width: int = 100) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= width else line[: width - 1] + "…"
+            return f"while {one_line(condition.text, _WIDTH)}"
 
 
 def describe(recipe: Recipe) -> dict[str, Any]:

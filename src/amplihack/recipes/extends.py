@@ -1,4 +1,4 @@
-"""A recipe that extends another: the parent's steps first, then the child's; the child's word counts."""
+"""Merge a recipe with those it extends: the parent's steps come first, and the child's values win."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class Located(Record):
 
 
 def resolve_extends(child: Located, find_parent: Parent) -> Recipe:
-    """The recipe with all its ancestors merged in. Raises RecipeError on a missing parent or a cycle."""
+    """Return the recipe merged with all its ancestors. Raises RecipeError on a missing parent or a cycle."""
+    # By path: two files may contain recipes of the same name.
     seen = {child.path or child.recipe.name}
     chain = [child.recipe]
     current = child
@@ -48,7 +49,7 @@ def _error(wanted: Text, what: str) -> RecipeError:
 
 
 def merge(parent: Recipe, child: Recipe) -> Recipe:
-    """Parent and child as one recipe that extends nothing. Raises RecipeError on a clash of ids."""
+    """Return parent and child as one recipe that extends nothing. Raises RecipeError if step ids clash."""
     context = {**parent.context, **child.context}
     return replace(
         child,
@@ -95,6 +96,7 @@ def _stages(parent: Recipe, child: Recipe) -> tuple[Stage, ...]:
         replace(stage, steps=tuple(step for step in stage.steps if step.id not in replacements))
         for stage in child.stages
     ]
+    # Two flat recipes become one flat recipe: parallel groups may span the seam.
     if kept and own and not kept[-1].name and not own[0].name:
         kept[-1:] = [replace(kept[-1], steps=kept[-1].steps + own.pop(0).steps)]
     return tuple(stage for stage in (*kept, *own) if stage.steps)

@@ -1,4 +1,4 @@
-"""A recipe as the engine understands it. Every value here is checked and cannot change."""
+"""Define a recipe as the engine understands it: checked, immutable values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Number: TypeAlias = "float | str"  # a number, or a template that renders to one
 
 
 class Text(Record):
-    """A template or other text of the file that can say where each of its characters stands."""
+    """A template or other text of the file, with the location of each character."""
 
     text: str
     node: Scalar | None = field(default=None, compare=False, repr=False)
@@ -32,15 +32,15 @@ class Text(Record):
 
     @property
     def absent(self) -> bool:
-        """True when the file says nothing here at all, which is less than an empty text."""
+        """Tell whether the field is missing in the file, as opposed to empty."""
         return self.node is None and not self.text
 
     def at(self, offset: int) -> Location:
-        """The place of a character that counts from 0."""
+        """Return the location of a character, counted from 0."""
         return self.node.locate(offset) if self.node else NOWHERE
 
     def line(self, number: int) -> Location:
-        """The place of a line that counts from 1."""
+        """Return the location of a line, counted from 1."""
         before = self.text.split("\n")[: number - 1]
         return self.at(sum(len(line) + 1 for line in before))
 
@@ -57,7 +57,7 @@ class Test(Record):
 
 
 class Limits(Record):
-    """`None` means that the file is silent, so that the default or an outer recipe decides."""
+    """Limits of a recipe or a call. None means unset: the default or an outer recipe decides."""
 
     max_depth: int | None = None
     max_total_steps: int | None = None
@@ -152,7 +152,7 @@ class Loop(Record):
 
 
 class Retry(Record):
-    """How often a failed step is tried again, and how soon."""
+    """How often a failed step is tried again, and after which delay."""
 
     max_attempts: Number = 3
     doubling: bool = True
@@ -169,7 +169,7 @@ class JsonRule(Record):
 
 
 class Step(Record, kw_only=True):
-    """One piece of work, with everything that is said about it."""
+    """One unit of work with all its settings."""
 
     id: str
     action: Action
@@ -205,7 +205,7 @@ class Step(Record, kw_only=True):
 
     @property
     def result_name(self) -> str:
-        """The variable that receives the step's result."""
+        """Return the variable that receives the step's result."""
         return self.output or self.id
 
 
@@ -213,7 +213,7 @@ class Step(Record, kw_only=True):
 
 
 class Approval(Record):
-    """A gate that a person opens."""
+    """A gate that a person approves."""
 
     prompt: Text
     before: bool = False
@@ -232,7 +232,7 @@ class Stage(Record):
 
 
 class Backoff(Record):
-    """How the pause between agents grows when a provider complains."""
+    """How the pause between agents grows when a provider reports a rate limit."""
 
     initial_delay_ms: int = 1000
     max_delay_ms: int = 60_000
@@ -241,7 +241,7 @@ class Backoff(Record):
 
 
 class RateLimit(Record):
-    """How many agents may run at once, and how far apart."""
+    """How many agents may run at once, and the pause between them."""
 
     max_concurrent: int | None = None
     min_delay_ms: int = 0
@@ -274,16 +274,12 @@ class Recipe(Record, kw_only=True):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The top-level steps of every stage, in order."""
+        """Return the top-level steps of every stage, in order."""
         return tuple(step for stage in self.stages for step in stage.steps)
-
-    @property
-    def staged(self) -> bool:
-        return any(stage.name for stage in self.stages)
 
 
 def every_step(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The steps and those inside their loop bodies, in file order."""
+    """Return the steps and those inside their loop bodies, in file order."""
     found: list[Step] = []
     for step in steps:
         found.append(step)

@@ -1,4 +1,4 @@
-"""How a recipe or an agent is named: which names are safe, and which files they may mean."""
+"""Decide which names of recipes and agents are safe, and which files they may mean."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _FORM = "Agent reference must be in 'namespace:name' format"
 
 
 class InvalidReference(InputError):  # noqa: N818 - reads as what happened
-    """A name of an agent or a recipe that no file could have."""
+    """Raised for a name of an agent or a recipe that no file could have."""
 
 
 # Recipes ----------------------------------------------------------------------------------------------
 
 
 class ByName(Record):
-    """Looked for in the search directories: one safe word."""
+    """A recipe to find in the search directories, by one safe word."""
 
     name: str
 
 
 class ByPath(Record):
-    """Looked for from the calling file; `searchable` if it may also be meant from a search directory."""
+    """A recipe to find from the calling file; `searchable` if a search directory may hold it too."""
 
     candidates: tuple[str, ...]
     searchable: bool
@@ -44,7 +44,7 @@ Reference: TypeAlias = ByName | ByPath | InBundle
 
 
 def unsafe_name(name: str) -> str | None:
-    """Tell why a recipe cannot be looked up by this name; None if it can."""
+    """Return why a recipe cannot be looked up by this name; None if it can."""
     if not name:
         return "the name is empty"
     if name.startswith("."):
@@ -57,7 +57,7 @@ def unsafe_name(name: str) -> str | None:
 
 
 def recipe_reference(text: str) -> Reference:
-    """Read the `recipe` of a step: a name, a path or a bundle's file. Raises InvalidReference."""
+    """Parse the `recipe` of a step: a name, a path or a bundle's file. Raises InvalidReference."""
     if text.startswith("@"):
         bundle, _, path = text[1:].partition(":")
         return InBundle(bundle, path)
@@ -77,7 +77,7 @@ def recipe_reference(text: str) -> Reference:
 
 
 def file_names(stem: str) -> tuple[str, ...]:
-    """Return the files that a name or path without its suffix may mean, the first choice first."""
+    """Return the files that a name or path without its suffix may mean, preferred ones first."""
     return (stem,) if stem.endswith(_SUFFIXES) else tuple(stem + suffix for suffix in _SUFFIXES)
 
 
@@ -101,7 +101,7 @@ class AgentReference(Record):
 
 
 def parse_agent_reference(text: str) -> AgentReference:
-    """Read `namespace:name` or `namespace:category:name`. Raises InvalidReference."""
+    """Parse `namespace:name` or `namespace:category:name`. Raises InvalidReference."""
     if ":" not in text:
         raise _invalid(f"{_FORM} or 'namespace:category:name', got '{_shown(text)}'")
     segments = text.split(":")
@@ -127,6 +127,7 @@ def agent_candidates(reference: AgentReference) -> tuple[str, ...]:
     by_category = (f"{namespace}/{category}/{name}.md", f"{category}/{name}.md") if category else ()
     return (
         *by_category,
+        # Where framework bundles keep their agents, the specific directories before the general ones.
         f"{namespace}/core/{name}.md",
         f"{namespace}/specialized/{name}.md",
         f"core/{name}.md",
@@ -157,6 +158,6 @@ def _invalid(what: str) -> InvalidReference:
 
 
 def _shown(text: str) -> str:
-    """The text on one line and not endless, for a message."""
+    """Return the text shortened and on one line, for a message."""
     plain = text.encode("unicode_escape").decode("ascii") if not text.isprintable() else text
     return plain if len(plain) <= 80 else plain[:79] + "…"

@@ -1,4 +1,4 @@
-"""From what a step printed to the value that is stored: typing without loss, and JSON found in prose."""
+"""Convert what a step printed to the stored value: typing without loss, and JSON found in prose."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Markdown fence, nothing before or after it. The previous answer ended with:
 
 
 def stored_value(text: str, *, keep_text: bool) -> Value:
-    """What a later step finds under the step's name."""
+    """Return the value that later steps find under the step's name."""
     if keep_text:
         return text
     value = typed(text)
@@ -40,10 +40,10 @@ def _unquoted(text: str) -> str:
 
 
 def find_json(text: str, pick: JsonPick = "first") -> Value | Missing:
-    """The JSON in an answer, or MISSING.
+    """Return the JSON in an answer, or MISSING.
 
-    The whole text, then blocks fenced as `json`, then other fenced blocks, then every `{`, then every `[`.
-    Something with content is preferred to an empty `{}` or `[]`.
+    Tried in order: the whole text, blocks fenced as `json`, other fenced blocks, every `{`, every `[`. A
+    value with content is preferred to an empty `{}` or `[]`.
     """
     whole = _parse(text.strip())
     if whole is not MISSING:
@@ -56,6 +56,7 @@ def find_json(text: str, pick: JsonPick = "first") -> Value | Missing:
 
 
 def _choose(found: list[Value | Missing], pick: JsonPick) -> Value | Missing:
+    # Agents often write `{}` or `[]` in prose or as an example before the real answer.
     full = [value for value in found if value not in ({}, [])]
     candidates = full or found
     return candidates[-1] if pick == "last" else candidates[0]
@@ -76,7 +77,7 @@ def _fences(text: str, *, labelled: bool) -> Iterator[Value | Missing]:
 
 
 def _spans(text: str) -> Iterator[Value | Missing]:
-    """JSON objects anywhere in the text, then arrays; what lies inside one found is not looked at again."""
+    """Yield JSON objects anywhere in the text, then arrays. The inside of a found one is skipped."""
     for opener in "{[":
         yield from _spans_of(text, opener)
 

@@ -1,4 +1,4 @@
-"""What counts as a placeholder, and what only looks like one.
+"""Find placeholders, and text that only looks like one.
 
     placeholder = "{{" blanks path blanks "}}"        not right after a "$"
     path        = name { "." name | "[" digits "]" | '["' key '"]' | "['" key "']" }
@@ -22,6 +22,7 @@ _NAME = r"[A-Za-z0-9_][A-Za-z0-9_-]*+"
 _PATH = rf"""{_NAME}(?:\.{_NAME}|\[[0-9]++\]|\["[^"\n]*+"\]|\['[^'\n]*+'\])*+"""
 _OPEN = r"(?<!\$)\{\{[ \t]*+"
 _CLOSE = r"[ \t]*+\}\}"
+# `{{else}}` looks like a name, but belongs to blocks of other template languages.
 _ELSE = r"else(?:[ \t][^{}\n]*+)?\}\}"
 
 _PLACEHOLDER = pattern(rf"{_OPEN}(?!{_ELSE})({_PATH}){_CLOSE}")
@@ -44,7 +45,7 @@ class Placeholder(Record):
 
 
 class Unsupported(Record):
-    """Template syntax of other tools that authors expect to work and that stays verbatim here."""
+    """Template syntax of other tools that authors expect to work. It stays unchanged here."""
 
     what: What
     start: int
@@ -52,7 +53,7 @@ class Unsupported(Record):
 
 
 def find_placeholders(text: str) -> tuple[Placeholder, ...]:
-    """Every placeholder in the order of the text; they never overlap."""
+    """Return all placeholders in text order; they never overlap."""
     return tuple(
         Placeholder(_path(match.group(1)), match.start(), match.end())
         for match in _PLACEHOLDER.finditer(text)
@@ -60,7 +61,7 @@ def find_placeholders(text: str) -> tuple[Placeholder, ...]:
 
 
 def find_escaped(text: str) -> tuple[Placeholder, ...]:
-    """Every `\\${{path}}`, which stays as it is: it may be meant for another tool, or be a mistake."""
+    r"""Return each `\${{path}}`. It stays unchanged: it may be meant for another tool, or be a mistake."""
     if "${{" not in text:
         return ()
     return tuple(
@@ -70,17 +71,17 @@ def find_escaped(text: str) -> tuple[Placeholder, ...]:
 
 
 def unsupported(text: str) -> tuple[Unsupported, ...]:
-    """Blocks, filters and empty braces, for a lint to point at."""
+    """Return blocks, filters and empty braces, so that the check can report them."""
     return tuple(_unsupported(text))
 
 
 def line_of(text: str, offset: int) -> int:
-    """The line of an offset, counted from 1."""
+    """Return the line of an offset, counted from 1."""
     return text.count("\n", 0, offset) + 1
 
 
 def show(path: KeyPath) -> str:
-    """A path the way an author writes it, for messages."""
+    """Return a path as an author writes it, for messages."""
     return path[0] + "".join(f".{part}" if re.fullmatch(_NAME, part) else f'["{part}"]' for part in path[1:])
 
 

@@ -1,11 +1,11 @@
-"""What the engine needs from the world, each a small promise that `system` keeps."""
+"""Define what the engine needs from the world. Each is a small protocol that `system` implements."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from amplihack.recipes.agents import AgentRunner
+from amplihack.recipes.agent_port import AgentRunner
 from amplihack.recipes.events import Event
 from amplihack.recipes.extends import Located
 from amplihack.recipes.templates import ShellScript
@@ -14,7 +14,7 @@ from amplihack.records import Record, field
 
 
 class ShellRequest(Record, kw_only=True):
-    """A command whose placeholders are references by now; `scope` holds what it may refer to."""
+    """A rendered command; `scope` holds the variables that it may refer to."""
 
     script: ShellScript
     scope: Mapping[str, Value]
@@ -39,7 +39,7 @@ class ShellOutcome(Record, kw_only=True):
 
 
 class LeftRunning(Record):
-    """A background process of a step that the end of the run has ended."""
+    """A background process of a step that was ended at the end of the run."""
 
     step: str
     command: str  # its command line, where that can be known
@@ -50,23 +50,23 @@ OnLines: TypeAlias = Callable[[str, Sequence[str]], None]  # a stream's name, an
 
 class Shell(Protocol):
     async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
-        """Runs the command to its end; raises AmplihackError when it cannot even start.
+        """Run the command to its end. Raises AmplihackError when it cannot start.
 
-        What the command leaves running lives on, and its lines still come.
+        Processes that the command leaves running stay alive, and their lines still arrive.
         """
         ...
 
     async def end_step(self, step: str) -> None:
-        """End what a step, and the steps inside it, left running: it has run out of time."""
+        """End what a timed-out step, and the steps inside it, left running."""
         ...
 
     async def close(self) -> Sequence[LeftRunning]:
-        """End what commands, and agents, left running; return what that was."""
+        """End everything that commands and agents left running, and return what it was."""
         ...
 
 
 class Persona(Record):
-    """Who an agent is to be: the text of its file, and the model that the file asks for."""
+    """The role of an agent: the text of its file, and the model that the file asks for."""
 
     text: str
     model: str | None = None
@@ -74,42 +74,42 @@ class Persona(Record):
 
 class Personas(Protocol):
     def persona(self, reference: str) -> Persona:
-        """Raises AmplihackError when there is no such agent."""
+        """Return the persona. Raises AmplihackError when there is no such agent."""
         ...
 
 
 class RecipeBook(Protocol):
     def sub_recipe(self, reference: str, caller: str | None) -> Located:
-        """The recipe that a step means, with what it extends merged in; raises AmplihackError."""
+        """Return the recipe that a step means, with its `extends` merged in. Raises AmplihackError."""
         ...
 
 
 class Clock(Protocol):
     def now(self) -> float:
-        """Return seconds that only ever grow."""
+        """Return seconds that never go backwards."""
         ...
 
     def wall(self) -> float:
-        """Return seconds since 1970, which go on while no process runs."""
+        """Return seconds since 1970, which continue while no process runs."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...
 
     def token(self) -> str:
-        """A word that nobody can guess."""
+        """Return a word that nobody can guess."""
         ...
 
 
 class Journal(Protocol):
-    """Hears every change of the run's state, in one order, before the next one happens.
+    """Records every change of the run's state, in order, before the next one happens.
 
-    A journal that remembers makes runs durable: what its history says is done is not done again.
+    A journal that keeps its history makes runs durable: what is finished there is not done again.
     """
 
     def record(self, event: Event) -> None: ...
 
     def history(self) -> Iterable[Event]:
-        """Return the events of this run's earlier lives, in order; none if this is its first."""
+        """Return the events of this run before it was interrupted, in order; none if it is new."""
         ...
 
 
@@ -122,21 +122,21 @@ class Decision(Record):
 
 class Approver(Protocol):
     async def decide(self, stage: str, prompt: str) -> Decision | None:
-        """A person's answer, or None when there is nobody to ask."""
+        """Return a person's answer, or None when there is nobody to ask."""
         ...
 
 
 class WorkTree(Protocol):
     async def stage_all(self, directory: str) -> int | None:
-        """Stages every change with git and counts the files; None outside a work tree."""
+        """Stage every change with git and return the number of files; None outside a work tree."""
         ...
 
 
 class Places(Protocol):
-    """Questions about the disk."""
+    """Answers questions about the disk."""
 
     def resolve(self, base: str, path: str) -> str:
-        """The absolute path of `path` seen from `base`, with `~` expanded."""
+        """Return the absolute path of `path` relative to `base`, with `~` expanded."""
         ...
 
     def exists(self, path: str) -> bool: ...
@@ -147,7 +147,7 @@ class Places(Protocol):
 
 
 class World(Record, kw_only=True):
-    """Everything outside, in one value."""
+    """Everything that the engine can reach outside itself."""
 
     shell: Shell
     agents: AgentRunner | None

@@ -1,4 +1,4 @@
-"""The progress file that other programs read while a recipe runs: its name, content, and when to trust it.
+"""Define the progress file that other programs read while a recipe runs: its name, content and checks.
 
 <tmp>/amplihack-progress-<safe name>-<pid>.json
 {"status": "running", "step_name": "build", "timestamp": 1763239392.1, "recipe_name": "release",
@@ -33,11 +33,11 @@ _AFTER: Mapping[ProgressStatus, frozenset[ProgressStatus]] = {
 
 
 class ProgressError(InputError):
-    """A progress file that must not be believed."""
+    """Raised for a progress file that must not be trusted."""
 
 
 class Progress(Record, kw_only=True):
-    """Where a run is. Fields that are None are left out of the file."""
+    """The progress of a run. Fields that are None are left out of the file."""
 
     status: ProgressStatus
     step_name: str
@@ -76,7 +76,7 @@ def split_file_name(name: str) -> tuple[str, int] | None:
 
 
 def decode_progress(text: str) -> Progress:
-    """Read what the file says and check every field. Raises ProgressError."""
+    """Parse the text of the file and check every field. Raises ProgressError."""
     try:
         fields = from_json(text)
     except (ValueError, RecursionError) as error:
@@ -103,9 +103,9 @@ def validate_progress(
     alive: Callable[[int], bool],
     previous: ProgressStatus | None = None,
 ) -> Progress:
-    """Return the progress that a file of this name and text reports, if all of it can be believed.
+    """Return the progress that a file reports, if all of it can be trusted.
 
-    `previous` is the status last read from it. Raises ProgressError on the first doubt.
+    `previous` is the status that was read last. Raises ProgressError for the first problem.
     """
     parts = split_file_name(name)
     if parts is None:
@@ -125,7 +125,7 @@ def validate_progress(
 
 
 def check_age(timestamp: float, now: float) -> None:
-    """Raise ProgressError for a time that lies ahead, or too far back to say anything about now."""
+    """Raise ProgressError for a time in the future, or one too old to say anything about now."""
     if timestamp > now + FUTURE_ALLOWED:
         raise ProgressError(f"the progress is from the future, by {timestamp - now:.0f}s")
     if now - timestamp > STALE_AFTER:
@@ -133,13 +133,13 @@ def check_age(timestamp: float, now: float) -> None:
 
 
 def check_transition(before: ProgressStatus, after: ProgressStatus) -> None:
-    """Raise ProgressError for a change that cannot happen: what has ended stays ended."""
+    """Raise ProgressError for an impossible change of status: what has ended stays ended."""
     if before != after and after not in _AFTER.get(before, frozenset()):
         raise ProgressError(f"the status cannot change from {before} to {after}")
 
 
 def read_progress(text: str) -> Progress | None:
-    """Return what a watcher can use: None unless the text is sound and says whose progress it is."""
+    """Return the progress for a watcher; None if the text is invalid or names no recipe, step or process."""
     try:
         progress = decode_progress(text)
     except ProgressError:
@@ -201,7 +201,7 @@ def _seconds(fields: Mapping[str, Value], name: str) -> float | None:
 
 
 class Workstream(Record, kw_only=True):
-    """One entry of the side file in which parallel workstreams report to whoever started them."""
+    """One entry of the side file in which parallel workstreams report to the process that started them."""
 
     workstream_id: str
     status: str
@@ -215,7 +215,7 @@ class Workstream(Record, kw_only=True):
 
 
 def workstream_id(environment: Mapping[str, str], fallback: str) -> str:
-    """Return which workstream this process is: named outright, or by its state file `ws-<id>.json`."""
+    """Return the id of this process's workstream, from its variable or its state file `ws-<id>.json`."""
     if named := environment.get("AMPLIHACK_WORKSTREAM_ID"):
         return named
     state = PurePosixPath(environment.get("AMPLIHACK_WORKSTREAM_STATE_FILE", "")).stem
@@ -223,7 +223,7 @@ def workstream_id(environment: Mapping[str, str], fallback: str) -> str:
 
 
 def merge_workstreams(entries: list[dict[str, Any]], states: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the entries with each state in the place of the one with its id, new ones at the end."""
+    """Return the entries with each state in place of the one with the same id; new ones go last."""
     merged = {str(entry.get("workstream_id")): entry for entry in entries}
     merged |= {str(state.get("workstream_id")): state for state in states}
     return list(merged.values())

@@ -1,4 +1,4 @@
-"""The field tables as a page of documentation."""
+"""Write the field tables as a page of documentation."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What happened: one result for a step, one for a run, and how both read as text and as JSON."""
+"""Define the results of a step and of a run, and show them as text and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from amplihack.recipes.agents import Usage
+from amplihack.recipes.agent_port import Usage
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field, replace
 
@@ -15,12 +15,12 @@ _N = TypeVar("_N", int, float)
 
 
 class StepResult(Record, kw_only=True):
-    """How one step ended.
+    """The result of one step.
 
-    `identity` names the step's place in the whole run, `outer/inner[2]`, and never changes between runs of
-    the same recipe. `allowed` marks a failure that the recipe permits. `executed` counts the commands and
-    agents that were run, as the limit on steps counts them. It, `usage` and `cost_usd` include those of the
-    children and of attempts that failed.
+    `identity` is the unique name of the step in the whole run, such as `outer/inner[2]`; it is the same in
+    every run of the recipe. `allowed` marks a failure that the recipe permits. `executed` counts commands and
+    agents that were run, as the step limit counts them. `executed`, `usage` and `cost_usd` include children
+    and failed attempts.
     """
 
     step_id: str
@@ -42,7 +42,7 @@ class StepResult(Record, kw_only=True):
     executed: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result as other programs read it; unknown usage and cost are null, never 0."""
+        """Return the result as JSON data. Unknown usage and cost are null, never 0."""
         shown: dict[str, Any] = {
             "step_id": self.step_id,
             "status": self.status,
@@ -70,7 +70,7 @@ class StepResult(Record, kw_only=True):
 
     @classmethod
     def from_json(cls, shown: Mapping[str, Any]) -> StepResult:
-        """Return the result that `to_json` showed, nothing lost."""
+        """Return the result from its JSON data, without loss."""
         return cls(
             step_id=shown["step_id"],
             identity=shown["identity"],
@@ -93,7 +93,7 @@ class StepResult(Record, kw_only=True):
 
 
 class RunResult(Record, kw_only=True):
-    """How a run ended. It is a success only if every step that had to meet its contract did."""
+    """The result of a run. It is a success only if every required step succeeded."""
 
     run_id: str
     recipe_name: str
@@ -119,7 +119,7 @@ class RunResult(Record, kw_only=True):
         return add_costs(step.cost_usd for step in self.step_results)
 
     def count(self, status: Status, *, allowed: bool | None = None) -> int:
-        """Steps of that status, those inside sub-recipes and loops included."""
+        """Count the steps of a status, including those inside sub-recipes and loops."""
         return sum(
             step.status == status and (allowed is None or step.allowed == allowed)
             for step in every_result(self.step_results)
@@ -156,7 +156,7 @@ class RunResult(Record, kw_only=True):
 
     @classmethod
     def from_json(cls, shown: Mapping[str, Any]) -> RunResult:
-        """Return the result that `to_json` showed, nothing lost; what can be worked out again is not read."""
+        """Return the result from its JSON data, without loss. Derived figures are computed again."""
         return cls(
             run_id=shown["run_id"],
             recipe_name=shown["recipe_name"],
@@ -171,7 +171,7 @@ class RunResult(Record, kw_only=True):
         )
 
     def to_text(self) -> str:
-        """The run as lines for people: the verdict, each step, and what is easily overlooked."""
+        """Return the run as lines for people: the verdict, each step, and what is easily overlooked."""
         word = "SUCCESS" if self.success else "FAILED" if self.ending == "failed" else self.ending.upper()
         lines = [f"Recipe '{self.recipe_name}': {word}{_seconds(self.duration)}"]
         lines += [_step_line(step) for step in self.step_results]
@@ -200,9 +200,9 @@ def _seconds(duration: float | None) -> str:
 
 
 def every_result(results: Iterable[StepResult]) -> Iterator[StepResult]:
-    """The results and all those below them; a step that only holds others is left out.
+    """Yield the results and all results below them, without steps that only hold others.
 
-    A failure inside a step that did not fail itself, or was allowed to, is an allowed one.
+    A failure inside a step that succeeded, or was allowed to fail, counts as allowed.
     """
     for result in results:
         forgiven = result.status != "failed" or result.allowed
@@ -213,7 +213,7 @@ def every_result(results: Iterable[StepResult]) -> Iterator[StepResult]:
 
 
 class Spending(Record, kw_only=True):
-    """What something took: executed steps, tokens and money. None is unknown, never the same as 0."""
+    """Executed steps, tokens and money that something used. None means unknown, which is not 0."""
 
     executed: int = 0
     usage: Usage | None = None
@@ -224,7 +224,7 @@ class Spending(Record, kw_only=True):
         return cls(executed=result.executed, usage=result.usage, cost_usd=result.cost_usd)
 
     def __sub__(self, part: Spending) -> Spending:
-        """Return what remains when one of its parts is left out."""
+        """Return what remains without one of its parts."""
         return Spending(
             executed=self.executed - part.executed,
             usage=_usage_without(self.usage, part.usage),
@@ -239,7 +239,7 @@ NOTHING_SPENT = Spending()
 
 
 def total(parts: Iterable[Spending]) -> Spending:
-    """Return the sum of what is known."""
+    """Return the sum of the known figures."""
     every = tuple(parts)
     return Spending(
         executed=sum(part.executed for part in every),
@@ -249,7 +249,7 @@ def total(parts: Iterable[Spending]) -> Spending:
 
 
 def add_usage(usages: Iterable[Usage | None]) -> Usage | None:
-    """Return the sum of what is known; None if nothing is."""
+    """Return the sum of the known figures; None if there are none."""
     known = [usage for usage in usages if usage is not None]
     if len(known) < 2:
         return known[0] if known else None

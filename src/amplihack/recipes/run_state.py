@@ -1,8 +1,8 @@
-"""The state of a run: one fold over its events.
+"""Compute the state of a run by folding its events.
 
-The engine asks it what has happened so far, and so does everybody else: the result of a live run, of one
-that was cut short and of one that goes on after a crash are all read from here. Fold the events of earlier
-lives, and the walk through the recipe finds what is done already.
+The engine asks here what has happened so far. The result of a live run, of an interrupted one and of one that
+continues after a crash all come from this state. After a crash the recorded events are folded again, and the
+walk through the recipe skips what is finished.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ PREFLIGHT = "preflight"  # the kind of the result that says why a recipe could n
 
 
 class Instance(Record, frozen=False):
-    """One step, or one round of a loop, as far as it has come.
+    """One step, or one round of a loop, with its progress.
 
-    Until it is finished, `result` is what there is to tell if the run ends now. `attempt` is the one at work,
-    or the next one, which may begin at `due`; `wasted` is what earlier attempts took.
+    Until it is finished, `result` is what to report if the run ends now. `attempt` is the current or next
+    attempt, which may begin at `due`. `wasted` is what earlier attempts used.
     """
 
     result: StepResult
@@ -53,7 +53,7 @@ class Instance(Record, frozen=False):
 
 
 class Gate(Record, frozen=False):
-    """A gate that was reached; `approved` is None until somebody decides."""
+    """A gate that was reached; `approved` is None until it is decided."""
 
     due: float | None
     approved: bool | None = None
@@ -61,7 +61,7 @@ class Gate(Record, frozen=False):
 
 
 class RunState:
-    """Everything that is known of a run. `apply` takes the next event; the rest are questions."""
+    """The state of a run. `apply` takes the next event; the other methods answer questions."""
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.ended: RunResult | None = None
@@ -75,7 +75,7 @@ class RunState:
     # one event --------------------------------------------------------------------------------------------
 
     def apply(self, event: Event) -> None:
-        """Take the next event into account. Events that change no state, such as lines, are ignored."""
+        """Apply the next event. Events that change no state, such as printed lines, are ignored."""
         match event:
             case StepStarted():
                 blank = _blank(event.step_id, event.identity, event.kind)
@@ -85,6 +85,7 @@ class RunState:
                 self._begin(_blank(f"{step.step_id}[{index}]", f"{identity}[{index}]", step.kind))
             case StepFinished(result=result) | IterationFinished(result=result):
                 self._finish(result)
+            # The instance owns these values, so that a step skipped after a crash can write them again.
             case OutputStored():
                 instance = self._instances[event.identity]
                 instance.values.update(event.values)
@@ -100,20 +101,21 @@ class RunState:
                 gate = self._gates.setdefault(event.identity, Gate(None))
                 gate.approved, gate.message = event.approved, event.message
             case RunStarted():
-                self._new_life()
+                self._reopen()
             case RunFinished(result):
                 self.ended = result
 
     def _begin(self, blank: StepResult) -> None:
-        """Open the slot of an instance; one that was cut off keeps its slot and its attempts."""
+        """Open the slot of an instance. An interrupted one keeps its slot and its attempts."""
         unfinished = replace(blank, status="failed", error=CUT_SHORT)
+        # A dict, not a list: a step that begins again after a crash keeps its first position.
         self._places.setdefault(_place(blank.identity), {})[blank.identity] = None
         known = self._instances.setdefault(blank.identity, Instance(unfinished))
         known.result, known.finished = unfinished, False
         known.values, known.ledger = {}, {}
 
     def _finish(self, result: StepResult) -> None:
-        """A step that never began, such as one of a skipped stage, gets its slot here."""
+        """Store a result. A step that never began, such as one of a skipped stage, gets its slot here."""
         if result.identity not in self._instances:
             self._begin(result)
         known = self._instances[result.identity]
@@ -121,7 +123,7 @@ class RunState:
         known.finished = True
 
     def _retry(self, event: Retrying) -> None:
-        """Forget what the failed attempt came to, except for what it cost."""
+        """Forget the failed attempt, except for what it cost."""
         known = self._instances[event.identity]
         parts = (Spending.of(part) for part in self._parts(event.identity))
         known.wasted = total((known.wasted, event.spent, *parts))
@@ -134,11 +136,13 @@ class RunState:
             for part in self._places.pop(place, ()):
                 self._forget_parts(part)
                 del self._instances[part]
+            # A retried sub-recipe asks its gates again: what was approved belonged to the failed attempt.
             for gate in [each for each in self._gates if each.startswith(place)]:
                 del self._gates[gate]
 
-    def _new_life(self) -> None:
-        """Begin again. Failures are facts while a run goes on; one that had ended tries them once more."""
+    def _reopen(self) -> None:
+        """Prepare a finished run to be continued: what failed is tried once more."""
+        # The run did not end but was cut off: its failures stay, and it continues where it was.
         if self.ended is None:
             return
         self.ended = None
@@ -146,9 +150,9 @@ class RunState:
             if known.result.kind == PREFLIGHT:
                 del self._instances[identity], self._places[_place(identity)][identity]
             elif known.failed_for_good:
-                self._give_another_chance(known)
+                self._try_again(known)
 
-    def _give_another_chance(self, known: Instance) -> None:
+    def _try_again(self, known: Instance) -> None:
         parts = total(Spending.of(part) for part in known.result.children)
         # The limit on steps counts what led to the end, not what is now done again.
         known.wasted = replace(Spending.of(known.result) - parts, executed=0)
@@ -163,7 +167,7 @@ class RunState:
         return self._instances.get(identity)
 
     def finished(self, identity: str) -> Instance | None:
-        """Return the step or round of that identity if it is done and need not be done again."""
+        """Return the step or round of that identity if it is finished, so that it is not done again."""
         known = self._instances.get(identity)
         return known if known is not None and known.finished else None
 
@@ -171,12 +175,12 @@ class RunState:
         return self._gates.get(identity)
 
     def warned(self, identity: str, what: str) -> bool:
-        """Whether this has been said already: a walk over what is done must not say it twice."""
+        """Tell whether this warning was given already; continuing a run must not repeat it."""
         known = self._instances.get(identity)
         return what in (known.warnings if known else self._loose.get(identity, ()))
 
     def complete(self, own: StepResult) -> StepResult:
-        """Return the result of an instance with its parts, its warnings, and all that it took."""
+        """Return the result of an instance with its parts, its warnings and everything that it used."""
         known = self._instances.get(own.identity)
         parts = self._parts(own.identity)
         wasted = known.wasted if known else NOTHING_SPENT
@@ -185,11 +189,11 @@ class RunState:
         return replace(own, children=parts, warnings=warnings, **spent.fields())
 
     def results(self) -> tuple[StepResult, ...]:
-        """Return everything that has begun, in that order; what is not done yet is failed, with its parts."""
+        """Return all results in the order they began. What is not finished counts as failed."""
         return self._at("")
 
     def warnings(self) -> tuple[str, ...]:
-        """Return every warning with the identity it is about: the run's own first, then step by step."""
+        """Return every warning with its identity: those of the run first, then step by step."""
         loose = [_line(identity, what) for identity, texts in self._loose.items() for what in texts]
         return (*loose, *_warnings(self.results()))
 
@@ -213,7 +217,7 @@ def _blank(step_id: str, identity: str, kind: str) -> StepResult:
 
 
 def _place(identity: str) -> str:
-    """Return where an instance belongs: `""`, `deploy/` for a sub-recipe or a body, `each[` for rounds."""
+    """Return the prefix of an identity: `""`, `deploy/` for a sub-recipe or body, `each[` for rounds."""
     mark = "[" if identity.endswith("]") else "/"
     return identity[: identity.rfind(mark) + 1]
 

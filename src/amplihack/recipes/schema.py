@@ -1,4 +1,4 @@
-"""The field tables as a JSON Schema, for editors and other programs."""
+"""Write the field tables as a JSON Schema, for editors and other programs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
 
 
 def json_schema() -> dict[str, Any]:
-    """A JSON Schema (2020-12) of a recipe file."""
+    """Return a JSON Schema (2020-12) of a recipe file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "amplihack recipe",
@@ -59,7 +59,7 @@ def _object(table: FieldTable) -> dict[str, Any]:
 
 
 def _optional(each: Field) -> dict[str, Any]:
-    """The field's shape; an optional field may also be left empty."""
+    """Return the schema of a field; an optional field may also be null."""
     shape = _shape(each)
     if each.required or not shape:
         return shape

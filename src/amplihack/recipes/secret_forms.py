@@ -1,4 +1,4 @@
-"""How a secret looks in a text, which texts are secret by themselves, and a text with them masked."""
+"""Find secrets in texts: guess which values are secret, list the forms a secret can take, and mask them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _COLOUR = pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-
 
 
 def strip_colours(text: str) -> str:
-    """The text without the escape sequences that colour it or drive a terminal."""
+    """Return the text without terminal escape sequences."""
     return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
 def secret_values(environment: Mapping[str, str]) -> Iterator[str]:
-    """The values of variables whose names look like keys, and passwords inside URLs."""
+    """Yield the values of variables whose names look like keys, and passwords inside URLs."""
     for name, value in environment.items():
         upper = name.upper()
         if len(value) >= _SHORTEST_GUESS and _KEY_NAME.search(upper) and not _PLACE_NAME.search(upper):
@@ -39,9 +39,10 @@ def secret_values(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def forms(secret: str) -> Iterator[str]:
-    """Every way in which the secret may appear in a text."""
+    """Yield every form in which the secret may appear in a text."""
     for whole in {secret, secret.strip()}:
         yield from _spellings(whole)
+    # Output is masked line by line, so a key of several lines never appears in one piece.
     lines = [line.strip() for line in secret.splitlines()[:_MOST_LINES]]
     for line in lines if len(lines) > 1 else []:
         if len(line) >= _SHORTEST_GUESS:
@@ -52,6 +53,7 @@ def _spellings(text: str) -> Iterator[str]:
     yield text
     yield json.dumps(text)[1:-1]
     yield json.dumps(text, ensure_ascii=False)[1:-1]
+    # As a shell quotes it inside single quotes.
     yield text.replace("'", "'\\''")
     data = text.encode("utf-8", "surrogatepass")
     yield quote(data, safe="")
@@ -62,10 +64,10 @@ def _spellings(text: str) -> Iterator[str]:
 
 
 def _encoded(data: bytes) -> Iterator[str]:
-    """The base64 of the bytes, alone and as it looks in the middle of something longer.
+    """Yield the base64 of the bytes, alone and as part of something longer.
 
-    Three bytes become four characters, so a text has three faces, by where it starts among its neighbours;
-    characters that mix in bits of a neighbour are left out.
+    Three bytes become four characters, so the same bytes look different at each of three offsets. Characters
+    that contain bits of a neighbour are left out.
     """
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         yield encode(data).decode("ascii")
@@ -77,7 +79,7 @@ def _encoded(data: bytes) -> Iterator[str]:
 
 
 def mask(text: str, known: Iterable[str]) -> str:
-    """The text with each of the known forms masked."""
+    """Return the text with all known forms masked."""
     # Looking for each form on its own is faster than one pattern of them all: most texts hold none.
     found = [form for form in known if form in text]
     if len(found) == 1:
@@ -86,7 +88,7 @@ def mask(text: str, known: Iterable[str]) -> str:
 
 
 def texts_in(value: Value) -> Iterator[str]:
-    """The texts inside a value; truth values and null tell nothing."""
+    """Yield the texts inside a value. Booleans, null and short numbers are too common to be masked."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -110,7 +112,7 @@ def _spans(text: str, found: Iterable[str]) -> list[tuple[int, int]]:
 
 
 def _mask_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """One mask for each stretch of secrets that overlap or touch."""
+    """Replace each stretch of secrets that overlap or touch by one mask."""
     parts: list[str] = []
     position, end = 0, -1
     for start, stop in spans:

@@ -1,8 +1,8 @@
-"""What must never be shown, taken out of everything that leaves a run.
+"""Mask secrets in everything that leaves a run.
 
-Secret are the variables that a recipe lists under `secrets`, whatever they come to hold, and the values of
-environment variables whose names say so. A secret is recognised as it is and as JSON, URLs, base64 and shell
-quoting would write it; each longer line of a secret counts as one.
+Secret are the variables that a recipe lists under `secrets`, whatever values they get, and the values of
+environment variables whose names look like keys. A secret is found as it is and as JSON, URLs, base64 and
+shell quoting write it. Each longer line of a secret counts as one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _StepName: TypeAlias = tuple[str, str]  # a recipe's name and a step's id
 
 
 class Redactor:
-    """Masks secrets; learns new ones while the run goes on."""
+    """Masks secrets, and learns new ones during the run."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Redactor:
         environment: Mapping[str, str] | None = None,
         values: Mapping[str, Value] | None = None,
     ) -> None:
-        """`values` are the variables that the run begins with; only those named in `names` are secret."""
+        """Begin with the variables of the run in `values`; only those named in `names` are secret."""
         self._names: set[str] = set(names)
         self._forms: dict[str, None] = {}  # longest first
         self._seen: dict[str, Value] = dict(values or {})  # a sub-recipe may call one of them secret later
@@ -59,8 +59,9 @@ class Redactor:
     # learning ---------------------------------------------------------------------------------------------
 
     def know(self, recipe: Recipe) -> None:
-        """Takes over what a recipe calls secret, before it runs; `extends` must be merged in."""
+        """Learn what a recipe calls secret, before it runs. Its `extends` must be merged in."""
         self._names |= recipe.secrets
+        # Values given to the run win over the recipe's defaults.
         self._seen = {**recipe.context, **self._seen}
         self._learn_seen(recipe.secrets)
         for name in recipe.secrets & recipe.context.keys():
@@ -70,7 +71,7 @@ class Redactor:
         }
 
     def learn(self, name: str, value: Value) -> None:
-        """From now on `name` is a secret variable and `value`, with every text in it, a secret."""
+        """Treat the variable `name`, and every text inside `value`, as secret from now on."""
         self._names.add(name)
         self._add(list(texts_in(value)))
 
@@ -86,22 +87,25 @@ class Redactor:
     def _add(self, secrets: Sequence[str]) -> None:
         new = {form for secret in secrets for form in forms(secret) if form and not form.isspace()}
         if not new <= self._forms.keys():
+            # Longest first: masking a part of a secret first would leave the rest of it readable.
             known = sorted(new | self._forms.keys(), key=lambda form: (-len(form), form))
             self._forms = dict.fromkeys(known)
 
     # masking ----------------------------------------------------------------------------------------------
 
     def redact_text(self, text: str) -> str:
-        """The text with every secret masked; one that is broken up by colours loses the colours too."""
+        """Return the text with every secret masked. If colour codes split a secret, they are removed."""
+        if not text or not self._forms:
+            return text
         masked = mask(text, self._forms)
-        if self._forms and "\x1b" in masked:
+        if "\x1b" in masked:
             plain = strip_colours(masked)
             without = mask(plain, self._forms)
             return masked if without == plain else without
         return masked
 
     def redact_value(self, value: Value) -> Value:
-        """The value with secrets masked at any depth, and whatever a secret name holds."""
+        """Return the value with secrets masked at any depth, also values of secret names."""
         if isinstance(value, str):
             return self.redact_text(value)
         if isinstance(value, Mapping):
@@ -117,23 +121,25 @@ class Redactor:
         }
 
     def redact_step(self, result: StepResult) -> StepResult:
-        """The result without secrets; nothing remains of the output of a step that writes a secret."""
+        """Return the result without secrets. The output of a step that writes a secret is masked whole."""
         hidden = self._is_hidden(result.identity)
         if hidden and result.status == "failed":
             self._add([result.output, tail(result.output, _QUOTED)])  # its error may quote what it printed
         show = _masked if hidden else self.redact_text
-        return replace(
-            result,
-            output=show(result.output),
-            stderr=show(result.stderr),
-            error=self.redact_text(result.error),
-            skip_reason=self.redact_text(result.skip_reason),
-            warnings=self._redact_all(result.warnings),
-            children=tuple(self.redact_step(child) for child in result.children),
-        )
+        masked = {
+            "output": show(result.output),
+            "stderr": show(result.stderr),
+            "error": self.redact_text(result.error),
+            "skip_reason": self.redact_text(result.skip_reason),
+            "warnings": self._redact_all(result.warnings),
+            "children": tuple(self.redact_step(child) for child in result.children),
+        }
+        # Most results hold no secret, and each is seen again in those around it: that needs no copy.
+        changed = {name: each for name, each in masked.items() if each != getattr(result, name)}
+        return replace(result, **changed) if changed else result
 
     def redact_result(self, result: RunResult) -> RunResult:
-        """The run's result as anyone may see it."""
+        """Return the run's result without secrets."""
         return replace(
             result,
             step_results=tuple(self.redact_step(step) for step in result.step_results),
@@ -144,9 +150,9 @@ class Redactor:
         )
 
     def redact_event(self, event: Event) -> Event:
-        """The event as anyone may see it; learns what it says about secret variables.
+        """Return the event without secrets, and learn what it says about secret variables.
 
-        Names that stand in the recipe's own text (ids, identities, recipes) stay as they are.
+        Names from the recipe's own text (ids, identities, recipes) stay as they are.
         """
         match event:
             case RunStarted() | IterationStarted():
@@ -162,7 +168,8 @@ class Redactor:
             case StepStarted():
                 if (event.recipe, event.step_id) in self._writers:
                     self._hidden.add(event.identity)
-                return replace(event, title=self._redact_title(event))
+                title = self._redact_title(event)
+                return event if title == event.title else replace(event, title=title)
             case StepFinished():
                 return replace(event, result=self.redact_step(event.result))
             case OutputStored():

@@ -1,7 +1,7 @@
-"""What a recipe means, said once.
+"""Define what a recipe means, in one place.
 
-The engine, the static check, the dry run and `explain` ask here instead of working it out for themselves, so
-that they cannot disagree. Everything is a pure function of the model.
+The engine, the static check, the dry run and `explain` all ask here, so that they cannot disagree. Everything
+is a pure function of the model.
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ def least_rounds(loop: Loop | None) -> int:
 
 
 def allows_failure(step: Step) -> bool:
-    """Tell whether the run can go on, or be mended, after the step has failed."""
+    """Tell whether the run can continue, or be recovered, after the step has failed."""
     recovers = isinstance(step.action, SubRecipe) and step.action.recovery
     return step.on_error != "fail" or recovers
 
 
 def reached_steps(recipe: Recipe) -> Iterator[Step]:
-    """Yield the steps that every successful run comes to, whether it then skips them or not."""
+    """Yield the steps that every successful run reaches, whether it then skips them or not."""
     for stage in recipe.stages:
         if stage.condition is None:
             yield from _reached(stage.steps)
@@ -102,7 +102,7 @@ def _reached(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def unavoidable(step: Step) -> bool:
-    """Tell whether a step that is reached has to run and to succeed."""
+    """Tell whether a step, once reached, must run and succeed."""
     return not can_be_skipped(step) and not allows_failure(step) and not may_have_no_round(step.loop)
 
 
@@ -110,9 +110,9 @@ def unavoidable(step: Step) -> bool:
 
 
 def rounds_are_apart(step: Step) -> bool:
-    """Tell whether the rounds of a step run at the same time, each on its own copy of the variables.
+    """Tell whether the rounds of a step run in parallel, each on its own copy of the variables.
 
-    What such a round sets is gone when it ends; only its result is kept.
+    The variables of such a round are dropped when it ends; only its result is kept.
     """
     over = step.loop.over if step.loop else None
     return isinstance(over, Foreach) and over.parallel is not None
@@ -131,7 +131,7 @@ def writes(step: Step) -> tuple[str, ...]:
 
 
 def kept_of_rounds(step: Step, names: Iterable[str]) -> list[str]:
-    """Return those of the names set in the rounds of a step that are still set after its loop."""
+    """Return those of the names set in the rounds of a step that still exist after its loop."""
     if rounds_are_apart(step):
         return []
     own = loop_names(step.loop) if step.loop else ()
@@ -139,14 +139,14 @@ def kept_of_rounds(step: Step, names: Iterable[str]) -> list[str]:
 
 
 def kept_body(step: Step) -> tuple[Step, ...]:
-    """Return the steps of a loop body whose results are still there after the loop."""
+    """Return the steps of a loop body whose results still exist after the loop."""
     return step.action.steps if isinstance(step.action, Body) and not rounds_are_apart(step) else ()
 
 
 def handed_back(step: Step) -> SubRecipe | None:
-    """Return the call whose sub-recipe hands the names that it wrote back to the caller, if it is one.
+    """Return the call whose sub-recipe writes its names back to the caller, or None.
 
-    An isolated sub-recipe comes back as one value, the result of the step.
+    An isolated sub-recipe returns one value, the result of the step.
     """
     match step.action:
         case SubRecipe(mode="inherit") as call if not rounds_are_apart(step):
@@ -166,19 +166,19 @@ def written_on_failure(step: Step, name: str) -> bool:
 
 
 def loop_names(loop: Loop) -> tuple[str, ...]:
-    """Return the names that a loop gives its rounds and takes away at its end."""
+    """Return the names that a loop sets for its rounds and removes at its end."""
     return (loop.over.name,) if isinstance(loop.over, Foreach) else (LOOP_INDEX, LOOP_ITERATION)
 
 
 def every_loop_name(recipe: Recipe) -> frozenset[str]:
-    """Return the names that any loop of the recipe gives its rounds."""
+    """Return the names that any loop of the recipe sets for its rounds."""
     return frozenset(name for step in every_step(recipe.steps) if step.loop for name in loop_names(step.loop))
 
 
 def list_path(text: str) -> KeyPath | None:
-    """Return the path of the list that a `foreach` text names; None where the text is a larger template.
+    """Return the path of the list that a `foreach` text names; None if the text is a larger template.
 
-    A list is named with or without braces, so a text without any placeholder is a name too.
+    A list is named with or without braces, so a text without a placeholder is a name too.
     """
     found = find_placeholders(text)
     if not found:
@@ -188,7 +188,7 @@ def list_path(text: str) -> KeyPath | None:
 
 
 def as_list(value: Value | Missing) -> list[Value] | None:
-    """Return the list that a `foreach` goes over; a text that is a JSON list counts as one."""
+    """Return the list that a `foreach` iterates over; a text that is a JSON list counts as one."""
     if isinstance(value, str):
         try:
             value = from_json(value)
@@ -204,30 +204,30 @@ CONTEXT_RULES: Final = (*sorted(INSISTING_RULES), "optional")  # what `context_v
 
 
 def is_blank(value: Value) -> bool:
-    """Tell whether an input counts as not given."""
+    """Tell whether an input counts as missing."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def required_names(recipe: Recipe) -> frozenset[str]:
-    """Return the names that a recipe insists on and has no value for."""
+    """Return the names that a recipe requires and has no value for."""
     insisted = {name for name, rule in recipe.context_validation.items() if rule.strip() in INSISTING_RULES}
     return frozenset(name for name in insisted | recipe.inputs if is_blank(recipe.context.get(name)))
 
 
 def declared_names(recipe: Recipe) -> frozenset[str]:
-    """Return the names that a recipe has from the start, or expects of its caller."""
+    """Return the names that a recipe has from the start, or expects from its caller."""
     return frozenset({*recipe.context, *recipe.inputs, *recipe.context_validation})
 
 
 def first_values(
     call: SubRecipe, recipe: Recipe, outer: Mapping[str, Value], passed: Mapping[str, Value]
 ) -> dict[str, Value]:
-    """Return the variables that a sub-recipe starts with; what the call passes counts most."""
+    """Return the variables that a sub-recipe starts with. Values that the call passes win."""
     return {**recipe.context, **(outer if call.mode == "inherit" else {}), **passed}
 
 
 def rules_of(recipe: Recipe) -> Rules:
-    """Return the rules by which the conditions of a recipe are evaluated."""
+    """Return the rules for evaluating the conditions of a recipe."""
     return AMPLIFIER if recipe.dialect == "amplifier" else AMPLIHACK
 
 
@@ -248,7 +248,7 @@ def step_limit(recipe: Recipe) -> int:
 
 
 def levels_for_call(levels: int, call: Limits) -> int:
-    """Return how many levels a call may use of those that are left to its caller; 0 forbids the call."""
+    """Return how many of the caller's remaining levels a call may use; 0 forbids the call."""
     return levels if call.max_depth is None else min(levels, call.max_depth)
 
 
@@ -259,7 +259,7 @@ def levels_inside(levels: int, call: Limits, recipe: Recipe) -> int:
 
 
 def tighter_step_limit(call: Limits, recipe: Recipe) -> int | None:
-    """Return the limit that a call and the called recipe add to those around them, if they add one."""
+    """Return the limit that a call and the called recipe add to those around them, or None."""
     stated = [each for each in (call.max_total_steps, recipe.limits.max_total_steps) if each is not None]
     return min(stated, default=None)
 

@@ -1,4 +1,4 @@
-"""What a variable can hold, and how it reads as text: JSON values, printed in one way everywhere."""
+"""Define the values of variables: JSON values with one text form everywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KeyPath: TypeAlias = tuple[str, ...]  # ("obj", "key", "0"): a name, then keys a
 
 
 class Missing:
-    """The answer of `lookup` for a path that leads nowhere; `None` is a value of its own."""
+    """The result of `lookup` for a path without a value. `None` is a value of its own."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -28,7 +28,7 @@ _INDEX = pattern(r"-?[0-9]{1,9}")
 
 
 def lookup(scope: Mapping[str, Value], path: KeyPath) -> Value | Missing:
-    """The value that a path names, or MISSING."""
+    """Return the value at a path, or MISSING."""
     value: Value | Missing = scope.get(path[0], MISSING)
     for part in path[1:]:
         value = member(value, part)
@@ -47,7 +47,7 @@ def member(value: Value | Missing, key: str) -> Value | Missing:
 
 
 def to_text(value: Value | Missing) -> str:
-    """How a value reads in a prompt or in a shell variable; missing and null are empty."""
+    """Return a value as it appears in a prompt or a shell variable; missing and null are empty."""
     if isinstance(value, str):
         return value
     if value is None or isinstance(value, Missing):
@@ -56,7 +56,7 @@ def to_text(value: Value | Missing) -> str:
 
 
 def to_json(value: Value) -> str:
-    """Compact JSON with sorted keys; integers without a point, floats always with one."""
+    """Return compact JSON with sorted keys; integers have no point, floats always have one."""
     try:
         return _ENCODER.encode(value)
     except (ValueError, TypeError):  # a number without end, or a map that is no dict
@@ -74,8 +74,9 @@ def _finite(value: Value) -> Value:
 
 
 def from_json(text: str) -> Value:
-    """Strict JSON: no NaN or Infinity, no number too big for a float, no abysmal depth. Raises ValueError."""
+    """Parse strict JSON: no NaN or Infinity, no huge number, no extreme depth. Raises ValueError."""
     value: Value = json.loads(text, parse_constant=_refuse, parse_float=_float)
+    # Counting brackets first is cheap, and most texts have few.
     if text.count("[") + text.count("{") > DEEPEST and _deeper_than(DEEPEST, value):
         raise ValueError(f"it is nested more than {DEEPEST} levels deep")
     return value
@@ -106,14 +107,15 @@ def _float(text: str) -> float:
 
 
 def typed(text: str) -> Value:
-    """The value that an output or `--set` text stands for; numbers only where nothing is lost.
+    """Return the value that an output or `--set` text stands for; a number only if nothing is lost.
 
-    `true`, `42`, `{"a": 1}` become values; `1.10`, `4e5`, `007` and 30-digit ids stay the text they are.
+    `true`, `42`, `{"a": 1}` become values; `1.10`, `4e5`, `007` and 30-digit ids stay text.
     """
     try:
         value = from_json(text)
     except (ValueError, RecursionError):
         return text
+    # A number that would print differently (1.10, 4e5) has lost something: the text is kept.
     if isinstance(value, str) or (_is_number(value) and json.dumps(value) != text.strip()):
         return text
     return value
@@ -123,8 +125,14 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def one_line(text: str, width: int = 200) -> str:
+    """Return the text on one line of at most `width` characters; an ellipsis marks a cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
 def truncate(text: str, limit: int) -> str:
-    """The longest beginning of at most `limit` UTF-8 bytes, cut between characters."""
+    """Return the longest beginning of at most `limit` UTF-8 bytes, cut between characters."""
     data, end = text.encode("utf-8", "surrogatepass"), max(0, limit)
     if len(data) <= end:
         return text
@@ -134,7 +142,7 @@ def truncate(text: str, limit: int) -> str:
 
 
 def tail(text: str, limit: int) -> str:
-    """The longest end of at most `limit` UTF-8 bytes, cut between characters."""
+    """Return the longest end of at most `limit` UTF-8 bytes, cut between characters."""
     data = text.encode("utf-8", "surrogatepass")
     start = max(0, len(data) - max(0, limit))
     while start < len(data) and _inside_character(data[start]):

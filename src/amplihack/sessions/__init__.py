@@ -1,4 +1,4 @@
-"""Decide what can be decided about a session from its messages, events and metadata alone.
+"""Decide about sessions from their messages, events and metadata alone.
 
-So far only the facade `amplifier_foundation` asks for it.
+At present only the facade `amplifier_foundation` uses this.
 """

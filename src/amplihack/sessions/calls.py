@@ -1,7 +1,7 @@
-"""Tool calls and their results as messages carry them, in either of the two customary forms.
+"""Read tool calls and their results from messages, in either of the two common forms.
 
-A call stands in `tool_calls`, or as a `tool_use` or `tool_call` block of the content. A result is a message
-of the role `tool`, or a `tool_result` block.
+A call is in `tool_calls`, or a `tool_use` or `tool_call` block of the content. A result is a message of the
+role `tool`, or a `tool_result` block.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class ToolCall(Record):
 
 
 def blocks_of(message: Message) -> list[dict[str, Any]]:
-    """The blocks of the content; none when it is plain text."""
+    """Return the blocks of the content; none if it is plain text."""
     content = message.get("content")
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
 def text_of(message: Message) -> str:
-    """The text of the content, blocks joined by spaces."""
+    """Return the text of the content, with blocks joined by spaces."""
     content = message.get("content")
     if isinstance(content, str):
         return content
@@ -37,7 +37,7 @@ def text_of(message: Message) -> str:
 
 
 def calls_of(message: Message) -> tuple[ToolCall, ...]:
-    """The tool calls of an assistant's message, each once."""
+    """Return the tool calls of an assistant's message, each once."""
     if message.get("role") != "assistant":
         return ()
     listed = message.get("tool_calls")
@@ -48,7 +48,7 @@ def calls_of(message: Message) -> tuple[ToolCall, ...]:
 
 
 def results_of(message: Message) -> tuple[str, ...]:
-    """The ids of the calls that a message answers."""
+    """Return the ids of the calls that a message answers."""
     if message.get("role") == "tool":
         found = message.get("tool_call_id")
         if isinstance(found, str) and found:
@@ -57,7 +57,7 @@ def results_of(message: Message) -> tuple[str, ...]:
 
 
 def is_real_user_message(entry: Message) -> bool:
-    """True when a person wrote it: neither a tool's result nor a reminder put in by a hook."""
+    """Tell whether a person wrote it: neither a tool's result nor a reminder from a hook."""
     if entry.get("role") != "user" or entry.get("tool_call_id"):
         return False
     blocks = blocks_of(entry)
@@ -69,7 +69,7 @@ def is_real_user_message(entry: Message) -> bool:
 
 
 def without_calls(message: Message, ids: Collection[str]) -> Message | None:
-    """The message without these calls, or None when nothing is left of it."""
+    """Return the message without these calls, or None when nothing is left of it."""
     kept = dict(message)
     if isinstance(kept.get("tool_calls"), list):
         kept["tool_calls"] = [call for call in kept["tool_calls"] if _call_id(call) not in ids]
@@ -81,7 +81,7 @@ def without_calls(message: Message, ids: Collection[str]) -> Message | None:
 
 
 def without_results(message: Message, ids: Collection[str]) -> Message | None:
-    """The message without the results of these calls, or None when nothing is left of it."""
+    """Return the message without the results of these calls, or None when nothing is left of it."""
     answered = set(results_of(message))
     if not answered & set(ids):
         return message

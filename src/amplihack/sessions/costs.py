@@ -1,4 +1,4 @@
-"""What sessions cost: sums of what their parts report, and a child's sum passed on to its parent."""
+"""Sum up the costs of sessions, and pass a child's sum to its parent."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ COST_CHANNEL = "session.cost"
 
 
 class CostReader(Protocol):
-    """A session's coordinator, as far as its costs can be asked for."""
+    """The part of a session's coordinator that reports costs."""
 
     async def collect_contributions(self, channel: str, /) -> Any: ...
 
 
 class CostTaker(Protocol):
-    """A session's coordinator, as far as costs can be added."""
+    """The part of a session's coordinator that accepts costs."""
 
     def register_contributor(self, channel: str, name: str, callback: Callable[[], Any], /) -> Any: ...
 
 
 def sum_cost_usd(contributions: Iterable[Any] | None) -> Decimal | None:
-    """The sum of all `cost_usd`; None when there is no figure at all, which is not the same as nothing."""
+    """Return the sum of all `cost_usd`; None if there is no figure, which is not the same as 0."""
     costs = [cost for item in contributions or () if (cost := _cost(item)) is not None]
     return sum(costs, Decimal()) if costs else None
 
@@ -34,7 +34,7 @@ async def bridge_child_cost(
     *,
     warn: Callable[[str], None] | None = None,
 ) -> None:
-    """Let the parent report what the child has cost so far. A failure is told to `warn`, never raised."""
+    """Let the parent report what the child has cost so far. A failure goes to `warn`, never raised."""
     try:
         total = sum_cost_usd(await child_coordinator.collect_contributions(COST_CHANNEL))
         if total is not None:

@@ -1,7 +1,7 @@
-"""What is wrong with a transcript, and how to mend it.
+"""Find out what is wrong with a transcript, and repair it.
 
 A round is one or more assistant messages that call tools, then the results. Providers refuse a call whose
-result is missing or stands in another round, and results that no assistant message follows.
+result is missing or is in another round, and results that no assistant message follows.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class ToolIndex(TypedDict):
 
 
 class _Round(Record):
-    """Which round each entry belongs to, and after which results the assistant never spoke."""
+    """The round of each entry, and the results after which the assistant never spoke."""
 
     of: tuple[int, ...]
     unanswered: tuple[int, ...]
 
 
 def build_tool_index(entries: Sequence[Message]) -> ToolIndex:
-    """Where each tool call and each result stands, by id; of several the first."""
+    """Return the position of each tool call and result by id; of several, the first."""
     index: ToolIndex = {"tool_uses": {}, "tool_results": {}}
     for position, entry in enumerate(entries):
         for call in calls_of(entry):
@@ -70,7 +70,7 @@ def build_tool_index(entries: Sequence[Message]) -> ToolIndex:
 
 
 def diagnose_transcript(entries: Sequence[Message]) -> DiagnosisResult:
-    """Whether a provider would accept these messages, and if not, why."""
+    """Tell whether a provider would accept these messages, and if not, why."""
     rounds = _rounds(entries)
     answered = {found for entry in entries for found in results_of(entry)}
     unmet = [call.id for calls in _unmet(entries, rounds).values() for call in calls]
@@ -94,7 +94,7 @@ def diagnose_transcript(entries: Sequence[Message]) -> DiagnosisResult:
 
 
 def repair_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) -> list[Message]:
-    """The messages with what is missing made up and what is misplaced left out; then they are healthy."""
+    """Return healthy messages: missing results are made up, misplaced ones left out."""
     if diagnosis["status"] == "healthy":
         return _plain(entries)
     rounds = _rounds(entries)
@@ -112,7 +112,7 @@ def repair_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) ->
 
 
 def rewind_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) -> list[Message]:
-    """The messages before the turn in which the trouble starts; none if that is the first."""
+    """Return the messages before the turn in which the problem starts; none if that is the first."""
     if diagnosis["status"] == "healthy":
         return _plain(entries)
     rounds = _rounds(entries)
@@ -140,7 +140,7 @@ def _rounds(entries: Sequence[Message]) -> _Round:
 
 
 def _unmet(entries: Sequence[Message], rounds: _Round) -> dict[int, list[ToolCall]]:
-    """The calls that their own round does not answer, by the index of the message that calls."""
+    """Return the calls without a result in their own round, by the index of the calling message."""
     met = {(rounds.of[index], found) for index, entry in enumerate(entries) for found in results_of(entry)}
     unmet: dict[int, list[ToolCall]] = {}
     for index, entry in enumerate(entries):
@@ -151,7 +151,7 @@ def _unmet(entries: Sequence[Message], rounds: _Round) -> dict[int, list[ToolCal
 
 
 def _strays(entries: Sequence[Message], rounds: _Round) -> dict[int, set[str]]:
-    """The results for which their own round has no call, by the index of their message."""
+    """Return the results without a call in their own round, by the index of their message."""
     made = {(rounds.of[index], call.id) for index, entry in enumerate(entries) for call in calls_of(entry)}
     return {
         index: lost
@@ -161,7 +161,7 @@ def _strays(entries: Sequence[Message], rounds: _Round) -> dict[int, set[str]]:
 
 
 def _closed(messages: Sequence[Message]) -> list[Message]:
-    """The messages with an answer wherever results are followed by the user's next words."""
+    """Return the messages with an answer wherever the user's next message follows results."""
     unanswered = set(_rounds(messages).unanswered)
     closed: list[Message] = []
     for index, message in enumerate(messages):

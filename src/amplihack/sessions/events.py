@@ -1,4 +1,4 @@
-"""Event logs, one JSON object per line: cut at a moment, counted, summarised."""
+"""Read event logs, one JSON object per line: cut them at a time, and summarise them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EventSummary(TypedDict):
 
 
 def moment(text: object) -> datetime | None:
-    """The moment that an ISO 8601 text names, or None; without a zone it is UTC."""
+    """Return the time that an ISO 8601 text names, or None. Without a zone it is UTC."""
     if not isinstance(text, str):
         return None
     try:
@@ -33,13 +33,13 @@ def moment(text: object) -> datetime | None:
 
 
 def timestamp_of(record: Event) -> str | None:
-    """The time of an event or a message, as it was written."""
+    """Return the time of an event or a message, as it was written."""
     found = record.get("ts") or record.get("timestamp")
     return found if isinstance(found, str) else None
 
 
 def read_events(lines: Iterable[str | bytes]) -> Iterator[Event]:
-    """The events; lines that are no JSON object are passed over."""
+    """Yield the events. Lines that are no JSON object are skipped."""
     for line in lines:
         if not line.strip():
             continue
@@ -54,9 +54,9 @@ def read_events(lines: Iterable[str | bytes]) -> Iterator[Event]:
 def events_until(
     events: Iterable[Event], cutoff: str, *, session_id: str | None = None, parent_id: str | None = None
 ) -> Iterator[Event]:
-    """The events up to the moment, those without a time among them, under another session's id if asked.
+    """Yield the events up to a time, and those without a time, with another session's id if given.
 
-    Raises ValueError for a cutoff that names no moment.
+    Raises ValueError for an invalid cutoff.
     """
     end = moment(cutoff)
     if end is None:
@@ -67,13 +67,13 @@ def events_until(
 
 
 def last_timestamp(messages: Sequence[Message], turn: int) -> str | None:
-    """The time of the last message through the turn that has one. Raises ValueError without such a turn."""
+    """Return the last known time up to the end of a turn. Raises ValueError for an unknown turn."""
     times = (timestamp_of(message) for message in reversed(through_turn(messages, turn)))
     return next((time for time in times if time), None)
 
 
 def summarise_events(events: Iterable[Event]) -> EventSummary:
-    """How many of each kind there are, and the earliest and latest time."""
+    """Return the number of events of each kind, and the earliest and latest time."""
     kinds: Counter[str] = Counter()
     first: tuple[datetime, str] | None = None
     last: tuple[datetime, str] | None = None

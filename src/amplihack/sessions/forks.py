@@ -1,4 +1,4 @@
-"""A session continued from an earlier turn, under an id of its own."""
+"""Continue a session from an earlier turn, with an id of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_PARENT = "unknown"
 
 
 class ForkResult(Record):
-    """The new session; `messages` only when it exists in memory alone."""
+    """The new session. `messages` is set only if it exists in memory alone."""
 
     session_id: str
     session_dir: Path | None
@@ -43,7 +43,7 @@ class Cut(Record):
 
 
 def cut_at(messages: Sequence[Message], turn: int | None, *, handle_orphaned_tools: str) -> Cut:
-    """Through the turn, or through the last one. Raises ValueError when there is no such turn."""
+    """Cut after the turn, or after the last one. Raises ValueError for an unknown turn."""
     last = count_turns(messages)
     if last == 0 and turn is None:
         return Cut(0, [])
@@ -58,13 +58,13 @@ def fork_session_in_memory(
     parent_id: str | None = None,
     handle_orphaned_tools: str = "complete",
 ) -> ForkResult:
-    """A fork that is stored nowhere."""
+    """Return a fork that is stored nowhere."""
     cut = cut_at(messages, turn, handle_orphaned_tools=handle_orphaned_tools)
     return ForkResult(new_id(), None, parent_id or NO_PARENT, cut.turn, len(cut.messages), cut.messages)
 
 
 def preview_fork(messages: Sequence[Message], turn: int, parent_id: str) -> ForkPreview:
-    """What a fork at this turn would hold."""
+    """Return what a fork at this turn would hold."""
     last = count_turns(messages)
     part = through_turn(messages, _in_range(turn, last))
     orphaned = find_orphaned_tool_calls(part)

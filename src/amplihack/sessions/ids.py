@@ -1,4 +1,4 @@
-"""Ids of sub-sessions: `<parent span>-<own span>_<agent>`, so that a child's id names its parent's span."""
+"""Make ids of sub-sessions, `<parent span>-<own span>_<agent>`, that name the parent's span."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def generate_sub_session_id(
     parent_session_id: str | None = None,
     parent_trace_id: str | None = None,
 ) -> str:
-    """A new id, safe as a file name on any system."""
+    """Return a new id, safe as a file name on any system."""
     slug = re.sub(r"[^a-z0-9]+", "-", (agent_name or "").lower()).strip("-") or "agent"
     return f"{_parent_span(parent_session_id, parent_trace_id)}-{secrets.token_hex(8)}_{slug}"
 
@@ -26,5 +26,6 @@ def _parent_span(session_id: str | None, trace_id: str | None) -> str:
     if child := _CHILD.fullmatch(session_id or ""):
         return child[1]
     if _TRACE.fullmatch(trace := (trace_id or "").lower()):
+        # The middle of a trace id serves as a span id, which has 16 digits.
         return trace[8:24]
     return _NO_SPAN

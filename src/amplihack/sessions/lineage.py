@@ -1,4 +1,4 @@
-"""Who was forked or spawned from whom."""
+"""Tell which session was forked or spawned from which."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SessionLineage(TypedDict):
 
 
 def lineage_of(session_id: str, sessions: Mapping[str, Mapping[str, Any]]) -> SessionLineage:
-    """The family of one session, from the metadata of all by id. Ends where parents form a circle."""
+    """Return the family of a session from the metadata of all by id. A circle of parents ends the walk."""
     own = sessions.get(session_id, {})
     ancestors: list[str] = []
     parent = _parent(own)

@@ -1,4 +1,4 @@
-"""A conversation cut into turns: a message of the role `user` and everything up to the next one, from 1."""
+"""Cut a conversation into turns: a `user` message and everything up to the next one, counted from 1."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TurnSummary(TypedDict):
 
 
 def get_turn_boundaries(messages: Sequence[Message]) -> list[int]:
-    """Where each turn starts."""
+    """Return the index where each turn starts."""
     return [index for index, message in enumerate(messages) if message.get("role") == "user"]
 
 
@@ -54,7 +54,7 @@ def count_turns(messages: Sequence[Message]) -> int:
 def slice_to_turn(
     messages: Sequence[Message], turn: int, *, handle_orphaned_tools: str = "complete"
 ) -> list[Message]:
-    """Everything through the turn; calls left without a result are completed, removed, or an error."""
+    """Return the messages through a turn. Calls without result are completed, removed, or an error."""
     if handle_orphaned_tools not in _MODES:
         raise ValueError(
             f"Unknown handle_orphaned_tools {handle_orphaned_tools!r}: use one of {', '.join(_MODES)}"
@@ -72,7 +72,7 @@ def slice_to_turn(
 
 
 def through_turn(messages: Sequence[Message], turn: int) -> list[Message]:
-    """Everything up to the end of the turn, as it is. Raises ValueError when there is no such turn."""
+    """Return the messages up to the end of a turn, unchanged. Raises ValueError for an unknown turn."""
     if turn < 1:
         raise ValueError(f"Turn must be >= 1, got {turn}")
     starts = get_turn_boundaries(messages)
@@ -84,7 +84,7 @@ def through_turn(messages: Sequence[Message], turn: int) -> list[Message]:
 
 
 def find_orphaned_tool_calls(messages: Iterable[Message]) -> list[str]:
-    """The ids of the calls that nothing answers, in order."""
+    """Return the ids of the calls without a result, in order."""
     called: dict[str, None] = {}
     answered: set[str] = set()
     for message in messages:
@@ -96,7 +96,7 @@ def find_orphaned_tool_calls(messages: Iterable[Message]) -> list[str]:
 def add_synthetic_tool_results(
     messages: Sequence[Message], orphaned_ids: Collection[str], *, synthetic_content: str | None = None
 ) -> list[Message]:
-    """The messages with an error as the result of each such call, and an answer before the next turn."""
+    """Return the messages with an error as result of each such call, and an answer before the next turn."""
     wanted = set(orphaned_ids)
     missing = {
         index: calls
@@ -109,7 +109,7 @@ def add_synthetic_tool_results(
 def answer_calls(
     messages: Sequence[Message], missing: Mapping[int, Sequence[ToolCall]], content: str
 ) -> list[Message]:
-    """The messages with a result made up for each missing one, by the index of the message that calls."""
+    """Return the messages with a made-up result for each missing one, by index of the calling message."""
     answered: list[Message] = []
     waiting: list[Message] = []
     interrupted = False
@@ -128,12 +128,12 @@ def answer_calls(
 
 
 def closing_message() -> Message:
-    """What the assistant says where it never got to answer."""
+    """Return what the assistant says if it never got to answer."""
     return {"role": "assistant", "content": _CLOSING}
 
 
 def get_turn_summary(messages: Sequence[Message], turn: int, *, max_length: int = 100) -> TurnSummary:
-    """What a turn is about, in a line each. Raises ValueError when there is no such turn."""
+    """Return what a turn is about, in a line each. Raises ValueError for an unknown turn."""
     starts = get_turn_boundaries(messages)
     if not 1 <= turn <= len(starts):
         raise ValueError(f"Turn {turn} out of range (1-{len(starts)})")

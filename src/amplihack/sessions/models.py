@@ -1,4 +1,4 @@
-"""Patterns such as `claude-haiku-*` matched with the models that a live provider offers."""
+"""Match patterns such as `claude-haiku-*` with the models that a live provider offers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _Version: TypeAlias = tuple[tuple[str | int, ...], tuple[int, ...], str]
 
 
 class Coordinator(Protocol):
-    """A session's coordinator, as far as it knows its providers."""
+    """The part of a session's coordinator that knows its providers."""
 
     def get(self, mount_point: str, /) -> Any: ...
 
 
 class ModelResolutionResult(Record):
-    """`resolved_model` is None when nothing matched; `pattern` is None when there was none."""
+    """The matched model. `resolved_model` is None if nothing matched; `pattern` if there was none."""
 
     resolved_model: str | None
     pattern: str | None = None
@@ -43,7 +43,7 @@ async def resolve_model_pattern(
     *,
     warn: Callable[[str], None] | None = None,
 ) -> ModelResolutionResult:
-    """The newest model that matches, in any case of letters. What is no pattern is the model itself."""
+    """Return the newest model that matches, ignoring case. A text that is no pattern is the model itself."""
     tell = warn or (lambda _: None)
     if not is_glob_pattern(model_hint):
         return ModelResolutionResult(model_hint)
@@ -62,7 +62,7 @@ async def resolve_model_pattern(
 
 
 def matching_models(pattern: str, models: Sequence[str]) -> list[str]:
-    """The models that match, newest first."""
+    """Return the models that match, newest first."""
     lower = pattern.lower()
     return sorted(
         (model for model in models if fnmatchcase(model.lower(), lower)), key=_version, reverse=True
@@ -70,7 +70,7 @@ def matching_models(pattern: str, models: Sequence[str]) -> list[str]:
 
 
 def _version(model: str) -> _Version:
-    """Numbers count as numbers, and a date only decides between equal versions."""
+    """Return a sort key: numbers count as numbers, and a date only decides between equal versions."""
     parts: list[str | int] = []
     dates: list[int] = []
     for index, part in enumerate(_NUMBER.split(model.lower())):

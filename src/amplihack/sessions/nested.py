@@ -1,4 +1,4 @@
-"""Values deep inside mappings, by the list of keys that leads to them."""
+"""Get and set values deep inside mappings, by a list of keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def get_nested(data: dict[str, Any], path: Sequence[str], default: Any = None) -> Any:
-    """The value at the end of the path, or the default when a key is missing on the way."""
+    """Return the value at the end of the path, or the default if a key is missing on the way."""
     found: Any = data
     for key in path:
         if not isinstance(found, dict) or key not in found:
@@ -17,7 +17,7 @@ def get_nested(data: dict[str, Any], path: Sequence[str], default: Any = None) -
 
 
 def set_nested(data: dict[str, Any], path: Sequence[str], value: Any) -> None:
-    """Put the value at the end of the path, in place; whatever is in the way becomes a mapping."""
+    """Set the value at the end of the path, in place. Whatever is in the way becomes a mapping."""
     if not path:
         return
     for key in path[:-1]:

@@ -1,4 +1,4 @@
-"""Events that logging hooks of a mount plan are told to listen for."""
+"""Tell the logging hooks of a mount plan which events to listen for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LISTENING_HOOKS = frozenset({"hooks-logging", "hook-context-intelligence"})
 def inject_additional_events(
     mount_plan: dict[str, Any], events: Iterable[str], target_modules: Collection[str] | None = None
 ) -> None:
-    """Add the events to what the plan's logging hooks listen for, in place: each once, the user's first."""
+    """Add events to what the plan's logging hooks listen for, in place: each once, the user's first."""
     targets = LISTENING_HOOKS if target_modules is None else target_modules
     wanted = list(events)
     for hook in mount_plan.get("hooks") or ():

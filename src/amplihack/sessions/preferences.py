@@ -1,4 +1,4 @@
-"""Which provider and model a session should use, out of those that its mount plan has."""
+"""Choose the provider and model of a session, out of those in its mount plan."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROTECTED_KEYS = frozenset({
 
 
 class ProviderPreference(Record):
-    """A wish: this provider with this model, which may be a pattern."""
+    """A preferred provider and model; the model may be a pattern."""
 
     provider: str
     model: str
@@ -34,7 +34,7 @@ class ProviderPreference(Record):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ProviderPreference:
-        """Raises ValueError when one of the two names is missing."""
+        """Return the preference from its data. Raises ValueError if one of the two names is missing."""
         for key in ("provider", "model"):
             if key not in data:
                 raise ValueError(f"ProviderPreference requires '{key}' key")
@@ -44,7 +44,7 @@ class ProviderPreference(Record):
 def apply_provider_preferences(
     mount_plan: MountPlan, preferences: Sequence[ProviderPreference], *, warn: Warn | None = None
 ) -> MountPlan:
-    """A plan that prefers the first wish that it can meet; the plan itself when it can meet none."""
+    """Return a plan with the first preference that it can meet; the plan itself if it can meet none."""
     providers = _providers(mount_plan, preferences, warn)
     for wish in preferences if providers else ():
         index = find_provider_index(providers, wish.provider)
@@ -60,7 +60,7 @@ async def apply_provider_preferences_with_resolution(
     *,
     warn: Warn | None = None,
 ) -> MountPlan:
-    """The same, with model patterns resolved by the live providers; an unresolved one counts as unmet."""
+    """Do the same with model patterns resolved by the live providers. An unresolved one is unmet."""
     providers = _providers(mount_plan, preferences, warn)
     for wish in preferences if providers else ():
         index = find_provider_index(providers, wish.provider)
@@ -82,7 +82,8 @@ def override_provider(
     model: str,
     pref_config: Mapping[str, Any] | None = None,
 ) -> MountPlan:
-    """A new plan in which the provider at the index comes first, with this model."""
+    """Return a new plan in which the provider at the index comes first, with this model."""
+    # A preference may come from an agent file, so protected keys are dropped.
     chosen = {key: value for key, value in (pref_config or {}).items() if key not in PROTECTED_KEYS}
     copies = [dict(entry) for entry in providers]
     before = copies[index].get("config") or {}

@@ -1,4 +1,4 @@
-"""Providers found by any of their names: the entry's id, its module, the module without `provider-`."""
+"""Find providers by any of their names: the entry's id, its module, the module without `provider-`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DEFAULT_PRIORITY = 100
 
 
 def provider_lookup(providers: Sequence[Entry]) -> dict[str, int]:
-    """Every name that stands for an entry. Of several with one name the lowest priority number has it."""
+    """Return every name of an entry with its index. The lowest priority number wins a shared name."""
     lookup: dict[str, int] = {}
     best_last = sorted(range(len(providers)), key=lambda index: (-priority_of(providers[index]), -index))
     for index in best_last:
@@ -24,14 +24,14 @@ def provider_lookup(providers: Sequence[Entry]) -> dict[str, int]:
 
 
 def find_provider_index(providers: Sequence[Entry], name: str) -> int | None:
-    """Where the entry of that name stands, or None."""
+    """Return the index of the entry with that name, or None."""
     return provider_lookup(providers).get(name)
 
 
 def find_provider_instance(mounted: Mapping[str, Any], name: str, coordinator: Any = None) -> Any | None:
-    """The live provider of that name, or None.
+    """Return the live provider with that name, or None.
 
-    Instances are mounted under their ids; a module's name stands for the one that the plan prefers.
+    Instances are mounted under their ids. A module's name means the instance that the plan prefers.
     """
     for spelling in _spellings(name):
         if spelling in mounted:

@@ -1,4 +1,4 @@
-"""Any value reduced to what JSON can hold. Each part is looked at once."""
+"""Reduce any value to what JSON can hold. Each part is visited once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_DEPTH = 50
 
 
 def sanitize_for_json(value: Any, *, max_depth: int = MAX_DEPTH) -> Any:
-    """The value with everything left out that JSON cannot hold; None when nothing is left.
+    """Return the value without everything that JSON cannot hold; None when nothing is left.
 
     Inside containers None is left out too. Objects become mappings of their attributes.
     """
@@ -18,7 +18,7 @@ def sanitize_for_json(value: Any, *, max_depth: int = MAX_DEPTH) -> Any:
 
 
 def sanitize_message(message: Any) -> dict[str, Any]:
-    """A message ready to be stored: thinking as plain text, the provider's own blocks left out."""
+    """Return a message ready to be stored: thinking as plain text, the provider's own blocks left out."""
     fields = _attributes(message) if not isinstance(message, Mapping) else message
     if fields is None:
         return {}

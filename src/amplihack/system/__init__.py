@@ -1,1 +1,1 @@
-"""The only room that touches the machine. It has no opinions."""
+"""Touch the machine: files, processes, network. No other room does."""

@@ -1,4 +1,4 @@
-"""Agents that are markdown files: a reference to the persona that it names."""
+"""Find agents that are markdown files, by reference."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DEEPEST = 3  # namespace, category, name
 
 
 class AgentPage(Record):
-    """Who an agent is: the text of its file below the frontmatter, and the model it asks for."""
+    """The text of an agent's file below the frontmatter, and the model that it asks for."""
 
     text: str
     model: str | None
@@ -33,13 +33,13 @@ class AgentPage(Record):
 
 
 class AgentFiles(Record):
-    """Finds agents in directories, in order."""
+    """Finds agents in directories, searched in order."""
 
     directories: tuple[Path, ...]
 
     @classmethod
     def of(cls, home: Home, working_dir: Path) -> AgentFiles:
-        """Look in the user's agents, the project's, then the staged and the packaged framework bundle's."""
+        """Search the user's agents, the project's, then the staged and the packaged framework bundle's."""
         project = home.cwd / working_dir
         return cls(
             (
@@ -72,7 +72,7 @@ class AgentFiles(Record):
         )
 
     def known(self) -> tuple[str, ...]:
-        """Return a reference to every agent there is, in order of the alphabet."""
+        """Return references to all agents, sorted."""
         found = {
             str(reference)
             for directory in self._searched()

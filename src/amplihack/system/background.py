@@ -1,7 +1,7 @@
-"""What the steps of a run leave running: it lives, and is heard, until the run ends it.
+"""Keep processes that steps leave running, until the run ends them.
 
-`server &` in one step serves the next ones, whether its output goes to a file or to ours. While a run is open
-under its mark, `run_process` hands over the pipes that are still held when a process with that mark exits.
+`server &` in one step serves later steps, whether its output goes to a file or to us. While a run is open
+under its mark, `run_process` hands over the pipes that are still open when a process with that mark exits.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 
+from amplihack.recipes.events import below
 from amplihack.recipes.ports import LeftRunning
-from amplihack.system.marks import command_after, run_mark, step_of
+from amplihack.system.process_marks import command_after, run_mark, step_of
 from amplihack.system.process_table import TABLE, Member, command_of, marks_of, tree
 from amplihack.system.process_tree import HURRY, end_tree, group_alive
 from amplihack.system.spawn import GRACE, ProcessError
@@ -21,7 +22,7 @@ _open: dict[str, Background] = {}
 
 
 class Background:
-    """The background of one run; `environment` is the one that all its processes start with."""
+    """The background processes of one run. All of them start with `environment`."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._mark = run_mark(environment)
@@ -31,12 +32,12 @@ class Background:
             _open[self._mark] = self
 
     def take(self, leader: int, step: str, close_pipes: Callable[[], None]) -> None:
-        """Take over what a process that has exited left running."""
+        """Take over what an exited process left running."""
         self._groups[leader] = step
         self._pipes.append(close_pipes)
 
     async def end(self, *, grace: float = GRACE) -> tuple[LeftRunning, ...]:
-        """End all that is left, even when cancelled meanwhile, and tell what that was."""
+        """End everything that is left, even when cancelled meanwhile, and return what it was."""
         if _open.pop(self._mark, None) is None:
             return ()
         try:
@@ -54,7 +55,7 @@ class Background:
         await undisturbed(_gathered(ends))
 
     def _commands(self, step: str) -> set[str]:
-        """Return the marks of all that a step started and that lives."""
+        """Return the marks of all living commands that a step started."""
         alive = {command_after(marks_of(member), self._mark) for member in tree(self._mark)}
         return {mark for mark in alive if _is_inside(step_of(mark), step)}
 
@@ -74,7 +75,7 @@ class Background:
         return await _gathered(groups)
 
     def _left(self) -> Iterator[LeftRunning]:
-        """Return the processes that no other one of them has started, with the step of each."""
+        """Yield the topmost processes that are left, with the step of each."""
         if not TABLE:
             yield from (LeftRunning(step, "") for leader, step in self._groups.items() if group_alive(leader))
         found = tree(self._mark)
@@ -90,7 +91,7 @@ async def _gathered(ends: Sequence[Coroutine[None, None, bool]]) -> bool:
 
 
 def _is_inside(step: str, outer: str) -> bool:
-    return step == outer or step.startswith((f"{outer}/", f"{outer}["))
+    return step == outer or below(step, outer)
 
 
 def _number(member: Member) -> int:
@@ -98,5 +99,5 @@ def _number(member: Member) -> int:
 
 
 def background_of(environment: Mapping[str, str]) -> Background | None:
-    """Return the background of the run to which a process with this environment belongs."""
+    """Return the background of the run that a process with this environment belongs to."""
     return _open.get(run_mark(environment))

@@ -1,4 +1,4 @@
-"""Answer questions about files for the bundle room; an answer holds for the whole load."""
+"""Answer questions about files for the bundle room. An answer stays the same for the whole load."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LARGEST = 1024 * 1024  # a larger file is no context for anybody
 
 
 class BundleFiles(Record):
-    """Remembers what it was asked; make a new one to see the disk as it is now."""
+    """Caches its answers. Make a new one to see the disk as it is now."""
 
     _kinds: dict[str, str] = field(default_factory=dict)
     _texts: dict[str, FileText | Unreadable] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class BundleFiles(Record):
         )
 
     def stamp(self, path: str) -> tuple[int, int] | None:
-        """Return when a file was changed and how large it is; None when nothing is there."""
+        """Return the change time and size of a file; None if nothing is there."""
         try:
             status = os.stat(path)  # noqa: PTH116 - asked for thousands of files, and a Path costs more
         except (OSError, ValueError):  # nothing is there; a NUL in a path never leads anywhere

@@ -1,4 +1,4 @@
-"""Write and read `bundle.lock`: what every source and every file of a bundle is, by commit or by hash."""
+"""Write and read `bundle.lock`, which pins every source and file of a bundle by commit or hash."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BUILT = ("__pycache__", ".venv", "build", "dist")  # what installing or running
 
 
 class Closure(Record, repr=False):
-    """Everything that a bundle is made of."""
+    """Everything that a bundle consists of."""
 
     nodes: Mapping[str, Node]
     bundle: Bundle
@@ -68,7 +68,7 @@ def lock_drift(directory: Path, closure: Closure) -> tuple[Drift, ...]:
 
 
 def require_frozen(directory: Path, closure: Closure) -> None:
-    """Raise BundleDependencyError, naming every difference, unless all is as it was locked."""
+    """Raise BundleDependencyError with every difference, unless everything is as it was locked."""
     found = lock_drift(directory, closure)
     if found:
         raise error_from(
@@ -79,12 +79,12 @@ def require_frozen(directory: Path, closure: Closure) -> None:
 
 
 def remote_sources(nodes: Iterable[Node]) -> tuple[str, ...]:
-    """Return every source of a graph that is fetched, each once."""
+    """Return every fetched source of a graph, each once."""
     return tuple({without_fragment(node.uri): None for node in nodes if not node.is_local})
 
 
 async def lock_modules(sources: Sources, bundle: Bundle) -> tuple[list[LockEntry], list[AmplihackError]]:
-    """Say what each module's source is now, fetched if need be; and why some cannot be had."""
+    """Return the lock entries of the modules, fetched if needed, and the errors of those that fail."""
     wanted = [source for source in module_sources(bundle) if not parse_uri(source).is_package]
     answers = await asyncio.gather(*(_module_entry(sources, source) for source in wanted))
     found = [answer for answer in answers if isinstance(answer, LockEntry)]
@@ -109,10 +109,10 @@ def _local_module(source: str) -> LockEntry:
 
 
 def _present_modules(bundle: Bundle, lock: BundleLock) -> Iterator[LockEntry]:
-    """Say what the modules are as far as this disk tells.
+    """Yield the lock entries of the modules, as far as this disk tells.
 
-    One that would have to be fetched is what was locked, since a pinned source can be nothing else; one that
-    is not locked is new.
+    A module that would have to be fetched counts as locked, because a pinned source cannot change. One that
+    is not in the lock is new.
     """
     for source in module_sources(bundle):
         parsed = parse_uri(source)
@@ -124,7 +124,7 @@ def _present_modules(bundle: Bundle, lock: BundleLock) -> Iterator[LockEntry]:
 
 
 def _from(entry: LockEntry, directory: Path) -> LockEntry:
-    """Name files below the lock by their path from it, so that a checkout may lie anywhere."""
+    """Name files below the lock by their relative path, so that a checkout can be anywhere."""
     path = Path(entry.uri.removeprefix("file://"))
     below = entry.uri.startswith("file://") and path.is_relative_to(directory)
     return replace(entry, uri=f"./{path.relative_to(directory)}") if below else entry
@@ -142,7 +142,8 @@ def _remote(nodes: Iterable[Node]) -> Iterator[LockEntry]:
 
 
 def _local(closure: Closure) -> Iterator[LockEntry]:
-    """Lock bundle, context, mentioned and agent files that are not part of something fetched."""
+    """Lock bundle, context, mentioned and agent files that are not part of a fetched source."""
+    # Files of a fetched source are covered by its commit or hash.
     fetched = {node.checkout.root for node in closure.nodes.values() if not node.is_local}
     paths = {node.file for node in closure.nodes.values()} | set(_read_files(closure))
     for path in sorted(paths):
@@ -152,7 +153,7 @@ def _local(closure: Closure) -> Iterator[LockEntry]:
 
 
 def _read_files(closure: Closure) -> Iterator[str]:
-    """Return files that a bundle reads besides its own: context, mentions, agents."""
+    """Yield files that a bundle reads besides its own: context, mentions, agents."""
     yield from closure.bundle.resolved_context.values()
     yield from (part.path for part in closure.prompt.parts)
     settings = {leaf.origin.file for _, agent in closure.bundle.agents for _, leaf in leaves(agent)}

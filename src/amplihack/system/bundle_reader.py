@@ -23,11 +23,11 @@ from amplihack.system.sources import ResolvedSource, Sources
 
 
 class BundleReader(Record, frozen=False):
-    """Reads each file once.
+    """Reads each bundle file once.
 
-    `strict` makes includes that would be lost without a word errors of the file. `tolerant` takes what can be
-    read of a wrong file, its errors among the problems. `pins` maps each source that may be fetched to the
-    address of exactly the version that may be; None leaves all of them free.
+    `strict` makes includes that would be lost silently errors of the file. `tolerant` accepts what can be
+    read of a wrong file and keeps its errors as problems. `pins` maps each source that may be fetched to its
+    exact version; None allows any version.
     """
 
     sources: Sources
@@ -141,7 +141,7 @@ class BundleReader(Record, frozen=False):
         return self._decoded[file]
 
     def _root_above(self, file: str, source_root: str) -> Root | None:
-        """Find the nearest root bundle above a nested one, within the same source."""
+        """Find the nearest root bundle above a nested one, in the same source."""
         for directory in root_directories(posixpath.dirname(file), source_root):
             for name in BUNDLE_FILES:
                 candidate = f"{directory}/{name}"
@@ -152,7 +152,7 @@ class BundleReader(Record, frozen=False):
 
 
 def as_bundle_error(error: AmplihackError, file: str = "") -> BundleError:
-    """Return the same failure as one of a bundle."""
+    """Convert a failure to a BundleError."""
     if isinstance(error, BundleError):
         return error
     return BundleLoadError(error.what, where=error.where, fix=error.fix, subject=Subject(path=file or None))

@@ -1,4 +1,4 @@
-"""Running a coroutine to its end from code that is not asynchronous."""
+"""Run a coroutine to its end from synchronous code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GLANCE = 0.1  # seconds between looks at whether the caller was cancelled
 
 
 def run_to_end(work: Coroutine[Any, Any, T]) -> T:
-    """Return what the coroutine returns; works inside a running event loop too, which waits meanwhile."""
+    """Run a coroutine and return its result. A running event loop is blocked meanwhile."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -28,9 +28,9 @@ def run_to_end(work: Coroutine[Any, Any, T]) -> T:
 
 
 def run_until_signal(work: Coroutine[Any, Any, T], *, stopping: Callable[[], None]) -> T:
-    """Run it in the main thread; Ctrl-C and its kin cancel it. Raises KeyboardInterrupt once it has ended.
+    """Run it in the main thread; Ctrl-C and similar signals cancel it, then KeyboardInterrupt is raised.
 
-    The first signal calls `stopping`; each later one leaves no more time to processes that are ending.
+    The first signal calls `stopping`. Each later one leaves no more time to processes that are ending.
     """
 
     async def main() -> asyncio.Task[T]:
@@ -62,9 +62,9 @@ def _end_on_signals(task: asyncio.Task[Any], stopping: Callable[[], None]) -> No
 
 
 def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:
-    """Run it in a thread with an event loop of its own: two loops cannot run in one thread.
+    """Run it in a thread with its own event loop: two loops cannot run in one thread.
 
-    Ctrl-C reaches only the thread that waits. It cancels the coroutine and waits until that has cleaned up.
+    Ctrl-C reaches only the waiting thread. It cancels the coroutine and waits until that has cleaned up.
     """
     from concurrent.futures import ThreadPoolExecutor  # deferred: most runs need no thread
 

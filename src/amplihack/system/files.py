@@ -1,4 +1,4 @@
-"""Reading a file without being trapped by it, and removing a directory whatever is in it."""
+"""Read files safely, and remove directories whatever is in them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLON
 
 
 def read_bytes(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file") -> bytes:
-    """The bytes of a regular file of at most `limit` bytes; never blocks. Raises NotFound or InputError."""
+    """Read a regular file of at most `limit` bytes without blocking. Raises NotFound or InputError."""
     try:
         _require_file(path.stat(), path, kind)  # before opening: opening a device may do something
         # O_NONBLOCK: should a pipe take the file's place in between, opening it does not wait.
@@ -44,7 +44,7 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file")
 
 
 def read_text(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file") -> str:
-    """The UTF-8 text of a file, under the rules of `read_bytes`."""
+    """Read the UTF-8 text of a file, with the rules of `read_bytes`."""
     data = read_bytes(path, limit=limit, kind=kind)
     try:
         return data.decode("utf-8-sig")
@@ -58,17 +58,17 @@ def read_text(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file") 
 
 
 def real(path: Path) -> Path:
-    """The path with every link followed; works for what does not exist and for links that loop."""
+    """Return the path with all links followed; works for missing files and for links that loop."""
     return Path(os.path.realpath(path))
 
 
 def inside(path: Path, directory: Path) -> bool:
-    """True if the path, with every link followed, lies in the directory."""
+    """Tell whether the path, with all links followed, is in the directory."""
     return real(path).is_relative_to(real(directory))
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a directory and all in it, also what was made read-only; links are not followed."""
+    """Remove a directory with all its content, also read-only content. Links are not followed."""
     import shutil  # deferred: most commands remove nothing
 
     if path.is_symlink() or not path.is_dir():
@@ -89,13 +89,13 @@ def remove_tree(path: Path) -> None:
 
 
 def _open_up(path: Path) -> None:
-    """A directory without write permission keeps its content from removal; we made it, so we may open it."""
+    """Make directories writable: content of a read-only directory cannot be removed. They are ours."""
     for directory, _, _ in os.walk(path):
         Path(directory).chmod(stat.S_IRWXU)
 
 
 def short_hash(data: bytes) -> str:
-    """The first 16 hex digits of the SHA-256."""
+    """Return the first 16 hex digits of the SHA-256."""
     import hashlib  # deferred: only lists and manifests need it
 
     return hashlib.sha256(data).hexdigest()[:16]

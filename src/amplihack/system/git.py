@@ -1,4 +1,4 @@
-"""Git, run so that our arguments alone decide what it does: no prompts, no hooks, no user configuration."""
+"""Run git so that only our arguments decide what it does: no prompts, no hooks, no user configuration."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _SET = {
     "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C",
 }
+# A repository can name programs for git to run, such as hooks and monitors. These settings turn them off.
 _SETTINGS = (
     f"core.hooksPath={os.devnull}",
     "core.fsmonitor=false",
@@ -41,7 +42,7 @@ _URL = pattern(r"[a-zA-Z][\w+.-]*://[^\s'\"]+")
 def safe_argv(
     command: str, *arguments: str, protocols: Sequence[str] = ("http", "https"), helpers: bool = False
 ) -> tuple[str, ...]:
-    """A git command line that talks by these protocols only; `helpers` keeps credential helpers."""
+    """Return a git command line that uses these protocols only; `helpers` keeps credential helpers."""
     settings = [*_SETTINGS, *(f"protocol.{name}.allow=always" for name in protocols)]
     if not helpers:
         settings.append("credential.helper=")
@@ -50,31 +51,31 @@ def safe_argv(
 
 
 def safe_environment(environment: Mapping[str, str], *more: str) -> dict[str, str]:
-    """What git may see of an environment: how to reach the network, and `more` by name."""
+    """Return the environment for git: how to reach the network, and the variables in `more`."""
     kept = {name: environment[name] for name in (*_PASSED_ON, *more) if name in environment}
     return {**kept, **_SET}
 
 
 class GitFailed(AmplihackError):  # noqa: N818 - reads as what happened
-    """Git said no, or took too long; its message with every URL left out."""
+    """Raised when git failed or took too long. URLs are removed from its message."""
 
 
 class Git(Record):
-    """Git in one directory."""
+    """Runs git in one directory."""
 
     directory: Path
     environment: Mapping[str, str]
     timeout: float = TIMEOUT
 
     def run(self, command: str, *arguments: str) -> str:
-        """What the command prints. Raises GitFailed, or NothingToUse where git is not installed."""
+        """Return what the command prints. Raises GitFailed, or NothingToUse if git is not installed."""
         code, output, errors = self._finish(command, arguments)
         if code != 0:
             raise GitFailed(f"git {command} failed (exit {code}): {_last_line(errors)}")
         return output
 
     def succeeds(self, command: str, *arguments: str) -> bool:
-        """Whether the command ends well, for commands that answer a question by their exit code."""
+        """Tell whether the command exits with 0, for commands that answer by their exit code."""
         return self._finish(command, arguments)[0] == 0
 
     def _finish(self, command: str, arguments: Sequence[str]) -> tuple[int, str, str]:
@@ -111,7 +112,7 @@ class Git(Record):
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends git and its helpers, which would otherwise keep the pipes open."""
+    """Kill git and its helpers, which would otherwise keep the pipes open."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()

@@ -1,4 +1,4 @@
-"""Where we are: our home root, the user's home and the current directory, decided once at the top."""
+"""Hold our home directory, the user's home and the current directory, decided once at the start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from amplihack.records import Record
 
 
 class Home(Record):
-    """Absolute places that everything else is found from; built once and passed down."""
+    """The directories that everything else is found from; built once and passed down."""
 
     root: Path  # ours: settings, the staged bundle, runs
     user: Path
@@ -20,7 +20,7 @@ class Home(Record):
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], cwd: Path) -> Home:
-        """The home that the environment describes; an empty variable counts as unset. Raises UsageError."""
+        """Return the home that the environment describes. An empty variable is unset. Raises UsageError."""
         user = _absolute(environment.get("HOME") or _login_directory(), cwd)
         chosen = environment.get("AMPLIHACK_HOME")
         root = _absolute(_expanded(chosen, user), cwd) if chosen else user / ".amplihack"
@@ -31,12 +31,12 @@ class Home(Record):
         return self.root / "amplifier-bundle"
 
     def path(self, text: str | Path) -> Path:
-        """A path as a person types it: `~` is their home, and relative means from the current directory."""
+        """Resolve a path as typed: `~` is the user's home, relative means from the current directory."""
         return _absolute(_expanded(str(text), self.user), self.cwd)
 
 
 def this_process() -> tuple[Mapping[str, str], Path]:
-    """The environment and current directory of this process: the only place that asks for them."""
+    """Return the environment and directory of this process. Nothing else asks for them."""
     try:
         return dict(os.environ), Path.cwd()
     except FileNotFoundError as error:

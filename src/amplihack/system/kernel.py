@@ -1,4 +1,4 @@
-"""The agent kernel. It is by far our slowest import: it happens in these functions and nowhere else."""
+"""Call the agent kernel. It is our slowest import by far, so it is imported only in these functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def kernel_version() -> str:
 
 
 def kernel_problems(plan: dict[str, Any]) -> tuple[Problem, ...]:
-    """What the kernel's own validator says about a mount plan."""
+    """Return what the kernel's own validator says about a mount plan."""
     from amplifier_core.validation import MountPlanValidator
 
     result = MountPlanValidator().validate(plan)

@@ -1,4 +1,4 @@
-"""Bytes as they arrive -> whole lines of text."""
+"""Split bytes into whole lines of text as they arrive."""
 
 from __future__ import annotations
 

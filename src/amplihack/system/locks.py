@@ -1,8 +1,8 @@
-"""Locks that hold between processes and vanish with the process that held them.
+"""Lock files and directories between processes. A lock ends with the process that holds it.
 
 A lock is on an open file, so a killed holder leaves nothing to clean up. A lock file may be removed while it
-is held exclusively: whoever waited for it notices, and takes the new one. A directory can be locked as well:
-the lock goes with it when it is renamed.
+is held exclusively: a process that waited for it notices and takes the new one. A directory can be locked
+too, and keeps its lock when it is renamed.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ _BUSY = (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN)
 
 
 class LockError(AmplihackError):
-    """A lock that could not be had: the file cannot be made, or another process keeps it for too long."""
+    """Raised when a lock cannot be taken: its file cannot be made, or another process keeps it too long."""
 
 
 class HeldLock:
-    """A held lock; `release` gives it up, once or more, and so does dropping the last reference."""
+    """A held lock. `release`, or dropping the last reference, gives it up."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path, self._descriptor = path, descriptor
         self._close = weakref.finalize(self, os.close, descriptor)
 
     def is_current(self) -> bool:
-        """Whether the path still leads to what is locked: somebody may have removed it by hand."""
+        """Tell whether the path still names what is locked: somebody may have removed it by hand."""
         return self._close.alive and _is_current(self.path, self._descriptor)
 
     def release(self) -> None:
         self._close()
 
     def remove(self) -> None:
-        """Remove the file of a lock that is held exclusively, and give it up."""
+        """Remove the file of a lock that is held exclusively, and release it."""
         self.path.unlink(missing_ok=True)
         self.release()
 
 
 def try_lock(path: Path, *, shared: bool = False) -> HeldLock | None:
-    """The lock if it is free now, else None. Makes the file and its directory; a link is not followed."""
+    """Return the lock if it is free now, else None. Creates the file and its directory; follows no link."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -61,7 +61,7 @@ def try_lock(path: Path, *, shared: bool = False) -> HeldLock | None:
 
 
 def try_lock_directory(path: Path, *, shared: bool = False) -> HeldLock | None:
-    """The lock on a directory if it is free now, else None; writes nothing. Raises OSError without one."""
+    """Return the lock on a directory if it is free now, else None. Raises OSError if it is missing."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
     return _try(path, descriptor, shared=shared)
 
@@ -81,7 +81,7 @@ def _try(path: Path, descriptor: int, *, shared: bool) -> HeldLock | None:
 
 @contextmanager
 def locked(path: Path, *, shared: bool = False, patience: float | None = None) -> Iterator[HeldLock]:
-    """Hold the lock, after waiting for it up to `patience` seconds (None: as long as it takes)."""
+    """Hold the lock, after waiting up to `patience` seconds (None: without limit)."""
     lock = _patiently(path, partial(try_lock, path, shared=shared), patience)
     try:
         yield lock
@@ -90,7 +90,7 @@ def locked(path: Path, *, shared: bool = False, patience: float | None = None) -
 
 
 def lock_directory(path: Path, *, shared: bool = False, patience: float | None = None) -> HeldLock:
-    """The lock on a directory, after waiting for it as `locked` does. Raises OSError if it is not there."""
+    """Return the lock on a directory, after waiting as `locked` does. Raises OSError if it is missing."""
     return _patiently(path, partial(try_lock_directory, path, shared=shared), patience)
 
 
@@ -108,7 +108,7 @@ def _patiently(path: Path, attempt: Callable[[], HeldLock | None], patience: flo
 async def locked_async(
     path: Path, *, shared: bool = False, patience: float | None = None
 ) -> AsyncIterator[HeldLock]:
-    """`locked`, while the event loop does other things."""
+    """Hold the lock like `locked`, without blocking the event loop."""
     clock = asyncio.get_running_loop().time
     deadline = None if patience is None else clock() + patience
     pause = _SHORTEST
@@ -128,7 +128,7 @@ def _check(deadline: float | None, now: float, path: Path) -> None:
 
 
 def _is_current(path: Path, descriptor: int) -> bool:
-    """Whether the name still leads to the file that was locked: its last holder may have removed it."""
+    """Tell whether the name still leads to the locked file: its last holder may have removed it."""
     ours = os.fstat(descriptor)
     try:
         named = path.stat()

@@ -1,4 +1,4 @@
-"""One output stream of a process, read in chunks while the event loop does other things."""
+"""Read one output stream of a process in chunks, without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _READ = 262_144
 
 
 class OutputPipe:
-    """Gives every chunk to `on_data` and every whole line to `on_lines`; calls `on_end` when it is over.
+    """Passes every chunk to `on_data` and all whole lines to `on_lines`, then calls `on_end`.
 
-    What these raise goes to `on_error`.
+    Exceptions of these go to `on_error`.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class OutputPipe:
         self._loop.add_reader(descriptor, self._read)
 
     def _read(self) -> bool:
-        """Take what there is; return whether there may be more."""
+        """Read what is there, and tell whether there may be more."""
         try:
             data = os.read(self._descriptor, _READ)
         except BlockingIOError:
@@ -48,13 +48,13 @@ class OutputPipe:
             self._on_data(data)
             if self._on_lines is not None and (lines := self._splitter.feed(data)):
                 self._on_lines(lines)
-        except BaseException as error:  # noqa: BLE001 - whoever waits for the process raises it
+        except BaseException as error:  # noqa: BLE001 - raised again where the process is awaited
             self._on_lines = None
             self._on_error(error)
         return True
 
     def drain(self) -> None:
-        """Take what is in the pipe already, which is not much."""
+        """Read what is already in the pipe. Bounded, because a background process may print without end."""
         for _ in range(64):
             if not self.open or not self._read():
                 return

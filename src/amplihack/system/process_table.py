@@ -1,6 +1,6 @@
-"""The processes of this machine as Linux shows them in /proc, and signals that reach exactly the one meant.
+"""Find the processes of this machine in Linux's /proc, and signal exactly the one that is meant.
 
-Elsewhere there is no such table: every question is then answered with nothing.
+Other systems have no such table: there, every question has an empty answer.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from amplihack.recipes.values import one_line
 from amplihack.records import Record, field
-from amplihack.system.marks import VARIABLE, carries
+from amplihack.system.process_marks import VARIABLE, carries
 
 TABLE = sys.platform == "linux"  # whether this machine has one
 _VARIABLE = f"{VARIABLE}=".encode()
@@ -20,7 +21,7 @@ _LONGEST_COMMAND = 100  # characters of a command line that are shown
 
 
 class Member(Record):
-    """A process; `started` tells it from a later one with the same number."""
+    """A process. `started` distinguishes it from a later one with the same id."""
 
     pid: int
     parent: int = field(compare=False)
@@ -31,7 +32,7 @@ class Member(Record):
 
 
 def everyone() -> list[Member]:
-    """Return every process that can be seen, this one excepted."""
+    """Return all visible processes except this one."""
     if not TABLE:
         return []
     own = os.getpid()
@@ -45,7 +46,7 @@ def look_up(pid: int) -> Member | None:
 
 
 def parse_stat(text: str) -> Member:
-    """Read a line of /proc/<pid>/stat; the program's name in it may hold spaces and parentheses."""
+    """Parse a line of /proc/<pid>/stat. The program's name in it may hold spaces and parentheses."""
     pid, rest = text.split(" (", 1)
     fields = rest.rsplit(")", 1)[1].split()
     parent, group, session = (int(field) for field in fields[1:4])
@@ -53,7 +54,7 @@ def parse_stat(text: str) -> Member:
 
 
 def marks_of(member: Member) -> str:
-    """Return the marks that a process was started with; none if it has none or we may not look."""
+    """Return the marks that a process was started with; empty if it has none or we may not look."""
     data = b"\0" + _read(member.pid, "environ")
     _, found, value = data.partition(b"\0" + _VARIABLE)
     return value.partition(b"\0")[0].decode("utf-8", "surrogateescape") if found else ""
@@ -61,12 +62,12 @@ def marks_of(member: Member) -> str:
 
 def command_of(member: Member) -> str:
     """Return the beginning of its command line, on one line."""
-    words = " ".join(_read(member.pid, "cmdline").decode("utf-8", "replace").replace("\0", " ").split())
-    return words if len(words) <= _LONGEST_COMMAND else words[: _LONGEST_COMMAND - 1] + "…"
+    words = _read(member.pid, "cmdline").decode("utf-8", "replace").replace("\0", " ")
+    return one_line(words, _LONGEST_COMMAND)
 
 
 def with_descendants(chosen: Callable[[Member], bool], processes: Iterable[Member]) -> frozenset[Member]:
-    """Return the chosen processes and whatever they started, without zombies."""
+    """Return the chosen processes and their descendants, without zombies."""
     children: dict[int, list[Member]] = {}
     waiting: list[Member] = []
     for member in processes:
@@ -83,7 +84,7 @@ def with_descendants(chosen: Callable[[Member], bool], processes: Iterable[Membe
 
 
 def tree(mark: str, leader: int | None = None) -> frozenset[Member]:
-    """Return all that lives with the mark or in the leader's session, and whatever that has started."""
+    """Return all living processes with the mark or in the leader's session, with their descendants."""
     return with_descendants(lambda each: each.session == leader or carries(marks_of(each), mark), everyone())
 
 
@@ -93,7 +94,7 @@ def lives(member: Member) -> bool:
 
 
 def send(member: Member, number: signal.Signals) -> None:
-    """Signal this process and no other, even if it ends and its number is given away meanwhile."""
+    """Signal this process and no other, even if it ends and its id is reused meanwhile."""
     with suppress(ProcessLookupError, PermissionError):
         try:
             descriptor = os.pidfd_open(member.pid)
@@ -109,13 +110,13 @@ def send(member: Member, number: signal.Signals) -> None:
 
 
 def own_start() -> str:
-    """Return when this process started, in the words of the table; 0 where there is none."""
+    """Return when this process started, as the table writes it; 0 if there is no table."""
     now = look_up(os.getpid())
     return now.started if now else "0"
 
 
 def _read(pid: int, name: str) -> bytes:
-    """Return a file of a process; nothing if it has ended meanwhile, or may not be looked at."""
+    """Return a file of a process; empty if it has ended, or may not be read."""
     try:
         descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

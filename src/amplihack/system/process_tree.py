@@ -1,10 +1,10 @@
-"""Ending a process with everything that it started: ask, wait, insist, and check that nothing is left.
+"""End a process with everything that it started: SIGTERM, wait, SIGKILL, and check that nothing is left.
 
-A process of ours leads its own session and group and carries a mark. On Linux all that it started is found in
-/proc: by the session, by the parents, and by the mark, which outlives both: `timeout`, `set -m`, `setsid` and
-agent tools put their children where a signal to our group does not reach. Elsewhere the group is all that is
-signalled. What a program has detached into a session of its own, orphaned *and* robbed of its environment can
-no longer be told from a stranger; it stays.
+A process of ours leads its own session and group and carries a mark. On Linux all its descendants are found
+in /proc: by the session, by the parents, and by the mark, which stays after both are gone. `timeout`, `set
+-m`, `setsid` and agent tools put their children where a signal to our group does not reach. On other systems
+only the group is signalled. A process that was detached into its own session, orphaned *and* stripped of its
+environment cannot be told from a foreign one; it stays.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from amplihack.system.process_table import TABLE, Member, lives, send, tree
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between looks while a tree is ending; bounded by its grace
 _PATIENCE = 10.0  # seconds that a process gets to die of a SIGKILL before we give up
 
-HURRY = threading.Event()  # set it to end every period of grace now: somebody is impatient
+HURRY = threading.Event()  # set it to end every period of grace now, after a second Ctrl-C
 
 
 async def end_tree(mark: str, *, leader: int | None = None, grace: float) -> bool:
-    """SIGTERM, up to `grace` seconds, then SIGKILL; return whether all are gone.
+    """Send SIGTERM, wait up to `grace` seconds, then send SIGKILL; return whether all are gone.
 
-    To all that carries the mark, that the leader started or that is in its session; the leader must not have
-    been waited for, so that its number is still its own.
+    This ends everything that carries the mark, that the leader started or that is in its session. The leader
+    must not be reaped yet, so that its process id is still its own.
     """
     known: frozenset[Member] = frozenset()
     clock, pause = asyncio.get_running_loop().time, _SHORTEST
@@ -49,7 +49,7 @@ async def end_tree(mark: str, *, leader: int | None = None, grace: float) -> boo
 
 
 def _living(mark: str, leader: int | None, known: frozenset[Member]) -> frozenset[Member]:
-    """Return all that lives of a tree, and of those that were known to belong to it."""
+    """Return all living processes of a tree, also those known from before."""
     if not TABLE:
         alive = leader is not None and group_reachable(leader)
         return frozenset([Member(leader or 0, 0, leader or 0, leader or 0, "")] if alive else [])
@@ -58,14 +58,14 @@ def _living(mark: str, leader: int | None, known: frozenset[Member]) -> frozense
 
 
 def group_alive(leader: int) -> bool:
-    """Whether something still runs in the group of a leader that has ended and been reaped."""
+    """Tell whether something still runs in the group of a leader that has ended and been reaped."""
     try:
         os.kill(leader, 0)
     except ProcessLookupError:
         return group_reachable(leader)
     except PermissionError:
         return False
-    return False  # the number belongs to somebody else by now: a group that is in use reserves it
+    return False  # the id is in use again, which cannot be while its group exists
 
 
 def group_reachable(leader: int) -> bool:
@@ -77,7 +77,7 @@ def group_reachable(leader: int) -> bool:
 
 
 def _signal(members: frozenset[Member], leader: int | None, number: signal.Signals) -> None:
-    """Once to each: the leader's group as a whole, and those that are not in it."""
+    """Signal each process once: the leader's group as a whole, and those outside of it."""
     if leader is not None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, number)

@@ -1,8 +1,8 @@
-"""The one place that runs processes: output streamed and kept at any size, nothing left running.
+"""Run processes: stream and keep output of any size, and leave nothing running.
 
-A process leads a session of its own, and all that it starts carries its mark, so that its whole tree can be
-ended. When it exits, whatever still holds its output pipes gets a short moment to finish. What runs on then
-belongs to the background of the run, if there is one, and is ended otherwise.
+A process leads a session of its own, and everything that it starts carries its mark, so that the whole tree
+can be ended. When it exits, processes that still hold its output pipes get a short moment to finish. After
+that they belong to the background of the run, or are ended if there is none.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 
 from amplihack.records import Record, replace
 from amplihack.system.background import background_of
-from amplihack.system.marks import VARIABLE, command_mark, with_mark
 from amplihack.system.pipes import OutputPipe
+from amplihack.system.process_marks import VARIABLE, command_mark, with_mark
 from amplihack.system.process_table import TABLE
 from amplihack.system.process_tree import end_tree
 from amplihack.system.spawn import Command, ProcessError, on_exit, start
@@ -33,7 +33,7 @@ Ending: TypeAlias = Literal["exit", "timeout", "idle"]
 
 
 class Finished(Record, kw_only=True):
-    """How a process ended: by `exit_code` or by `signal`, and what it printed."""
+    """How a process ended: by `exit_code` or by `signal`, with its output."""
 
     pid: int
     exit_code: int | None
@@ -49,12 +49,12 @@ class Finished(Record, kw_only=True):
 
     @property
     def status(self) -> str:
-        """`exit 3`, or `signal 15` for a process that was killed."""
+        """Return `exit 3`, or `signal 15` for a process that was killed."""
         return f"exit {self.exit_code}" if self.signal is None else f"signal {self.signal}"
 
 
 async def run_process(command: Command, on_lines: LineListener | None = None) -> Finished:
-    """Run to the end, or to a timeout; when cancelled, end the whole tree first."""
+    """Run a process to its end or to a timeout. When cancelled, the whole tree is ended first."""
     watch = _Watch(command, on_lines)
     try:
         ending = await watch.ending
@@ -68,7 +68,7 @@ async def run_process(command: Command, on_lines: LineListener | None = None) ->
 
 
 class _Watch:
-    """A running process and everything that is waited for on its behalf."""
+    """A running process, its pipes and its timers."""
 
     def __init__(self, command: Command, on_lines: LineListener | None) -> None:
         self._mark = command_mark(command.step)
@@ -99,7 +99,7 @@ class _Watch:
 
     @property
     def must_end(self) -> bool:
-        """Whether something holds our pipes though there is no background that it could belong to."""
+        """Tell whether something holds our pipes, and there is no background to take it over."""
         return self._background is None and self._holders
 
     @property
@@ -152,7 +152,7 @@ class _Watch:
         self._timers[name] = self._loop.call_at(when, then)
 
     def _when_silent(self, seconds: float, name: str, then: Callable[[], None]) -> None:
-        """Call once nothing has been heard for so long; looks again only when that may be."""
+        """Call `then` after this many seconds without output."""
         due = self._last_heard + seconds
         if self._loop.time() >= due:
             then()
@@ -160,7 +160,7 @@ class _Watch:
             self._at(due, name, partial(self._when_silent, seconds, name, then))
 
     async def end(self) -> None:
-        """End the process and all that it started."""
+        """End the process and everything that it started."""
         gone = await end_tree(self._mark, leader=self._process.pid, grace=self._command.grace)
         self._stop_waiting()
         self._close_pipes()
@@ -169,7 +169,7 @@ class _Watch:
         self._process.wait()
 
     def finished(self, ending: Ending) -> Finished:
-        """Return how it ended; what still holds its pipes is left to the background of the run."""
+        """Return how it ended. Processes that still hold its pipes go to the background of the run."""
         self._stop_waiting()
         for pipe in self._pipes:
             pipe.drain()

@@ -1,4 +1,4 @@
-"""One directory of recipes: which file a name means there, and everything that lies in it."""
+"""Find recipe files in one directory."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _SPELLED_OTHERWISE = re.compile(rb"""name["']?\s*:\s*[^\w\s]""")
 
 
 class Refused(InputError):  # noqa: N818 - reads as what happened
-    """A file that exists but lies outside the places that may be read."""
+    """Raised for a file that exists outside the directories that may be read."""
 
 
 def recipe_files(directory: Path) -> tuple[Path, ...]:
-    """Return the recipe files of a directory, by stem, `.yaml` before `.yml`. Raises InputError."""
+    """Return the recipe files of a directory, sorted by stem, `.yaml` before `.yml`. Raises InputError."""
     try:
         with os.scandir(directory) as entries:
             names = [entry.name for entry in entries if not _is_directory(entry)]
@@ -39,7 +39,7 @@ def recipe_files(directory: Path) -> tuple[Path, ...]:
 
 
 def by_stem(directory: Path, name: str) -> Path | None:
-    """Return the file of that name in the directory; a broken link counts, a directory does not."""
+    """Return the file of that name in the directory. A broken link counts, a directory does not."""
     for suffix in (".yaml", ".yml"):
         path = directory / f"{name}{suffix}"
         if os.path.lexists(path) and not path.is_dir():
@@ -53,7 +53,7 @@ def by_field(directory: Path, name: str, load: Callable[[Path], Decoded]) -> Pat
 
 
 def require_inside(path: Path, allowed: tuple[Path, ...]) -> Path:
-    """Return the path, if it lies in an allowed directory once every link is followed. Raises Refused."""
+    """Return the path if it is in an allowed directory with all links followed. Raises Refused."""
     if any(inside(path, directory) for directory in allowed):
         return path
     raise Refused(
@@ -75,7 +75,7 @@ def _calls_itself(path: Path, name: str, load: Callable[[Path], Decoded]) -> boo
 
 
 def _may_hold(data: bytes, name: str) -> bool:
-    """Return False only when the file cannot have that name, so that most files need no parsing."""
+    """Return False only if the file cannot have that name, so that most files need no parsing."""
     words = (word.encode("utf-8", "surrogatepass") for word in name.split())
     return all(word in data for word in words) or _SPELLED_OTHERWISE.search(data) is not None
 

@@ -1,4 +1,4 @@
-"""Keep the names of bundles in `registry.json` of a home, written once per load."""
+"""Store the names of bundles in `registry.json` of a home, written once per load."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LARGEST = 10_000_000
 
 
 def read_entries(home: Path, warn: Callable[[str], None] = lambda _: None) -> dict[str, dict[str, Any]]:
-    """Return what is noted about each name; a broken file is kept aside, and `warn` hears of it."""
+    """Return the entry of each name. A broken file is moved aside and reported to `warn`."""
     path = home / _FILE
     if not path.exists():
         return {}
@@ -48,15 +48,16 @@ def _entries(data: object) -> dict[str, dict[str, Any]] | None:
 def change_entries(
     home: Path, entries: Mapping[str, Mapping[str, Any]], gone: Iterable[str] = (), *, whole: bool = False
 ) -> None:
-    """Note entries and forgets names under the lock of the file, so that no process loses another's.
+    """Add entries and forget names under the file's lock, so that no process loses another's.
 
-    An entry is laid over what is noted already, or takes its place if it is `whole`. Raises AmplihackError.
+    An entry is merged into the existing one, or replaces it if `whole`. Raises AmplihackError.
     """
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise AmplihackError(f"cannot make {home}: {error.strerror}", fix="check the directory") from error
     with locked(home / ".registry.lock"):
+        # Read again under the lock: another process may have written since.
         known = read_entries(home)
         for name, entry in entries.items():
             known[name] = dict(entry) if whole else {**known.get(name, {}), **entry}
@@ -67,13 +68,13 @@ def change_entries(
 
 
 def read_registered(home: Path) -> dict[str, str]:
-    """Return names and addresses that earlier loads made known."""
+    """Return the names and addresses that earlier loads registered."""
     found = ((name, entry.get("uri")) for name, entry in read_entries(home).items())
     return {name: uri for name, uri in found if isinstance(uri, str)}
 
 
 def remember(home: Path, found: Mapping[str, str]) -> None:
-    """Note where names lead, if that is new. Raises AmplihackError when it cannot be written."""
+    """Store the addresses of names, if they are new. Raises AmplihackError if writing fails."""
     known = read_registered(home) if found else {}
     if any(known.get(name) != uri for name, uri in found.items()):
         change_entries(home, {name: {"name": name, "uri": uri} for name, uri in found.items()})

@@ -1,4 +1,4 @@
-"""Replacing a file in one step: readers, and a crash, see the old content or the new, never a part of it."""
+"""Replace a file in one step: readers, and a crash, see the old content or the new, never a part of it."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def write_atomic(path: Path, data: bytes, mode: int = PRIVATE, *, sync: bool = T
 
 
 def replace_bytes(path: Path, data: bytes, *, new_mode: int = PRIVATE) -> None:
-    """Replace the file; one that exists keeps its permissions. Raises OSError, as a library does."""
+    """Replace the file; an existing one keeps its permissions. Raises OSError, as libraries do."""
     with _replacing(path, _mode(path, new_mode)) as file:
         file.write(data)
 
 
 def replace_text(path: Path, text: str, *, new_mode: int = PRIVATE) -> None:
-    """`replace_bytes` with text as UTF-8."""
+    """Replace the file by text as UTF-8, like `replace_bytes`."""
     replace_bytes(path, text.encode("utf-8", "surrogatepass"), new_mode=new_mode)
 
 
 def replace_lines(path: Path, lines: Iterable[str]) -> int:
-    """Write the lines as they come, and return how many; the file changes once all are there."""
+    """Write the lines as they come and return their number. The file changes when all are written."""
     count = 0
     with _replacing(path, _mode(path, PRIVATE)) as file:
         for line in lines:
@@ -48,7 +48,7 @@ def replace_lines(path: Path, lines: Iterable[str]) -> int:
 
 @contextmanager
 def _replacing(path: Path, mode: int, *, sync: bool = True) -> Iterator[IO[bytes]]:
-    """Give a new file to write into; it takes the place of `path` at the end, or goes if that fails."""
+    """Open a new file that replaces `path` at the end of the block, or is removed if the block fails."""
     import tempfile  # deferred: only writers need it, and most commands read
 
     descriptor, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
@@ -57,6 +57,7 @@ def _replacing(path: Path, mode: int, *, sync: bool = True) -> Iterator[IO[bytes
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
+            # Content is synced before the rename: a crash could otherwise leave an empty file under the name.
             os.fchmod(descriptor, mode)
             if sync:
                 os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Private directories for what lives no longer than a run."""
+"""Make private directories that live no longer than a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from amplihack.errors import AmplihackError
-from amplihack.system.aftermath import remove_abandoned
+from amplihack.system.killed_runs import remove_abandoned
 from amplihack.system.locks import HeldLock, LockError, try_lock_directory
 from amplihack.system.process_table import own_start
 from amplihack.system.watcher import watch_over_us
@@ -20,7 +20,7 @@ from amplihack.system.watcher import watch_over_us
 def scratch_directory(kind: str) -> Iterator[Path]:
     """Make a private directory, for a `run` or an `agent`, and remove it at the end.
 
-    It is removed as well when this process is killed: at once by the watcher, or by the next run.
+    If this process is killed, the watcher removes the directory at once, or the next run does.
     """
     watch_over_us()
     temporary = Path(tempfile.gettempdir())
@@ -43,7 +43,7 @@ def scratch_directory(kind: str) -> Iterator[Path]:
 
 
 def _lock(path: Path) -> HeldLock | None:
-    """Show others that the directory is in use, where the file system knows locks."""
+    """Show others that the directory is in use, if the file system has locks."""
     try:
         return try_lock_directory(path)
     except LockError:

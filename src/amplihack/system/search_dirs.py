@@ -1,4 +1,4 @@
-"""Where recipes are looked for: the directories, in order, before any file is opened."""
+"""List the directories that are searched for recipes, in order, without opening any file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGED_BUNDLE = Path(__file__).parent.parent / "_bundle" / "amplifier-bundle"
 
 
 def environment_dirs(environment: Mapping[str, str], cwd: Path) -> tuple[Path, ...]:
-    """Return the directories that two variables name; empty entries are left out, `~` is not special."""
+    """Return the directories that two variables name. Empty entries are left out; `~` is not special."""
     entries = (
         environment.get("AMPLIHACK_PACKAGE_RECIPE_DIR", ""),
         *environment.get("RECIPE_RUNNER_RECIPE_DIRS", "").split(":"),
@@ -36,7 +36,7 @@ def standard_dirs(home: Home, working_dir: Path) -> tuple[Path, ...]:
 
 
 def anchored_dirs(working_dir: Path, *files: Path | None) -> tuple[Path, ...]:
-    """Return the directories around a run: of the files given, of the project, and its parents' recipes."""
+    """Return the directories around a run: of the given files, of the project, and its parents' recipes."""
     around = (*(file.parent for file in files if file is not None), working_dir)
     candidates = (*around, *(level / _BUNDLED for level in _up_to_the_project(working_dir)))
     return distinct(directory for directory in candidates if directory.is_dir())
@@ -52,7 +52,7 @@ def project_of(file: Path) -> Path:
 
 
 def distinct(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the directories without those that were already there under this or another name."""
+    """Return the directories without repeats, also under another name."""
     seen: dict[Path, Path] = {}
     for directory in directories:
         seen.setdefault(real(directory), directory)

@@ -1,4 +1,4 @@
-"""Read the settings of a place: files of several scopes, and what relative paths in them start at."""
+"""Read the settings files of all scopes, with the base of their relative paths."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _FOLDER = ".amplihack"
 
 
 def read_settings(home: Home, directory: Path) -> Settings:
-    """Read every scope, the widest first: the home root's, the project's, and the project's local one.
+    """Read all scopes, widest first: the home root, the project, and the project's local settings.
 
-    Relative paths start at the home root, or at the project; the user's home directory is no project.
-    Raises AmplihackError for a file that is there and cannot be used.
+    Relative paths start at the home root, or at the project. The user's home directory is no project. Raises
+    AmplihackError for an existing file that cannot be used.
     """
     project = directory / _FOLDER
     places = [("home settings", home.root / "settings.yaml", home.root)]

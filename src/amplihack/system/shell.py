@@ -1,17 +1,19 @@
-"""Bash steps: the rendered script, its variables, and the files that carry what is too large for them."""
+"""Run bash steps: the rendered script, its variables, and files for values that are too large."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
-from amplihack.recipes.templates import EnvironmentPlan, plan_environment
+from amplihack.recipes.templates import EnvironmentPlan, VariableIndex, plan_environment
 from amplihack.recipes.values import Value, to_json
 from amplihack.system.background import Background
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
-from amplihack.system.tokens import token
+from amplihack.system.random_tokens import token
+from amplihack.system.spool import write_all
 
 BASH = "/bin/bash"
 _INLINE = 65_536  # a longer script is run from a file
@@ -21,7 +23,7 @@ _STDERR_KEPT = 100_000
 
 
 class BashShell:
-    """Runs commands for one run of a recipe; `scratch` is a private directory that the run removes."""
+    """Runs the commands of one run of a recipe. `scratch` is a private directory that the run removes."""
 
     def __init__(self, environment: Mapping[str, str], scratch: Path) -> None:
         self._environment, self._scratch = dict(environment), scratch
@@ -30,25 +32,26 @@ class BashShell:
         )
         self._budget = _budget(environment)
         self._background = Background(self._environment)
-        self._context = _ContextText()
+        self._context, self._index = _ContextText(), VariableIndex()
 
     async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
-        """Runs the script to its end; its files are gone when it is."""
-        files: list[Path] = []
+        """Run the script to its end, then remove its files."""
+        files: list[str] = []
         try:
             plan = self._plan(request)
             env = self._variables(request, plan, files)
             finished = await run_process(self._command(request, plan, env, files), on_lines)
         finally:
             for file in files:
-                file.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    os.unlink(file)  # noqa: PTH108 - a plain text: this runs at every step
         return _outcome(request, plan, finished)
 
     async def end_step(self, step: str) -> None:
         await self._background.end_step(step)
 
     async def close(self) -> Sequence[LeftRunning]:
-        """End what steps left running, even when cancelled meanwhile; calling it again does nothing."""
+        """End what steps left running, even when cancelled meanwhile. Calling it again does nothing."""
         return await self._background.end()
 
     def _plan(self, request: ShellRequest) -> EnvironmentPlan:
@@ -58,25 +61,26 @@ class BashShell:
             inherited_bytes=self._inherited + _bytes(request.env),
             budget=self._budget,
             largest=min(_LARGEST, request.max_env_value_bytes or _LARGEST),
+            index=self._index,
         )
 
-    def _variables(self, request: ShellRequest, plan: EnvironmentPlan, files: list[Path]) -> dict[str, str]:
-        carried = {plan.paths[name]: str(self._write(text, files)) for name, text in plan.files.items()}
+    def _variables(self, request: ShellRequest, plan: EnvironmentPlan, files: list[str]) -> dict[str, str]:
+        carried = {plan.paths[name]: self._write(text, files) for name, text in plan.files.items()}
         context = self._write(self._context.text(request.scope), files)
         return {
             **self._environment,
             **plan.exports,
             **carried,
             **request.env,
-            "AMPLIHACK_CONTEXT_FILE": str(context),
+            "AMPLIHACK_CONTEXT_FILE": context,
         }
 
     def _command(
-        self, request: ShellRequest, plan: EnvironmentPlan, env: Mapping[str, str], files: list[Path]
+        self, request: ShellRequest, plan: EnvironmentPlan, env: Mapping[str, str], files: list[str]
     ) -> Command:
         source = plan.preamble + request.script.source
         inline = len(source) <= _INLINE and len(os.fsencode(source)) <= _INLINE
-        argv = (BASH, "-c", source) if inline else (BASH, str(self._write(source, files)))
+        argv = (BASH, "-c", source) if inline else (BASH, self._write(source, files))
         return Command(
             argv=argv,
             cwd=Path(request.working_dir),
@@ -86,32 +90,35 @@ class BashShell:
             step=request.step,
         )
 
-    def _write(self, text: str, files: list[Path]) -> Path:
-        path = self._scratch / f"step-{token(8)}"
+    def _write(self, text: str, files: list[str]) -> str:
+        path = f"{self._scratch}/step-{token(8)}"
         files.append(path)
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(text.encode("utf-8", "surrogateescape"))
+            try:
+                write_all(descriptor, text.encode("utf-8", "surrogateescape"))
+            finally:
+                os.close(descriptor)
         except OSError as error:
             raise ProcessError(f"cannot write a file for the step: {error.strerror or error}") from error
         return path
 
 
 class _ContextText:
-    """All variables as one JSON map; what has not changed since the last time is not written out again."""
+    """Writes all variables as one JSON map. Unchanged variables are not encoded again."""
 
     def __init__(self) -> None:
-        self._parts: dict[str, tuple[Value, str]] = {}
+        self._values: dict[str, Value] = {}
+        self._parts: dict[str, str] = {}
+        self._names: list[str] = []
 
     def text(self, scope: Mapping[str, Value]) -> str:
-        return "{" + ",".join(self._part(name, scope[name]) for name in sorted(scope)) + "}"
-
-    def _part(self, name: str, value: Value) -> str:
-        known = self._parts.get(name)
-        if known is None or known[0] is not value:
-            known = self._parts[name] = value, f"{to_json(name)}:{to_json(value)}"
-        return known[1]
+        for name, value in scope.items():
+            if name not in self._parts or self._values[name] is not value:
+                self._values[name], self._parts[name] = value, f"{to_json(name)}:{to_json(value)}"
+        if len(self._names) != len(scope) or not all(map(scope.__contains__, self._names)):
+            self._names = sorted(scope)
+        return "{" + ",".join(map(self._parts.__getitem__, self._names)) + "}"
 
 
 def _bytes(variables: Mapping[str, str]) -> int:

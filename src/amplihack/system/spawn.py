@@ -1,4 +1,4 @@
-"""Starting a process, and being told when it exits."""
+"""Start processes, and report when they exit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GRACE = 5.0  # seconds between asking a process to end and insisting
 
 
 class ProcessError(AmplihackError):
-    """A process that could not be started, heard or ended."""
+    """Raised when a process cannot be started, read or ended."""
 
 
 class Command(Record, kw_only=True):
@@ -43,7 +43,7 @@ class Command(Record, kw_only=True):
 
 
 class Process:
-    """A started process; `stdout` and `stderr` are our ends of its pipes."""
+    """A started process. `stdout` and `stderr` are our ends of its pipes."""
 
     def __init__(self, pid: int, stdout: int, stderr: int) -> None:
         self.pid, self.stdout, self.stderr = pid, stdout, stderr
@@ -61,12 +61,12 @@ class Process:
 def _wait(pid: int) -> int:
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    except ChildProcessError:  # whoever uses us as a library has asked not to be told of children
+    except ChildProcessError:  # the program that uses us as a library ignores SIGCHLD
         return 0
 
 
 def start(command: Command) -> Process:
-    """Start it as the leader of a new session, its output in pipes."""
+    """Start it as the leader of a new session, with its output in pipes."""
     watch_over_us()
     with ExitStack() as theirs, ExitStack() as ours:
         try:
@@ -80,10 +80,10 @@ def start(command: Command) -> Process:
 
 
 def _spawn(command: Command, streams: tuple[int, int, int]) -> int:
-    """Return the number of the new process.
+    """Return the id of the new process.
 
-    `posix_spawn` takes half the time of `Popen` where there are hundreds of variables, and a little less with
-    few. It has no word for a directory, nor for a search of the PATH that the process is to have.
+    `posix_spawn` takes half the time of `Popen` with hundreds of variables, and a little less with few. It
+    supports neither a working directory nor a search of the process's own PATH.
     """
     if TABLE and min(streams) > 2 and "/" in command.argv[0] and _is_here(command.cwd):
         moved = [(os.POSIX_SPAWN_DUP2, each, number) for number, each in enumerate(streams)]
@@ -118,17 +118,20 @@ def _is_here(directory: Path) -> bool:
 
 
 def _inheritable() -> list[int]:
-    """Return the descriptors, apart from the three streams, that a new process would get from us."""
-    found = []
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - a page of numbers
-        with suppress(OSError):  # the one that lists them is closed by now
-            if int(name) > 2 and os.get_inheritable(int(name)):
-                found.append(int(name))
-    return found
+    """Return the descriptors, except the three streams, that a new process would inherit."""
+    numbers = map(int, os.listdir("/proc/self/fd"))  # noqa: PTH208 - a page of numbers
+    return [each for each in numbers if each > 2 and _is_inheritable(each)]
+
+
+def _is_inheritable(descriptor: int) -> bool:
+    try:
+        return os.get_inheritable(descriptor)
+    except OSError:  # it has been closed since
+        return False
 
 
 def _pipe(theirs: ExitStack, ours: ExitStack) -> tuple[int, int]:
-    """Open a pipe, to be read by us and to be written by the process."""
+    """Open a pipe from the process to us."""
     reading, writing = os.pipe()
     ours.callback(os.close, reading)
     theirs.callback(os.close, writing)
@@ -136,7 +139,7 @@ def _pipe(theirs: ExitStack, ours: ExitStack) -> tuple[int, int]:
 
 
 def _stdin(source: bytes | Path | None, theirs: ExitStack) -> int:
-    """Bytes travel in a nameless file rather than a pipe: no size can block, and nobody has to feed it."""
+    """Open the input. Bytes go into an unnamed file, not a pipe: no size can block, nobody must feed it."""
     if isinstance(source, bytes):
         file = theirs.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
         file.write(source)
@@ -165,10 +168,10 @@ def _not_started(command: Command, error: OSError | ValueError) -> ProcessError:
 
 
 def on_exit(process: Process, tell: Callable[[], None]) -> Callable[[], None]:
-    """Call `tell` in the event loop once, as soon as the process exits; the result takes that back.
+    """Call `tell` in the event loop once when the process exits; the result cancels that.
 
-    Where the kernel has process descriptors the process is not reaped, so its number stays reserved for its
-    group. Elsewhere a thread waits for it.
+    With process descriptors the process is not reaped, so its id stays reserved for its group. On other
+    kernels a thread waits for it.
     """
     loop = asyncio.get_running_loop()
     if sys.platform == "linux":

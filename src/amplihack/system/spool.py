@@ -1,11 +1,10 @@
-"""What a process printed, at any size: small output in memory, large output in a private nameless file."""
+"""Keep the output of a process at any size: in memory if small, in a private unnamed file if large."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import weakref
-from collections.abc import Iterator
 
 OUTPUT_LIMIT = 10_000_000  # bytes of output that a step may keep as its value
 IN_MEMORY = 262_144
@@ -13,10 +12,10 @@ _CHUNK = 1_048_576
 
 
 class Captured:
-    """All bytes of one output stream, in order; reading never loads more than was asked for.
+    """All bytes of one output stream, in order. Reading loads only what was asked for.
 
-    The file behind a large output has no name, so nothing is left on the disk whatever happens to us, and it
-    is gone as soon as the last reference to this value is.
+    The file of a large output has no name, so nothing stays on the disk whatever happens to us. It is gone
+    with the last reference to this value.
     """
 
     def __init__(self, limit: int = OUTPUT_LIMIT) -> None:
@@ -27,14 +26,14 @@ class Captured:
 
     @property
     def lost(self) -> int:
-        """How many bytes `text()` leaves out."""
+        """Return how many bytes `text()` leaves out."""
         return max(0, self.size - self.limit)
 
     def add(self, data: bytes) -> None:
-        """Append; may raise OSError when the disk is full."""
+        """Append bytes. May raise OSError when the disk is full."""
         self.size += len(data)
         if self._file is not None:
-            _write_all(self._file, data)
+            write_all(self._file, data)
             return
         self._memory += data
         if self.size > IN_MEMORY:
@@ -44,17 +43,17 @@ class Captured:
         with tempfile.TemporaryFile(buffering=0) as file:
             self._file = os.dup(file.fileno())
         self._close_file = weakref.finalize(self, os.close, self._file)
-        _write_all(self._file, self._memory)
+        write_all(self._file, self._memory)
         self._memory = bytearray()
 
     def close(self) -> None:
-        """Give the bytes up before the last reference goes."""
+        """Drop the bytes before the last reference goes."""
         if self._close_file is not None:
             self._close_file()
         self._memory, self._file, self.size = bytearray(), None, 0
 
     def read(self, start: int, length: int) -> bytes:
-        """The bytes from `start`, fewer than `length` at the end."""
+        """Return up to `length` bytes from `start`."""
         if self._file is None:
             return bytes(self._memory[start : start + length])
         parts = []
@@ -63,13 +62,8 @@ class Captured:
             start, length = start + len(part), length - len(part)
         return b"".join(parts)
 
-    def chunks(self) -> Iterator[bytes]:
-        """Everything, a piece at a time, for writing it somewhere else."""
-        for start in range(0, self.size, _CHUNK):
-            yield self.read(start, _CHUNK)
-
     def text(self, limit: int | None = None) -> str:
-        """The beginning, at most `limit` bytes of it, cut between characters; bad bytes become U+FFFD."""
+        """Return the first `limit` bytes, cut between characters; bad bytes become U+FFFD."""
         limit = self.limit if limit is None else limit
         data = self.read(0, limit)
         if self.size > limit:
@@ -77,7 +71,7 @@ class Captured:
         return data.decode("utf-8", "replace")
 
     def tail(self, length: int) -> str:
-        """The end, at most `length` bytes of it, cut between characters."""
+        """Return the last `length` bytes, cut between characters."""
         start = max(0, self.size - length)
         data = self.read(start, length)
         if start > 0:
@@ -85,14 +79,15 @@ class Captured:
         return data.decode("utf-8", "replace")
 
 
-def _write_all(file: int, data: bytes | bytearray) -> None:
+def write_all(file: int, data: bytes | bytearray) -> None:
+    """Write all of it, though the system may take less at a time. May raise OSError."""
     view = memoryview(data)
     while view:
         view = view[os.write(file, view) :]
 
 
 def _unfinished(data: bytes) -> int:
-    """How many bytes at the end begin a UTF-8 character that is not complete."""
+    """Count the bytes at the end that begin an incomplete UTF-8 character."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:
@@ -104,7 +99,7 @@ def _unfinished(data: bytes) -> int:
 
 
 def _continuation(data: bytes) -> int:
-    """How many bytes at the beginning belong to a UTF-8 character that began earlier."""
+    """Count the bytes at the beginning that belong to an earlier UTF-8 character."""
     count = 0
     while count < min(3, len(data)) and 0x80 <= data[count] < 0xC0:
         count += 1

@@ -1,4 +1,4 @@
-"""Estimate what the tools of a module cost, from its source, without running it."""
+"""Estimate the token cost of a module's tools from its source, without running it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ModuleCost(TypedDict):
 
 
 def estimate_module_tool_tokens(module_dir: Path) -> ModuleCost | None:
-    """Return the tools that a module's classes describe; None when it has none, or cannot be read."""
+    """Return the cost of the tools that a module's classes define; None if there are none."""
     tools = [tool for file in _sources(module_dir) for tool in _tools(file)]
     if not tools:
         return None
@@ -58,7 +58,7 @@ def _tool(node: ast.ClassDef, source: str) -> ToolCost | None:
 
 
 def _given(node: ast.ClassDef, attribute: str) -> ast.expr | None:
-    """Return the expression of a class's attribute, or what the property or method of that name returns."""
+    """Return the value of a class attribute, or what the property or method of that name returns."""
     for item in node.body:
         if isinstance(item, ast.Assign) and any(_is_name(target, attribute) for target in item.targets):
             return item.value
@@ -77,7 +77,7 @@ def _is_name(target: ast.expr, name: str) -> bool:
 
 
 def _text(expression: ast.expr | None, source: str) -> str:
-    """Return the value as a model would be sent it, or the source where it cannot be known."""
+    """Return the value as it is sent to a model, or the source if the value is not constant."""
     if expression is None:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Work that cancellation may not interrupt half-way."""
+"""Protect work from being cancelled half-way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def undisturbed(work: Coroutine[Any, Any, T]) -> T:
-    """Finish the work even when cancelled meanwhile, once or more; the cancellation follows it."""
+    """Finish the work even when cancelled meanwhile, once or more, then raise the cancellation."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():

@@ -1,8 +1,8 @@
-"""A process that outlives this one, for one purpose: when we are killed, it ends what we had started.
+"""Start a process that outlives this one: when we are killed, it ends what we had started.
 
-It waits for the end of a pipe that we alone hold open, so nothing that can happen to us escapes it. A bare
-`sh` is enough to wait; only when we have died does it become a Python that looks for the marks of our
-processes. It is started once, before the first of them.
+It waits for the end of a pipe that only we hold open, so it notices our end whatever the cause. A bare `sh`
+is enough to wait. Only when we have died does it become a Python that looks for the marks of our processes.
+It is started once, before the first of them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from amplihack.system.marks import starter
+from amplihack.system.process_marks import starter
 
 _WAIT = 'trap "" HUP INT QUIT TERM; read -r word || exec "$@"'
 _BECOME = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from amplihack.system.aftermath import clear_up; "
+    "import sys; sys.path.insert(0, sys.argv[1]); from amplihack.system.killed_runs import clear_up; "
     "clear_up(*sys.argv[2:])"
 )
 _ours: list[tuple[subprocess.Popen[bytes], int]] = []  # the watcher of this process, our end of the pipe
@@ -30,6 +30,7 @@ def watch_over_us() -> None:
     if _ours or not sys.executable:
         return
     root, temporary = str(Path(__file__).parents[2]), tempfile.gettempdir()
+    # Isolated and without `site`: the user's environment must not decide what this Python loads.
     python = (sys.executable, "-I", "-S", "-c", _BECOME, root, starter(), temporary, str(os.getpid()))
     reading, writing = os.pipe()
     try:
@@ -42,7 +43,7 @@ def watch_over_us() -> None:
             env={"PATH": os.defpath},  # no marks: it must not take itself for one of our processes
             start_new_session=True,
         )
-    except OSError:  # no more processes: whoever starts the next one says so
+    except OSError:  # no more processes: starting the next one reports it
         os.close(writing)
         return
     finally:
@@ -61,7 +62,7 @@ def _say_goodbye() -> None:
 
 
 def _forget() -> None:
-    """Close a fork's copy of the pipe, which must be ours alone; the fork has no watcher."""
+    """Close a fork's copy of the pipe, which only we may hold open. The fork has no watcher."""
     for process, writing in _ours:
         process.returncode = 0  # it is no child of the fork
         os.close(writing)

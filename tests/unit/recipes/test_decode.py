@@ -24,7 +24,7 @@ def test_the_smallest_recipe() -> None:
     found = recipe("name: n\nsteps:\n- id: a\n  command: ls\n")
     assert found == Recipe(name="n", stages=found.stages)
     assert found.steps == (Step(id="a", action=Bash(Text("ls"))),)
-    assert (found.version, found.limits, found.staged) == ("1.0.0", Limits(None, None), False)
+    assert (found.version, found.limits, found.stages[0].name) == ("1.0.0", Limits(None, None), "")
     assert found.hooks.pre_step is found.hooks.post_step is found.hooks.on_error is None
 
 

@@ -31,7 +31,6 @@ def test_stages_hold_steps_conditions_and_gates() -> None:
 """
     )
     assert [stage.name for stage in found.stages] == ["one", "two"]
-    assert found.staged
     assert [each.id for each in found.steps] == ["a", "b"]
     assert found.stages[0].approval == Approval(
         Text("ok {{a}}?"), before=True, timeout=60, approve_by_default=True

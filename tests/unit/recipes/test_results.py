@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from amplihack.recipes.agents import Usage
+from amplihack.recipes.agent_port import Usage
 from amplihack.recipes.results import RunResult, StepResult, add_costs, add_usage, every_result
 
 

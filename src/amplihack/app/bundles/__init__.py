@@ -1,1 +1,1 @@
-"""Bundles on this machine: found, loaded, composed and explained."""
+"""Find, load, compose and explain the bundles on this machine."""

@@ -125,6 +125,7 @@ def _remote_address(request: LoadRequest) -> str | None:
 async def clean(workspace: Workspace, *, dry_run: bool) -> CleanReport:
     """Remove cached sources that no bundle with a name, and not the lock file of this directory, uses."""
     names = await asyncio.to_thread(names_here, workspace)
+    # Only names that were registered or configured: a folder's bundles are not in the cache.
     keep = [known.uri for known in names.every() if known.source in ("settings", "registry")]
     if (workspace.directory / LOCK_FILE).is_file():
         stored = await asyncio.to_thread(stored_lock, workspace.directory)

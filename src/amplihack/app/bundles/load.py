@@ -41,7 +41,7 @@ from amplihack.system.sources import Sources
 
 
 class LoadRequest(Record, kw_only=True):
-    """What to load, what is known about the place that asks, and how strictly to load it."""
+    """What to load, the facts about the place that asks, and how strictly to load it."""
 
     source: str  # a name, an address, a path or `namespace:path`
     base: Path  # where relative paths start
@@ -64,7 +64,7 @@ class LoadRequest(Record, kw_only=True):
 
 # No `repr`: `asyncio.run` asks for that of every result, and a whole composition takes seconds to print.
 class LoadedBundle(Record, repr=False):
-    """A bundle that a session could be opened with, and everything that is worth telling about it."""
+    """A bundle that a session could be opened with, and everything worth telling about it."""
 
     bundle: Bundle
     composition: Composition

@@ -1,1 +1,1 @@
-"""Recipes from Python: what `import amplihack` offers, and nothing else in this package uses."""
+"""Implement what `import amplihack` offers. Nothing else in this package uses it."""

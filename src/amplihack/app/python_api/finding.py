@@ -1,4 +1,4 @@
-"""Finding recipes from Python; each call asks a `Library` and adds nothing of its own."""
+"""Find recipes from Python. Each call asks a `Library` and adds nothing of its own."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from amplihack.errors import UsageError
 from amplihack.recipes.naming import unsafe_name
 from amplihack.records import Record
 from amplihack.system.home import Home, this_process
-from amplihack.system.library import Library
-from amplihack.system.listing import RecipeInfo, list_library
 from amplihack.system.recipe_files import recipe_files
+from amplihack.system.recipe_library import Library
+from amplihack.system.recipe_listing import RecipeInfo, list_library
 
 DEFAULT_TTL = 30.0
 
@@ -26,7 +26,7 @@ class DirectoryState(Record):
 
 
 def library_of_this_process(dirs: Sequence[str | Path] | None = None) -> Library:
-    """Return the library that our environment describes, or one of the given directories alone."""
+    """Return the library that our environment describes, or one of the given directories only."""
     environment, cwd = this_process()
     home = Home.from_environment(environment, cwd)
     if dirs is None:
@@ -35,25 +35,25 @@ def library_of_this_process(dirs: Sequence[str | Path] | None = None) -> Library
 
 
 def find_recipe(name: str, dirs: Sequence[str | Path] | None = None) -> Path | None:
-    """Return the file that the name leads to; None if there is none, or if the name is not a safe one."""
+    """Return the file that the name leads to; None if there is none, or if the name is unsafe."""
     if unsafe_name(name):
         return None
     return library_of_this_process(dirs).find(name)
 
 
 def list_recipes(dirs: Sequence[str | Path] | None = None) -> tuple[RecipeInfo, ...]:
-    """Return the recipes that a name leads to, in the order of their names."""
+    """Return the recipes that can be run by name, sorted by name."""
     found = list_library(library_of_this_process(dirs)).recipes
     return tuple(info for info in found if info.shadowed_by is None)
 
 
 def discover_recipes(dirs: Sequence[str | Path] | None = None) -> dict[str, RecipeInfo]:
-    """Return the same recipes as `list_recipes`, by their names."""
+    """Return the same recipes as `list_recipes`, by name."""
     return {info.name: info for info in list_recipes(dirs)}
 
 
 def verify_global_installation() -> tuple[DirectoryState, ...]:
-    """Tell of each default directory whether it exists and how many recipe files it holds."""
+    """Tell for each default directory whether it exists and how many recipe files it holds."""
     return tuple(
         DirectoryState(directory, directory.is_dir(), len(recipe_files(directory)))
         for directory in library_of_this_process().directories
@@ -61,14 +61,14 @@ def verify_global_installation() -> tuple[DirectoryState, ...]:
 
 
 class DiscoveryCache:
-    """Remembers what was discovered for `ttl` seconds; 0 looks every time. Safe to share between threads."""
+    """Caches discovered recipes for `ttl` seconds; 0 looks every time. Safe to share between threads."""
 
     def __init__(self, ttl: float = DEFAULT_TTL, clock: Callable[[], float] = time.monotonic) -> None:
         self._ttl, self._clock, self._lock = ttl, clock, Lock()
         self._held: tuple[float, tuple[Path, ...] | None, dict[str, RecipeInfo]] | None = None
 
     def discover(self, dirs: Sequence[str | Path] | None = None) -> dict[str, RecipeInfo]:
-        """Return the recipes of the directories; changing the result does not change the cache."""
+        """Return the recipes of the directories. Changing the result does not change the cache."""
         wanted = None if dirs is None else tuple(Path(directory) for directory in dirs)
         with self._lock:
             if self._held is None or self._held[1] != wanted or self._clock() - self._held[0] >= self._ttl:

@@ -1,4 +1,4 @@
-"""Reading recipes from Python, and the two little languages inside them."""
+"""Read recipes from Python, and use their template and condition languages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from amplihack.recipes.model import Recipe
 from amplihack.recipes.templates import ShellScript, render_shell, render_text, shell_variables
 from amplihack.recipes.values import Missing, Value, lookup
 from amplihack.records import replace
+from amplihack.system.clock import SystemClock
 from amplihack.system.files import read_bytes
-from amplihack.system.surroundings import SystemClock
 
 
 def parse_recipe(text: str | bytes) -> Recipe:
-    """Read a recipe from a YAML text. Raises DocumentError or RecipeError, with every error of the text."""
+    """Parse a recipe from YAML text. Raises DocumentError or RecipeError with every error of the text."""
     return decode_text(text).required()
 
 
@@ -38,13 +38,13 @@ def _line(problem: Problem) -> str:
 
 
 class RecipeParser:
-    """Reads recipes; it keeps nothing between calls."""
+    """Parses recipes. It keeps nothing between calls."""
 
     def parse(self, text: str | bytes) -> Recipe:
         return parse_recipe(text)
 
     def parse_file(self, path: str | FilePath) -> Recipe:
-        """Read a recipe file; the recipe remembers it. Raises NotFound, DocumentError or RecipeError."""
+        """Parse a recipe file; the recipe keeps its path. Raises NotFound, DocumentError or RecipeError."""
         recipe = decode_text(read_bytes(FilePath(path)), str(path)).required()
         # An absolute path still leads to the file when the process has changed its directory.
         return replace(recipe, where=replace(recipe.where, file=str(FilePath(path).absolute())))
@@ -53,7 +53,7 @@ class RecipeParser:
         return validate_recipe(text)
 
     def resolve_extends(self, recipe: Recipe, dirs: Sequence[str | FilePath] | None = None) -> Recipe:
-        """Merge the ancestors in; they are looked for in `dirs`, beside the file and in the project."""
+        """Merge the ancestors in. They are searched in `dirs`, beside the file and in the project."""
         return merge_parents(located(recipe), library_of_this_process(dirs).parent)
 
 
@@ -64,7 +64,7 @@ def located(recipe: Recipe) -> Located:
 
 
 class RecipeContext:
-    """Variables, and the two little languages that read them."""
+    """Variables, with templates and conditions that use them."""
 
     def __init__(self, values: Mapping[str, Value] | None = None, *, dialect: Dialect = "amplihack") -> None:
         self._values: dict[str, Value] = dict(values or {})
@@ -82,11 +82,11 @@ class RecipeContext:
         return dict(self._values)
 
     def render(self, template: str) -> str:
-        """Return the text with values in place of placeholders; what is undefined is empty."""
+        """Render a template; undefined names are empty."""
         return render_text(template, self._values).text
 
     def render_shell(self, command: str) -> ShellScript:
-        """Return the command with references in place of placeholders, and the variables they refer to."""
+        """Return the command with references for placeholders, and the variables they refer to."""
         return render_shell(command, self._values, token=SystemClock().token)
 
     def evaluate(self, condition: str) -> bool:
@@ -99,7 +99,7 @@ class RecipeContext:
 
 
 def recipe_file(name: str, dirs: Sequence[str | FilePath] | None = None) -> FilePath:
-    """Return the file of a recipe that has this name. Raises NotFound."""
+    """Return the file of the recipe with this name. Raises NotFound."""
     path = library_of_this_process(dirs).find(name)
     if path is None:
         raise NotFound(f"Recipe '{name}' not found.", fix="`amplihack recipe list` shows what there is")
@@ -107,5 +107,5 @@ def recipe_file(name: str, dirs: Sequence[str | FilePath] | None = None) -> File
 
 
 def load_recipe(name: str, dirs: Sequence[str | FilePath] | None = None) -> Located:
-    """Read a recipe by name, with what it extends merged in. Raises NotFound."""
+    """Load a recipe by name, with its `extends` merged in. Raises NotFound."""
     return open_file(library_of_this_process(dirs), recipe_file(name, dirs)).located

@@ -1,4 +1,4 @@
-"""Running recipes from Python: on this machine, or through an adapter of the caller's own."""
+"""Run recipes from Python: on this machine, or through the caller's adapter."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ RecipeSource: TypeAlias = Recipe | Located | Decoded | Path  # a path is a file 
 
 
 class RecipeRunner(RunRequest, kw_only=True):
-    """How recipes are run: a request that serves for many of them.
+    """The settings for running recipes: one request that serves for many of them.
 
-    Without an adapter they run on this machine, as the command does it.
+    Without an adapter they run on this machine, as the command line does it.
     """
 
     recipe_dirs: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class RecipeRunner(RunRequest, kw_only=True):
         return run_to_end(self.execute_async(recipe, context))
 
     async def execute_async(self, recipe: RecipeSource, context: Context = None) -> RunResult:
-        """Run it in the event loop of the caller. When cancelled, it ends its processes first."""
+        """Run it in the caller's event loop. When cancelled, it ends its processes first."""
         workspace = open_workspace(self.recipe_dirs, self.working_dir)
         return await run(workspace, _open(workspace, recipe), dict(context or {}), self)
 
@@ -73,7 +73,7 @@ async def run_file_async(
     *,
     dry_run: bool = False,
 ) -> RunResult:
-    """Run a recipe file in the event loop of the caller. When cancelled, it ends its processes first."""
+    """Run a recipe file in the caller's event loop. When cancelled, it ends its processes first."""
     return await RecipeRunner(adapter=adapter, dry_run=dry_run).execute_async(Path(path), context)
 
 

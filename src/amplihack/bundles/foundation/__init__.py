@@ -1,1 +1,1 @@
-"""Decisions about bundles that only the facade `amplifier_foundation` asks for."""
+"""Decide about bundles what only the facade `amplifier_foundation` needs."""

@@ -1,4 +1,4 @@
-"""Remember where each bundle of a registry comes from, and who includes whom."""
+"""Remember where each registered bundle comes from, and which bundles include it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from amplihack.records import Record
 
 @dataclass
 class BundleState:
-    """One bundle that is known by name. Programs hold on to it and see it change, so it is not frozen."""
+    """A bundle that is known by name. Programs keep it and see it change, so it is not frozen."""
 
     uri: str
     name: str
@@ -48,7 +48,7 @@ class BundleState:
 
     @classmethod
     def from_dict(cls, name: str, data: Mapping[str, Any]) -> BundleState:
-        """Raises KeyError or ValueError for data that is none of ours."""
+        """Return the state from its data. Raises KeyError or ValueError for invalid data."""
         return cls(
             uri=data["uri"],
             name=data.get("name") or name,
@@ -70,7 +70,7 @@ def _time(text: str | None) -> datetime | None:
 
 
 class SeenBundle(Record):
-    """A bundle as a load has found it."""
+    """A bundle as a load found it."""
 
     name: str
     uri: str
@@ -82,7 +82,7 @@ class SeenBundle(Record):
 
 
 class Renamed(Record):
-    """A name that now leads elsewhere than it did."""
+    """A name that now leads to another address."""
 
     name: str
     before: str
@@ -90,7 +90,7 @@ class Renamed(Record):
 
 
 def note(states: dict[str, BundleState], seen: SeenBundle, now: datetime) -> Renamed | None:
-    """Enter what a load has found; a part of a source never takes the place of its root."""
+    """Store what a load found. A part of a source never replaces its root."""
     state = states.get(seen.name)
     if state is None:
         state = states[seen.name] = BundleState(seen.uri, seen.name, is_root=seen.is_root)
@@ -105,7 +105,7 @@ def note(states: dict[str, BundleState], seen: SeenBundle, now: datetime) -> Ren
 
 
 def relate(states: Mapping[str, BundleState], parent: str, children: Iterable[str]) -> set[str]:
-    """Note what the parent includes now; return the names of all whose relations have changed."""
+    """Store what the parent includes now, and return the names whose relations have changed."""
     if parent not in states:
         return set()
     former = states[parent].includes or []

@@ -27,7 +27,7 @@ class Mode(Record):
 
 
 def decode_mode(text: str | bytes, file: str) -> Mode:
-    """Read the mode in a file; whatever is wrong with it is a warning, never an exception."""
+    """Read the mode in a file. Anything wrong with it is a warning, never an exception."""
     stem = posixpath.basename(file).removesuffix(".md")
     try:
         document, body, _ = open_file(text, file)
@@ -54,7 +54,7 @@ def decode_mode(text: str | bytes, file: str) -> Mode:
 
 
 def mode_problems(base: str, world: Texts) -> tuple[Problem, ...]:
-    """Return what is wrong with the mode files of a bundle, in the order of their names."""
+    """Return the problems of a bundle's mode files, ordered by name."""
     directory = posixpath.join(base, "modes")
     found: list[Problem] = []
     for name in sorted(world.list(directory).files if world.is_dir(directory) else ()):

@@ -1,4 +1,4 @@
-"""Tell who brought each item in, when a program lays bundles over one another."""
+"""Track which bundle brought each item in, when a program composes bundles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from amplihack.records import Record, field
 
 
 class Layer(Record):
-    """A bundle that takes part, and what is already known about who brought its items in."""
+    """A bundle to compose, with what is already known about the origin of its items."""
 
     bundle: Bundle
     claims: Mapping[str, Sequence[Claim]] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class Layer(Record):
         return before.keys() == now.keys() and all(before[name] is now[name] for name in now)
 
     def items(self) -> list[str]:
-        """Return its items, context under the names that a composition gives it."""
+        """Return its items, with context under the names that a composition gives it."""
         named = self.bundle.with_sections({"context": named_context(self.bundle.context)})
         return [key for key, _ in items_of(named)]
 
@@ -77,7 +77,7 @@ def _is_settled(key: str, claims: Sequence[Claim]) -> bool:
 
 
 def _brought(name: str, known: Sequence[Claim]) -> list[Claim]:
-    """Return the claims on an item that a bundle brings in; one without a name never claims anything."""
+    """Return the claims on an item that a bundle brings in. A bundle without a name claims nothing."""
     if not name:
         return list(known)
     through = (Claim(each.bundle, name) for each in known if each.bundle != name)

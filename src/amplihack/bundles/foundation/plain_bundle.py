@@ -1,7 +1,7 @@
-"""Make bundles of plain data that a program holds, and compare them with it.
+"""Make bundles from plain data that a program holds, and compare them with it.
 
-Data that came from a bundle and was not touched since gives the very trees it came from, with all their lines
-and trails; what has changed since was written by the program.
+Data that came from a bundle and was not changed gives the same trees again, with all their lines and origins.
+What has changed was written by the program.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _OTHERS = tuple(section for section in SECTIONS if section.name not in (*FIELDS,
 
 
 class PlainBundle(Record):
-    """A bundle in data alone; `known` is the bundle that the data came from, if any.
+    """A bundle as plain data. `known` is the bundle that the data came from, if any.
 
-    What is None, and sections that are missing, nobody has looked at: it is what `known` says.
+    Nobody has looked at fields that are None and at missing sections: they are as in `known`.
     """
 
     name: str
@@ -46,7 +46,7 @@ class PlainBundle(Record):
 def bundle_of(plain: PlainBundle, *, tolerant: bool = False) -> Bundle:
     """Make the bundle that the data describes. Raises TypeError for a module entry that is no mapping.
 
-    `tolerant` keeps such entries, for somebody who wants to know what is wrong with them.
+    `tolerant` keeps such entries, so that a validator can report them.
     """
     known, origin = plain.known, Origin(plain.name)
     values, extra = dict(plain.sections), known.extra
@@ -93,12 +93,12 @@ def plain_extra(bundle: Bundle) -> dict[str, Any]:
 
 
 def is_same(one: object, other: object) -> bool:
-    """Tell whether two values are equal and of the same types all the way down: 1 is neither True nor 1.0."""
+    """Tell whether two values are equal with the same types at every depth: 1 is neither True nor 1.0."""
     return one == other and repr(one) == repr(other)
 
 
 def module_table(listed: Sequence[Any], origin: Origin, *, tolerant: bool = False) -> Table:
-    """Read module entries by id; entries of one id are merged, those without any are passed over."""
+    """Read module entries by id. Entries with the same id are merged; those without an id are skipped."""
     entries: dict[str, Tree] = {}
     for index, entry in enumerate(listed if isinstance(listed, list | tuple) else ()):
         if not isinstance(entry, dict):
@@ -115,7 +115,7 @@ def module_table(listed: Sequence[Any], origin: Origin, *, tolerant: bool = Fals
 
 
 def _table(section: Section, value: Any, known: Table, origin: Origin, tolerant: bool) -> Table:
-    """Return the section that was known if the data still says the same, else one made of the data."""
+    """Return the known section if the data still says the same, otherwise one made of the data."""
     if not section.lists_modules and not isinstance(value, dict):
         return Table()
     if is_same(value, section.plain(known)):
@@ -126,7 +126,7 @@ def _table(section: Section, value: Any, known: Table, origin: Origin, tolerant:
 
 
 def _agents(value: Mapping[str, Any], known: Table, origin: Origin) -> Table:
-    """Replace definitions as a whole; those that were not touched stay what they were."""
+    """Replace changed definitions as a whole, and keep unchanged ones."""
     entries: dict[str, Tree] = {}
     for name, agent in value.items():
         before = known.get(name)
@@ -186,7 +186,7 @@ def _lineage(plain: PlainBundle) -> Lineage:
 
 
 def shape_problems(sections: Mapping[str, Any], extra: object) -> Iterator[Problem]:
-    """Report what is so wrong with plain sections that they cannot even be looked into."""
+    """Report plain sections that are too wrong to be looked into."""
     lists = {section.name for section in SECTIONS if section.lists_modules}
     for name, value in (*sections.items(), ("extra", extra)):
         wanted = list if name in lists else dict

@@ -25,7 +25,7 @@ _DISCLAIMER = "Token counts are estimates (characters / 4); what is external is 
 
 
 class RepoPart(Record):
-    """Something in the repository, or an external bundle; `tokens` is what it adds to a prompt."""
+    """A part of the repository, or an external bundle. `tokens` is what it adds to a prompt."""
 
     key: str  # a path from the root of the repository, or an address
     label: str
@@ -46,9 +46,9 @@ class RepoGraph(Record):
 
 
 def dot(graph: RepoGraph) -> str:
-    """Draw in Graphviz' language; the same repository always gives the same text.
+    """Draw in the Graphviz language. The same repository always gives the same text.
 
-    `source_hash` is the sha256 of everything else, so that a picture can be told to be out of date.
+    `source_hash` is the sha256 of everything else, so that an outdated picture can be recognised.
     """
     head, *body = [*_head(graph), *_parts(graph), *_edges(graph), *_legend(), "}"]
     text = "\n".join((head, *body)) + "\n"
@@ -86,7 +86,7 @@ def _node(part: RepoPart, indent: str) -> str:
 
 
 def _is_costly(part: RepoPart) -> bool:
-    """Tell whether a bundle adds to a prompt; only a choice of provider adds nothing."""
+    """Tell whether a bundle adds to a prompt. Only a choice of provider adds nothing."""
     return "providers/" not in part.key
 
 

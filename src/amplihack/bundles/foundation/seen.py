@@ -1,4 +1,4 @@
-"""List the bundles that a load has met, as a registry remembers them."""
+"""List the bundles that a load has met, for the registry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from amplihack.bundles.uris import file_uri, without_fragment
 
 
 def seen_in(composition: Composition) -> tuple[SeenBundle, ...]:
-    """Return every bundle with a name that a load has met, roots before what lies below them."""
+    """Return every named bundle that a load has met, roots before what is below them."""
     nodes = [node for node in composition.nodes.values() if node.own.name]
     names = {node.own.name for node in nodes if not _is_twin(node)}
     roots = {
@@ -27,7 +27,7 @@ def seen_in(composition: Composition) -> tuple[SeenBundle, ...]:
 
 
 def _is_twin(node: Node) -> bool:
-    """Tell whether a bundle lies below a root of its own name: the name is the root's."""
+    """Tell whether a bundle is below a root of the same name: the name belongs to the root."""
     own = resource_root(node.directory, node.own.namespace_root)
     return node.own.source_base_paths.get(node.own.name, own) != own
 

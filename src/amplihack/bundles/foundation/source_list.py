@@ -1,4 +1,4 @@
-"""List every source that a composed bundle depends on: the bundles in it, and the modules that they name."""
+"""List every source that a composed bundle depends on: the bundles in it, and their modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from amplihack.bundles.uris import canonical, parse_uri
 
 
 def sources_of(bundle: Bundle) -> tuple[str, ...]:
-    """Return addresses, the bundle's own first, each repository once, in the order of their declaration."""
+    """Return addresses, the bundle's own first, each repository once, in order of declaration."""
     found: dict[str, str] = {}
     for uri in (*_bundles(bundle.lineage), *module_sources(bundle)):
         found.setdefault(repository(uri), uri)
@@ -18,7 +18,7 @@ def sources_of(bundle: Bundle) -> tuple[str, ...]:
 
 
 def repository(uri: str) -> str:
-    """Return what is fetched as one: an address without the place inside of what it leads to."""
+    """Return the address of what is fetched as one, without the place inside it."""
     parsed = parse_uri(uri)
     return canonical(uri) if parsed.is_file else canonical(uri.partition("#")[0])
 

@@ -1,4 +1,4 @@
-"""The condition language: text -> tokens -> tree -> value, each step in a file of its own.
+"""Define the condition language: text -> tokens -> tree -> value, each step in a file of its own.
 
 or      = and { ("or" | "||") and }
 and     = not { ("and" | "&&") not }
@@ -32,7 +32,7 @@ from amplihack.recipes.conditions.tree import (
     PlaceholderNode,
     Property,
 )
-from amplihack.recipes.conditions.variables import VariableReference, known, references
+from amplihack.recipes.conditions.used_variables import VariableReference, known, references
 
 __all__ = [
     "AMPLIFIER",

@@ -1,4 +1,4 @@
-"""Conditions whose answer is known without any variable: by constants, by kinds, by contradiction."""
+"""Find conditions with a constant answer: by their constants, by kinds of values, or by contradiction."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def verdict(tree: Expression, rules: Rules) -> bool | None:
 
 
 def constant_value(tree: Expression, rules: Rules) -> Value | Missing:
-    """Return the value of an expression without variables; one that can only fail has none either."""
+    """Return the value of an expression without variables, or MISSING if it has none or always fails."""
     try:
         return known(tree, rules)
     except ConditionError:
@@ -67,7 +67,7 @@ def _all(operands: tuple[Expression, ...], rules: Rules) -> bool | None:
 
 
 def _denied(tree: Expression) -> Expression:
-    """The opposite, in a form that contradictions are looked for in."""
+    """Return the negation in the form that `contradiction` understands."""
     match tree:
         case Not(operand):
             return operand
@@ -145,6 +145,7 @@ def contradiction(operands: tuple[Expression, ...], rules: Rules) -> str:
         if isinstance(each, Compare) and (subject := _subject(each.left)):
             about.setdefault(subject, []).append(each)
     for tests in about.values():
+        # Pairs grow with the square: the limit keeps a long generated condition fast to check.
         for one, other in combinations(tests[:16], 2):
             if _exclude(one, other, rules):
                 return f"{show(one)} and {show(other)} exclude each other"
@@ -152,7 +153,7 @@ def contradiction(operands: tuple[Expression, ...], rules: Rules) -> str:
 
 
 def _subject(node: Expression) -> str:
-    """The variable that an expression stands for, in one spelling; empty for a constant."""
+    """Return the variable that an expression stands for, in one spelling; empty for a constant."""
     match node:
         case Name(name):
             return name
@@ -199,7 +200,7 @@ def _is_same(one: Value, other: Value) -> bool:
 
 
 def _could_be_same(one: Value, other: Value, rules: Rules) -> bool:
-    """Whether one value can be equal to both: the number 1 is equal to '1' and to '1.0'."""
+    """Tell whether one value can be equal to both: the number 1 is equal to '1' and to '1.0'."""
     if equal(one, other, rules):
         return True
     if isinstance(one, str) and isinstance(other, str):

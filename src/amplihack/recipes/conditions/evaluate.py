@@ -1,4 +1,4 @@
-"""Tree -> value. Whatever the values are, the only exception is ConditionError."""
+"""Evaluate a condition tree. For any values, the only exception raised is ConditionError."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ R = TypeVar("R")
 
 
 def holds(condition: Condition, scope: Mapping[str, Value], rules: Rules = AMPLIHACK) -> bool:
-    """Whether a condition is true for these variables."""
+    """Tell whether a condition is true for these variables."""
     return truthy(evaluate(condition.tree, scope, rules), rules)
 
 
 def evaluate(tree: Expression, scope: Mapping[str, Value], rules: Rules = AMPLIHACK) -> Value:
-    """The value of an expression; names that are not in the scope are null."""
+    """Return the value of an expression. Names that are not in the scope are null."""
     try:
         return _value(tree, scope, rules)
     except RecursionError as error:
@@ -76,7 +76,7 @@ def _value(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Value:
 
 
 def _blaming(column: int, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call the function, with this column to blame for values that it refuses."""
+    """Call the function and turn its ValueError into a ConditionError at this column."""
     try:
         return function(*args, **kwargs)
     except ValueError as error:  # also Python's own, for integers of thousands of digits
@@ -94,7 +94,7 @@ def _decided(
 
 
 def _found(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Value | Missing:
-    """The value, or MISSING where nothing has that name, key or index."""
+    """Return the value, or MISSING where nothing has that name, key or index."""
     match node:
         case Name(name):
             return lookup(scope, (name,))

@@ -1,4 +1,4 @@
-"""The functions that a condition may call. Each raises ValueError for values that it cannot take."""
+"""Implement the functions of conditions. Each raises ValueError for values that it does not accept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INTEGER = pattern(r"[-+]?[0-9]+")
 
 
 def check_text(size: int) -> None:
-    """Refuse to build a text that is out of all proportion."""
+    """Refuse to build a text longer than MOST_TEXT."""
     if size > MOST_TEXT:
         raise ValueError(f"the text would be {size} characters long (max {MOST_TEXT})")
 
@@ -103,7 +103,7 @@ def _all(arguments: Sequence[Value], rules: Rules) -> Value:
 
 
 def _spread(arguments: Sequence[Value]) -> Sequence[Value]:
-    """The items of a single list, else the arguments themselves."""
+    """Return the items of a single list argument, otherwise the arguments themselves."""
     only = arguments[0] if len(arguments) == 1 else None
     return only if isinstance(only, Sequence) and not isinstance(only, str) else arguments
 

@@ -1,4 +1,4 @@
-"""What an expression can be at most: kinds of values, and how a text or a number is bound to look."""
+"""Work out what values an expression can have, without running it: kinds, letter case, limits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FLAG_WORDS: Final = frozenset({"true", "True", "false", "False"})
 
 
 class Bounds(Record):
-    """The most that is known without running anything."""
+    """What is known about a value without running anything."""
 
     kinds: frozenset[ValueKind] = _ANYTHING
     value: Value | Missing = MISSING
@@ -61,7 +61,7 @@ _METHODS: Final[dict[str, Bounds]] = {
 
 
 def bounds(node: Expression) -> Bounds:
-    """Return the most that is known of the value of an expression."""
+    """Return everything that is known about the value of an expression."""
     match node:
         case Constant(value):
             return Bounds(frozenset({_kind(value)}), value)
@@ -80,7 +80,7 @@ def bounds(node: Expression) -> Bounds:
 
 
 def _changed(method: str, base: Bounds, arguments: Sequence[Expression]) -> Bounds:
-    """A text after `lower` or `strip`, which keeps what an earlier method has made of it."""
+    """Return the bounds after `lower`, `strip` and the like; what earlier methods guarantee stays true."""
     known = base if base.kinds == TEXT.kinds and base.value is MISSING else TEXT
     match method:
         case "lower" | "upper":
@@ -92,6 +92,7 @@ def _changed(method: str, base: Bounds, arguments: Sequence[Expression]) -> Boun
                 bare_right=known.bare_right or method != "lstrip",
             )
         case "strip" | "lstrip" | "rstrip":
+            # Stripping given characters can uncover blanks that an earlier `strip()` did not see.
             return replace(known, bare_left=False, bare_right=False)
         case _:
             return Bounds()
@@ -106,12 +107,12 @@ def _kind(value: Value) -> ValueKind:
 
 
 def clash(left: Bounds, right: Bounds, rules: Rules) -> str:
-    """Tell why two expressions can never be equal; empty where they can."""
+    """Return the reason why two expressions can never be equal; empty if they can."""
     return _beside(left, right, rules) or _beside(right, left, rules) or _kinds_clash(left, right, rules)
 
 
 def _beside(one: Bounds, other: Bounds, rules: Rules) -> str:
-    """Why the first can never be equal to the constant that the second is."""
+    """Return the reason why the first can never equal the second, when the second is a constant."""
     if isinstance(other.value, Missing):
         return ""
     if isinstance(other.value, str):
@@ -139,7 +140,7 @@ def _beside_text(one: Bounds, text: str, rules: Rules) -> str:
 
 
 def misspelt(one: Bounds, text: str) -> bool:
-    """Tell whether a text is in the wrong case to be, or to be in, what this expression gives."""
+    """Tell whether a text has the wrong case to equal, or to occur in, the value of this expression."""
     return (one.case == "lower" and text != text.lower()) or (one.case == "upper" and text != text.upper())
 
 

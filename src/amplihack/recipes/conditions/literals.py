@@ -1,4 +1,4 @@
-"""Tokens that stand for a value: numbers, quoted texts with what is inside them, placeholders."""
+"""Read tokens that stand for a value: numbers, quoted texts, placeholders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MEANING = {"n": "\n", "t": "\t"}  # any other character stands for itself
 
 
 def number(token: Token) -> Constant:
-    """A whole number stays exact; a point or an exponent makes a float."""
+    """Read a number: whole numbers stay exact, a point or an exponent makes a float."""
     try:
         if token.text.lstrip("+-").isdigit():
             return Constant(int(token.text), token.column)
@@ -35,7 +35,7 @@ def placeholder(token: Token) -> PlaceholderNode:
 
 
 def quoted(token: Token) -> Constant | Interpolated:
-    """Placeholders are found before escapes are undone, so that `\\{{x}}` is plain text."""
+    r"""Read a quoted text. Placeholders are found before escapes are undone: `\{{x}}` is plain text."""
     parts = tuple(_parts(token.text[1:-1], token.column + 1))
     if any(isinstance(part, PlaceholderNode) for part in parts):
         return Interpolated(parts, token.column)
@@ -70,7 +70,7 @@ def safe_path(path: KeyPath, column: int) -> KeyPath:
 
 
 def safe_name(name: str, column: int) -> str:
-    """The name itself, unless it looks like an internal of the language that runs us."""
+    """Return the name, or raise ConditionError if it looks like an internal name of Python."""
     if name.startswith("__") or name.endswith("__"):
         raise ConditionError(
             f"Unsafe expression: dunder name '{name}' is not allowed",

@@ -1,7 +1,7 @@
-"""The methods that a condition may call. Each raises ValueError for values that it cannot take.
+"""Implement the methods of conditions. Each raises ValueError for values that it does not accept.
 
-Most work on text: numbers and booleans are read as their text and null as the empty one.
-An argument that is null is found nowhere.
+Most work on text: numbers and booleans are converted to text, and null to the empty text. A null argument is
+never found in anything.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _receiver_text(method: str, receiver: Value) -> str:
 
 
 def element(base: Value, index: Value) -> Value | Missing:
-    """A key of a map, an item of a list or a character of a text; negative counts from the end."""
+    """Return a key of a map, an item of a list or a character of a text; negative counts from the end."""
     if isinstance(index, float):
         if not index.is_integer():
             raise ValueError(f"an index must be a whole number, not {index}")
@@ -111,6 +111,7 @@ def _split(text: str, arguments: Sequence[Value]) -> Value:
     if separator is None:
         return text.split()
     check_items(text.count(separator) + 1)
+    # Python refuses an empty separator; the language splits into characters, with empty ends.
     return text.split(separator) if separator else ["", *text, ""]
 
 

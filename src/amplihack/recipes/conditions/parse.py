@@ -1,4 +1,4 @@
-"""Tokens -> tree, one small function for each rule of the grammar."""
+"""Parse tokens into a tree, with one small function for each rule of the grammar."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _STARTS: Final = frozenset({"name", "number", "string", "placeholder", "(", "["}
 
 
 def parse_condition(text: str) -> Condition:
-    """The condition that a text says; raises ConditionError with the column of the first mistake."""
+    """Parse the text of a condition. Raises ConditionError with the column of the first mistake."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MOST_BYTES:
         raise ConditionError(
@@ -65,7 +65,7 @@ def parse_condition(text: str) -> Condition:
 
 
 class _Reader(Record, frozen=False):
-    """Where the parser is in the tokens, and how many brackets are open there."""
+    """The position of the parser in the tokens, and the number of brackets that are open there."""
 
     tokens: tuple[Token, ...]
     position: int = 0
@@ -101,7 +101,7 @@ class _Reader(Record, frozen=False):
 
     @contextmanager
     def inside(self, closing: str) -> Iterator[None]:
-        """Between an opening bracket, which is taken already, and its closing one."""
+        """Parse what stands between an opening bracket, already taken, and its closing one."""
         self.brackets += 1
         if self.brackets > MOST_BRACKETS:
             raise _too_deep(MOST_BRACKETS, self.tokens[self.position - 1].column)

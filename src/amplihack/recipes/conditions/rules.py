@@ -1,4 +1,4 @@
-"""When values are true, equal, ordered, or inside one another: the coercions, and where dialects differ."""
+"""Decide when values are true, equal, ordered or contained, with the coercions of each dialect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from amplihack.records import Record
 
 
 class Rules(Record):
-    """Where the two dialects read the same condition differently."""
+    """The differences between the two dialects in reading a condition."""
 
     false_words: frozenset[str]  # texts that count as false, in lower case
     numbers_in_text: bool  # two texts that both look like numbers compare as numbers
@@ -42,12 +42,13 @@ _ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 def truthy(value: Value, rules: Rules) -> bool:
     if isinstance(value, str):
+        # The length check avoids lowering a text of megabytes.
         return len(value) > _LONGEST_FALSE_WORD or value.lower() not in rules.false_words
     return bool(value)
 
 
 def number_in(text: str) -> int | float | None:
-    """The number that a text spells, blanks around it aside."""
+    """Return the number that a text spells, ignoring blanks around it, or None."""
     text = text.strip()
     if _DIGITS.fullmatch(text) is None and _NOT_DIGITS.fullmatch(text) is None:
         return None
@@ -79,7 +80,7 @@ def _equals_text(value: Value, text: str, rules: Rules) -> bool:
 
 
 def _same(left: Value, right: Value) -> bool:
-    """Deep equality without coercion; `1` and `1.0` are the same number, `1` and `true` are not."""
+    """Compare deeply without coercion; `1` and `1.0` are the same number, `1` and `true` are not."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, Mapping) and isinstance(right, Mapping):
@@ -94,7 +95,7 @@ def _is_list(value: Value) -> TypeGuard[Sequence[Value]]:
 
 
 def ordered(symbol: str, left: Value, right: Value, rules: Rules) -> bool:
-    """Whether `left < right` (or <=, >, >=) holds; never for values that have no order."""
+    """Tell whether `left < right` (or <=, >, >=) holds; false for values that have no order."""
     pair = _comparable(left, right, rules)
     return pair is not None and _ORDER[symbol](*pair)
 
@@ -113,7 +114,7 @@ def _comparable(left: Value, right: Value, rules: Rules) -> tuple[object, object
 
 
 def _beside_text(value: Value, text: str, rules: Rules) -> tuple[object, object] | None:
-    """A value and a text, as two things that Python can order."""
+    """Return a value and a text as two objects that Python can order."""
     if isinstance(value, bool):
         return to_text(value), text.lower() if text in _BOOLEANS else text
     if isinstance(value, int | float):
@@ -123,14 +124,14 @@ def _beside_text(value: Value, text: str, rules: Rules) -> tuple[object, object]
 
 
 def _numbers(left: str, right: str) -> tuple[object, object] | None:
-    """Two texts as numbers; the words `inf` and `nan` stay words here."""
+    """Return two texts as numbers, or None; the words `inf` and `nan` stay words here."""
     if _DIGITS.fullmatch(left.strip()) is None or _DIGITS.fullmatch(right.strip()) is None:
         return None
     return number_in(left), number_in(right)
 
 
 def contains(needle: Value, haystack: Value, rules: Rules) -> bool:
-    """`needle in haystack`: a part of a text, an item of a list, a key of a map. Null is in nothing."""
+    """Tell whether `needle in haystack`: part of a text, item of a list, key of a map. Null is in nothing."""
     if needle is None:
         return False
     if isinstance(haystack, str):

@@ -1,4 +1,4 @@
-"""Tree -> text, such that reading the text gives the tree again."""
+"""Write a condition tree as text that parses to the same tree."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _postfix(tree: Property | Index | Method) -> str:
 
 
 def _before_dot(node: Expression, text: str) -> str:
-    """A number would take the dot for its own."""
+    """Put a blank after a number, which would otherwise take the dot as its decimal point."""
     is_number = isinstance(node, Constant) and isinstance(node.value, int | float)
     return f"{text} " if is_number else text
 

@@ -1,4 +1,4 @@
-"""Text -> tokens: the words of a condition, each with the column where it begins."""
+"""Split the text of a condition into tokens, each with its column."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FIXES: Final = {
 
 
 class Token(Record):
-    """`kind` is name, key, number, string, placeholder or end; symbols and keywords are their own kind."""
+    """A word of a condition. The `kind` of a symbol or keyword is the word itself."""
 
     kind: str
     text: str
@@ -41,7 +41,7 @@ class Token(Record):
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Every token of the text and an `end`; raises ConditionError at the first thing that is none."""
+    """Return all tokens and a final `end`. Raises ConditionError at the first text that is no token."""
     found: list[Token] = []
     previous, column = "", _after_blanks(text, 0)
     while column < len(text):
@@ -88,7 +88,7 @@ def _unexpected(text: str, column: int) -> ConditionError:
 
 
 def _placeholder(text: str, column: int) -> str:
-    """The placeholder that begins here, braces included."""
+    """Return the placeholder that begins here, with its braces."""
     end = text.find("}}", column)
     while end != -1:  # a quoted key may hold braces of its own
         candidate = text[column : end + 2]

@@ -1,4 +1,4 @@
-"""What a condition says, once it is read. Columns tell where, not what: comparisons ignore them."""
+"""Define the syntax tree of conditions. Columns are for messages: comparing two trees ignores them."""
 
 from __future__ import annotations
 
@@ -95,14 +95,14 @@ class Not(Record):
 
 
 class And(Record):
-    """Two or more operands side by side, so that a long chain is wide and not deep."""
+    """Two or more operands in one node, so that a long chain is wide and not deep."""
 
     operands: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
 
 
 class Or(Record):
-    """One of the operands holds."""
+    """Two or more operands, of which one must hold."""
 
     operands: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
@@ -126,14 +126,14 @@ Expression: TypeAlias = (
 
 
 class Condition(Record):
-    """A text and the tree it was read as."""
+    """The text of a condition and its tree."""
 
     text: str
     tree: Expression
 
 
 def children(node: Expression) -> tuple[Expression, ...]:
-    """The expressions directly inside, in the order of the text."""
+    """Return the expressions directly inside, in the order of the text."""
     match node:
         case Name() | Constant() | PlaceholderNode() | Interpolated():  # most nodes are leaves
             return ()
@@ -156,7 +156,8 @@ def children(node: Expression) -> tuple[Expression, ...]:
 
 
 def height(tree: Expression) -> int:
-    """How many expressions sit inside one another at the deepest place."""
+    """Count the levels of expressions inside one another."""
+    # Level by level instead of recursively: this check protects the recursive walks, so it must not recurse.
     levels, level = 0, [tree]
     while level:
         levels += 1

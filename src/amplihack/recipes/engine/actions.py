@@ -1,6 +1,6 @@
-"""What a step does, once: a shell command, a question to an agent, another recipe, or a body of steps.
+"""Do the action of a step: a shell command, an agent's answer, another recipe, or a body of steps.
 
-Retries, time limits and JSON are the same for every kind and stand here, around the kinds.
+Retries, time limits and JSON work the same for every kind of action, so they stand here.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import assert_never
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.bash import run_bash
+from amplihack.recipes.engine.job import Done, Job, StepFailure
 from amplihack.recipes.engine.numbers import number_of
-from amplihack.recipes.engine.state import Done, Job, StepFailure
 from amplihack.recipes.engine.sub_recipe import call_recipe
 from amplihack.recipes.events import Retrying
 from amplihack.recipes.model import Agent, Bash, Body, Retry, Step, SubRecipe
@@ -22,7 +22,7 @@ from amplihack.records import replace
 
 
 async def act(job: Job) -> Done:
-    """Do what the step says, again if it fails and may be tried again. Raises StepFailure."""
+    """Do the action of the step, with retries. Raises StepFailure."""
     retry = job.step.retry or Retry(max_attempts=1)
     attempts = max(1, int(number_of(retry.max_attempts, job.frame, "retry.max_attempts")))
     attempt = await _first_attempt(job)
@@ -38,7 +38,7 @@ async def act(job: Job) -> Done:
 
 
 async def _first_attempt(job: Job) -> int:
-    """Return the number of the attempt to begin with: in a later life, the one that was due when it ended."""
+    """Return the first attempt to make. After a crash it is the attempt that was due then."""
     known = job.run.state.instance(job.identity)
     if known is None or known.attempt == 1:
         return 1
@@ -53,8 +53,9 @@ def _worth_retrying(retry: Retry, failure: StepFailure) -> bool:
 
 
 async def _pause(job: Job, retry: Retry, attempt: int, of: int, failure: StepFailure) -> None:
-    """Wait before the next attempt; twice as long each time, where the recipe says so."""
+    """Wait before the next attempt; each wait is twice as long if the recipe says so."""
     clock = job.run.world.clock
+    # The exponent is limited because a float overflows at 2**1024.
     grown = retry.initial_delay * (2.0 ** min(attempt - 1, 60) if retry.doubling else 1)
     wait = min(grown, retry.max_delay)
     due = clock.wall() + wait
@@ -91,9 +92,9 @@ async def _once(job: Job) -> Done:
 
 
 def _time_limit(job: Job) -> float | None:
-    """Seconds that the step may take; none unless somebody asked for a limit.
+    """Return the seconds that the step may take, or None without a limit.
 
-    A default is for steps that do something themselves: those that hold others take as long as they do.
+    The default limit is for steps that work themselves. A step that holds others takes as long as they do.
     """
     if job.step.timeout is not None:
         return number_of(job.step.timeout, job.frame, "timeout") or None
@@ -103,11 +104,12 @@ def _time_limit(job: Job) -> float | None:
 
 
 async def _within(limit: float | None, work: Awaitable[Done]) -> Done:
-    """Cancels the work, and every process below it, when its time is up."""
+    """Cancel the work, and every process below it, when its time is up."""
     try:
         async with asyncio.timeout(limit) as deadline:
             return await work
     except TimeoutError as error:
+        # A TimeoutError from inside the work is not ours.
         if not deadline.expired():
             raise
         raise StepFailure(f"timed out after {limit:g}s", transient=True, timed_out=True) from error
@@ -127,7 +129,7 @@ async def _run_body(job: Job, body: Body) -> Done:
 
 
 async def _with_json(job: Job, limit: float | None, done: Done) -> Done:
-    """Finds the JSON that the step promises; an agent gets one chance to answer better."""
+    """Find the JSON that the step promises. An agent is asked once more if there is none."""
     rule, action = job.step.json, job.step.action
     if rule is None or isinstance(action, Body) or not isinstance(done.value, Missing):
         return done
@@ -150,7 +152,7 @@ async def _with_json(job: Job, limit: float | None, done: Done) -> Done:
 
 
 def result_value(step: Step, done: Done) -> Value:
-    """What later steps find under the step's name."""
+    """Return the value that later steps find under the step's name."""
     if not isinstance(done.value, Missing):
         return done.value
     return stored_value(done.text, keep_text=step.keep_text)

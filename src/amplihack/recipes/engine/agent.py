@@ -1,13 +1,13 @@
-"""An agent step: the prompt, the persona and the model go to whoever answers; the answer comes back."""
+"""Run an agent step: send the prompt, the persona and the model, and return the answer."""
 
 from __future__ import annotations
 
 from amplihack.errors import AmplihackError
 from amplihack.patterns import pattern
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.engine.directories import working_dir
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.state import Done, Job, StepFailure, cut_off
+from amplihack.recipes.engine.job import Done, Job, StepFailure, cut_off
 from amplihack.recipes.model import Agent
 from amplihack.recipes.outputs import JSON_REMINDER
 from amplihack.recipes.ports import Persona
@@ -22,7 +22,7 @@ _PREVIOUS_ANSWER = 2_000
 
 
 async def ask(job: Job, action: Agent, limit: float | None) -> Done:
-    """One question and its answer. Raises StepFailure."""
+    """Ask the agent once. Raises StepFailure."""
     rendered = render_text(action.prompt.text, job.frame.view())
     job.missing(rendered.missing, "prompt")
     prompt = rendered.text
@@ -33,9 +33,9 @@ async def ask(job: Job, action: Agent, limit: float | None) -> Done:
 
 
 async def correct_json(job: Job, action: Agent, limit: float | None, first: Done) -> Done:
-    """Asks once more, the same agent in the same place, for JSON and nothing else.
+    """Ask the same agent once more for JSON and nothing else.
 
-    An agent that has no second answer leaves us with the first.
+    If it gives no second answer, the first one is returned.
     """
     job.warn("the answer was not JSON; the agent is asked once more")
     prompt = render_text(action.prompt.text, job.frame.view()).text
@@ -64,7 +64,7 @@ async def _answer(job: Job, action: Agent, prompt: str, limit: float | None) -> 
 
 
 async def put_question(job: Job, request: AgentRequest) -> AgentReply:
-    """Waits for its turn and for the answer. Raises AgentFailed."""
+    """Wait for a free slot, then for the answer. Raises AgentFailed."""
     run = job.run
     if run.world.agents is None:
         raise AgentFailed("there is no agent to ask")
@@ -102,7 +102,7 @@ def _request(job: Job, action: Agent, prompt: str, limit: float | None) -> Agent
 
 
 def _model(job: Job, action: Agent) -> str | None:
-    """The first model that is preferred by its whole name; a pattern is for hosts that know all models."""
+    """Return the first preferred model with a full name. Patterns need a host that knows all models."""
     named = [each.model for each in action.models if each.model]
     whole = next((model for model in named if not _PATTERN.search(model)), None)
     if named and whole is None:
@@ -111,7 +111,7 @@ def _model(job: Job, action: Agent) -> str | None:
 
 
 def _options(action: Agent, frame: Frame) -> dict[str, Value]:
-    """What only some runners can use."""
+    """Return the fields that only some runners can use."""
     options: dict[str, Value] = {}
     if any(each.provider for each in action.models):
         options["providers"] = [{"provider": each.provider, "model": each.model} for each in action.models]
@@ -149,7 +149,7 @@ def _failure(failure: AgentFailed) -> StepFailure:
 
 
 async def _stage(job: Job, action: Agent, directory: str) -> None:
-    """Stages the agent's changes with git, if this run does that and the directory is a work tree."""
+    """Stage the agent's changes with git, if this run does that and the directory is a work tree."""
     default = job.run.options.auto_stage and job.frame.recipe.dialect == "amplihack"
     if not (default if action.auto_stage is None else action.auto_stage):
         return

@@ -1,10 +1,10 @@
-"""A shell step: rendered so that no value can become code, run, and its ending told as it was."""
+"""Run a shell step. Values are passed as variables, so that no value can become code."""
 
 from __future__ import annotations
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.engine.directories import working_dir
-from amplihack.recipes.engine.state import Done, Job, StepFailure, cut_off
+from amplihack.recipes.engine.job import Done, Job, StepFailure, cut_off
 from amplihack.recipes.model import Bash
 from amplihack.recipes.ports import ShellOutcome, ShellRequest
 from amplihack.recipes.templates import ShellScript, render_shell, render_value
@@ -15,7 +15,7 @@ _NOT_EXECUTABLE = (126, 127)
 
 
 async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
-    """The command's output, if it ends well. Raises StepFailure."""
+    """Run the command and return its output. Raises StepFailure."""
     script = _render(job, action)
     env, missing = render_value(dict(action.env), job.frame.view())
     job.missing(missing, "env")
@@ -53,7 +53,7 @@ def _render(job: Job, action: Bash) -> ShellScript:
 
 
 def _judge(action: Bash, outcome: ShellOutcome) -> Done:
-    """What the ending means: done, or failed with the reason and the last words of the command."""
+    """Return the result of a command that succeeded. Raises StepFailure with the reason and last output."""
     text = outcome.stdout.strip()
     writes: dict[str, Value] = {}
     if action.exit_code_to:

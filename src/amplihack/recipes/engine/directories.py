@@ -1,13 +1,13 @@
-"""Where a step runs: rendered, seen from the run's directory, and really there."""
+"""Find the directory that a step runs in."""
 
 from __future__ import annotations
 
-from amplihack.recipes.engine.state import Job, StepFailure
+from amplihack.recipes.engine.job import Job, StepFailure
 from amplihack.recipes.templates import render_text
 
 
 def working_dir(job: Job) -> str:
-    """The directory of a step; raises StepFailure, naming it, when there is none."""
+    """Return the rendered directory of a step. Raises StepFailure if it does not exist."""
     base = job.run.options.working_dir
     if job.step.working_dir is None:
         return base

@@ -1,4 +1,4 @@
-"""What a run would do, as far as it can be told without doing it: sub-recipes included."""
+"""Predict what a run would do, including its sub-recipes, without doing anything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError, ConditionError
 from amplihack.recipes.conditions import holds, references
-from amplihack.recipes.engine.state import Options
+from amplihack.recipes.engine.job import Options
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Agent, Bash, Body, Recipe, Step, SubRecipe, Test
 from amplihack.recipes.ports import RecipeBook
@@ -35,7 +35,7 @@ _ANYTHING = "*"  # stands among the unknown names after a sub-recipe that only t
 
 
 class Forecast(Record):
-    """What would become of one step; `why` names the condition, the tags or the outputs it depends on."""
+    """The prediction for one step; `why` names the condition, the tags or the outputs that it depends on."""
 
     step_id: str
     kind: str
@@ -46,7 +46,7 @@ class Forecast(Record):
 
 
 class _Knowledge(Record):
-    """The values that are known before the run, and the names that steps would set."""
+    """The values known before the run, and the names that steps would set."""
 
     values: Mapping[str, Value]
     unknown: set[str]
@@ -63,7 +63,7 @@ class _Knowledge(Record):
         return replace(self, unknown=set(self.unknown), written=set(self.written))
 
     def open_names(self, mentioned: Collection[str]) -> list[str]:
-        """Return those of the mentioned names whose values only the run can tell, in order."""
+        """Return, sorted, the given names whose values only the run can tell."""
         if _ANYTHING in self.unknown:
             return sorted(mentioned)
         told_by_the_run = BUILT_IN - self.values.keys()
@@ -71,7 +71,7 @@ class _Knowledge(Record):
 
 
 class _Shelf(Record):
-    """Sub-recipes that were asked for, so that each is read once."""
+    """Keeps sub-recipes already read, so that each is read once."""
 
     book: RecipeBook
     read: dict[tuple[str, str | None], Located] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class _Shelf(Record):
 
 
 class _Place(Record):
-    """Where the forecast is: the recipe, how deep it is shown, and how many levels may follow."""
+    """The position of the prediction: the recipe, its depth, and how many levels may follow."""
 
     located: Located
     book: _Shelf
@@ -131,6 +131,7 @@ def _step(step: Step, place: _Place, known: _Knowledge) -> Iterator[Forecast]:
         return
     inner = known.copy()
     if step.loop is not None:
+        # The values of loop variables are known only in the run.
         inner.unknown.update(loop_names(step.loop))
         inner.unknown.update(_may_set((step,), place, set()))  # a later round sees what an earlier one set
     yield Forecast(step.id, step.kind, place.depth, verdict, why, _text(step, inner))
@@ -152,7 +153,7 @@ def _inside(step: Step, place: _Place, known: _Knowledge) -> Iterator[Forecast]:
 
 
 def _may_set(steps: Iterable[Step], place: _Place, seen: set[str]) -> set[str]:
-    """Return every name that the steps can set, through sub-recipes too; each recipe is looked at once."""
+    """Return every name that the steps can set, also through sub-recipes. Each recipe is visited once."""
     names: set[str] = set()
     for step in steps:
         names.update(writes(step), _may_set(kept_body(step), place, seen))
@@ -237,7 +238,7 @@ def _sub_recipe(step: Step, call: SubRecipe, place: _Place, known: _Knowledge) -
 
 
 def _first_knowledge(call: SubRecipe, recipe: Recipe, known: _Knowledge) -> _Knowledge:
-    """Return what is known at the start of a sub-recipe; what is made of unknown values is unknown too."""
+    """Return what is known at the start of a sub-recipe. A value made from unknown ones is unknown."""
     passed: dict[str, Value] = {}
     open_ = set(known.unknown - call.context.keys()) if call.mode == "inherit" else set()
     for name, value in call.context.items():

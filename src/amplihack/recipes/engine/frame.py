@@ -1,10 +1,11 @@
-"""Where a run is: which recipe, how deep, with which variables and how many steps left."""
+"""Hold the position of a run: the recipe, the depth, the variables and the steps left to spend."""
 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeVar
 
 from amplihack.recipes.conditions import Rules
 from amplihack.recipes.model import Limits, Recipe
@@ -12,11 +13,12 @@ from amplihack.recipes.semantics import APPROVAL_MESSAGE, levels_inside, rules_o
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field, replace
 
+_T = TypeVar("_T")
 _MARKS = str.maketrans({mark: f"%{ord(mark):02X}" for mark in "%/[]"})
 
 
 class Writes(Record):
-    """What was written to a scope while somebody watched."""
+    """What was written to a scope while it was watched."""
 
     values: dict[str, Value] = field(default_factory=dict)
     ledger: dict[str, Value] = field(default_factory=dict)
@@ -25,7 +27,7 @@ class Writes(Record):
 class Scope:
     """The variables that a sequence of steps sees, and the names that it wrote itself.
 
-    `ledger` holds what is known of finished steps: `steps.<id>.status` and the like.
+    `ledger` holds facts about finished steps, such as `steps.<id>.status`.
     """
 
     def __init__(self, values: Mapping[str, Value], ledger: Mapping[str, Value] | None = None) -> None:
@@ -44,13 +46,28 @@ class Scope:
 
     @contextmanager
     def watching(self) -> Iterator[Writes]:
-        """Collect what is written meanwhile, by whichever step."""
+        """Collect everything that is written to this scope until the block ends."""
         watch = Writes()
         self._watches.append(watch)
         try:
             yield watch
         finally:
+            # By identity: two watches with equal content must not remove each other.
             self._watches = [each for each in self._watches if each is not watch]
+
+    @contextmanager
+    def lending(self, names: Iterable[str]) -> Iterator[None]:
+        """Let a loop have names for itself; at the end they are what they were, as if nothing was written."""
+        taken = set(names)
+        values, written = _only(self.values, taken), _only(self.written, taken)
+        seen = [(watch, _only(watch.values, taken)) for watch in self._watches]
+        try:
+            yield
+        finally:
+            _put_back(self.values, taken, values)
+            _put_back(self.written, taken, written)
+            for watch, before in seen:
+                _put_back(watch.values, taken, before)
 
     def fork(self) -> Scope:
         """Return a private copy for a step that runs beside others."""
@@ -60,28 +77,38 @@ class Scope:
         return {name: self.values[name] for name in self.written if name in self.values}
 
 
+def _only(found: Mapping[str, _T], names: set[str]) -> dict[str, _T]:
+    return {name: found[name] for name in names if name in found}
+
+
+def _put_back(found: dict[str, _T], names: set[str], before: Mapping[str, _T]) -> None:
+    for name in names:
+        found.pop(name, None)
+    found.update(before)
+
+
 class Budget(Record, frozen=False):
-    """Counts executed steps against a limit, and against the limits of every recipe further out."""
+    """Counts executed steps against the limit of this recipe and of all recipes around it."""
 
     limit: int
     outer: Budget | None = None
     used: int = 0
 
     def exhausted(self) -> int | None:
-        """The limit that leaves no room for another step, if any does."""
+        """Return the limit that leaves no room for another step, or None."""
         if self.used >= self.limit:
             return self.limit
         return self.outer.exhausted() if self.outer else None
 
     def take(self) -> int | None:
-        """Count one more step, or say which limit leaves no room for it."""
+        """Count one more step, or return the limit that leaves no room for it."""
         limit = self.exhausted()
         if limit is None:
             self.spend(1)
         return limit
 
     def spend(self, steps: int) -> None:
-        """Count steps that were executed, also those of an earlier life."""
+        """Count steps that were executed, also those before a crash."""
         budget: Budget | None = self
         while budget is not None:
             budget.used += steps
@@ -89,7 +116,7 @@ class Budget(Record, frozen=False):
 
 
 class Frame(Record, kw_only=True):
-    """A sequence of steps at work: its recipe, its depth, the names of its steps, its variables."""
+    """The context of a sequence of steps: its recipe, depth, limits, name prefix and variables."""
 
     recipe: Recipe
     path: str | None
@@ -109,15 +136,15 @@ class Frame(Record, kw_only=True):
 
     @property
     def levels(self) -> int:
-        """How many levels of sub-recipes may still follow below this frame."""
+        """Return how many levels of sub-recipes may still follow below this frame."""
         return self.max_depth - self.depth
 
     def identity(self, name: str) -> str:
-        """Return the name's place in the whole run; marks that build such places are escaped in names."""
+        """Return the unique name of a step in the whole run. Characters used as separators are escaped."""
         return f"{self.prefix}{name.translate(_MARKS)}"
 
     def view(self, **extra: Value) -> Mapping[str, Value]:
-        """Every name that a template or a condition can see; variables win over built-in names."""
+        """Return every name that a template or condition can see; variables hide built-in names."""
         values = self.scope.values
         builtin: dict[str, Value] = {
             **self.facts,
@@ -125,25 +152,26 @@ class Frame(Record, kw_only=True):
             "inputs": values,
             "parameters": values,
         }
+        # A chain instead of a copy: the view follows later writes, and copying all variables would be slow.
         return ChainMap(extra, values, builtin)
 
     def with_facts(self, **facts: Value) -> Frame:
         return replace(self, facts={**self.facts, **facts})
 
     def inside(self, prefix: str) -> Frame:
-        """The same variables for steps that belong to one step, numbered from 1 again."""
+        """Return a frame with the same variables for steps inside one step, numbered from 1."""
         return replace(self, prefix=prefix, before=0, of=None)
 
     def after(self, before: int, of: int) -> Frame:
-        """The frame of steps that follow others of the same recipe, in an earlier stage."""
+        """Return the frame of steps that follow an earlier stage of the same recipe."""
         return replace(self, before=before, of=of)
 
     def fork(self) -> Frame:
-        """The same place for a step that runs beside others: it sees none of what they do."""
+        """Return a frame with copied variables, for a step that runs in parallel with others."""
         return replace(self, scope=self.scope.fork())
 
     def enter(self, recipe: Recipe, path: str | None, scope: Scope, identity: str, limits: Limits) -> Frame:
-        """The frame of a sub-recipe; its limits can only be tighter than those around it."""
+        """Return the frame of a sub-recipe. Its limits can only be tighter than those around it."""
         depth, total = self.depth + 1, tighter_step_limit(limits, recipe)
         return Frame(
             recipe=recipe,

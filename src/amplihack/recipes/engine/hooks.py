@@ -1,4 +1,4 @@
-"""Shell commands around every step. They know about the step; their failures never end a run."""
+"""Run the shell commands around every step. Their failures never end a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.state import Run
+from amplihack.recipes.engine.job import Run
 from amplihack.recipes.ports import ShellRequest
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.templates import render_shell
@@ -18,7 +18,7 @@ HOOK_TIMEOUT = 30.0
 async def run_hook(
     run: Run, name: Literal["pre_step", "post_step", "on_error"], frame: Frame, result: StepResult
 ) -> None:
-    """Runs the recipe's hook of that name, if it has one; a failure becomes a warning."""
+    """Run the recipe's hook of that name, if it has one. A failure becomes a warning."""
     hooks = frame.recipe.hooks
     hook = {"pre_step": hooks.pre_step, "post_step": hooks.post_step, "on_error": hooks.on_error}[name]
     if hook is None or not hook.text.strip():

@@ -1,17 +1,15 @@
-"""A step that repeats: for each item of a list, or while a condition holds."""
+"""Repeat a step: for each item of a list, or while a condition holds."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds
 from amplihack.recipes.engine.actions import act, result_value
 from amplihack.recipes.engine.frame import Frame
+from amplihack.recipes.engine.job import Done, Job, StepFailure, completed, failed
 from amplihack.recipes.engine.numbers import number_of
-from amplihack.recipes.engine.state import Done, Job, StepFailure, completed, failed
 from amplihack.recipes.events import IterationFinished, IterationStarted, OutputStored
 from amplihack.recipes.model import Foreach, Loop, Test, Text, While
 from amplihack.recipes.results import StepResult
@@ -23,7 +21,7 @@ from amplihack.records import Record, field, replace
 
 
 class Rounds(Record, frozen=False):
-    """What the rounds of a loop have brought so far, by their number."""
+    """The results of the rounds of a loop so far, by their index."""
 
     values: dict[int, Value] = field(default_factory=dict)
     results: dict[int, StepResult] = field(default_factory=dict)
@@ -38,7 +36,7 @@ class Rounds(Record, frozen=False):
 
 
 async def run_loop(job: Job, loop: Loop) -> Done:
-    """All rounds of a step's loop. Raises StepFailure."""
+    """Run all rounds of a loop. Raises StepFailure."""
     rounds = Rounds()
     try:
         match loop.over:
@@ -86,7 +84,7 @@ async def _foreach(job: Job, loop: Loop, over: Foreach, rounds: Rounds) -> None:
 
 
 def _items(job: Job, over: Foreach) -> list[Value]:
-    """The list to go through."""
+    """Return the list to loop over. Raises StepFailure if there is none."""
     if not isinstance(over.items, Text):
         rendered, missing = render_value(list(over.items), job.frame.view())
         job.missing(missing, "foreach")
@@ -107,7 +105,7 @@ def _named(text: str, frame: Frame) -> Value | Missing:
 
 
 async def _one_by_one(job: Job, loop: Loop, name: str, items: list[Value], rounds: Rounds) -> None:
-    with _own_variables(job.frame, *loop_names(loop)):
+    with job.frame.scope.lending(loop_names(loop)):
         for index, item in enumerate(items):
             job.frame.scope.values[name] = item
             await _round(job, index, len(items), rounds)
@@ -117,11 +115,12 @@ async def _one_by_one(job: Job, loop: Loop, name: str, items: list[Value], round
 
 
 async def _at_once(job: Job, name: str, items: list[Value], width: int, rounds: Rounds) -> None:
-    """Every item on a copy of the variables; all run to the end, then a failure counts."""
+    """Run the items in parallel, each on a copy of the variables. All end before a failure is raised."""
     slots = asyncio.Semaphore(max(1, min(width, job.run.options.max_parallel)))
 
     async def item(index: int) -> None:
         async with slots:
+            # Forked inside the slot: the copy of the variables exists only while its round runs.
             beside = replace(job, frame=job.frame.fork())
             beside.frame.scope.values[name] = items[index]
             await _round(beside, index, len(items), rounds)
@@ -138,7 +137,7 @@ async def _at_once(job: Job, name: str, items: list[Value], width: int, rounds: 
 
 async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
     index = 0
-    with _own_variables(job.frame, *loop_names(loop)):
+    with job.frame.scope.lending(loop_names(loop)):
         while _holds(over.condition, job.frame):
             if index >= loop.max_iterations:
                 rounds.limit_reached = True
@@ -155,8 +154,9 @@ async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
 
 
 async def _round(job: Job, index: int, of: int | None, rounds: Rounds) -> None:
-    """Run the body once and note what came of it, good or bad."""
+    """Run the body once and store its result, also a failed one."""
     run, one = job.run, job.round(index)
+    # Rounds are recalled one by one: a loop that was cut off continues at the round it had reached.
     if (recalled := one.recall()) is not None:
         _note_recalled(job, index, recalled, rounds)
         return
@@ -191,7 +191,7 @@ def _note_recalled(job: Job, index: int, recalled: Instance, rounds: Rounds) -> 
 
 
 def _go_on_or_raise(job: Job, index: int, rounds: Rounds) -> None:
-    """A failed round ends the loop, unless the recipe says to continue."""
+    """Raise StepFailure for a failed round, unless the recipe says to continue."""
     failure = rounds.failures.get(index)
     if failure is None:
         return
@@ -202,7 +202,7 @@ def _go_on_or_raise(job: Job, index: int, rounds: Rounds) -> None:
 
 
 def _ends(job: Job, loop: Loop) -> bool:
-    """Applies `update_context` after a round; true when `break_when` holds or the run is over."""
+    """Apply `update_context` after a round, then tell whether the loop is over."""
     if loop.update:
         updated, missing = render_value(dict(loop.update), job.frame.view())
         job.missing(missing, "update_context")
@@ -218,16 +218,3 @@ def _holds(test: Test, frame: Frame) -> bool:
         return holds(test.condition, frame.view(), frame.rules)
     except ConditionError as error:
         raise StepFailure(f"Condition error: {error.what}") from error
-
-
-@contextmanager
-def _own_variables(frame: Frame, *names: str) -> Iterator[None]:
-    """Puts a loop's own variables back to what they were, whatever happens."""
-    values = frame.scope.values
-    before = {name: values[name] for name in names if name in values}
-    try:
-        yield
-    finally:
-        for name in names:
-            values.pop(name, None)
-        values.update(before)

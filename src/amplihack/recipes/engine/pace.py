@@ -1,4 +1,4 @@
-"""How many agents run at once, and how far apart: one pace for the whole tree of recipes."""
+"""Limit how many agents run at once and how soon they follow each other, for the whole run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from amplihack.recipes.ports import Clock
 
 
 class Pace:
-    """Agents take their turn here; a rate-limited answer makes the next ones wait longer."""
+    """Gives each agent its turn. After a rate-limited answer the next ones wait longer."""
 
     def __init__(self, clock: Clock, rule: RateLimit | None, *, most: int) -> None:
         self._clock = clock
@@ -23,7 +23,7 @@ class Pace:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Waits until an agent may start, and notes when it has ended."""
+        """Wait until an agent may start, and note when it has ended."""
         async with self._slots:
             await self._clock.sleep(self._pause())
             try:
@@ -45,5 +45,6 @@ class Pace:
     def rate_limited(self) -> None:
         self._successes = 0
         if backoff := self._rule.backoff:
+            # The first complaint starts with the initial delay; each further one multiplies it.
             grown = self._delay * backoff.multiplier * 1000 or backoff.initial_delay_ms
             self._delay = min(grown, backoff.max_delay_ms) / 1000

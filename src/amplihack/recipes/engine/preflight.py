@@ -1,10 +1,10 @@
-"""Checks of a recipe's inputs before its first step."""
+"""Check the inputs of a recipe before its first step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from amplihack.recipes.engine.state import Run
+from amplihack.recipes.engine.job import Run
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.semantics import CONTEXT_RULES, is_blank
 from amplihack.recipes.values import Value
@@ -13,7 +13,7 @@ _NEEDED = {"git_repo": " (must be a git repo path)", "path": " (must be a valid 
 
 
 def preflight(run: Run, recipe: Recipe, values: Mapping[str, Value]) -> str:
-    """What is wrong with the inputs, all of it and how to fix it; empty if nothing is."""
+    """Return all problems of the inputs and how to fix them; empty if there are none."""
     failures = [
         problem
         for name, rule in recipe.context_validation.items()

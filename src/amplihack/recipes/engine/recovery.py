@@ -1,17 +1,17 @@
-"""A failed sub-recipe, and the one agent that may finish its work."""
+"""Ask an agent to finish the work of a failed sub-recipe."""
 
 from __future__ import annotations
 
-from amplihack.recipes.agents import AgentFailed, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentRequest
 from amplihack.recipes.classify import classify
 from amplihack.recipes.engine.agent import put_question
 from amplihack.recipes.engine.directories import working_dir
-from amplihack.recipes.engine.state import Done, Job, StepFailure
+from amplihack.recipes.engine.job import Done, Job, StepFailure
 from amplihack.recipes.results import Spending, StepResult, every_result
 
 
 async def recover(job: Job, name: str, summary: str, results: tuple[StepResult, ...]) -> Done:
-    """The agent's answer, if it says that the work is complete. Raises StepFailure otherwise."""
+    """Return the agent's answer if it says that the work is complete. Raises StepFailure otherwise."""
     unsuccessful = StepFailure(
         f"Sub-recipe '{name}' failed and agentic recovery was unsuccessful.\n{summary}"
     )
@@ -22,6 +22,8 @@ async def recover(job: Job, name: str, summary: str, results: tuple[StepResult, 
         reply = await put_question(job, request)
     except AgentFailed as failure:
         raise unsuccessful from failure
+    # Only the last line counts: an agent may quote the instruction itself earlier. Markdown around it is
+    # allowed.
     last = next((line.strip() for line in reversed(reply.text.splitlines()) if line.strip()), "")
     if last.strip("*`_ .").upper() != "STATUS: COMPLETE":
         unsuccessful.spent = Spending(usage=reply.usage, cost_usd=reply.cost_usd)

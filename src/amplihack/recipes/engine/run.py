@@ -1,4 +1,4 @@
-"""One run from its first step to its result."""
+"""Run a recipe from its first step to its result."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from amplihack.errors import AmplihackError, ConditionError
 from amplihack.recipes.engine.frame import Budget, Frame, Scope, recipe_facts
+from amplihack.recipes.engine.job import Options, Run
 from amplihack.recipes.engine.pace import Pace
 from amplihack.recipes.engine.preflight import preflight
 from amplihack.recipes.engine.stages import Ended, run_stages
-from amplihack.recipes.engine.state import Options, Run
 from amplihack.recipes.engine.steps import run_steps
 from amplihack.recipes.events import RunFinished, RunStarted, StepFinished
 from amplihack.recipes.extends import Located
@@ -26,7 +26,7 @@ from amplihack.recipes.values import Value
 async def run_recipe(
     located: Located, overrides: Mapping[str, Value], world: World, options: Options
 ) -> RunResult:
-    """Runs a recipe whose `extends` is merged in.
+    """Run a recipe whose `extends` is already merged in.
 
     When cancelled, it ends what is running, records the result so far as `interrupted`, and stays cancelled.
     """
@@ -40,6 +40,7 @@ async def run_recipe(
         ended = await _run(run, recipe, frame)
         await _end_background(run)
     except asyncio.CancelledError:
+        # Cancelled by Ctrl-C or a caller: the listeners must still get a result before the run ends.
         run.ending, run.ending_reason = "interrupted", "the run was interrupted"
         try:
             await _end_background(run)
@@ -50,7 +51,7 @@ async def run_recipe(
 
 
 async def _end_background(run: Run) -> None:
-    """End what steps left running, before the result is made: it tells what that was."""
+    """End processes that steps left running. This comes before the result, which lists them as warnings."""
     try:
         left = await run.world.shell.close()
     except AmplihackError as error:
@@ -120,7 +121,7 @@ def _finish(run: Run, recipe: Recipe, frame: Frame, ended: Ended, started: float
 
 
 def _summary(run: Run, recipe: Recipe, frame: Frame, ended: Ended) -> str:
-    """The recipe's own closing words, if it has any and came to its end."""
+    """Return the recipe's own closing text, if it has one and the run succeeded."""
     if recipe.summary is None or not ended.success or run.options.dry_run:
         return ""
     return render_text(recipe.summary.text, frame.view()).text.strip()

@@ -1,4 +1,4 @@
-"""The stages of a recipe in order, and the gates between them. A flat recipe is one stage without a name."""
+"""Run the stages of a recipe in order, with the gates between them. A flat recipe is one unnamed stage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.state import Run
+from amplihack.recipes.engine.job import Run
 from amplihack.recipes.events import GateDecided, GateReached, StepFinished
 from amplihack.recipes.model import Approval, Recipe, Stage
 from amplihack.recipes.ports import Decision
@@ -27,7 +27,7 @@ class Ended(Record):
 
 
 async def run_stages(run: Run, recipe: Recipe, frame: Frame) -> Ended:
-    """Runs every stage whose condition holds, until a step or a gate ends the recipe."""
+    """Run every stage whose condition holds, until a step or a gate ends the recipe."""
     results: list[StepResult] = []
     left: tuple[str, ...] = ()  # steps of a stage that was left early
     for index, stage in enumerate(recipe.stages):
@@ -48,7 +48,7 @@ async def run_stages(run: Run, recipe: Recipe, frame: Frame) -> Ended:
 
 
 def _skipped(run: Run, stage: Stage, frame: Frame) -> Iterator[StepResult]:
-    """The steps of a stage that is not wanted: nothing happens, and everybody hears of it."""
+    """Record and yield a skipped result for every step of a stage that is not wanted."""
     for step in stage.steps:
         result = StepResult(
             step_id=step.id,
@@ -72,7 +72,7 @@ def _wanted(run: Run, stage: Stage, frame: Frame) -> bool:
 
 
 async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bool:
-    """True when no gate stands here or it opens; otherwise the run as a whole is over."""
+    """Tell whether there is no gate here or it opens; otherwise end the whole run."""
     approval = stage.approval
     if approval is None or approval.before != before or run.options.dry_run:
         return True
@@ -94,13 +94,14 @@ async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bo
 
 
 async def _decision(run: Run, stage: Stage, approval: Approval, frame: Frame) -> Decision | None:
-    """Return what was decided here in an earlier life, or ask; None when there is nobody to ask."""
+    """Return the decision recorded before a crash, or ask for one; None if there is nobody to ask."""
     identity = frame.identity(stage.name)
     gate = run.state.gate(identity)
     if gate is not None and gate.approved is not None:
         return Decision(gate.approved, gate.message)
     prompt = render_text(approval.prompt.text, frame.view()).text
     due = run.world.clock.wall() + approval.timeout if approval.timeout else None
+    # A gate that was reached before a crash keeps its deadline.
     due = gate.due if gate is not None else due
     run.record(GateReached(stage.name, prompt, identity, due))
     decision = await _ask(run, stage, approval, prompt, due)

@@ -1,4 +1,4 @@
-"""Steps in their order: one path for a step alone, in a group, in a loop and in a sub-recipe."""
+"""Run steps in order. Single steps, groups, loops and sub-recipes all take this one path."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from amplihack.recipes.conditions import holds
 from amplihack.recipes.engine.actions import act, result_value
 from amplihack.recipes.engine.frame import Frame, Scope
 from amplihack.recipes.engine.hooks import run_hook
+from amplihack.recipes.engine.job import Done, Job, Outcome, Run, Sequel, StepFailure, completed, failed
 from amplihack.recipes.engine.loops import run_loop
-from amplihack.recipes.engine.state import Done, Job, Outcome, Run, Sequel, StepFailure, completed, failed
 from amplihack.recipes.events import OutputStored, StepFinished, StepStarted
 from amplihack.recipes.model import Step
 from amplihack.recipes.outputs import stored_value
@@ -24,7 +24,7 @@ DRY_RUN_VALUE = "(dry-run)"
 
 
 async def run_steps(run: Run, steps: Sequence[Step], frame: Frame) -> Outcome:
-    """Runs the steps in order until one of them ends the sequence."""
+    """Run the steps in order until one of them ends the sequence."""
     results: list[StepResult] = []
     position, of = 0, frame.of or len(steps)
     for group in batches(steps):
@@ -49,9 +49,10 @@ def _sequel(run: Run, group: Sequence[Step], results: Sequence[StepResult]) -> S
 async def _run_group(
     run: Run, group: Sequence[Step], frame: Frame, position: int, of: int
 ) -> list[StepResult]:
-    """One step with the frame's own variables, or several at once, each with a copy of them."""
+    """Run one step on the frame's own variables, or several in parallel, each on a copy."""
     if len(group) == 1:
         return [await run_step(run, group[0], frame, position + 1, of)]
+    # Copies for every member at once, so that none sees what another writes, however they are scheduled.
     frames = [frame.fork() for _ in group]
     slots = asyncio.Semaphore(run.options.max_parallel)
 
@@ -61,12 +62,13 @@ async def _run_group(
 
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(member(index)) for index in range(len(group))]
+    # Merged after all have ended, in order of definition: the result does not depend on timing.
     merge(run, frame, [(step.id, each.scope) for step, each in zip(group, frames, strict=True)])
     return [task.result() for task in running]
 
 
 def merge(run: Run, frame: Frame, members: Sequence[tuple[str, Scope]]) -> None:
-    """Takes over what members wrote, in the order of their definition; says which names clash."""
+    """Copy what the members wrote into the frame, in order of definition, and warn about clashing names."""
     writer: dict[str, str] = {}
     for member, scope in members:
         for name in scope.written:
@@ -79,7 +81,7 @@ def merge(run: Run, frame: Frame, members: Sequence[tuple[str, Scope]]) -> None:
 
 
 async def run_step(run: Run, step: Step, frame: Frame, number: int, of: int) -> StepResult:
-    """Runs one step to its end, whatever its kind; never raises but for cancellation and our own bugs."""
+    """Run one step of any kind to its end. Only cancellation and our own bugs raise."""
     identity = frame.identity(step.id)
     job = Job(run, step, frame.with_facts(step={"id": step.id, "index": number - 1}), identity)
     if (recalled := job.recall()) is not None:
@@ -117,7 +119,7 @@ async def _decide_and_run(job: Job) -> StepResult:
 
 
 def _wanted(job: Job) -> bool:
-    """Whether the step's condition holds. Raises StepFailure when it has no answer."""
+    """Tell whether the step's condition holds. Raises StepFailure if it cannot be evaluated."""
     condition = job.step.condition
     try:
         return condition is None or holds(condition.condition, job.frame.view(), job.frame.rules)
@@ -139,6 +141,7 @@ async def _run(job: Job, blank: StepResult) -> StepResult:
         try:
             done = await (act(job) if job.step.loop is None else run_loop(job, job.step.loop))
         except AmplihackError as error:
+            # A template or a port may raise other errors of ours: they fail the step, not the run.
             failure = error if isinstance(error, StepFailure) else StepFailure(error.what)
             result = _failed(job, blank, failure)
         else:
@@ -162,7 +165,7 @@ def _completed(job: Job, blank: StepResult, done: Done) -> StepResult:
 
 
 def _failed(job: Job, blank: StepResult, failure: StepFailure) -> StepResult:
-    """A failure that the recipe allows still leaves what the step printed, or null."""
+    """Return the failed result. If the failure is allowed, store what the step printed, or null."""
     allowed = job.allows(failure)
     if allowed:
         printed = stored_value(failure.output, keep_text=job.step.keep_text) if failure.output else None

@@ -1,4 +1,4 @@
-"""A step that runs another recipe: what goes in, what comes out, and what a failure tells."""
+"""Run another recipe as a step: pass values in, return values, and summarise a failure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.frame import Frame, Scope
+from amplihack.recipes.engine.job import Done, Job, StepFailure
 from amplihack.recipes.engine.preflight import preflight
 from amplihack.recipes.engine.stages import run_stages
-from amplihack.recipes.engine.state import Done, Job, StepFailure
 from amplihack.recipes.events import RecipeEntered
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import SubRecipe
@@ -22,7 +22,7 @@ _OUTPUT_TAIL = 200
 
 
 async def call_recipe(job: Job, action: SubRecipe) -> Done:
-    """Runs the sub-recipe to its end. Raises StepFailure."""
+    """Run the sub-recipe to its end. Raises StepFailure."""
     run = job.run
     name, located = _find(job, action)
     passed = _passed(job, action)
@@ -31,6 +31,7 @@ async def call_recipe(job: Job, action: SubRecipe) -> Done:
     if problem := preflight(run, located.recipe, scope.values):
         raise StepFailure(problem, hopeless=True)
     recipe = located.recipe
+    # The masking listeners must learn the values before the first step can print one.
     hidden = {name: scope.values[name] for name in recipe.secrets if name in scope.values}
     run.record(RecipeEntered(job.identity, recipe.name, len(recipe.steps), inner.depth, hidden))
     ended = await run_stages(run, located.recipe, inner)
@@ -77,7 +78,7 @@ def _passed(job: Job, action: SubRecipe) -> dict[str, Value]:
 def _scope_out(
     job: Job, action: SubRecipe, inner: Frame, passed: dict[str, Value], results: tuple[StepResult, ...]
 ) -> Done:
-    """Inherited: what the child wrote flows back. Isolated: it comes back as one value."""
+    """Return the result: inherited, what the child wrote flows back; isolated, it is one value."""
     done = Done(text="", degraded=_degraded(results))
     scope = inner.scope
     if action.mode == "inherit":

@@ -1,4 +1,4 @@
-"""Values put into text and into bash: placeholders, their places, and what a step's process gets."""
+"""Put values into text and into bash scripts, and plan the environment of a step's process."""
 
 from amplihack.recipes.placeholders import (
     Placeholder,
@@ -8,9 +8,10 @@ from amplihack.recipes.placeholders import (
     unsupported,
 )
 from amplihack.recipes.placeholders import show as show_path
-from amplihack.recipes.templates.environment import EnvironmentPlan, plan_environment, shell_variables
+from amplihack.recipes.templates.environment import EnvironmentPlan, plan_environment
 from amplihack.recipes.templates.shell import Hazard, ShellScript, hazards, render_shell
 from amplihack.recipes.templates.text import Rendered, render_text, render_value
+from amplihack.recipes.templates.variables import VariableIndex, shell_variables
 
 __all__ = [
     "EnvironmentPlan",
@@ -19,6 +20,7 @@ __all__ = [
     "Rendered",
     "ShellScript",
     "Unsupported",
+    "VariableIndex",
     "find_placeholders",
     "hazards",
     "line_of",

@@ -1,41 +1,32 @@
-"""What a bash step's process gets: variables, files for what does not fit, and a line that loads them."""
+"""Plan the environment of a bash step: variables, files for values that do not fit, and a loading line."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
 
 from amplihack.errors import TemplateError
-from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import line_of
-from amplihack.recipes.templates.names import REFERENCE, unfit, variable_name
-from amplihack.recipes.templates.reserved import is_reserved
+from amplihack.recipes.templates.names import REFERENCE, unfit
 from amplihack.recipes.templates.scripts import ShellScript
-from amplihack.recipes.values import KeyPath, Value, to_text
+from amplihack.recipes.templates.variables import SMALL, VariableIndex, mentioned_names, size_of
+from amplihack.recipes.values import Missing, Value, to_text
 from amplihack.records import Record
 
 LARGEST = 96 * 1024  # Linux refuses a single NAME=value of 128 KiB
-SMALL = 8 * 1024  # what is not referred to goes along only up to this size
 FILE_SUFFIX = "_FILE"
 _PATH_ROOM = 256  # a guess at the bytes of the path in NAME_FILE
-_DEEPEST = 16
-_UNASKED = 8 * 1024  # bytes of variables that a script does not mention: each one slows bash down
-_SCALARS = frozenset({type(None), bool, int, float, str})
-_IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_FAVOURED = pattern(
-    r"(?:RECIPE_VAR_)?(?:task_description|repo_path|existing_branch|should_\w*)", re.IGNORECASE
-)
+_UNASKED_BYTES = SMALL  # of variables that a script does not mention
+_UNASKED = 64  # such variables: bash takes as long to read a thousand of them as it takes to start
 
 
 class EnvironmentPlan(Record):
-    """What to hand to bash, with nothing done yet.
+    """What to give to bash; nothing is written yet.
 
-    `exports` go into the environment. Each of `files` is to be written privately, byte for byte
-    (encode with errors="surrogateescape"), and its path exported under the name in `paths`: `<name>_FILE`, or
-    another where a variable of the recipe is called so. `preamble` goes in front of the script, on its first
-    line, so that line numbers in bash's messages stay the author's.
+    `exports` go into the environment. Each of `files` must be written privately, byte for byte (encode with
+    errors="surrogateescape"), and its path exported under the name in `paths`: `<name>_FILE`, or another name
+    if the recipe has a variable of that name. `preamble` goes in front of the script on its first line, so
+    that line numbers in bash's messages stay correct.
     """
 
     exports: Mapping[str, str]
@@ -45,14 +36,6 @@ class EnvironmentPlan(Record):
     warnings: tuple[str, ...] = ()
 
 
-def shell_variables(scope: Mapping[str, Value]) -> dict[str, str]:
-    """Every variable that a scope stands for: `RECIPE_VAR_*`, flattened members, upper-case aliases."""
-    variables: dict[str, str] = {}
-    for name, value in _variables(scope):
-        variables.setdefault(name, to_text(value))
-    return variables
-
-
 def plan_environment(
     scope: Mapping[str, Value],
     script: ShellScript,
@@ -60,63 +43,72 @@ def plan_environment(
     inherited_bytes: int,
     budget: int,
     largest: int = LARGEST,
+    index: VariableIndex | None = None,
 ) -> EnvironmentPlan:
-    """Every variable that the script mentions, by environment or by file; small ones while room lasts."""
-    wanted, others = _sorted_out(scope, script)
-    _refuse_unfit(wanted, script)
+    """Plan for every variable that the script mentions, by environment or by file, and for some small ones.
+
+    `index` is worth keeping from one step to the next: it spares looking at what has not changed.
+    """
+    index = index or VariableIndex()
+    index.learn(scope)
+    wanted = _wanted(index, scope, script)
     exports: dict[str, str] = {}
     files: dict[str, str] = {}
     room = budget - inherited_bytes
     for name, text in wanted.items():
-        size = _size(name, text)
+        size = size_of(name, text)
         if size > largest or size > room:
             files[name] = text
-            room -= _size(name, "") + len(FILE_SUFFIX) + _PATH_ROOM
+            room -= size_of(name, "") + len(FILE_SUFFIX) + _PATH_ROOM
         else:
             exports[name] = text
             room -= size
-    warnings: list[str] = []
-    room = min(room, _UNASKED)
-    for name, text in others.items():
-        if reason := unfit(text):
-            warnings.append(f"{name} is not passed on to bash: its value holds {reason}")
-        elif (size := _size(name, text)) <= min(room, SMALL, largest):
-            exports[name] = text
-            room -= size
-    taken = wanted.keys() | others.keys()
-    paths = {name: _path_name(name, taken) for name in files}
+    unasked, warnings = _unasked(index, scope, wanted, room=min(room, _UNASKED_BYTES), largest=largest)
+    exports |= unasked
+    paths = {name: _path_name(name, wanted.keys() | exports.keys()) for name in files}
     loaded, preamble = _preamble(files, paths)
-    return EnvironmentPlan(exports, loaded, paths, preamble, tuple(warnings))
+    return EnvironmentPlan(exports, loaded, paths, preamble, warnings)
 
 
 def _path_name(name: str, taken: AbstractSet[str]) -> str:
-    """A name for the path of a variable's file that no other variable has."""
+    """Return a name for the path of a variable's file that no other variable has."""
     path = f"{name}{FILE_SUFFIX}"
     while path in taken:
         path += "_"
     return path
 
 
-def _sorted_out(scope: Mapping[str, Value], script: ShellScript) -> tuple[dict[str, str], dict[str, str]]:
-    """The variables that the script mentions in any way, and some other scalars, favoured ones first."""
-    mentioned = {found.group() for found in _IDENTIFIER.finditer(script.source)}
+def _wanted(index: VariableIndex, scope: Mapping[str, Value], script: ShellScript) -> dict[str, str]:
+    """Return the variables that the script mentions in any way. Raises TemplateError for an unfit one."""
     wanted = dict(script.variables)
-    others: dict[str, str] = {}
-    spare = _UNASKED
-    for name, value in _variables(scope):
-        if name in wanted or name in others:
-            continue
-        if name in mentioned:
+    for name in mentioned_names(script.source):
+        if name not in wanted and not isinstance(value := index.find(scope, name), Missing):
             wanted[name] = to_text(value)
-        elif _is_scalar(value) and (spare > 0 or _is_favoured(name)):
-            others[name] = text = to_text(value)
-            spare -= len(name) + min(len(text), SMALL // 8)
-    favoured = {name: text for name, text in others.items() if _is_favoured(name)}
-    return wanted, favoured | others
+    _refuse_unfit(wanted, script)
+    return wanted
+
+
+def _unasked(
+    index: VariableIndex, scope: Mapping[str, Value], wanted: Mapping[str, str], *, room: int, largest: int
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return small scalars that programs of the script may look for, and warnings about unfit ones."""
+    exports: dict[str, str] = {}
+    warnings: list[str] = []
+    seen: set[str] = set()
+    for name, text, size, reason in (*index.favoured(scope), *index.small(scope, _UNASKED)):
+        if name in wanted or name in seen:
+            continue
+        seen.add(name)
+        if reason:
+            warnings.append(f"{name} is not passed on to bash: its value holds {reason}")
+        elif size <= room and size <= largest:
+            exports[name] = text
+            room -= size
+    return exports, tuple(warnings)
 
 
 def _refuse_unfit(wanted: dict[str, str], script: ShellScript) -> None:
-    """Raises for a value that the script expands; one that it only mentions is left out."""
+    """Raise for a bad value that the script expands; leave out one that it only mentions."""
     bad = {name: reason for name, text in wanted.items() if (reason := unfit(text))}
     if not bad:
         return
@@ -133,10 +125,10 @@ def _refuse_unfit(wanted: dict[str, str], script: ShellScript) -> None:
 
 
 def _preamble(files: Mapping[str, str], paths: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """The files to write, and the commands that load them; equal texts are written and read once.
+    """Return the files to write and the commands that load them. Equal texts are written and read once.
 
-    In a UTF-8 locale `read` drops bytes that are no characters, hence the C locale; `unset` first, because a
-    variable that was inherited would stay exported, and too big for any program the script starts.
+    The C locale is needed because `read` drops bytes that are no characters in a UTF-8 locale. `unset` comes
+    first because an inherited variable would stay exported, too big for any program that the script starts.
     """
     loaded: dict[str, str] = {}
     by_text: dict[str, str] = {}
@@ -149,51 +141,3 @@ def _preamble(files: Mapping[str, str], paths: Mapping[str, str]) -> tuple[dict[
         source = f"${paths[name]}"
         commands.append(f"unset -v {name}; IFS= LC_ALL=C read -r -d '' {name} < \"{source}\" || :; ")
     return loaded, "".join(commands)
-
-
-def _variables(scope: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
-    """Names and values, the plain names before their aliases; a name may come twice, the first counts."""
-    for key, value in scope.items():
-        if _is_scalar(value):
-            yield _names(key)[0], value
-        else:
-            yield from _flattened((key,), value)
-    for key, value in scope.items():
-        alias = _names(key)[1]
-        if alias and _is_scalar(value):
-            yield alias, value
-
-
-@lru_cache(maxsize=16_384)  # the same names come back at every step of a run
-def _names(key: str) -> tuple[str, str]:
-    """The plain name of a variable, and its upper-case alias or nothing."""
-    alias = key.upper()
-    usable = _IDENTIFIER.fullmatch(key) and not is_reserved(alias)
-    return variable_name((key,)), alias if usable else ""
-
-
-@lru_cache(maxsize=16_384)
-def _is_favoured(name: str) -> bool:
-    return _FAVOURED.fullmatch(name) is not None
-
-
-def _flattened(path: KeyPath, value: Value) -> Iterator[tuple[str, Value]]:
-    yield variable_name(path), value
-    if len(path) >= _DEEPEST:
-        return
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _flattened((*path, key), item)
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for index, item in enumerate(value):
-            yield from _flattened((*path, str(index)), item)
-
-
-def _is_scalar(value: Value) -> bool:
-    return type(value) in _SCALARS
-
-
-def _size(name: str, text: str) -> int:
-    """Bytes of `NAME=value` and its end in the environment."""
-    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
-    return len(name) + size + 2

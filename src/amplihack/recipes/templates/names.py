@@ -1,8 +1,9 @@
-"""The names of shell variables that carry values."""
+"""Name the shell variables that carry values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import count
 
 from amplihack.patterns import pattern
@@ -14,7 +15,7 @@ REFERENCE = pattern(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*)")
 
 
 def unfit(text: str) -> str:
-    """What keeps a text from being carried by a shell variable, or empty if nothing does."""
+    """Return why no shell variable can carry a text; empty if one can."""
     if "\0" in text:
         return "a NUL byte"
     if text.isascii():
@@ -27,12 +28,18 @@ def unfit(text: str) -> str:
 
 
 def variable_name(path: KeyPath) -> str:
-    """`("obj", "my-key")` -> `RECIPE_VAR_obj__my_key`."""
-    return PREFIX + "__".join(_NOT_IN_NAMES.sub("_", part) for part in path)
+    """Return the variable of a path: `("obj", "my-key")` -> `RECIPE_VAR_obj__my_key`."""
+    return PREFIX + "__".join(name_part(part) for part in path)
+
+
+@lru_cache(maxsize=16_384)  # the same names come back at every step of a run
+def name_part(key: str) -> str:
+    """Return a key as it stands in such a name: `my-key` -> `my_key`."""
+    return _NOT_IN_NAMES.sub("_", key)
 
 
 def variable_names(template: str, paths: Sequence[KeyPath]) -> dict[KeyPath, str]:
-    """A name of its own for each path; where two would share one, the first keeps it."""
+    """Return a unique name for each path. If two would share a name, the first keeps it."""
     names: dict[KeyPath, str] = {}
     written = set(REFERENCE.findall(template))
     plain = {variable_name(path) for path in paths}
@@ -40,6 +47,7 @@ def variable_names(template: str, paths: Sequence[KeyPath]) -> dict[KeyPath, str
     for path in dict.fromkeys(paths):
         name = variable_name(path)
         if name in used:
+            # Neither the plain name of a later path nor a variable that the author uses may be taken.
             taken = used | plain | written
             name = next(other for number in count(2) if (other := f"{name}__{number}") not in taken)
         names[path] = name

@@ -1,43 +1,66 @@
-"""Writes a script anew: a reference for each placeholder, in the form that its place needs.
+"""Render a bash script: each placeholder becomes a reference in the form that its place needs.
 
-No value enters the script's text, except in quoted heredocs, where bash expands nothing: there the
-value stands as it is, and the heredoc gets a fresh delimiter if the value could end it.
+No value enters the text of the script, except in quoted heredocs, where bash expands nothing. There the value
+stands as it is, and the heredoc gets a fresh delimiter if the value could end it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NoReturn
 
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import find_escaped, line_of, show
-from amplihack.recipes.templates.bash import Edit, Place, Quoting, Refusal, read_script
+from amplihack.recipes.templates.bash import Edit, Place, Quoting, Reading, Refusal, read_script
 from amplihack.recipes.templates.filled import fill
-from amplihack.recipes.templates.heredocs import Values, apply_edits, heredoc_edits
+from amplihack.recipes.templates.heredoc_edits import Values, apply_edits, heredoc_edits
 from amplihack.recipes.templates.names import PREFIX, unfit, variable_names
 from amplihack.recipes.templates.scripts import APART, Hazard, ShellScript, is_number
 from amplihack.recipes.values import MISSING, KeyPath, Value, lookup, to_text
+from amplihack.records import Record
 
 _EXPANDS = pattern(r"[$`]|[<>]\(")
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME_CHARACTER = pattern(r"[A-Za-z0-9_]")
 
 
-def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) -> ShellScript:
-    """Return the script to run. Raises TemplateError where a value cannot stand."""
+class _Template(Record):
+    """All that a script says by itself, whatever the values."""
+
+    reading: Reading
+    names: Mapping[KeyPath, str]
+    used: frozenset[KeyPath]
+    escaped: tuple[KeyPath, ...]
+    warnings: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)  # the rounds of a loop run one script; nothing changes a reading once it is made
+def _read(template: str) -> _Template:
     reading = read_script(template)
     places = reading.places
-    names = variable_names(template, [place.placeholder.path for place in places])
-    used = {place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT}
+    return _Template(
+        reading,
+        names=variable_names(template, [place.placeholder.path for place in places]),
+        used=frozenset(place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT),
+        escaped=tuple(dict.fromkeys(found.path for found in find_escaped(template))),
+        warnings=tuple(_source_warnings(places, _Lines(template))),
+    )
+
+
+def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) -> ShellScript:
+    """Return the script to run. Raises TemplateError for a value in a place where it cannot be safe."""
+    read = _read(template)
+    places, names = read.reading.places, read.names
     values = {path: lookup(scope, path) for path in names}
     texts = {path: to_text(value) for path, value in values.items()}
     lines = _Lines(template)
     for place in places:
         _check(place, texts, lines)
     _check_flow(places, texts, scope, lines)
-    edits = [*reading.edits, *_file_edits(places, texts)]
+    edits = [*read.reading.edits, *_file_edits(places, texts)]
     edits += [
         _edit(template, place, names[place.placeholder.path])
         for place in places
@@ -46,20 +69,20 @@ def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) 
     edits += heredoc_edits(template, places, Values(texts, names, token))
     return ShellScript(
         source=apply_edits(template, edits),
-        variables={name: texts[path] for path, name in names.items() if path in used},
-        missing=tuple(path for path, value in values.items() if value is MISSING and path in used),
-        warnings=(*_source_warnings(places, _Lines(template)), *_literal_warnings(template, scope)),
+        variables={name: texts[path] for path, name in names.items() if path in read.used},
+        missing=tuple(path for path, value in values.items() if value is MISSING and path in read.used),
+        warnings=(*read.warnings, *_literal_warnings(read.escaped, scope)),
     )
 
 
 def find_hazards(template: str) -> tuple[Hazard, ...]:
-    """Return what a lint should tell the author, without knowing any value."""
+    """Return what the check should tell the author, without knowing any value."""
     escaped = tuple(
         Hazard("literal", found.path, line_of(template, found.start), found.start)
         for found in find_escaped(template)
     )
     try:
-        reading = read_script(template)
+        reading = _read(template).reading
     except TemplateError as error:
         return (Hazard("unclosed", (), error.line, 0, error.what, error.fix), *escaped)
     lines = _Lines(template)
@@ -89,14 +112,14 @@ def _source_warnings(places: Sequence[Place], lines: _Lines) -> Iterator[str]:
             yield f"the value of {show(path)} is run as a bash program on line {line}"
 
 
-def _literal_warnings(template: str, scope: Mapping[str, Value]) -> Iterator[str]:
-    for path in dict.fromkeys(found.path for found in find_escaped(template)):
+def _literal_warnings(escaped: Sequence[KeyPath], scope: Mapping[str, Value]) -> Iterator[str]:
+    for path in escaped:
         if lookup(scope, path) is not MISSING:
             yield f"${{{{{show(path)}}}}} stays as it is, although there is a variable {show(path)}: {APART}"
 
 
 class _Lines:
-    """Line numbers for growing offsets, in one pass over the text."""
+    """Gives line numbers for growing offsets, in one pass over the text."""
 
     def __init__(self, text: str) -> None:
         self.text, self.offset, self.line = text, 0, 1
@@ -110,7 +133,7 @@ class _Lines:
 
 
 def _check(place: Place, texts: Mapping[KeyPath, str], lines: _Lines) -> None:
-    """Raises where this value, or any value, cannot stand."""
+    """Raise TemplateError if this value, or any value, cannot be safe here."""
     name, text = show(place.placeholder.path), texts[place.placeholder.path]
     line = lines.at(place.placeholder.start)
     refusal = place.refusal or _unknown_file(place)
@@ -136,10 +159,10 @@ def _check(place: Place, texts: Mapping[KeyPath, str], lines: _Lines) -> None:
 def _check_flow(
     places: Sequence[Place], texts: Mapping[KeyPath, str], scope: Mapping[str, Value], lines: _Lines
 ) -> None:
-    """Raises where a value goes to a variable that is evaluated, and could run something there.
+    """Raise TemplateError if a value reaches a variable that bash evaluates and could run something.
 
-    A word such as "auto" only counts as zero there, but the name of a variable that carries a value leads
-    to that value.
+    A word such as "auto" only counts as zero there. The name of a variable that carries a value leads to that
+    value, so it is refused.
     """
     suspects = [place for place in places if place.evaluated and not is_number(texts[place.placeholder.path])]
     if not suspects:
@@ -160,14 +183,14 @@ def _refuse(place: Place, refusal: Refusal, lines: _Lines) -> NoReturn:
 
 
 def _unknown_file(place: Place) -> Refusal | None:
-    """Refuse a `>&` where only the run can tell whether a file or a descriptor is meant."""
+    """Refuse a `>&` if only the run can tell whether a file or a descriptor is meant."""
     if place.redirection and fill(place.redirection.word, {}).is_unclear:
         return Refusal.DESCRIPTOR
     return None
 
 
 def _file_edits(places: Sequence[Place], texts: Mapping[KeyPath, str]) -> Iterator[Edit]:
-    """Write `>&file`, whose word bash would expand twice, as `>file 2>&1`."""
+    """Rewrite `>&file`, whose word bash would expand twice, as `>file 2>&1`."""
     for redirection in dict.fromkeys(place.redirection for place in places if place.redirection):
         if not fill(redirection.word, texts).is_descriptor:
             yield Edit(*redirection.operator, ">")
@@ -180,6 +203,7 @@ def _edit(template: str, place: Place, name: str) -> Edit:
         text = f"'\"\\\\${{{name}}}\"$'"  # not $'\\', which bash itself misreads in <((...) ...)
     elif place.escaped:
         text = "\\\\" + text
+    # Each level of backticks takes one level of backslashes away.
     return Edit(place.start, place.end, text.replace("\\", "\\" * 2**place.backticks))
 
 

@@ -1,4 +1,4 @@
-"""Names that a recipe's variables never take, because programs obey what they hold."""
+"""List names that a recipe's variables must not take, because other programs act on their values."""
 
 from __future__ import annotations
 

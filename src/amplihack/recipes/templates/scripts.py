@@ -1,4 +1,4 @@
-"""What comes of a bash script with placeholders: the script to run, and what a lint says about it."""
+"""Define the result of rendering a bash script, and the findings of the check about it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBER = pattern(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
 class ShellScript(Record):
     """A script without placeholders, and the variables that it needs.
 
-    Texts hold bytes that are not UTF-8 as surrogates: encode with errors="surrogateescape".
+    Bytes that are not UTF-8 are stored as surrogates: encode with errors="surrogateescape".
     """
 
     source: str
@@ -30,7 +30,7 @@ Kind: TypeAlias = Literal["command", "arithmetic", "source", "refused", "unclose
 
 
 class Hazard(Record):
-    """A placeholder that deserves a second look; `detail` is the language or the reason."""
+    """A placeholder to look at twice; `detail` is the language or the reason."""
 
     kind: Kind
     path: KeyPath
@@ -41,5 +41,5 @@ class Hazard(Record):
 
 
 def is_number(text: str) -> bool:
-    """Tell whether bash can calculate with a text and do nothing else with it; nothing counts as zero."""
+    """Tell whether bash can only calculate with a text. An empty text counts as zero."""
     return _NUMBER.fullmatch(text) is not None

@@ -1,6 +1,7 @@
-"""Placeholders in a bash script: each becomes a reference to a variable, whatever quotes are around it.
+"""Replace the placeholders of a bash script by references to variables, whatever quotes are around them.
 
-A script without placeholders is not read at all, and the reader of bash, which is slow to import, not loaded.
+A script without placeholders is not read at all. Then the reader of bash, which is slow to import, is not
+loaded.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ __all__ = ["APART", "Hazard", "Kind", "ShellScript", "hazards", "is_number", "re
 
 
 def render_shell(template: str, scope: Mapping[str, Value], *, token: Callable[[], str]) -> ShellScript:
-    """The script to run, with references for values; `token` gives fresh words for delimiters.
+    """Return the script to run, with references for values. `token` makes fresh words for delimiters.
 
-    Raises TemplateError where a value cannot stand.
+    Raises TemplateError for a value in a place where it cannot be safe.
     """
     if "{{" not in template:
         return ShellScript(template, {})
@@ -26,7 +27,7 @@ def render_shell(template: str, scope: Mapping[str, Value], *, token: Callable[[
 
 
 def hazards(template: str) -> tuple[Hazard, ...]:
-    """What a lint should tell the author, without knowing any value."""
+    """Return what the check should tell the author, without knowing any value."""
     if "{{" not in template:
         return ()
     from amplihack.recipes.templates.rendering import find_hazards

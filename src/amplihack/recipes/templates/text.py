@@ -1,4 +1,4 @@
-"""Placeholders in plain text: prompts, directories, values handed to a sub-recipe."""
+"""Render placeholders in plain text: prompts, directories, values passed to a sub-recipe."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from amplihack.records import Record
 
 
 class Rendered(Record):
-    """The text with its values in it, and the paths that led nowhere (each once, in order)."""
+    """The rendered text, and the paths without a value (each once, in order)."""
 
     text: str
     missing: tuple[KeyPath, ...] = ()
 
 
 def render_text(template: str, scope: Mapping[str, Value]) -> Rendered:
-    """One pass: a value that itself looks like a placeholder stays as it is."""
+    """Render a text in one pass: a value that looks like a placeholder is not rendered again."""
     pieces: list[str] = []
     missing: dict[KeyPath, None] = {}
     position = 0
@@ -33,7 +33,7 @@ def render_text(template: str, scope: Mapping[str, Value]) -> Rendered:
 
 
 def render_value(value: Value, scope: Mapping[str, Value]) -> tuple[Value, tuple[KeyPath, ...]]:
-    """Renders every string inside a value; one that is exactly a placeholder becomes the value it names."""
+    """Render every string in a value. A string that is exactly a placeholder becomes the value itself."""
     missing: dict[KeyPath, None] = {}
     return _render(value, scope, missing), tuple(missing)
 

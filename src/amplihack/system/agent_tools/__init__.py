@@ -1,1 +1,1 @@
-"""Agents that answer for a step: `table.py` lists them, `choose_agent` makes one ready to be asked."""
+"""Run the agents that answer steps: `table.py` lists them, `choose_agent` prepares one."""

@@ -1,4 +1,4 @@
-"""The agent that a specification means, ready to be asked."""
+"""Choose the agent that a specification means."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from amplihack.documents.suggest import closest
 from amplihack.errors import NothingToUse, UsageError
-from amplihack.recipes.agents import AgentRunner
+from amplihack.recipes.agent_port import AgentRunner
 from amplihack.system.agent_tools.launcher import Launcher
 from amplihack.system.agent_tools.rate_limits import Patient, patience_from
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec, another
@@ -16,7 +16,7 @@ from amplihack.system.agent_tools.tool import Tool, ToolAgent
 
 
 def choose_agent(spec: str | None, search: AgentSearch) -> AgentRunner:
-    """Return the agent to use. Raises NothingToUse when none, or not the one that is named, is installed."""
+    """Return the agent to use. Raises NothingToUse if none, or not the named one, is installed."""
     return Patient(_agent(agent_spec(spec, search), search), patience_from(search.environment))
 
 
@@ -63,7 +63,7 @@ def _launched(launcher: str, name: str, search: AgentSearch) -> Tool:
 
 
 def _extra(search: AgentSearch) -> tuple[str, ...]:
-    """Return more arguments for the tool, which is also how a user widens what it may do."""
+    """Return more arguments for the tool. Users also extend its permissions this way."""
     try:
         return tuple(shlex.split(search.variable("AMPLIHACK_AGENT_ARGS")))
     except ValueError as error:

@@ -1,10 +1,11 @@
-"""Claude Code, started without a person: `claude -p`."""
+"""Run Claude Code without a person: `claude -p`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from amplihack.recipes.agents import AgentRequest, Usage
+from amplihack.recipes.agent_port import AgentRequest
+from amplihack.recipes.values import one_line
 from amplihack.records import Record
 from amplihack.system.agent_tools.prompts import fits_inline, system_text, task_text
 from amplihack.system.agent_tools.reports import (
@@ -14,8 +15,8 @@ from amplihack.system.agent_tools.reports import (
     count,
     part,
     parts,
-    shorten,
     text,
+    usage,
 )
 from amplihack.system.agent_tools.tool import Invocation, model_flag, private_file
 
@@ -42,8 +43,11 @@ class Claude(Record):
 
 
 class ClaudeReport:
-    """The result is in the last event. Its `subtype` says "success" even of an API error: only `is_error`
-    and the mark on the message that stands in for the model's tell."""
+    """Reads the events of Claude Code; the result is in the last one.
+
+    Its `subtype` is "success" even for an API error. Only `is_error`, and the error mark on the message that
+    replaces the model's, tell the truth.
+    """
 
     def __init__(self) -> None:
         self.outcome: ToolOutcome | None = None
@@ -71,7 +75,7 @@ class ClaudeReport:
         return ToolOutcome(
             text=answer,
             error=error,
-            usage=_usage(part(event, "usage")),
+            usage=usage(part(event, "usage"), cached="cache_read_input_tokens"),
             cost_usd=amount(event, "total_cost_usd"),
             session_id=text(event, "session_id") or None,
             denied=tuple(
@@ -80,23 +84,13 @@ class ClaudeReport:
         )
 
 
-def _usage(usage: ToolEvent) -> Usage | None:
-    if not usage:
-        return None
-    return Usage(
-        input_tokens=count(usage, "input_tokens"),
-        output_tokens=count(usage, "output_tokens"),
-        cached_tokens=count(usage, "cache_read_input_tokens"),
-    )
-
-
 def _shown(event: ToolEvent) -> str:
     lines = []
     for block in parts(part(event, "message"), "content"):
         if text(block, "type") == "text":
-            lines.append(shorten(text(block, "text")))
+            lines.append(one_line(text(block, "text")))
         elif text(block, "type") == "tool_use":
             given = part(block, "input")
             detail = text(given, "command") or text(given, "file_path") or text(given, "description")
-            lines.append(shorten(f"{text(block, 'name')}: {detail}" if detail else text(block, "name")))
+            lines.append(one_line(f"{text(block, 'name')}: {detail}" if detail else text(block, "name")))
     return "\n".join(line for line in lines if line)

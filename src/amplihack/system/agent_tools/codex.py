@@ -1,13 +1,14 @@
-"""Codex, started without a person: `codex exec`. Its sandbox stays as the user has it configured."""
+"""Run Codex without a person: `codex exec`. Its sandbox stays as the user configured it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from amplihack.recipes.agents import AgentRequest, Usage
+from amplihack.recipes.agent_port import AgentRequest
+from amplihack.recipes.values import one_line
 from amplihack.records import Record, replace
 from amplihack.system.agent_tools.prompts import whole_text
-from amplihack.system.agent_tools.reports import ToolEvent, ToolOutcome, count, part, shorten, text
+from amplihack.system.agent_tools.reports import ToolEvent, ToolOutcome, part, text, usage
 from amplihack.system.agent_tools.tool import Invocation, model_flag
 
 
@@ -26,7 +27,7 @@ class Codex(Record):
 
 
 class CodexReport:
-    """The last message is the answer; the ones before it tell what the agent is up to."""
+    """Reads the events of Codex. The last message is the answer; earlier ones show its progress."""
 
     def __init__(self) -> None:
         self.outcome: ToolOutcome | None = None
@@ -39,12 +40,14 @@ class CodexReport:
             case "item.started" | "item.completed":
                 return self._item(event["type"], part(event, "item"))
             case "turn.completed":
-                self.outcome = replace(self._so_far, error="", usage=_usage(part(event, "usage")))
+                self.outcome = replace(
+                    self._so_far, error="", usage=usage(part(event, "usage"), cached="cached_input_tokens")
+                )
             case "turn.failed":
                 error = text(part(event, "error"), "message") or "its turn failed"
                 self.outcome = replace(self._so_far, error=error)
             case "error":
-                return shorten(text(event, "message"))
+                return one_line(text(event, "message"))
         return ""
 
     @property
@@ -55,19 +58,9 @@ class CodexReport:
         match text(item, "type"):
             case "agent_message" if kind == "item.completed":
                 self.outcome = replace(self._so_far, text=text(item, "text"))
-                return shorten(text(item, "text"))
+                return one_line(text(item, "text"))
             case "command_execution" if kind == "item.started":
-                return shorten(f"$ {text(item, 'command')}")
+                return one_line(f"$ {text(item, 'command')}")
             case "error":
-                return shorten(text(item, "message"))
+                return one_line(text(item, "message"))
         return ""
-
-
-def _usage(usage: ToolEvent) -> Usage | None:
-    if not usage:
-        return None
-    return Usage(
-        input_tokens=count(usage, "input_tokens"),
-        output_tokens=count(usage, "output_tokens"),
-        cached_tokens=count(usage, "cached_input_tokens"),
-    )

@@ -1,9 +1,9 @@
-"""Any program as an agent: `command:<template>`.
+"""Run any program as an agent: `command:<template>`.
 
-The template is split like a shell command, and then, in each argument, `{prompt}` becomes the prompt,
-`{prompt_file}` the path of a private file that holds it, and `{model}` the step's model. Whatever the prompt
-says, it stays one argument. A template with neither prompt gets it on standard input. What the program prints
-is the answer.
+The template is split like a shell command. Then, in each argument, `{prompt}` becomes the prompt,
+`{prompt_file}` the path of a private file with the prompt, and `{model}` the step's model. The prompt always
+stays one argument. A template with neither prompt gets it on standard input. The answer is what the program
+prints.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import shlex
 from pathlib import Path
 
 from amplihack.errors import NothingToUse, UsageError
-from amplihack.recipes.agents import AgentFailed, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentRequest
 from amplihack.records import Record
 from amplihack.system.agent_tools.prompts import whole_text
 from amplihack.system.agent_tools.spec import AgentSearch
@@ -69,7 +69,7 @@ def read_template(text: str, search: AgentSearch) -> CommandTemplate:
 
 
 def _fill(argument: str, values: dict[str, str]) -> str:
-    """Fill each placeholder once, from left to right: what a value says is never looked at again."""
+    """Fill each placeholder once, from left to right. Text inside a value is never filled."""
     found = sorted((argument.find(name), name) for name in values if name in argument)
     if not found:
         return argument

@@ -1,13 +1,14 @@
-"""GitHub Copilot CLI, started without a person: `copilot -p`. It reports neither tokens nor cost."""
+"""Run GitHub Copilot CLI without a person: `copilot -p`. It reports neither tokens nor cost."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from amplihack.recipes.agents import AgentRequest
+from amplihack.recipes.agent_port import AgentRequest
+from amplihack.recipes.values import one_line
 from amplihack.records import Record, replace
 from amplihack.system.agent_tools.prompts import fits_inline, whole_text
-from amplihack.system.agent_tools.reports import ToolEvent, ToolOutcome, count, part, parts, shorten, text
+from amplihack.system.agent_tools.reports import ToolEvent, ToolOutcome, count, part, parts, text
 from amplihack.system.agent_tools.tool import Invocation, model_flag
 
 
@@ -30,7 +31,7 @@ class Copilot(Record):
 
 
 class CopilotReport:
-    """The last message with words in it is the answer, unless the session reports an error after it."""
+    """Reads the events of Copilot. The last message with text is the answer, unless an error follows."""
 
     def __init__(self) -> None:
         self.outcome: ToolOutcome | None = None
@@ -51,7 +52,7 @@ class CopilotReport:
                 self.outcome = replace(so_far, denied=tuple(dict.fromkeys((*so_far.denied, tool))))
                 return f"{tool}: denied"
             case "session.info" | "session.warning":
-                return shorten(text(data, "message"))
+                return one_line(text(data, "message"))
             case "session.error":
                 self.outcome = replace(so_far, error=text(data, "message") or "its session failed")
             case "result":
@@ -67,7 +68,7 @@ def _ended(so_far: ToolOutcome, event: ToolEvent) -> ToolOutcome:
 
 def _shown(data: ToolEvent) -> str:
     tools = [
-        shorten(f"{text(each, 'name')}: {text(part(each, 'arguments'), 'command')}".rstrip(": "))
+        one_line(f"{text(each, 'name')}: {text(part(each, 'arguments'), 'command')}".rstrip(": "))
         for each in parts(data, "toolRequests")
     ]
-    return "\n".join(line for line in (shorten(text(data, "content")), *tools) if line)
+    return "\n".join(line for line in (one_line(text(data, "content")), *tools) if line)

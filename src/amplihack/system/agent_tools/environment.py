@@ -1,16 +1,17 @@
-"""The environment that a run's processes start with: pure functions of the one that we were given."""
+"""Make the environment of a run's processes, as pure functions of our own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from amplihack.errors import InputError
-from amplihack.recipes.agents import AgentFailed
+from amplihack.recipes.agent_port import AgentFailed
 from amplihack.records import Record
-from amplihack.system import marks
+from amplihack.system import process_marks
 
 DEPTH, MAX_DEPTH, MAX_SESSIONS = "AMPLIHACK_SESSION_DEPTH", "AMPLIHACK_MAX_DEPTH", "AMPLIHACK_MAX_SESSIONS"
 _HIDDEN = ("CLAUDECODE",)  # a tool that sees it believes to be part of the session around us
+# Processes need these, even if our own environment lacks them.
 _DEFAULTS = {
     "HOME": "/root",
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -20,19 +21,19 @@ _DEFAULTS = {
 
 
 class RunIdentity(Record, kw_only=True):
-    """What a run's processes know it by; `tree_id` is shared by the runs that agents of it start."""
+    """The ids by which processes know a run; `tree_id` is shared with runs that its agents start."""
 
     run_id: str
     tree_id: str
 
 
 def child_environment(parent: Mapping[str, str], *, agent: str | None, run: RunIdentity) -> dict[str, str]:
-    """Return what bash, hooks and agents start with; `agent` is how a nested run finds the same agent."""
+    """Return the environment of bash, hooks and agents; `agent` lets a nested run find the same agent."""
     child = {name: value for name, value in parent.items() if name not in _HIDDEN}
     for name, value in _DEFAULTS.items():
         child[name] = child.get(name) or value
     child["AMPLIHACK_TREE_ID"] = child.get("AMPLIHACK_TREE_ID") or run.tree_id
-    child[marks.VARIABLE] = marks.with_mark(parent, f"{run.run_id}.{run.tree_id}")
+    child[process_marks.VARIABLE] = process_marks.with_mark(parent, f"{run.run_id}.{run.tree_id}")
     child["AMPLIHACK_RECIPE_RUN_ID"] = child.get("AMPLIHACK_RECIPE_RUN_ID") or run.run_id
     if agent is not None:
         child["AMPLIHACK_AGENT_BINARY"] = agent
@@ -41,7 +42,7 @@ def child_environment(parent: Mapping[str, str], *, agent: str | None, run: RunI
 
 
 def check_depth(child: Mapping[str, str]) -> None:
-    """Refuse to start an agent deeper than allowed; agents that start agents would never end."""
+    """Raise AgentFailed for an agent nested too deeply: agents that start agents would never end."""
     depth, limit = _number(child, DEPTH, 0), _number(child, MAX_DEPTH, 6)
     if depth > limit:
         what = f"agents are nested too deeply: this one would be at depth {depth}, and {limit} is the most"

@@ -1,10 +1,10 @@
-"""A tool behind a launcher: `$AMPLIHACK_LAUNCHER_BINARY <tool> -- …`, for setups that wrap their agents."""
+"""Run a tool through a launcher: `$AMPLIHACK_LAUNCHER_BINARY <tool> -- …`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from amplihack.recipes.agents import AgentRequest
+from amplihack.recipes.agent_port import AgentRequest
 from amplihack.recipes.values import truncate
 from amplihack.records import Record
 from amplihack.system.agent_tools.prompts import fits_inline, system_text, task_text, whole_text
@@ -43,6 +43,7 @@ class Launcher(Record):
         continued = f"\n\n# Continued task instructions\n\n{rest}" if rest else ""
         file = str(private_file(path, system_text(request) + continued))
         inline = preview + _CONTINUED.format(file=file) if rest else preview
+        # A prompt that begins with a dash would be taken for a flag.
         inline = "\n" + inline if inline.startswith("-") else inline
         if self.takes_system_prompt:
             return ("--append-system-prompt-file", file, "-p", inline)

@@ -1,8 +1,8 @@
-"""The words that an agent is sent around a step's own prompt."""
+"""Build the texts that an agent receives around a step's own prompt."""
 
 from __future__ import annotations
 
-from amplihack.recipes.agents import AgentRequest
+from amplihack.recipes.agent_port import AgentRequest
 
 INLINE_LIMIT = 32_768  # bytes of prompt that travel as an argument; more go by standard input or a file
 
@@ -19,24 +19,24 @@ NO_REENTRY = (
 
 
 def task_text(request: AgentRequest) -> str:
-    """Return the prompt as it is sent: the mode, the step's prompt, and that nobody answers questions."""
+    """Return the prompt to send: the mode, the step's prompt, and a note that nobody answers questions."""
     mode = f"MODE: {request.mode}\n\n" if request.mode else ""
     return mode + request.prompt + FOOTER
 
 
 def system_text(request: AgentRequest) -> str:
-    """Return who the agent is, and where it finds itself."""
+    """Return the system prompt: the persona, and a note about the surrounding workflow."""
     persona = (request.persona or "").strip()
     return f"{persona}\n\n{NO_REENTRY}" if persona else NO_REENTRY
 
 
 def whole_text(request: AgentRequest) -> str:
-    """Return both in one, for tools that take no system prompt."""
+    """Return the system prompt and the prompt as one text, for tools without a system prompt."""
     return f"{system_text(request)}\n\n{task_text(request)}"
 
 
 def fits_inline(*texts: str) -> bool:
-    """Tell whether these can be arguments: not too long together, the first not to be taken for a flag."""
+    """Tell whether the texts can be arguments: short enough, and the first not taken for a flag."""
     try:
         size = sum(len(text.encode()) for text in texts)
     except UnicodeEncodeError:  # half a surrogate pair, as JSON may hold

@@ -1,4 +1,4 @@
-"""Telling a rate limit from other failures, and waiting it out."""
+"""Recognise rate limits, and retry after a pause."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from amplihack.patterns import pattern
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, AgentRunner
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, AgentRunner
 from amplihack.records import Record, replace
 
 _PREFIX = "AMPLIHACK_RATELIMIT_"
@@ -38,20 +38,20 @@ _UNITS = {"ms": 0.001, "mi": 60.0, "m": 60.0, "h": 3600.0, "ho": 3600.0}
 
 
 class MetLimit(Record):
-    """`retry_after` is in seconds, and None when nothing was said about it."""
+    """A rate limit that was reported. `retry_after` is in seconds; None if not given."""
 
     retry_after: float | None = None
 
 
 def rate_limited(exit_code: int | None, text: str) -> MetLimit | None:
-    """Read a failed tool's last words for a limit; a success met none, whatever it talks about."""
+    """Find a rate limit in the output of a failed tool. A tool that succeeded met none."""
     if exit_code == 0 or not (_WORDS.search(text) or _STATUS.search(text)):
         return None
     return MetLimit(_retry_after(text))
 
 
 def transient(text: str) -> bool:
-    """Tell whether the same question may well succeed a little later."""
+    """Tell whether the same request may succeed a little later."""
     return _TRANSIENT.search(text) is not None
 
 
@@ -64,7 +64,7 @@ def _retry_after(text: str) -> float | None:
 
 
 class Patience(Record, kw_only=True):
-    """How often to try again, and how long to wait before it."""
+    """How often to retry, and how long to wait before each retry."""
 
     retries: int = 5
     base: float = 60.0
@@ -72,7 +72,8 @@ class Patience(Record, kw_only=True):
     last_model: str | None = None  # what the last attempt asks for instead of the step's model
 
     def delay(self, retry: int, retry_after: float | None = None) -> float:
-        """Return the seconds before retry 1, 2, …: doubling, at least what was asked, at most the longest."""
+        """Return the seconds before retry 1, 2, …: doubling, at least `retry_after`, at most `longest`."""
+        # 0 switches the waiting off.
         if self.base == 0:
             return 0.0
         doubled = self.base * 2.0 ** min(retry - 1, 60)
@@ -80,7 +81,7 @@ class Patience(Record, kw_only=True):
 
 
 def patience_from(environment: Mapping[str, str]) -> Patience:
-    """Read the `AMPLIHACK_RATELIMIT_*` settings; a value that makes no sense counts as not given."""
+    """Read the `AMPLIHACK_RATELIMIT_*` settings. Invalid values count as not given."""
 
     def number(name: str, default: int) -> int:
         text = environment.get(_PREFIX + name, "")
@@ -96,7 +97,7 @@ def patience_from(environment: Mapping[str, str]) -> Patience:
 
 
 class Patient(Record):
-    """An agent that waits and asks again when it meets a rate limit, and says so."""
+    """An agent that waits and asks again when it meets a rate limit, and reports it."""
 
     agent: AgentRunner
     patience: Patience

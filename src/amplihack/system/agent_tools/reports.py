@@ -1,4 +1,4 @@
-"""What agent tools report while they work, one JSON object a line: the part that they have in common."""
+"""Read the JSON events that agent tools print, one object a line: the common part."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias
 
-from amplihack.recipes.agents import Usage
+from amplihack.recipes.agent_port import Usage
 from amplihack.records import Record
 
 ToolEvent: TypeAlias = Mapping[str, Any]  # checked at every access: it comes from another program
 
 
 class ToolOutcome(Record, kw_only=True):
-    """What a tool's report comes to; an `error` beats any text and any exit code."""
+    """The result of a tool's report. An `error` overrules any text and any exit code."""
 
     text: str = ""
     error: str = ""
@@ -24,18 +24,18 @@ class ToolOutcome(Record, kw_only=True):
 
 
 class ToolReport(Protocol):
-    """Takes a tool's events in order. `outcome` is None as long as none of them was one of this tool's."""
+    """Reads a tool's events in order. `outcome` is None until one of this tool's events arrived."""
 
     @property
     def outcome(self) -> ToolOutcome | None: ...
 
     def take(self, event: ToolEvent) -> str:
-        """Note the event; what to show of it, or nothing."""
+        """Process the event, and return what to show of it; may be empty."""
         ...
 
 
 def parse_event(line: str) -> ToolEvent | None:
-    """Return the event on a line, or None for text of another kind."""
+    """Return the event on a line, or None for other text."""
     if not line.startswith("{"):
         return None
     try:
@@ -54,7 +54,7 @@ def part(event: ToolEvent, *path: str) -> ToolEvent:
 
 
 def parts(event: ToolEvent, key: str) -> list[ToolEvent]:
-    """Return the objects in a list."""
+    """Return the objects in the list at a key."""
     found = event.get(key)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
@@ -74,7 +74,12 @@ def amount(event: ToolEvent, key: str) -> float | None:
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
-def shorten(words: str, limit: int = 200) -> str:
-    """Return one line of it, to show."""
-    line = " ".join(words.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+def usage(event: ToolEvent, *, cached: str) -> Usage | None:
+    """Return the token counts of an object, or None if it is empty; `cached` is the tool's own key."""
+    if not event:
+        return None
+    return Usage(
+        input_tokens=count(event, "input_tokens"),
+        output_tokens=count(event, "output_tokens"),
+        cached_tokens=count(event, cached),
+    )

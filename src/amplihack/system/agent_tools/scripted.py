@@ -1,4 +1,4 @@
-"""Canned answers from a file, for tests and demos: `scripted:<file>`.
+"""Give scripted answers from a file, for tests and demos: `scripted:<file>`.
 
 The file is YAML or JSON: a list of answers, or a mapping with the list under `answers`. The first that fits
 is given.
@@ -27,11 +27,10 @@ from pathlib import Path
 from amplihack.documents import Mapping, Node, Sequence, read_document, to_value
 from amplihack.documents.suggest import closest
 from amplihack.errors import DocumentError, NotFound
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
-from amplihack.recipes.values import Value, to_text
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.values import Value, one_line, to_text
 from amplihack.records import Record, field
 from amplihack.system.agent_tools.rate_limits import rate_limited, transient
-from amplihack.system.agent_tools.reports import shorten
 
 _FIELDS = ("match", "agent", "reply", "error", "delay", "times")
 
@@ -45,14 +44,14 @@ class ScriptedAnswer(Record, kw_only=True):
     times: int | None
 
     def fits(self, request: AgentRequest) -> re.Match[str] | None:
-        """Return the match, if this is an answer to the request."""
+        """Return the match if this answer fits the request."""
         if self.agent is not None and self.agent != request.agent:
             return None
         return (self.match or re.compile("")).search(request.prompt)
 
 
 class Scripted(Record):
-    """Remembers how often it gave each answer; that is the only thing about it that changes."""
+    """Gives scripted answers, and counts how often it gave each."""
 
     answers: tuple[ScriptedAnswer, ...]
     given: dict[int, int] = field(default_factory=dict)
@@ -78,7 +77,7 @@ class Scripted(Record):
                 return answer, match
         who = f" of {request.agent}" if request.agent else ""
         raise AgentFailed(
-            f'no scripted answer fits the prompt{who}: "{shorten(request.prompt, 80)}"',
+            f'no scripted answer fits the prompt{who}: "{one_line(request.prompt, 80)}"',
             fix="add an answer with a `match` for it, or one with only a `reply` at the end",
         )
 

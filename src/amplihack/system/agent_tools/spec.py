@@ -1,4 +1,4 @@
-"""Which agent is meant: the one that was named, or the first that is installed. Loads none of them."""
+"""Decide which agent is meant: the named one, or the first installed one. Loads none of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from amplihack.system.agent_tools.table import AGENTS, DescribedAgent, choices, 
 
 
 class AgentSearch(Record, kw_only=True):
-    """What the choice of an agent depends on: our environment, the current directory, and the run."""
+    """What the choice of an agent depends on: the environment, the current directory and the run."""
 
     environment: Mapping[str, str]
     cwd: Path
@@ -29,12 +29,12 @@ class AgentSearch(Record, kw_only=True):
         return shutil.which(path, path=search)
 
     def child_environment(self, spec: str | None) -> dict[str, str]:
-        """Return what processes of the run start with, so that a nested run finds the same agent."""
+        """Return the environment of the run's processes, so that a nested run finds the same agent."""
         return child_environment(self.environment, agent=spec, run=self.run)
 
 
 def agent_spec(spec: str | None, search: AgentSearch) -> str:
-    """Return `spec`, else `AMPLIHACK_AGENT_BINARY`, else the first installed tool, for nested runs too."""
+    """Return `spec`, else `AMPLIHACK_AGENT_BINARY`, else the first installed tool."""
     spec = spec or search.variable("AMPLIHACK_AGENT_BINARY") or _first_installed(search)
     kind, _, rest = spec.partition(":")
     form = AGENTS.get(kind)
@@ -44,7 +44,7 @@ def agent_spec(spec: str | None, search: AgentSearch) -> str:
 
 
 def another() -> str:
-    """Return the advice that ends every error about an agent."""
+    """Return the advice at the end of every error about an agent."""
     return f"or choose another with --agent: {choices()}"
 
 

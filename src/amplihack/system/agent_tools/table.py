@@ -1,4 +1,4 @@
-"""The agents that a run can ask, as one table: choosing, help pages and error messages read it.
+"""List all agents in one table, which choosing, help pages and error messages read.
 
 To add a tool, write its module and add a row to `AGENTS`. Importing the table loads none of the tools.
 """
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from amplihack.records import Record
 
 if TYPE_CHECKING:
-    from amplihack.recipes.agents import AgentRunner
+    from amplihack.recipes.agent_port import AgentRunner
     from amplihack.system.agent_tools.spec import AgentSearch
     from amplihack.system.agent_tools.tool import Tool
 
 
 class Start(Record, kw_only=True):
-    """How the user wants a program to be started; `allow` are the flags that widen what it may do."""
+    """How to start a program. `allow` are the flags that extend its permissions."""
 
     program: str
     extra: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class Start(Record, kw_only=True):
 
 
 class LaunchedAgent(Record, kw_only=True):
-    """A word that only a launcher understands."""
+    """A name that only a launcher understands."""
 
     takes_system_prompt: bool = False
 

@@ -1,4 +1,4 @@
-"""Running an agent's command-line tool: one call, what it said meanwhile, and what that comes to."""
+"""Run an agent's command-line tool: start it, read its output and report the result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from amplihack.recipes.agents import (
+from amplihack.recipes.agent_port import (
     STDERR_TAIL,
     STDOUT_TAIL,
     AgentFailed,
@@ -15,10 +15,11 @@ from amplihack.recipes.agents import (
     AgentRequest,
     beyond_tools,
 )
+from amplihack.recipes.values import one_line
 from amplihack.records import Record
 from amplihack.system.agent_tools.environment import check_depth
 from amplihack.system.agent_tools.rate_limits import rate_limited, transient
-from amplihack.system.agent_tools.reports import ToolOutcome, ToolReport, parse_event, shorten
+from amplihack.system.agent_tools.reports import ToolOutcome, ToolReport, parse_event
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.spool import OUTPUT_LIMIT
@@ -34,7 +35,7 @@ class Invocation(Record):
 
 
 class Tool(Protocol):
-    """What is particular about one command-line tool. `scratch` is a private directory for the call."""
+    """What is specific to one command-line tool. `scratch` is a private directory for the call."""
 
     @property
     def name(self) -> str: ...
@@ -42,7 +43,7 @@ class Tool(Protocol):
     def call(self, request: AgentRequest, scratch: Path) -> Invocation: ...
 
     def report(self) -> ToolReport | None:
-        """Return what reads its output, or None when that is plain text."""
+        """Return the reader of its output, or None if the output is plain text."""
         ...
 
 
@@ -57,7 +58,7 @@ def private_file(path: Path, content: str) -> Path:
 
 
 class ToolAgent(Record):
-    """An agent that is a command-line tool; `environment` is the one for children of the run."""
+    """An agent that is a command-line tool. `environment` is the one for processes of the run."""
 
     tool: Tool
     environment: Mapping[str, str]
@@ -97,6 +98,7 @@ class ToolAgent(Record):
         outcome = reported or ToolOutcome(text=done.stdout.text())
         if not done.ok or outcome.error:
             raise _failure(self.name, request, done, outcome, structured=reported is not None)
+        # An agent may write its answer to this file, to keep it apart from the progress that it prints.
         answer, lost = _read(sink)
         if not answer:
             answer, lost = outcome.text.strip(), done.stdout.lost if reported is None else 0
@@ -120,7 +122,7 @@ class ToolAgent(Record):
 
 
 class _Listener:
-    """Turns what a tool prints into lines to show."""
+    """Turns the output of a tool into lines to show."""
 
     def __init__(self, report: ToolReport | None, on_line: Callable[[str], None]) -> None:
         self._report, self._on_line = report, on_line
@@ -138,7 +140,7 @@ class _Listener:
 
 
 def _read(sink: Path) -> tuple[str, int]:
-    """Return what an agent wrote there, trimmed, and how many bytes of it were too many."""
+    """Return what an agent wrote there, trimmed, and how many bytes were cut off."""
     try:
         with sink.open("rb") as file:
             text = file.read(OUTPUT_LIMIT).decode("utf-8", "replace").strip()
@@ -150,7 +152,7 @@ def _read(sink: Path) -> tuple[str, int]:
 def _failure(
     name: str, request: AgentRequest, done: Finished, outcome: ToolOutcome, *, structured: bool
 ) -> AgentFailed:
-    """Explain a failure: by the structured report, else by the end of the plain text."""
+    """Explain a failure by the structured report, otherwise by the end of the plain text."""
     stdout, stderr = done.stdout.tail(STDOUT_TAIL), done.stderr.tail(STDERR_TAIL)
     words = f"{outcome.error}\n{stderr}" if structured else f"{stdout}\n{stderr}"
     timed_out = done.timed_out or done.idle_timed_out
@@ -178,4 +180,4 @@ def _what(name: str, request: AgentRequest, done: Finished, outcome: ToolOutcome
 
 def _last_line(text: str) -> str:
     lines = text.split("\n")
-    return next((shorten(line) for line in reversed(lines) if line.strip()), "")
+    return next((one_line(line) for line in reversed(lines) if line.strip()), "")

@@ -1,4 +1,4 @@
-"""Agents that stand before another agent: one that is chosen late, one that is kept apart."""
+"""Wrap an agent: choose it late, or run it in a directory of its own."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from amplihack.recipes.agents import AgentReply, AgentRequest, AgentRunner
+from amplihack.recipes.agent_port import AgentReply, AgentRequest, AgentRunner
 from amplihack.records import Record, replace
 
 
 class Late(Record):
-    """Chooses an agent only when a step that nobody foresaw asks for one."""
+    """Chooses an agent only when a step asks for one."""
 
     choose: Callable[[], AgentRunner]
     name: str = "late"
@@ -21,7 +21,7 @@ class Late(Record):
 
 
 class Isolated(Record):
-    """Has the agent work in an empty directory of its own instead of the step's."""
+    """Runs the agent in an empty directory of its own instead of the step's."""
 
     agent: AgentRunner
     scratch: Path

@@ -1,1 +1,1 @@
-"""Disk work that only the facade `amplifier_foundation` asks for."""
+"""Do disk work that only the facade `amplifier_foundation` needs."""

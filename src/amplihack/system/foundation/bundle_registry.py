@@ -21,8 +21,8 @@ Lasting: TypeAlias = bool | Literal["named"]
 class RegisteredBundles(Record, frozen=False):
     """The bundles that are known by name. Make it with `open_registry`.
 
-    What lasts: everything with a name (True), only what does not lie on this machine or was registered before
-    ("named"), or nothing (False).
+    `lasting` decides what is written to disk: everything with a name (True), only bundles that are not on
+    this machine or were registered before ("named"), or nothing (False).
     """
 
     home: Path
@@ -38,7 +38,7 @@ class RegisteredBundles(Record, frozen=False):
         return {name: state.uri for name, state in self.states.items()}
 
     def add(self, bundles: Mapping[str, str]) -> None:
-        """Give names to addresses; an entry that exists keeps all but its address."""
+        """Give names to addresses. An existing entry keeps everything but its address."""
         for name, uri in bundles.items():
             self._gone.discard(name)
             if name in self.states:
@@ -47,7 +47,7 @@ class RegisteredBundles(Record, frozen=False):
                 self.states[name] = BundleState(uri=uri, name=name)
 
     def drop(self, name: str) -> bool:
-        """Forget a name, and that others include it or are included by it."""
+        """Forget a name, and its includes in both directions."""
         known = forget(self.states, name)
         if known:
             self._gone.add(name)
@@ -55,7 +55,7 @@ class RegisteredBundles(Record, frozen=False):
         return known
 
     def request(self, name: str) -> None:
-        """Note for good that somebody has asked for this bundle itself."""
+        """Record that somebody asked for this bundle itself."""
         state = self.states.get(name)
         if state is not None and not state.explicitly_requested:
             state.explicitly_requested = True
@@ -66,7 +66,7 @@ class RegisteredBundles(Record, frozen=False):
         self._changed.add(name)
 
     def take(self, seen: Sequence[SeenBundle], now: datetime) -> None:
-        """Make what a load has met known by name."""
+        """Register the bundles that a load has met."""
         for each in seen:
             moved = note(self.states, each, now)
             if moved is not None:
@@ -78,7 +78,7 @@ class RegisteredBundles(Record, frozen=False):
         self._changed |= {each.name for each in seen}
 
     def keep(self) -> None:
-        """Write what has changed and should last, in one step; that it cannot be written stops nothing."""
+        """Write what has changed and should last, in one step. A failure to write is only a warning."""
         names, self._changed = self._changed, set()
         try:
             self._write(name for name in sorted(names) if self._lasts(name))
@@ -86,13 +86,13 @@ class RegisteredBundles(Record, frozen=False):
             self.warn(f"what was loaded is not remembered: {error.what}")
 
     def save(self) -> None:
-        """Write everything; what other processes have added to the file stays. Raises AmplihackError."""
+        """Write everything; entries that other processes added stay. Raises AmplihackError."""
         self._write(self.states, self._gone)
         self._changed.clear()
         self._gone.clear()
 
     def forget_lost_paths(self) -> None:
-        """Forget paths that are no longer there."""
+        """Forget paths that no longer exist."""
         for name, state in self.states.items():
             if state.local_path and not Path(state.local_path).exists():
                 state.local_path = None
@@ -123,7 +123,7 @@ class RegisteredBundles(Record, frozen=False):
 
 
 def open_registry(home: Path, *, lasting: Lasting, warn: Callable[[str], None]) -> RegisteredBundles:
-    """Read the names that a home knows; entries that cannot be read are told about and left out."""
+    """Read the registered names of a home. Unreadable entries are left out with a warning."""
     states: dict[str, BundleState] = {}
     for name, entry in read_entries(home, warn).items():
         try:
@@ -137,7 +137,7 @@ def open_registry(home: Path, *, lasting: Lasting, warn: Callable[[str], None]) 
 
 
 def registered_address(source: str | Path, registered: Mapping[str, str], base: Path) -> str:
-    """Return the address that a caller means: a registered name's, a path's as `file://`, or the text."""
+    """Return the address that a caller means: of a registered name, of a path, or the text itself."""
     text = str(source)
     if text in registered:
         return registered[text]
@@ -150,7 +150,7 @@ def registered_address(source: str | Path, registered: Mapping[str, str], base: 
 
 
 def load_key(uri: str) -> str:
-    """Return one spelling for one place: links are followed."""
+    """Return one spelling for each place; links are followed."""
     parsed = parse_uri(uri)
     if not parsed.is_file or not parsed.path.startswith("/"):
         return canonical(uri)

@@ -1,4 +1,4 @@
-"""Look through a repository of bundles: its parts, and who of them uses which."""
+"""Scan a repository of bundles for its parts and their relations."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _SCP = pattern(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
 
 
 def bundle_repo_dot(repo_root: Path) -> str:
-    """Draw a repository in Graphviz' language. Raises BundleError when it holds no bundle."""
+    """Draw a repository in the Graphviz language. Raises BundleError if it holds no bundle."""
     return dot(look_through(repo_root))
 
 
 def look_through(repo_root: Path) -> RepoGraph:
-    """Return the parts of a repository in the order of their paths. Raises BundleError without a root."""
+    """Return the parts of a repository, ordered by path. Raises BundleError without a root bundle."""
     return _Repository(str(real(repo_root))).graph()
 
 
@@ -82,7 +82,7 @@ class _Repository(Record, frozen=False):
                 yield str(path)
 
     def _bundle(self, file: str, kind: Kind) -> dict[str, Bundle]:
-        """Add a bundle file; one that cannot be read is still a part, and says so."""
+        """Add a bundle file. One that cannot be read is still a part, labelled unreadable."""
         try:
             bundle = decode_bundle(self._text(file), file).bundle
         except BundleError:
@@ -149,7 +149,7 @@ class _Repository(Record, frozen=False):
             self._edge(file, target, self._relation(file, target))
 
     def _relation(self, file: str, target: str) -> Relation:
-        """Say what including means: behaviours are composed, bundles extended, and experiments are forks."""
+        """Return what an include means: behaviors are composed, bundles extended, experiments fork."""
         kind = self.parts[self._key(target)].kind if self._key(target) in self.parts else "external"
         if kind == "providers":
             return "uses"
@@ -180,7 +180,7 @@ class _Repository(Record, frozen=False):
 
 
 def _origin(root: Path) -> str:
-    """Return where the repository was cloned from, as host and path; empty when it was not."""
+    """Return where the repository was cloned from, as host and path; empty if unknown."""
     try:
         found = _ORIGIN.search((root / ".git" / "config").read_text("utf-8", "replace"))
     except OSError:
@@ -189,7 +189,7 @@ def _origin(root: Path) -> str:
 
 
 def _normal(url: str) -> str:
-    """Return host and path alone, whatever the way to reach them."""
+    """Return the host and path of a URL in one spelling, without scheme and user."""
     scp = _SCP.fullmatch(url)
     text = f"{scp[1]}/{scp[2]}" if scp else url.partition("://")[2] or url
     return text.rpartition("@")[2].removesuffix("/").removesuffix(".git").lower()

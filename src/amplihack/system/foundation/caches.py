@@ -1,4 +1,4 @@
-"""Keep values under a key: in memory, or as a JSON file each."""
+"""Cache values by key: in memory, or as one JSON file each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _READABLE_LENGTH = 30
 
 
 class SimpleCache(Generic[_Value]):
-    """A cache that lives as long as the process."""
+    """A cache in memory."""
 
     def __init__(self) -> None:
         self._values: dict[str, _Value] = {}
@@ -35,7 +35,7 @@ class SimpleCache(Generic[_Value]):
 
 
 class FileCache(Generic[_Value]):
-    """A cache on disk. `encode` gives JSON data, from which `decode` makes the value again.
+    """A cache on disk. `encode` makes JSON data, and `decode` restores the value from it.
 
     A file that cannot be read or decoded (ValueError, KeyError, TypeError) is removed and counts as missing.
     """

@@ -24,7 +24,7 @@ async def read_with_retry(
     *,
     warn: Callable[[str], None] | None = None,
 ) -> str:
-    """Read UTF-8 text, off the event loop; after an I/O error it is tried again a little later."""
+    """Read UTF-8 text off the event loop. After an I/O error it is tried again a little later."""
     return await _patiently(
         path, lambda: path.read_text(encoding="utf-8"), max_retries, initial_delay, warn=warn
     )
@@ -38,7 +38,7 @@ async def write_with_retry(
     *,
     warn: Callable[[str], None] | None = None,
 ) -> None:
-    """Replace the file's text in one step, making its directory, with the patience of `read_with_retry`."""
+    """Replace the file's text in one step and make its directory, with retries like `read_with_retry`."""
 
     def write() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,9 +55,9 @@ def write_with_backup(
     mode: Literal["w", "wb"] = "w",
     encoding: str = "utf-8",
 ) -> None:
-    """Replace the file in one step after copying it to `<name><suffix>`; raises OSError, the file unharmed.
+    """Replace the file in one step after copying it to `<name><suffix>`.
 
-    The copy is a courtesy: that it cannot be made stops nothing.
+    Raises OSError and leaves the file as it was. A failure to make the copy is ignored.
     """
     if mode not in _MODES:
         raise ValueError(f"mode is 'w' or 'wb', not {mode!r}")

@@ -18,20 +18,20 @@ _SUFFIXES = ("", ".md", ".yaml", ".yml")
 
 
 def extract_mentions(text: str) -> list[str]:
-    """Return the mentions of files of bundles, `@namespace:path`, each once."""
+    """Return mentions of bundle files, `@namespace:path`, each once."""
     parts = ((mention, split_namespace(mention.removeprefix("@"))) for mention in parse_mentions(text))
     return [mention for mention, part in parts if part is not None and part[1]]
 
 
 def extract_delegation_targets(text: str) -> list[str]:
-    """Return the agents that a text names, `namespace:agent`, each once; code does not count."""
+    """Return the agents that a text names, `namespace:agent`, each once. Code blocks are ignored."""
     prose = _SPAN.sub(" ", _FENCED.sub(" ", text))
     named = (match for match in _AGENT.finditer(prose) if match[1] not in _SCHEMES)
     return list(dict.fromkeys(match[0] for match in named))
 
 
 def resolve_local_mention(mention: str, repo_root: Path) -> Path | None:
-    """Return the file of the repository that `@namespace:path` means, with or without suffix, or None."""
+    """Return the repository file that `@namespace:path` means, with or without suffix, or None."""
     name = mention.removeprefix("@")
     part = split_namespace(name)
     path = (part[1] if part else name).lstrip("/")

@@ -1,4 +1,4 @@
-"""Tell the directory that a session works in, which in a server is not the process's own."""
+"""Get and set the directory of a session, which in a server differs from that of the process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORKING_DIR_CAPABILITY = "session.working_dir"
 
 
 class Capabilities(Protocol):
-    """A session's coordinator, as far as it keeps named values."""
+    """The part of a session's coordinator that keeps named values."""
 
     def get_capability(self, name: str, /) -> Any: ...
 
@@ -28,5 +28,5 @@ def get_working_dir(coordinator: Capabilities, fallback: Path | str | None = Non
 
 
 def set_working_dir(coordinator: Capabilities, path: Path | str) -> None:
-    """Set the directory that the session works in that directory from now on."""
+    """Set the directory that the session works in from now on."""
     coordinator.register_capability(WORKING_DIR_CAPABILITY, str(real(Path(path))))

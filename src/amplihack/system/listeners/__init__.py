@@ -1,1 +1,1 @@
-"""Those who listen to a run: people, other programs, the audit log, the progress file."""
+"""Tell people and programs about a run: terminal output, events, the audit log, the progress file."""

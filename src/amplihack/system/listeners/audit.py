@@ -1,4 +1,4 @@
-"""The audit log: what every step came to, in files that outlive the run.
+"""Write the audit log: the result of every step, in files that outlive the run.
 
 One file for the run and one for each run of a sub-recipe, `<recipe>_<UTC time>.jsonl`, private to the user,
 one line per step:
@@ -16,18 +16,26 @@ from pathlib import Path
 from typing import Any
 
 from amplihack.errors import UsageError
-from amplihack.recipes.events import Event, RecipeEntered, RunFinished, RunStarted, StepFinished, StepStarted
+from amplihack.recipes.events import (
+    Event,
+    RecipeEntered,
+    RunFinished,
+    RunStarted,
+    StepFinished,
+    StepStarted,
+    below,
+)
 from amplihack.recipes.results import StepResult, usage_json
 from amplihack.recipes.values import truncate
 from amplihack.records import Record
 from amplihack.system.listeners.json_lines import json_line
-from amplihack.system.listeners.listener import Listener, Running, below
+from amplihack.system.listeners.listener import Listener, Running
 
 _LONGEST_NAME = 128  # bytes; a file name has 255
 
 
 class _Begun(Record):
-    """A step that is not finished yet."""
+    """A step that has not finished yet."""
 
     event: StepStarted
     at: float
@@ -41,7 +49,7 @@ def audit_stem(recipe: str, at: float) -> str:
 
 
 def audit_line(result: StepResult, **more: Any) -> dict[str, Any]:
-    """Return the five fields that every audit line begins with, then what else is known."""
+    """Return an audit line: five fixed fields first, then everything else that is known."""
     return {
         "step_id": result.step_id,
         "status": result.status.capitalize(),
@@ -65,7 +73,7 @@ class AuditLog(Listener):
     name = "the audit log"
 
     def __init__(self, directory: Path, recipe: str, *, now: Callable[[], float]) -> None:
-        """Create the directory and the run's own file at once. Raises UsageError if that cannot be."""
+        """Create the directory and the run's own file at once. Raises UsageError if that fails."""
         self._directory = directory
         self._now = now
         self._run_id = ""
@@ -109,7 +117,7 @@ class AuditLog(Listener):
         self._write(result, event.recipe, event.depth, begun.at if begun else self._now())
 
     def _cut_off(self, steps: list[tuple[str, _Begun]], why: str) -> None:
-        """Write a line for each step that was cancelled: it never finishes, but it did run."""
+        """Write a line for each cancelled step: it never finishes, but it did run."""
         for identity, begun in steps:
             started = begun.event
             result = StepResult(
@@ -141,6 +149,7 @@ class AuditLog(Listener):
         while True:
             path = self._directory / f"{stem}{f'_{number}' if number > 1 else ''}.jsonl"
             try:
+                # O_EXCL: two runs that start in the same second must not share a file.
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             except FileExistsError:
                 number += 1

@@ -1,4 +1,4 @@
-"""One journal for the engine, many listeners behind it."""
+"""Give the engine one journal, with many listeners behind it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _BREAKS = (AmplihackError, OSError, ValueError)  # ValueError: a stream that was
 
 
 class FanOut:
-    """Masks secrets in each event once, then tells every listener, in order.
+    """Masks secrets in each event once, then passes it to every listener, in order.
 
-    A listener that breaks is dropped, reported once and noted in `problems`, which `result` adds to the
-    warnings of the run; the others and the run go on. `memory` hears each event first and unmasked, since a
-    run cannot be resumed from masks; if it breaks, so does the run.
+    A listener that breaks is dropped and reported once. `result` adds it to the warnings of the run; the
+    other listeners and the run continue. `memory` gets each event first and unmasked, because a run cannot be
+    resumed from masked values. If `memory` breaks, so does the run.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class FanOut:
 
     def record(self, event: Event) -> None:
         if self._memory is not None:
+            # Not guarded: a run whose history cannot be stored must not continue.
             self._memory.record(event)
         listeners = self._listeners
         if isinstance(event, LinesPrinted):
@@ -64,11 +65,11 @@ class FanOut:
             self._guard(listener, lambda each: each.hear(self._told(masked)))
 
     def _told(self, event: Event) -> Event:
-        """Return the event as the next listener hears it: a result names the listeners that broke so far."""
+        """Return the event for the next listener: a result names the listeners that broke so far."""
         return RunFinished(self.result()) if isinstance(event, RunFinished) else event
 
     def result(self) -> RunResult:
-        """Return the result of the run, masked, with what went wrong in telling it as warnings."""
+        """Return the masked result of the run, with broken listeners as warnings."""
         if self._result is None:
             raise AmplihackError("the run ended before it began")
         return replace(self._result, warnings=(*self._result.warnings, *self.problems))
@@ -80,7 +81,7 @@ class FanOut:
         self._each(lambda listener: listener.tick())
 
     def pause(self) -> None:
-        """Have every listener leave the terminal to a person."""
+        """Make every listener leave the terminal to a person."""
         self._each(lambda listener: listener.pause())
 
     def resume(self) -> None:
@@ -103,7 +104,7 @@ class FanOut:
             self.tick()
 
     def close(self) -> None:
-        """Let every listener finish; calling it again does nothing."""
+        """Let every listener finish. Calling it again does nothing."""
         self._each(lambda listener: listener.close())
         self._listeners.clear()
 

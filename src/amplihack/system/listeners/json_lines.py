@@ -1,4 +1,4 @@
-"""A run as JSON lines for other programs: one object per event, written as it happens.
+"""Write a run as JSON lines for other programs: one object per event, as it happens.
 
 Every object has `event`, `ts` (seconds since 1970) and `run_id`. Beyond those:
 
@@ -59,7 +59,7 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def json_line(value: dict[str, Any]) -> bytes:
-    """Return one line of UTF-8 JSON; bytes that were never text survive as escapes."""
+    """Return one line of UTF-8 JSON. Bytes that are not text are kept as escapes."""
     return _utf8(f"{_encode(value)}\n")
 
 
@@ -69,7 +69,7 @@ def _utf8(text: str) -> bytes:
 
 
 def _printed(event: LinesPrinted, told: dict[str, Any]) -> bytes:
-    """Return an object for each line; what they share is encoded once, as there may be very many."""
+    """Return an object for each line. Their common part is encoded once, because there may be many lines."""
     head = {"event": "line_printed", **told, "identity": event.identity, "stream": event.stream}
     start = _encode(head)[:-1]
     return _utf8("".join(f'{start}, "line": {_encode(line)}}}\n' for line in event.lines))
@@ -168,7 +168,7 @@ class JsonLines(Listener):
 
     @classmethod
     def to_file(cls, path: Path, *, now: Callable[[], float]) -> JsonLines:
-        """Write to a new private file, or to what is there already. Raises UsageError."""
+        """Write to a private file, which is created or overwritten. Raises UsageError."""
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -186,6 +186,7 @@ class JsonLines(Listener):
         else:
             described = describe(event)
             self._stream.write(json_line({"event": described.pop("event"), **told, **described}))
+        # At once, because other programs follow the run while it happens.
         self._stream.flush()
 
     def close(self) -> None:

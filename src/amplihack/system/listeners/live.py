@@ -1,4 +1,4 @@
-"""Live progress for a person at a terminal. Import it only then: it brings `rich` along."""
+"""Show live progress to a person at a terminal. Import it only then: `rich` is slow to import."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ class _Terminal(Console):
 
 
 def terminal(stream: TextIO) -> Console:
-    """Return a console on which a terminal that goes away is an error like any other."""
+    """Return a console that raises an error when its terminal goes away."""
     return _Terminal(file=stream, highlight=False)
 
 
 class LiveProgress(Listener):
-    """What runs now, at the bottom of the terminal; what is over, as lasting lines above it.
+    """Shows running steps at the bottom of the terminal, and finished ones as lasting lines above.
 
-    Redrawn by a thread of its own, so that it moves even while the run is busy. Nothing is shown before the
-    run starts, and nothing but the lasting lines remains after `close`.
+    A thread redraws it, so that it moves even while the run is busy. Nothing is shown before the run starts,
+    and only the lasting lines remain after `close`.
     """
 
     name = "the progress display"
     wants_lines = True
 
     def __init__(self, console: Console, *, clock: Callable[[], float], verbose: bool = False) -> None:
-        """`clock` gives seconds that only ever grow."""
+        """Draw on a console. `clock` gives seconds that never go backwards."""
         self._console = console
         self._clock = clock
         self._narrator = Narrator(clock, verbose=verbose)
@@ -70,7 +70,7 @@ class LiveProgress(Listener):
             self.pause()
 
     def pause(self) -> None:
-        """Give the terminal back, for a question to a person; the lasting lines stay."""
+        """Release the terminal, for a question to a person. The lasting lines stay."""
         live, self._live = self._live, None
         if live is not None:
             live.stop()
@@ -133,7 +133,7 @@ class LiveProgress(Listener):
 
 
 class _Panel:
-    """What the refreshing thread draws: always the state of the moment."""
+    """Draws the current state each time the refreshing thread asks."""
 
     def __init__(self, progress: LiveProgress) -> None:
         self._progress = progress

@@ -1,4 +1,4 @@
-"""Progress as plain lines, for a log or a pipe."""
+"""Write progress as plain lines, for a log or a pipe."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PlainProgress(Listener):
     wants_lines = True
 
     def __init__(self, stream: TextIO, *, clock: Callable[[], float], verbose: bool = False) -> None:
-        """`clock` gives seconds that only ever grow."""
+        """Write to a stream. `clock` gives seconds that never go backwards."""
         self._stream = stream
         self._narrator = Narrator(clock, verbose=verbose)
 

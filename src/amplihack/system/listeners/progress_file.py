@@ -1,4 +1,4 @@
-"""Keeps the progress file of a run fresh, and the side file of a workstream."""
+"""Keep the progress file of a run, and the side file of a workstream, up to date."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _APART = 0.2  # seconds between two versions of the progress file
 
 
 class Tracker:
-    """Where the run is, as one `Progress` that changes with each event."""
+    """Follows the events of a run and keeps one `Progress` of it."""
 
     def __init__(self, recipe: str, pid: int, now: Callable[[], float]) -> None:
         self._now = now
@@ -46,7 +46,7 @@ class Tracker:
         self.error = ""
 
     def hear(self, event: Event) -> bool:
-        """True if the event changed something that a watcher wants to know."""
+        """Process the event, and tell whether it changed something for a watcher."""
         before = self._progress
         self._follow(event)
         return isinstance(event, RunStarted) or self._progress != before
@@ -84,11 +84,10 @@ class Tracker:
 
 
 class ProgressFile(Listener):
-    """Writes on every change and every tick, and removes the file when the run is over.
+    """Writes the file on every change and every tick, and removes it when the run is over.
 
-    Changes that follow each other closely are written together: a file for each of many short steps would
-    cost a quarter of their time. A reader trusts the file only while our process lives, so it would be of no
-    use to anyone after that.
+    Changes in quick succession are written together: one write for each of many short steps would cost a
+    quarter of their time. A reader trusts the file only while our process lives, so it is removed at the end.
     """
 
     name = "the progress file"
@@ -113,7 +112,7 @@ class ProgressFile(Listener):
         self.path.unlink(missing_ok=True)
 
     def _renew(self) -> None:
-        """Write now; or soon, if it was written just now."""
+        """Write now, or soon if it was written just before."""
         if self._failure is not None:
             raise self._failure
         loop = _loop()
@@ -147,8 +146,8 @@ def _loop() -> asyncio.AbstractEventLoop | None:
 class WorkstreamFile(Listener):
     """Keeps this workstream's entry in a file that it shares with others.
 
-    A lock that another process holds never delays the run: the entry waits for the next change or tick, and
-    only the last one, when the run is over, is worth a moment of waiting.
+    A lock held by another process never delays the run: the entry waits for the next change or tick. Only the
+    last entry, at the end of the run, waits a moment for the lock.
     """
 
     name = "the workstream file"
@@ -187,7 +186,7 @@ class WorkstreamFile(Listener):
             lock.release()
 
     def _merge(self, entry: Workstream) -> None:
-        """Write the entry beside those of the others; only for the holder of the lock."""
+        """Write the entry beside those of the others. The caller must hold the lock."""
         self._waiting = None
         entries = decode_workstreams(self._path.read_text("utf-8")) if self._path.exists() else []
         _write(self._path, merge_workstreams(entries, [entry.to_json()]))
@@ -205,5 +204,5 @@ class WorkstreamFile(Listener):
 
 
 def _write(path: Path, value: Any) -> None:
-    """Not synced to the disk: it is of no use after a power cut."""
+    """Replace the file without syncing it to the disk: it is useless after a power cut."""
     write_atomic(path, json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"), sync=False)

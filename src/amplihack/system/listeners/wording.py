@@ -1,4 +1,4 @@
-"""How each event reads as lines for people."""
+"""Turn events into lines for people."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Tone: TypeAlias = Literal["start", "completed", "skipped", "failed", "degraded",
 
 
 class Line(Record):
-    """A line of progress; `level` is how many running steps it is inside of."""
+    """A line of progress; `level` is the number of running steps around it."""
 
     level: int
     text: str
@@ -42,7 +42,7 @@ class Line(Record):
 
 
 class Note(Record, frozen=False):
-    """What is worth knowing about a step that runs."""
+    """What to know about a running step."""
 
     label: str
     level: int
@@ -53,7 +53,7 @@ class Note(Record, frozen=False):
 
 
 def clean(text: str) -> str:
-    """Return one line that cannot drive a terminal: no escapes, and a progress bar's last state only."""
+    """Return one line that cannot control a terminal: no escapes, only the end of a progress bar."""
     last = strip_colours(text).rstrip("\r\n").rpartition("\r")[2]
     if last.isprintable():
         return last
@@ -69,7 +69,7 @@ def seconds(duration: float | None) -> str:
 
 
 class Narrator:
-    """Turns events into lines, and knows which steps are running."""
+    """Turns events into lines, and tracks which steps are running."""
 
     def __init__(self, clock: Callable[[], float], *, verbose: bool = False) -> None:
         self._clock = clock
@@ -77,7 +77,7 @@ class Narrator:
         self.running: Running[Note] = Running({})
 
     def tell(self, event: Event) -> list[Line]:
-        """Return the lines for this event; many events need none."""
+        """Return the lines for this event; many events have none."""
         match event:
             case StepStarted():
                 return [self._started(event)]
@@ -162,7 +162,7 @@ class Narrator:
         return self.running.notes[owner].level if owner is not None else 0
 
     def _label(self, identity: str) -> str:
-        """Return the id of a step, or of a round of one: `each[2]`."""
+        """Return the id of a step or of one of its rounds, such as `each[2]`."""
         owner = self.running.owner(identity)
         if owner is None:
             return clean(identity)

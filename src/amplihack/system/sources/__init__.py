@@ -1,4 +1,4 @@
-"""Fetching the sources of bundles onto the disk, and keeping them there."""
+"""Fetch the sources of bundles and keep them on the disk."""
 
 from amplihack.system.sources.cleaning import CleanReport
 from amplihack.system.sources.hashing import content_hash

@@ -1,6 +1,6 @@
-"""Where a source is fetched from and under which name it is kept: pure decisions about addresses.
+"""Decide where a source is fetched from and under which name it is kept. Pure functions of addresses.
 
-Secrets in an address (user, password, query) reach the server and nothing else: what is shown, kept on the
+Secrets in an address (user, password, query) go to the server and nowhere else. What is shown, stored on the
 disk or put on a command line is built from the address without them.
 """
 
@@ -28,7 +28,7 @@ _UNSAFE = pattern(r"[^A-Za-z0-9._-]+")
 
 
 class Address(Record, kw_only=True):
-    """Something that has to be fetched before it can be read."""
+    """A source that must be fetched before it can be read."""
 
     kind: RemoteKind
     uri: str  # as it may be shown
@@ -46,16 +46,16 @@ class Address(Record, kw_only=True):
 
     @property
     def pin(self) -> str | None:
-        """The commit that it must be, in lower case."""
+        """Return the commit that it must be, in lower case, or None."""
         return self.ref.lower() if is_commit(self.ref) else None
 
     @property
     def version(self) -> str | None:
-        """The version that it must be, where the address says so: a commit or a sha256."""
+        """Return the commit or sha256 that the address demands, or None."""
         return self.pin or self.sha256
 
     def entry(self, version: str) -> str:
-        """The name of one version in the cache."""
+        """Return the name of one version in the cache."""
         return f"{self.name}@{version}"
 
     @property
@@ -64,7 +64,7 @@ class Address(Record, kw_only=True):
 
 
 def address_of(parsed: ParsedURI, *, allow_http: bool = False) -> Address:
-    """What to fetch for a parsed address. Raises SourceRefused for one that must not be used."""
+    """Return what to fetch for a parsed address. Raises SourceRefused for one that must not be used."""
     uri = shown(str(parsed))
     scheme = SCHEMES.get(parsed.scheme)
     if scheme is None or scheme.way == "local":
@@ -97,7 +97,7 @@ def address_of(parsed: ParsedURI, *, allow_http: bool = False) -> Address:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address can only mean this machine."""
+    """Tell whether a host name or address can only mean this machine."""
     if host.lower() == "localhost":
         return True
     try:
@@ -166,7 +166,7 @@ def _sha256(parsed: ParsedURI, kind: RemoteKind, uri: str) -> str | None:
 
 
 def _file_name(kind: RemoteKind, path: str, identity: str) -> str:
-    """A name that people can read, and that no two identities share."""
+    """Return a readable name that no two identities share."""
     last = posixpath.basename(path.rstrip("/"))
     if kind != "git":
         last = last.partition(".")[0] if last.lower().endswith(".tar.gz") else posixpath.splitext(last)[0]

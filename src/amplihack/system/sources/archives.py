@@ -1,4 +1,4 @@
-"""Unpacking archives that nobody vouches for: nothing outside the target, nothing larger than agreed."""
+"""Unpack untrusted archives: nothing outside the target, nothing larger than allowed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Member: TypeAlias = tuple[tarfile.TarInfo, Callable[[], IO[bytes]]]
 
 
 def unpack(archive: Path, into: Path, limits: FetchLimits, *, stop: Stop, uri: str) -> None:
-    """Unpack a zip or tar.gz into a new directory, or raise SourceRefused; what it is, its bytes say."""
+    """Unpack a zip or tar.gz, recognised by its bytes, into a new directory. Raises SourceRefused."""
     if not hasattr(tarfile, "data_filter"):
         raise SourceRefused(
             f"{uri}: this Python cannot unpack it safely", uri=uri, fix="use Python 3.11.4 or later"
@@ -56,7 +56,7 @@ def unpack(archive: Path, into: Path, limits: FetchLimits, *, stop: Stop, uri: s
 
 
 def top_of(tree: Path) -> str:
-    """The one directory that holds everything, as hosts pack repositories; "" when there is none."""
+    """Return the single directory that holds everything, as hosts pack repositories; "" if there is none."""
     children = [child for child in tree.iterdir() if child.name != METADATA]
     if holds_bundle_file(tree) or len(children) != 1:
         return ""
@@ -65,7 +65,7 @@ def top_of(tree: Path) -> str:
 
 
 def safe_parts(name: str) -> tuple[str, ...]:
-    """The parts of a member's name. Raises SourceRefused for one that could leave the target."""
+    """Return the parts of a member's name. Raises SourceRefused for one that could leave the target."""
     path = PurePosixPath(name)
     odd = "\\" in name or "\0" in name or (len(name) > 1 and name[1] == ":")
     if odd or path.is_absolute() or ".." in path.parts:
@@ -76,9 +76,9 @@ def safe_parts(name: str) -> tuple[str, ...]:
 
 
 def judged(info: tarfile.TarInfo, root: Path) -> tarfile.TarInfo:
-    """A member with harmless permissions, as tarfile's filter for data sees it. Raises SourceRefused.
+    """Return a member with safe permissions, checked by tarfile's data filter. Raises SourceRefused.
 
-    It judges zip archives too: one judge for both formats.
+    Zip archives go through the same filter, so that both formats have the same rules.
     """
     try:
         return tarfile.data_filter(info, str(root))
@@ -91,7 +91,7 @@ def judged(info: tarfile.TarInfo, root: Path) -> tarfile.TarInfo:
 
 
 class _Unpacking:
-    """One archive on its way to the disk, and how much of it there has been so far."""
+    """One archive being unpacked, and how much of it was written so far."""
 
     def __init__(self, root: Path, limits: FetchLimits, packed: int, stop: Stop) -> None:
         self._root, self._limits, self._packed, self._stop = root, limits, packed, stop
@@ -147,7 +147,7 @@ class _Unpacking:
                 out.write(chunk)
 
     def _copy(self, path: Path, info: tarfile.TarInfo) -> None:
-        """A hard link: its target must be a file that the archive has already given."""
+        """Copy the target of a hard link, which must be a file that was already unpacked."""
         parts = safe_parts(info.linkname)
         target = self._seen.get(parts)
         if target is None or target.isdir() or target.issym():
@@ -159,7 +159,7 @@ class _Unpacking:
         self._write(path, status.st_size, stat.S_IMODE(status.st_mode), lambda: source.open("rb"))
 
     def _make_links(self) -> None:
-        """Last of all, so that nothing was ever written through one; only then it shows where they lead."""
+        """Make links last, so that nothing is written through one; then check where they lead."""
         for path, target in self._links:
             path.symlink_to(target)
         root = real(self._root)
@@ -179,7 +179,7 @@ class _Unpacking:
 
 
 class _Bounded:
-    """Unpacked bytes of a tar, refused beyond the limit even where they are only headers."""
+    """Limits the unpacked bytes of a tar, even if they are only headers."""
 
     def __init__(self, data: gzip.GzipFile, limits: FetchLimits) -> None:
         self._data = data
@@ -201,7 +201,7 @@ _ZIP_TYPES = {0: tarfile.REGTYPE, stat.S_IFREG: tarfile.REGTYPE, stat.S_IFLNK: t
 
 
 def _zip_members(file: zipfile.ZipFile) -> Iterator[Member]:
-    """The members as a tar archive would describe them."""
+    """Yield the members as a tar archive would describe them."""
     for entry in file.infolist():
         if entry.flag_bits & 1:
             raise SourceRefused(f"it holds {entry.filename!r}, which is encrypted")
@@ -230,7 +230,7 @@ def _is_gzip(archive: Path) -> bool:
 
 
 def open_archive(path: str, uri: str) -> Path:
-    """A local archive that can be read. Raises SourceNotFound."""
+    """Return the path of a readable local archive. Raises SourceNotFound."""
     archive = Path(path)
     if not archive.is_file():
         raise SourceNotFound(f"{uri}: not found: {archive}", uri=uri, fix="check the path")

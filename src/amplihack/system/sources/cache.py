@@ -1,4 +1,4 @@
-"""The cache on the disk: one directory for each version of each source, complete and never changed.
+"""Keep the cache on the disk: one directory for each version of each source, complete and immutable.
 
 <cache>/<name>@<version>/   what was fetched, with its metadata; <version> is a commit or a sha256
 <cache>/.pointers/          one file for each source that may move: which version it means now
@@ -24,18 +24,18 @@ from amplihack.errors import AmplihackError
 from amplihack.records import replace
 from amplihack.system.files import real, remove_tree
 from amplihack.system.locks import HeldLock, lock_directory, locked, locked_async, try_lock_directory
+from amplihack.system.random_tokens import token
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.errors import SourceUnavailable
 from amplihack.system.sources.metadata import METADATA, Metadata, read_metadata, write_metadata
-from amplihack.system.tokens import token
 from amplihack.system.undisturbed import undisturbed
 
-_MOMENT = 60.0  # seconds; whoever locks an entry for himself alone only renames it
+_MOMENT = 60.0  # seconds; an exclusive lock on an entry is held only for a rename
 _TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 
 
 class Cache:
-    """What one user takes from the cache stays there until he lets go of it with `release`."""
+    """The cache on the disk. What a user takes from it stays until `release`."""
 
     def __init__(self, root: Path) -> None:
         self.root = real(root)
@@ -51,19 +51,19 @@ class Cache:
 
     @asynccontextmanager
     async def held(self, address: Address, patience: float) -> AsyncIterator[None]:
-        """With the lock of the source: nobody else fetches or updates it."""
+        """Hold the lock of the source during the block: nobody else fetches or updates it."""
         with explained(f"cannot use the cache {self.root}"):
             async with locked_async(self.lock_file(address.pointer), patience=patience):
                 yield
 
     def known(self, address: Address) -> Metadata | None:
-        """What a source means now. A pin needs no pointer: it names its entry."""
+        """Return the version that a source means now. A pinned source names it without a pointer."""
         if address.version is None:
             return read_metadata(self.pointers / address.pointer)
         return read_metadata(self.root / address.entry(address.version) / METADATA)
 
     def take(self, address: Address) -> Metadata | None:
-        """Put into use what a source means now, and describe it; None if it is not there or is damaged."""
+        """Take the version that a source means now into use; None if it is missing or damaged."""
         with explained(f"cannot use {self.root}"):
             known = self.known(address)
             if known is None:
@@ -72,9 +72,9 @@ class Cache:
             return known if self._use(known) else None
 
     def publish(self, address: Address, new: Path, metadata: Metadata) -> Metadata:
-        """Make a finished directory an entry, put it into use, and let the source mean it.
+        """Make a finished directory an entry, take it into use, and point the source to it.
 
-        When somebody else was faster, the entry that is there serves as well: it has the same content.
+        If somebody else was faster, their entry serves as well: it has the same content.
         """
         metadata = replace(metadata, entry=address.entry(metadata.version))
         with explained(f"cannot keep {address.uri} in {self.root}"):
@@ -86,14 +86,14 @@ class Cache:
         return metadata
 
     def release(self) -> None:
-        """Let go of everything that was taken."""
+        """Release everything that was taken."""
         with self._mutex:
             while self._held:
                 self._held.popitem()[1].release()
 
     @asynccontextmanager
     async def fresh(self, address: Address) -> AsyncIterator[Path]:
-        """A place to fetch into, for the holder of the source's lock; gone afterwards unless published."""
+        """Give a path to fetch into, for the holder of the source's lock; removed unless published."""
         new = await asyncio.to_thread(self._fresh, address.pointer)
         try:
             yield new
@@ -101,12 +101,12 @@ class Cache:
             await undisturbed(asyncio.to_thread(discard, new))
 
     def aside(self, name: str) -> Path:
-        """A new path for something that is not an entry yet, or no longer; `name` says whose it is."""
+        """Return a new path for something that is no entry, yet or any more; `name` is its owner."""
         self.incoming.mkdir(parents=True, exist_ok=True)
         return self.incoming / f"{name}.{token(8)}"
 
     def _fresh(self, name: str) -> Path:
-        """Also clears what died there before."""
+        """Return a new path, and remove what a dead process left there for this source."""
         with explained(f"cannot prepare {self.root}"):
             new = self.aside(name)
             for left in self.incoming.iterdir():
@@ -133,7 +133,7 @@ class Cache:
             self._remove_damaged(metadata)
 
     def _remove_damaged(self, metadata: Metadata) -> None:
-        """Make room for a whole entry. Under a lock: two who found it damaged could remove each other's."""
+        """Remove a damaged entry. Under a lock, because two that found it damaged could remove a new one."""
         with locked(self.lock_file(metadata.entry), patience=_MOMENT):
             if not self._use(metadata):
                 away = self.aside(metadata.entry)
@@ -142,7 +142,7 @@ class Cache:
                 discard(away)
 
     def _use(self, metadata: Metadata) -> bool:
-        """Hold the entry, if it is there and whole."""
+        """Hold the entry, if it is there and complete."""
         name, path = metadata.entry, self.path(metadata)
         with self._mutex:
             if name not in self._held or not self._held[name].is_current():
@@ -158,7 +158,7 @@ class Cache:
 
 
 def is_whole(entry: Path, metadata: Metadata) -> bool:
-    """Whether an entry still says that it is this version, and looks like it."""
+    """Tell whether an entry is complete and of this version."""
     seal = read_metadata(entry / METADATA)
     if seal is None or seal.version != metadata.version:
         return False
@@ -168,7 +168,7 @@ def is_whole(entry: Path, metadata: Metadata) -> bool:
 
 
 def is_used(entry: Path) -> bool:
-    """Whether anybody, ourselves included, holds the entry."""
+    """Tell whether anybody, this process included, holds the entry."""
     try:
         lock = try_lock_directory(entry)
     except OSError:  # gone, or not ours to remove
@@ -179,7 +179,7 @@ def is_used(entry: Path) -> bool:
 
 
 def head_commit(checkout: Path) -> str | None:
-    """The commit of a checkout with a detached head, read without git; None if it is not so."""
+    """Return the commit of a checkout with a detached head, read without git; None otherwise."""
     try:
         head = (checkout / ".git" / "HEAD").read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -188,19 +188,19 @@ def head_commit(checkout: Path) -> str | None:
 
 
 def owner(incoming: Path) -> str:
-    """Whose lock guards something incoming."""
+    """Return whose lock guards something incoming."""
     return incoming.name.rpartition(".")[0]
 
 
 def discard(path: Path) -> None:
-    """Remove what is no entry."""
+    """Remove something that is no entry."""
     with explained(f"cannot remove {path}"):
         remove_tree(path)
 
 
 @contextmanager
 def explained(what: str) -> Iterator[None]:
-    """Errors of the machine become errors of a source: a full disk, a lock that another process keeps."""
+    """Turn errors of the machine into errors of a source: a full disk, a lock that is kept too long."""
     try:
         yield
     except BundleError:

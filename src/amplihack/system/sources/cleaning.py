@@ -1,4 +1,4 @@
-"""What lies in the cache, and removing what nobody needs of it."""
+"""List the entries of the cache, and remove those that nobody needs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FORMER = (".gate", ".leases")  # of earlier versions, which exchanged entries i
 
 
 class CleanReport(Record, kw_only=True):
-    """What was removed (or would be), and what stayed because somebody uses or fetches it."""
+    """What was removed (or would be), and what stayed because it is used or being fetched."""
 
     removed: tuple[CacheEntry, ...]
     kept: tuple[CacheEntry, ...]
@@ -32,7 +32,7 @@ class CleanReport(Record, kw_only=True):
 
 
 def entries_of(cache: Cache) -> tuple[CacheEntry, ...]:
-    """What we keep in the cache, by name; also what is half done. Anything else there is not ours."""
+    """Return our entries in the cache by name, also unfinished ones. Other files there are not ours."""
     with explained(f"cannot read {cache.root}"):
         known = [(path, read_metadata(path / METADATA)) for path in _children(cache.root)]
         whole = [_described(path, metadata) for path, metadata in known if metadata]
@@ -40,9 +40,9 @@ def entries_of(cache: Cache) -> tuple[CacheEntry, ...]:
 
 
 def clean(cache: Cache, *, keep: Collection[Address] = (), dry_run: bool = False) -> CleanReport:
-    """Remove every entry that nobody uses or fetches, except what the sources in `keep` mean now.
+    """Remove every entry that nobody uses or fetches, except the current versions of `keep`.
 
-    Entries of earlier versions of the cache are never meant, so they go too.
+    Entries of earlier versions of the cache belong to no source, so they are removed too.
     """
     meant = {address.entry(known.version) for address in keep if (known := cache.known(address))}
     removed: list[CacheEntry] = []
@@ -59,7 +59,7 @@ def clean(cache: Cache, *, keep: Collection[Address] = (), dry_run: bool = False
 
 
 def _remove(cache: Cache, entry: CacheEntry) -> bool:
-    """Renamed first, in one step: whoever wants it meanwhile finds it whole or not at all."""
+    """Remove an entry. It is renamed first: others find it complete or not at all."""
     if not entry.complete:
         remove_tree(entry.path)
         return True
@@ -94,7 +94,7 @@ def _remove_if_lost(cache: Cache, pointer: Path) -> bool:
 
 
 def _locked(cache: Cache, name: str, work: Callable[[], bool]) -> bool:
-    """Whether the work was done; not while somebody else is at it. A lock that nobody needs goes as well."""
+    """Do the work under the lock and tell whether it was done; not while another process holds the lock."""
     with explained(f"cannot remove {name} from {cache.root}"):
         lock = try_lock(cache.lock_file(name))
         if lock is None:
@@ -134,7 +134,7 @@ def _half(cache: Cache, path: Path) -> CacheEntry:
 
 
 def _size(path: Path) -> int:
-    """Bytes of all files and links below; what vanishes meanwhile counts nothing."""
+    """Return the bytes of all files and links below. What vanishes meanwhile counts nothing."""
     total = 0
     for directory, below, files in os.walk(path) if path.is_dir() else [(str(path.parent), [], [path.name])]:
         for name in (*below, *files):

@@ -1,4 +1,4 @@
-"""Why a source could not be had.
+"""Define why a source could not be fetched.
 
 SourceError (a BundleNotFoundError)
 ├── SourceNotFound         3  no such path, repository, ref, commit, file or path inside it
@@ -16,7 +16,7 @@ from amplihack.errors import NothingToUse
 
 
 class SourceError(BundleNotFoundError):
-    """`uri` is the address without any secret; `what` never holds one either."""
+    """Raised when a source cannot be fetched. Neither `uri` nor `what` holds a secret."""
 
     def __init__(self, what: str, *, uri: str | None = None, fix: str = "") -> None:
         super().__init__(what, fix=fix, subject=Subject(uri=uri))
@@ -31,7 +31,10 @@ class SourceRefused(SourceError):  # noqa: N818
 
 
 class SourceUnavailable(SourceError):  # noqa: N818
-    """`again`: another attempt may succeed. `host_down`: nothing else on that host can be had either."""
+    """Raised when a source cannot be reached.
+
+    `again` means that another attempt may succeed. `host_down` means that the whole host is unreachable.
+    """
 
     exit_code = 1
 
@@ -49,20 +52,16 @@ class SourceUnavailable(SourceError):  # noqa: N818
 
 
 class SourceOffline(SourceUnavailable):
-    """`missing` lists every address that was asked for and is not in the cache."""
+    """Raised when the network is off and the source is not in the cache."""
 
-    def __init__(self, missing: tuple[str, ...]) -> None:
-        listed = ", ".join(missing)
+    def __init__(self, uri: str) -> None:
         super().__init__(
-            f"offline, and not in the cache: {listed}",
-            uri=missing[0] if len(missing) == 1 else None,
-            fix="run it once with the network on",
+            f"offline, and not in the cache: {uri}", uri=uri, fix="run it once with the network on"
         )
-        self.missing = missing
 
 
 class GitCloneTimeoutError(SourceUnavailable):
-    """`git_args` holds no secret."""
+    """Raised when git took too long. `git_args` holds no secret."""
 
     def __init__(
         self, git_args: tuple[str, ...], timeout_s: float, *, uri: str, doing: str = "clone"

@@ -1,4 +1,4 @@
-"""Bringing one source from where it is to a directory of ours, whatever kind it is."""
+"""Fetch one source of any kind into a directory of ours."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CHUNK = 1_048_576
 
 
 class Fetcher:
-    """Fetches; knows nothing of the cache."""
+    """Fetches sources. It knows nothing of the cache."""
 
     def __init__(
         self,
@@ -44,9 +44,9 @@ class Fetcher:
         self._environment, self._limits, self._now, self._allow_http = environment, limits, now, allow_http
 
     async def fetch(self, address: Address, into: Path, known: Metadata | None = None) -> Metadata | None:
-        """Make the directory `into` and describe it, or raise; None if `known` is still right.
+        """Fetch into the new directory `into` and describe it; None if `known` is still current.
 
-        Tries again after a failure that may pass, and no host again that is down.
+        A transient failure is tried again, but not on a host that is down.
         """
         pauses = iter(self._limits.pauses)
         while True:
@@ -62,7 +62,7 @@ class Fetcher:
             await asyncio.sleep(pause)
 
     async def remote_commit(self, address: Address) -> str | None:
-        """The commit that a ref means now, or None if there is no such ref any more."""
+        """Return the commit that a ref means now, or None if there is no such ref any more."""
         destination = await self._destination(address)
         await self.hosts.check(destination, address.uri)
         try:
@@ -72,7 +72,7 @@ class Fetcher:
             raise
 
     async def unchanged(self, address: Address, known: Metadata) -> bool | None:
-        """Whether a download is still what `known` says; None if the server does not tell."""
+        """Tell whether a download is still what `known` says; None if the server does not tell."""
         if not known.etag and not known.last_modified:
             return None
         await self.hosts.check(await self._destination(address), address.uri)
@@ -83,7 +83,7 @@ class Fetcher:
         return all(same) if same else None
 
     async def _destination(self, address: Address) -> Destination:
-        """The host that is really asked; for git, the user's settings decide that."""
+        """Return the host that is really asked. For git, the user's settings decide that."""
         if address.kind == "git" and address.is_networked:
             return await self._git.destination(address)
         return destination_of(address.url, self._environment)
@@ -147,6 +147,7 @@ class Fetcher:
             origin_size=before.st_size,
             origin_mtime_ns=before.st_mtime_ns,
         )
+        # Compared again after unpacking: the hash and the content must be of the same file.
         after = archive.stat()
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise SourceRefused(f"{address.uri}: it changed while it was being unpacked", uri=address.uri)
@@ -167,7 +168,7 @@ class Fetcher:
 
 
 def file_name(path: str) -> str:
-    """The name that a downloaded file gets: its own, suffix and all, made harmless."""
+    """Return the name of a downloaded file: its own, with its suffix, made safe."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", posixpath.basename(path.rstrip("/"))).lstrip(".")[-120:]
     return name if name and name != METADATA.lstrip(".") else "file"
 

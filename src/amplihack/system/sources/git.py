@@ -1,4 +1,4 @@
-"""Repositories: cloned shallowly by the user's git, with nothing but our settings, and checked afterwards."""
+"""Clone repositories with the user's git and our settings only: shallowly, and checked afterwards."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class GitClient:
         self._access = Access(environment)
 
     async def clone(self, address: Address, into: Path) -> str:
-        """Make a checkout of the address in a new directory, and say which commit it is."""
+        """Clone the address into a new directory, and return its commit."""
         timeout = clone_seconds(self._environment, self._limits.clone_seconds, self._warn)
         work = _Work(self, address, into, timeout)
         await asyncio.to_thread(into.mkdir, parents=True)
@@ -51,11 +51,11 @@ class GitClient:
         return commit
 
     async def destination(self, address: Address) -> Destination:
-        """The host that git will really ask."""
+        """Return the host that git will really ask."""
         return await self._access.destination(address)
 
     async def remote_commit(self, address: Address) -> str | None:
-        """The commit that the ref means now, or None if there is no such ref any more."""
+        """Return the commit that the ref means now, or None if there is no such ref any more."""
         seconds = self._limits.status_seconds
         work = _Work(self, address, Path("/"), seconds, "check")
         ref = address.ref
@@ -71,6 +71,7 @@ class GitClient:
         branch = () if work.address.ref == "HEAD" else (f"--branch={work.address.ref}",)
         arguments = (*_QUIET, "--single-branch", "--template=", *branch)
         done = await work.run("clone", "--depth=1", *arguments, "--", work.address.url, ".")
+        # A plain file server cannot make a shallow clone.
         if not done.ok and "shallow capabilities" in done.stderr.text():
             done = await work.run("clone", *arguments, "--", work.address.url, ".")
         if not done.ok:
@@ -85,6 +86,7 @@ class GitClient:
             "fetch", "--depth=1", *_QUIET, "--no-write-fetch-head", "--", work.address.url, commit
         )
         if not done.ok:
+            # Many servers do not send a commit by its id alone; then everything is fetched.
             if not is_missing_object(done.stderr.text()):
                 raise failure(work.address, done.stderr.text())
             await work.must("fetch", *_QUIET, "--no-write-fetch-head", "--", work.address.url, *_EVERYTHING)
@@ -118,7 +120,7 @@ class GitClient:
 
 
 class _Work:
-    """The git commands of one attempt, which share its time."""
+    """The git commands of one attempt, which share one deadline."""
 
     def __init__(
         self, client: GitClient, address: Address, directory: Path, seconds: float, doing: str = "clone"
@@ -142,7 +144,7 @@ class _Work:
 
 
 def clone_seconds(environment: Mapping[str, str], default: float, warn: Callable[[str], None]) -> float:
-    """How long one attempt may take: the variable if it is a positive number, else the default."""
+    """Return how long one attempt may take: the variable if it is a positive number, else the default."""
     text = environment.get(TIMEOUT_VARIABLE, "")
     if not text:
         return default

@@ -1,7 +1,7 @@
-"""How git gets in: the user's own credential helpers, ssh without questions, and the login of an address.
+"""Prepare git's credentials: the user's own helpers, ssh without questions, and the login of an address.
 
-Nothing of it is ever on a command line, where every user of the machine could read it: a login travels in the
-environment of git, and a helper of one line hands it over when a server asks.
+No credential is ever on a command line, where every user of the machine could read it. A login goes into the
+environment of git, and a helper of one line passes it on when a server asks.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Access:
         self._doors: tuple[Setting, ...] | None = None
 
     async def environment_for(self, address: Address) -> dict[str, str]:
-        """The whole environment of a git that talks to this address, and asks nobody anything."""
+        """Return the whole environment of a git that talks to this address and asks no questions."""
         environment = safe_environment(self._environment, *_SSH_NEEDS)
         ssh = self._environment.get("GIT_SSH_COMMAND") or "ssh"
         environment["GIT_SSH_COMMAND"] = f"{ssh} -oBatchMode=yes -oConnectTimeout=30"
@@ -53,7 +53,7 @@ class Access:
         return environment | login | _as_environment(settings)
 
     async def destination(self, address: Address) -> Destination:
-        """The host that git will really ask: settings may name another one, or a proxy."""
+        """Return the host that git will really ask: settings may name another one, or a proxy."""
         settings = await self._settings()
         try:
             found = destination_of(rewritten(address.url, settings), self._environment)
@@ -63,8 +63,10 @@ class Access:
         return replace(found, look_up=False) if by_proxy else found
 
     async def protocols(self, address: Address) -> tuple[str, ...]:
-        """What git may talk. A redirect may lead from http to https, not back; what the user has put in place
-        of an address is his own choice, among what sources may be fetched with: `ext::` would run a command.
+        """Return the protocols that git may use.
+
+        A redirect may lead from http to https, not back. A protocol from the user's own settings is accepted
+        if sources may use it: `ext::` would run a command.
         """
         usual = {"http": ("http", "https")}.get(address.transport, (address.transport,))
         if not address.is_networked:
@@ -78,7 +80,7 @@ class Access:
         return self._doors
 
     async def _read_doors(self) -> tuple[Setting, ...]:
-        """A configuration that git itself cannot read opens no doors; git says so when one is needed."""
+        """Read the user's git settings about access. Git itself reports a broken configuration."""
         environment = safe_environment(self._environment)
         for name in _CONFIGURATION:
             environment.pop(name, None)
@@ -95,7 +97,7 @@ class Access:
 
 
 def rewritten(url: str, settings: tuple[Setting, ...]) -> str:
-    """The URL that git puts in place of another by `url.<base>.insteadOf`: the longest match wins."""
+    """Return the URL that `url.<base>.insteadOf` replaces another by: the longest match wins."""
     rules = [(value, found[1]) for key, value in settings if (found := _INSTEAD_OF.fullmatch(key))]
     matches = [rule for rule in rules if url.startswith(rule[0])]
     start, base = max(matches, key=lambda rule: len(rule[0]), default=("", ""))
@@ -103,7 +105,7 @@ def rewritten(url: str, settings: tuple[Setting, ...]) -> str:
 
 
 def _as_url(place: str) -> str:
-    """Git also takes `host:path`, which means ssh, and a path."""
+    """Return a URL for what git also accepts: `host:path`, which means ssh, and a plain path."""
     if "://" in place:
         return place
     host, colon, path = place.partition(":")
@@ -111,7 +113,7 @@ def _as_url(place: str) -> str:
 
 
 def _login(address: Address) -> dict[str, str]:
-    """The user and the password of a web address, for our helper; {} if it has none."""
+    """Return the user and the password of a web address, for our helper; {} if it has none."""
     parts = urlsplit(address.secret_url)
     if parts.username is None or address.transport == "ssh":
         return {}
@@ -119,7 +121,7 @@ def _login(address: Address) -> dict[str, str]:
 
 
 def _doors_beside(doors: tuple[Setting, ...], login: dict[str, str]) -> tuple[Setting, ...]:
-    """With a login, no helper of the user takes part: it might keep what it is told."""
+    """Leave out the user's credential helpers if there is a login: they might store it."""
     if not login:
         return doors
     others = (door for door in doors if not door[0].lower().startswith("credential."))

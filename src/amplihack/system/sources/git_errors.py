@@ -1,4 +1,4 @@
-"""What git's words mean: whether it is worth another attempt, and whether the host is to blame."""
+"""Interpret git's messages: whether to try again, and whether the whole host is down."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _KEPT = 600
 
 
 def failure(address: Address, stderr: str, doing: str = "clone") -> SourceError:
-    """Git's complaint as an error of ours, without any secret."""
+    """Return git's message as an error of ours, without any secret."""
     said = _words(address, stderr)
     meaning = _QUOTED.sub("…", said)
     what, uri = f"Failed to {doing} {address.uri}: {said}", address.uri
@@ -73,7 +73,7 @@ def failure(address: Address, stderr: str, doing: str = "clone") -> SourceError:
 
 
 def is_missing_object(stderr: str) -> bool:
-    """Whether a server would not hand out a single commit, so that everything has to be fetched."""
+    """Tell whether a server refused to send a single commit, so that everything must be fetched."""
     return bool(_NO_SUCH_OBJECT.search(stderr))
 
 
@@ -92,7 +92,7 @@ def _words(address: Address, stderr: str) -> str:
 
 
 def _login_parts(address: Address) -> list[tuple[str, str]]:
-    """A user and a password as they may turn up alone in a message."""
+    """Return the user and the password in the forms in which a message may quote them."""
     if address.secret_url == address.url or address.transport == "ssh":
         return []
     login = address.secret_url.partition("://")[2].partition("/")[0].rpartition("@")[0]

@@ -1,4 +1,4 @@
-"""One hash for a whole directory, the same on every machine that has the same content."""
+"""Compute one hash for a directory, the same on every machine with the same content."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _OURS = frozenset({".git", METADATA})
 
 
 def content_hash(path: Path, *, ignore: Collection[str] = ()) -> str:
-    """The sha256 of a file, or of a directory's files: paths, content, links, and whether they can be run.
+    """Return the sha256 of a file, or of a directory: its paths, contents, links and executable bits.
 
-    `.git` and our own metadata do not count, nor do names in `ignore`; empty directories and dates never do.
+    `.git`, our own metadata and names in `ignore` do not count. Empty directories and dates never do.
     """
     try:
         status = path.stat()

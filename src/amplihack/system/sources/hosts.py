@@ -1,4 +1,4 @@
-"""How hosts are reached: which one is really asked, by which proxy, and which are down in this load."""
+"""Decide how hosts are reached: directly or by a proxy, and which are down in this load."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ _CONNECT_SECONDS = 20.0  # for one address of a host; nothing can interrupt it
 
 
 class Destination(Record):
-    """A host with its port. We look up only what the fetcher itself would look up: a proxy does that for us,
-    and a host of ssh may be a nickname from its configuration.
+    """A host with its port.
+
+    We look up only what the fetcher itself would look up: a proxy does that for us, and an ssh host may be a
+    nickname from the ssh configuration.
     """
 
     host: str  # "" for this disk
@@ -32,7 +34,7 @@ class Destination(Record):
 
 
 def destination_of(url: str, environment: Mapping[str, str]) -> Destination:
-    """Where a request for an address goes, as far as the environment decides that."""
+    """Return where a request for an address goes, as far as the environment decides."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     web = parts.scheme in ("http", "https")
@@ -40,7 +42,7 @@ def destination_of(url: str, environment: Mapping[str, str]) -> Destination:
 
 
 def proxy_for(scheme: str, host: str, environment: Mapping[str, str]) -> str | None:
-    """The proxy that the environment names for a host; never one for this machine itself."""
+    """Return the proxy that the environment names for a host; None for this machine itself."""
     if is_loopback(host) or _goes_directly(
         host, environment.get("no_proxy") or environment.get("NO_PROXY") or ""
     ):
@@ -56,7 +58,7 @@ def _goes_directly(host: str, no_proxy: str) -> bool:
 
 
 class Hosts:
-    """What has been found out about hosts: once for each, not once for every source on it."""
+    """Remembers what is known about hosts, so that each is checked once and not once a source."""
 
     def __init__(self) -> None:
         self._down: dict[str, str] = {}
@@ -65,6 +67,7 @@ class Hosts:
     async def check(self, to: Destination, uri: str) -> None:
         """Raise SourceUnavailable for a host that is known to be down or has no address."""
         if to.host and to.look_up and to.host not in self._down:
+            # Several sources wait for one lookup: a cancelled one must not end it for the others.
             reason = await asyncio.shield(self._lookup(to.host))
             if reason:
                 self._down.setdefault(to.place, reason)
@@ -74,12 +77,12 @@ class Hosts:
                 raise SourceUnavailable(what, uri=uri, fix="check the address and the network")
 
     def failed(self, to: Destination, reason: str) -> None:
-        """Remember that nothing else can be had from that host and port in this load."""
+        """Remember that this host and port cannot be reached in this load."""
         if to.host:
             self._down.setdefault(to.place, f"{to.host} failed before in this load ({reason})")
 
     async def close(self) -> None:
-        """Give up what is still being looked up."""
+        """Cancel lookups that are still running."""
         for task in self._lookups.values():
             task.cancel()
         await asyncio.gather(*self._lookups.values(), return_exceptions=True)
@@ -93,7 +96,7 @@ class Hosts:
 
 
 async def _look_up(host: str) -> str:
-    """Why a host name has no address, or ""."""
+    """Return why a host name has no address, or ""."""
     try:
         await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
@@ -103,7 +106,7 @@ async def _look_up(host: str) -> str:
 
 
 def connect(url: SplitResult, environment: Mapping[str, str], seconds: float) -> http.client.HTTPConnection:
-    """A connection for a request to this address, opened when `connect` is called on it."""
+    """Return a connection for a request to this address; it opens when its `connect` is called."""
     host, secure = url.hostname or "", url.scheme == "https"
     port = url.port or (443 if secure else 80)
     proxy = proxy_for(url.scheme, host, environment)
@@ -119,14 +122,14 @@ def connect(url: SplitResult, environment: Mapping[str, str], seconds: float) ->
 
 
 def target(url: SplitResult, connection: http.client.HTTPConnection) -> str:
-    """What to ask a server for; a proxy is asked for the whole address."""
+    """Return what to ask a server for. A proxy is asked for the whole address."""
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
     through_proxy = url.scheme == "http" and connection.host != url.hostname
     return f"http://{url.netloc.rpartition('@')[2]}{path}" if through_proxy else path
 
 
 def basic(url: SplitResult) -> str:
-    """The header value for the user and the password of an address."""
+    """Return the header value for the user and the password of an address."""
     login = f"{unquote(url.username or '')}:{unquote(url.password or '')}"
     return "Basic " + base64.b64encode(login.encode()).decode()
 

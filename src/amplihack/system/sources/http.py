@@ -1,4 +1,4 @@
-"""Downloads: streamed into a file, bounded in size and time, every redirect judged like the first address."""
+"""Download files: streamed, limited in size and time, with every redirect checked like the first address."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
 
 
 class Request(Record, kw_only=True):
-    """What to get. `uri` is the address as it may be shown; `url` may hold a user and a password."""
+    """What to download. `uri` may be shown; `url` may hold a user and a password."""
 
     url: str = field(repr=False)
     uri: str
@@ -47,7 +47,7 @@ class Request(Record, kw_only=True):
 
 
 class Downloaded(Record, kw_only=True):
-    """What came: nothing new (`unchanged`), or `size` bytes with this hash."""
+    """The result: nothing new (`unchanged`), or `size` bytes with this hash."""
 
     unchanged: bool = False
     size: int = 0
@@ -57,7 +57,7 @@ class Downloaded(Record, kw_only=True):
 
 
 async def download(request: Request, into: Path | None) -> Downloaded:
-    """Get it into a new file (None: headers only). Raises a SourceError, and leaves no part of a file."""
+    """Download into a new file (None: headers only). Raises a SourceError, and leaves no partial file."""
     try:
         async with asyncio.timeout(request.seconds):
             return await in_thread(lambda stop: _Transfer(request, into, stop).run())
@@ -117,7 +117,7 @@ class _Transfer:
             connection.close()
 
     def _judge(self, response: http.client.HTTPResponse) -> tuple[str, Downloaded | None]:
-        """Where it has moved to, or what came."""
+        """Return where it has moved to, or what was downloaded."""
         if response.status in _REDIRECTS and response.headers.get("Location"):
             return response.headers["Location"], None
         if response.status == 304:
@@ -130,6 +130,7 @@ class _Transfer:
         headers = {
             "User-Agent": "amplihack",
             "Accept": "*/*",
+            # The hash and the size limit are about the bytes as they are sent.
             "Accept-Encoding": "identity",
             "Connection": "close",
         }
@@ -174,7 +175,7 @@ class _Transfer:
         return size, digest.hexdigest()
 
     def _check_encoding(self, encoding: str) -> None:
-        """We asked for none; a server that calls a .tar.gz file gzip-encoded sends it as it is."""
+        """Refuse an encoding that we did not ask for. Some servers call a .tar.gz file gzip-encoded."""
         packed = urlsplit(self._request.url).path.endswith((".gz", ".tgz"))
         if encoding.lower() != "identity" and not packed:
             raise SourceRefused(f"{self._uri}: the server sends it as {encoding}, unasked", uri=self._uri)
@@ -229,7 +230,7 @@ def _checked(url: str, request: Request) -> SplitResult:
 
 
 def _next(url: str, location: str, uri: str) -> str:
-    """The address of a redirect; a user and a password stay with the host that they were given for."""
+    """Return the address of a redirect. The user and password are sent to the original host only."""
     try:
         before, after = urlsplit(url), urlsplit(urljoin(url, location))
         same = (before.scheme, before.hostname, before.port) == (after.scheme, after.hostname, after.port)

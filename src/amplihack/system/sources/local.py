@@ -1,4 +1,4 @@
-"""Sources that already lie on the disk: paths and file:// addresses."""
+"""Resolve sources that are already on the disk: paths and file:// addresses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from amplihack.system.sources.model import ResolvedSource
 def resolve_local(
     parsed: ParsedURI, *, base: Path | None, home: Path | None, cache_roots: tuple[Path, ...] = ()
 ) -> ResolvedSource:
-    """The file or directory that a path means. Raises SourceNotFound, or SourceRefused if it escapes."""
+    """Return the file or directory that a path means. Raises SourceNotFound or SourceRefused."""
     uri = str(parsed)
     start = _existing(_absolute(parsed.path, base=base, home=home, uri=uri), uri)
     if escapes(parsed.subpath):
@@ -31,10 +31,10 @@ def resolve_local(
 
 
 def source_root(path: Path, *, home: Path | None, cache_roots: tuple[Path, ...] = ()) -> Path:
-    """The directory that the whole source lies in, for something inside it.
+    """Return the directory that holds the whole source of something inside it.
 
-    That is the entry of the cache, if it is in one; else the nearest directory above the bundle that holds a
-    bundle file, looking no further than the top of its git checkout and the user's home; else its own.
+    That is the entry of the cache, if it is in one. Otherwise it is the nearest directory above with a bundle
+    file, searched up to the top of the git checkout or the user's home. Otherwise it is its own directory.
     """
     for cache in cache_roots:
         if path.is_relative_to(cache) and path != cache:
@@ -54,7 +54,7 @@ def holds_bundle_file(directory: str | Path) -> bool:
 
 
 def inside_source(root: Path, subpath: str, uri: str) -> Path:
-    """The path of a subdirectory of a fetched source; it may not lead out of it, not even by a link."""
+    """Return the path of a subdirectory of a fetched source. It must not leave it, not even by a link."""
     active = root / subpath if subpath else root
     try:
         there = active.exists()
@@ -83,7 +83,7 @@ def _absolute(text: str, *, base: Path | None, home: Path | None, uri: str) -> P
 
 
 def _existing(path: Path, uri: str) -> Path:
-    """Links are followed; a path written as in a web address (`%20`) is understood too."""
+    """Return the path with links followed; a path written as in a web address (`%20`) is tried too."""
     for candidate in (path, Path(unquote(str(path)))):
         try:
             os.stat(candidate)  # noqa: PTH116 - Path.exists hides why

@@ -1,4 +1,4 @@
-"""What is known of one version of a source: written into its entry last of all, and into pointers to it."""
+"""Store what is known of one version of a source: in its entry, written last, and in pointers to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LIMIT = 65_536
 
 
 class Metadata(Record, kw_only=True):
-    """`git_url` and `source` hold no secret. `inside` is the directory or file of the entry that counts."""
+    """Facts about one version. `git_url` and `source` hold no secret; `inside` is the part that counts."""
 
     cached_at: str = ""
     kind: str = "git"
@@ -43,7 +43,7 @@ def write_metadata(file: Path, metadata: Metadata) -> None:
 
 
 def read_metadata(file: Path) -> Metadata | None:
-    """What the file says; None for one that is absent, unreadable or cannot be right."""
+    """Return what the file says; None if it is missing, unreadable or invalid."""
     try:
         values = json.loads(read_bytes(file, limit=_LIMIT, kind="Cache metadata"))
     except (AmplihackError, ValueError):

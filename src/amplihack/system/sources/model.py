@@ -1,4 +1,4 @@
-"""What this room takes and gives: addresses, limits, and what became of them."""
+"""Define limits, results and reports of fetching sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT_FILES = (*BUNDLE_FILES, "pyproject.toml", "setup.py", "setup.cfg", "amplifi
 
 
 class FetchLimits(Record, kw_only=True):
-    """How much, how long and how often. Seconds and bytes."""
+    """Limits on size, time and attempts, in seconds and bytes."""
 
     concurrent: int = 8
     clone_seconds: float = 300.0
@@ -33,7 +33,7 @@ class FetchLimits(Record, kw_only=True):
 
 
 class ResolvedSource(Record):
-    """Where a source lies on the disk, and exactly which version of it."""
+    """Where a source is on the disk, and its exact version."""
 
     active_path: Path
     source_root: Path
@@ -48,7 +48,7 @@ class ResolvedSource(Record):
 
 
 class SourceStatus(Record, kw_only=True):
-    """How a cached source compares with where it came from; `has_update` None means nobody knows."""
+    """A cached source compared with its origin. `has_update` None means unknown."""
 
     source_uri: str
     is_cached: bool = False
@@ -67,7 +67,7 @@ class SourceStatus(Record, kw_only=True):
 
 
 class UpdateReport(Record, kw_only=True):
-    """What an update did; `before` and `after` are commits or hashes. A failed one changed nothing."""
+    """The result of an update; `before` and `after` are commits or hashes. A failed one changed nothing."""
 
     uri: str
     outcome: UpdateOutcome
@@ -77,7 +77,7 @@ class UpdateReport(Record, kw_only=True):
 
 
 class CacheEntry(Record, kw_only=True):
-    """Something that lies in the cache; `complete` is False for what a dead process left half done."""
+    """An entry of the cache. `complete` is False for what a dead process left unfinished."""
 
     name: str
     path: Path
@@ -92,5 +92,5 @@ class CacheEntry(Record, kw_only=True):
 
 
 def is_pinned(ref: str) -> bool:
-    """Whether a ref is expected never to move: a full commit id, or a version such as v1.2."""
+    """Tell whether a ref is expected never to move: a full commit id, or a version such as v1.2."""
     return is_commit(ref) or (ref.startswith("v") and any(character.isdigit() for character in ref))

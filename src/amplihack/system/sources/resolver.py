@@ -1,4 +1,4 @@
-"""Sources: give an address, get a path. Fetches what is not in the cache, once, however many ask for it."""
+"""Resolve addresses to paths. A source that is not in the cache is fetched once for all who ask."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _OFFLINE = ("AMPLIHACK_OFFLINE", "AMPLIFIER_OFFLINE")
 
 
 class Sources:
-    """The sources of one load. Nobody ever changes what it has given out, or removes it while it is open.
+    """The sources of one load. While it is open, nothing that it returned is changed or removed.
 
-    `base_path` is what relative paths are relative to when `resolve` is given no `base`. `allow_http` accepts
-    unprotected connections to other machines. `warn` hears of settings that were not used.
+    Relative paths start at `base_path` if `resolve` gets no `base`. `allow_http` accepts unprotected
+    connections to other machines. `warn` is told about settings that were not used.
     """
 
     def __init__(
@@ -72,55 +72,39 @@ class Sources:
         await self.close()
 
     async def close(self) -> None:
-        """Stop what is still being fetched, and let go of everything that was given out."""
+        """Stop running fetches, and release everything that was returned."""
         await self._store.close()
 
     async def resolve(self, uri: str, *, base: Path | None = None) -> ResolvedSource:
-        """Where the source lies on the disk, fetched if need be. Raises a SourceError."""
+        """Return where the source is on the disk, fetched if needed. Raises a SourceError."""
         parsed = parse_uri(uri)
         if parsed.is_package:
             raise SourceNotFound(f"not found: {uri!r} is a name, not an address", uri=uri)
         if parsed.is_file:
             return await asyncio.to_thread(self.local, uri, base=base)
         address = address_of(parsed, allow_http=self._allow_http)
+        # The cache is asked first, so that a cached source needs no network.
         metadata = await self._store.stored(address)
         if metadata is None:
             if self.offline and address.is_networked:
-                raise SourceOffline((address.uri,))
+                raise SourceOffline(address.uri)
             metadata = await self._store.get(address)
         return await asyncio.to_thread(self._resolved, address, metadata)
 
     def local(self, uri: str, *, base: Path | None = None) -> ResolvedSource:
-        """Where a path or a file:// address lies; blocking, and never fetches. Raises a SourceError."""
+        """Find what a path or a file:// address means. Blocks, and never fetches. Raises a SourceError."""
         return resolve_local(
             parse_uri(uri), base=base or self._base, home=self._home, cache_roots=(self._cache.root,)
         )
 
-    async def resolve_all(
-        self, uris: Iterable[str], *, base: Path | None = None
-    ) -> tuple[ResolvedSource, ...]:
-        """Resolve many at once, in order. Offline, one SourceOffline lists all that is missing."""
-        wanted = tuple(uris)
-        if self.offline and (missing := await self.missing(wanted)):
-            raise SourceOffline(missing)
-        answers = await asyncio.gather(
-            *(self.resolve(uri, base=base) for uri in wanted), return_exceptions=True
-        )
-        resolved: list[ResolvedSource] = []
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
-            resolved.append(answer)
-        return tuple(resolved)
-
     async def missing(self, uris: Iterable[str]) -> tuple[str, ...]:
-        """The addresses, as they may be shown, that would need the network."""
+        """Return the addresses, without secrets, that would need the network."""
         parsed = [one for one in map(parse_uri, uris) if one.is_remote]
         addresses = [address_of(one, allow_http=self._allow_http) for one in parsed]
         return tuple(dict.fromkeys([one.uri for one in addresses if await self._store.stored(one) is None]))
 
     async def status(self, uris: Iterable[str]) -> tuple[SourceStatus, ...]:
-        """How each source compares with where it came from, in order; a failure is part of the answer."""
+        """Return each source compared with its origin, in order. A failure is part of the answer."""
         slots = asyncio.Semaphore(self._limits.concurrent)
 
         async def one(uri: str) -> SourceStatus:
@@ -130,7 +114,7 @@ class Sources:
         return tuple(await asyncio.gather(*(one(uri) for uri in uris)))
 
     async def update(self, uri: str) -> UpdateReport:
-        """Fetch what is new. What was given out before stays as it is; a failure is in the report."""
+        """Fetch what is new. What was returned before stays as it is. A failure is in the report."""
         parsed = parse_uri(uri)
         if parsed.is_file or parsed.is_package:
             return UpdateReport(uri=shown(uri), outcome="local")
@@ -143,7 +127,7 @@ class Sources:
             return UpdateReport(uri=shown(uri), outcome="failed", error=error)
 
     def entries(self) -> tuple[CacheEntry, ...]:
-        """What lies in the cache, with sizes. Blocking."""
+        """Return the entries of the cache with their sizes. Blocking."""
         return entries_of(self._cache)
 
     def clean(self, *, keep: Iterable[str] = (), dry_run: bool = False) -> CleanReport:
@@ -193,7 +177,7 @@ class Sources:
 
 
 def _check_root(root: Path, address: Address) -> None:
-    """A whole repository was asked for: something in it must say what it is."""
+    """Raise SourceNotFound if a whole repository was asked for and nothing at its top can be used."""
     if not any((root / name).is_file() for name in ROOT_FILES):
         raise SourceNotFound(
             f"{address.uri}: not found: there is no {ROOT_FILES[0]} at its top, and nothing else to use",

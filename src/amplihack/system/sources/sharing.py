@@ -1,4 +1,4 @@
-"""Work that several wait for and that is done once."""
+"""Share work that several callers wait for, so that it is done once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Job(Record, Generic[T], frozen=False):
 
 
 class Shared(Generic[T]):
-    """Jobs by name. One who stops waiting leaves the job to the others; the last one ends it."""
+    """Jobs by name. A caller that stops waiting leaves the job to the others; the last one ends it."""
 
     def __init__(self, at_once: int) -> None:
         self._at_once = at_once
@@ -25,7 +25,7 @@ class Shared(Generic[T]):
         self._slots: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
 
     def slot(self) -> asyncio.Semaphore:
-        """Enter it to do something of which only so many may happen at once."""
+        """Return the semaphore that limits how many jobs run at once."""
         loop = asyncio.get_running_loop()  # a caller may use one event loop after another
         if self._slots is None or self._slots[0] is not loop:
             self._slots = (loop, asyncio.Semaphore(self._at_once))
@@ -54,7 +54,7 @@ class Shared(Generic[T]):
             job.task.cancel()
             await asyncio.wait([job.task])
             if not job.task.cancelled():
-                job.task.exception()  # nobody is left to hear of it
+                job.task.exception()  # marks it as retrieved: no caller is left
 
 
 async def _run(start: Callable[[], Awaitable[T]]) -> T:

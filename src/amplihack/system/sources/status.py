@@ -1,4 +1,4 @@
-"""How a cached source compares with where it came from; asks, and changes nothing."""
+"""Compare a cached source with its origin, without changing anything."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from amplihack.system.sources.store import Store, archive_changed
 async def status_of(
     address: Address, stored: Metadata | None, store: Store, *, offline: bool
 ) -> SourceStatus:
-    """The answer for one source; what goes wrong is in it."""
+    """Return the status of one source. A failure is part of the answer."""
     status = _known(address, stored)
     if is_pinned(address.ref) or address.sha256:
         return replace(status, has_update=False, summary=f"pinned to {_short(address.ref or address.sha256)}")

@@ -1,4 +1,4 @@
-"""Sources that have to be fetched: found in the cache, brought there, or brought up to date."""
+"""Find sources in the cache, fetch missing ones, and update them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """One cache, and one fetcher that is made when something has to be fetched."""
+    """One cache, and one fetcher that is made when something must be fetched."""
 
     def __init__(self, cache: Cache, limits: FetchLimits, make_fetcher: Callable[[], Fetcher]) -> None:
         self._cache, self._limits, self._make_fetcher = cache, limits, make_fetcher
@@ -35,14 +35,14 @@ class Store:
         return self._fetcher
 
     async def close(self) -> None:
-        """Stop what is still being fetched, and let go of everything that was given out."""
+        """Stop running fetches, and release everything that was returned."""
         await self._shared.close()
         if self._fetcher is not None:
             await self._fetcher.hosts.close()
         self._cache.release()
 
     async def stored(self, address: Address) -> Metadata | None:
-        """What the cache has for a source, now in use; a local archive must not have changed since."""
+        """Return what the cache has for a source, now in use; None if a local archive has changed since."""
 
         def look() -> Metadata | None:
             found = self._cache.take(address)
@@ -55,7 +55,7 @@ class Store:
         return await self._shared.get(address.pointer, partial(self._get, address))
 
     async def update(self, address: Address) -> UpdateReport:
-        """Fetch what is new as a version of its own, then let the source mean it. Raises a SourceError."""
+        """Fetch what is new as a version of its own, then point the source to it. Raises a SourceError."""
         async with self._cache.held(address, self._limits.lock_seconds):
             known = await in_thread(lambda _: self._cache.known(address))
             usable = await in_thread(lambda _: self._cache.take(address))
@@ -69,7 +69,7 @@ class Store:
         return _report(address, "fetched" if known is None else "updated", known, fetched)
 
     async def _get(self, address: Address) -> Metadata:
-        """With the lock of the source: who waited for it looks again, and finds what the other fetched."""
+        """Fetch under the lock of the source. Another process may have fetched it while we waited."""
         async with self._cache.held(address, self._limits.lock_seconds):
             found = await self.stored(address) or await self._fetch(address)
         if found is None:
@@ -77,7 +77,7 @@ class Store:
         return found
 
     async def _fetch(self, address: Address, known: Metadata | None = None) -> Metadata | None:
-        """Bring a source into the cache; None if `known` is still right."""
+        """Fetch a source into the cache; None if `known` is still current."""
         # A slot only now, with the lock: who has a slot must never wait for one who waits for a slot.
         async with self._cache.fresh(address) as new:
             async with self._shared.slot():
@@ -87,7 +87,7 @@ class Store:
             return await in_thread(lambda _: self._cache.publish(address, new, fetched))
 
     async def _is_current(self, address: Address, known: Metadata) -> bool:
-        """Known without fetching; a download tells while it is being fetched."""
+        """Tell whether the stored version is current without fetching. Downloads find out while fetching."""
         if address.kind == "git":
             async with self._shared.slot():
                 return await self.fetcher.remote_commit(address) == known.commit
@@ -95,7 +95,7 @@ class Store:
 
 
 def archive_changed(address: Address, known: Metadata) -> bool | None:
-    """Whether a local archive no longer looks as it did when it was unpacked; None when it is gone."""
+    """Tell whether a local archive has changed since it was unpacked; None if it is gone."""
     if address.is_networked or address.kind == "git" or address.version is not None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Slow work off the event loop that stops when nobody waits for it any more."""
+"""Run slow work off the event loop, and stop it when nobody waits for it any more."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: the work was asked to stop
-    """Raised inside the work once it is no longer wanted."""
+    """Raised inside the work when it is no longer wanted."""
 
 
 class Stop:
@@ -29,7 +29,7 @@ class Stop:
             raise Stopped
 
     def interrupt_with(self, action: Callable[[], None] | None) -> None:
-        """What ends the wait that the work is in now, such as closing its socket."""
+        """Set what ends the current wait of the work, such as closing its socket."""
         with self._lock:
             self._interrupt = action
         if action is not None:
@@ -43,7 +43,7 @@ class Stop:
 
 
 async def in_thread(work: Callable[[Stop], T]) -> T:
-    """The result of the work; when cancelled, asks it to stop and waits until it has."""
+    """Run the work in a thread and return its result. When cancelled, stop it and wait for its end."""
     stop = Stop()
     task = asyncio.ensure_future(asyncio.to_thread(work, stop))
     try:
@@ -55,5 +55,5 @@ async def in_thread(work: Callable[[Stop], T]) -> T:
 
 
 async def _ended(task: asyncio.Future[T]) -> None:
-    with suppress(BaseException):  # whatever came of it, the caller has already been cancelled
+    with suppress(BaseException):  # the result does not matter: the caller has already been cancelled
         await task

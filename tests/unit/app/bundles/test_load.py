@@ -16,7 +16,7 @@ from amplihack.app.workspace import Workspace
 from amplihack.bundles.composition import Composition
 from amplihack.bundles.errors import BundleDependencyError, BundleError
 from amplihack.system.home import Home
-from amplihack.system.library import Library
+from amplihack.system.recipe_library import Library
 from amplihack.system.sources import ResolvedSource, Sources
 
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from tests.support.fake_world import FakeWorld, only, statuses
 
-from amplihack.recipes.agents import AgentFailed, AgentReply, Usage
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, Usage
 from amplihack.recipes.events import Retrying
 from amplihack.recipes.ports import ShellOutcome
 from amplihack.system.spawn import ProcessError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.fake_world import FakeWorld, only
 
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, Usage
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, Usage
 from amplihack.recipes.ports import Persona
 from amplihack.system.spawn import ProcessError
 

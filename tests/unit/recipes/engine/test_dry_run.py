@@ -6,7 +6,7 @@ from tests.support.fake_world import FakeBook, FakeWorld
 
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.engine.dry_run import Forecast, forecast
-from amplihack.recipes.engine.state import Options
+from amplihack.recipes.engine.job import Options
 from amplihack.recipes.extends import Located
 from amplihack.recipes.values import Value, from_json
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.support.fake_world import FakeApprover, FakeJournal, FakeShell, FakeWorld
 
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest, Usage
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, Usage
 from amplihack.recipes.events import (
     Event,
     GateReached,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.fake_world import FakeWorld, only, statuses
 
-from amplihack.recipes.agents import AgentFailed, AgentReply
+from amplihack.recipes.agent_port import AgentFailed, AgentReply
 from amplihack.recipes.ports import ShellOutcome
 
 CALL = (

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.templates.bash import Quoting, find_places
+from amplihack.recipes.templates.bash import Quoting, read_script
 from amplihack.recipes.templates.shell import render_shell
 
 LETTERS = {
@@ -101,7 +101,7 @@ TRICKY = [
 
 @pytest.mark.parametrize(("script", "letters"), TRICKY)
 def test_every_place_is_told_right(script: str, letters: str) -> None:
-    assert "".join(LETTERS[place.quoting] for place in find_places(script)) == letters
+    assert "".join(LETTERS[place.quoting] for place in read_script(script).places) == letters
 
 
 @pytest.mark.parametrize("script", [script for script, _ in TRICKY])
@@ -123,8 +123,8 @@ def _syntax_errors(script: str) -> str:
 
 def test_places_are_found_in_the_order_of_the_script() -> None:
     script = "cat <<A <<B {{a}}\n{{b}}\nA\n{{c}}\nB\necho {{d}} `echo {{e}}` {{f}}"
-    assert "".join(place.placeholder.path[0] for place in find_places(script)) == "abcdef"
+    assert "".join(place.placeholder.path[0] for place in read_script(script).places) == "abcdef"
 
 
 def test_a_script_without_placeholders_is_not_read_at_all() -> None:
-    assert find_places("echo 'never closed") == ()
+    assert read_script("echo 'never closed").places == ()

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from amplihack.errors import TemplateError
-from amplihack.recipes.templates.environment import EnvironmentPlan, plan_environment, shell_variables
+from amplihack.recipes.templates.environment import EnvironmentPlan, plan_environment
 from amplihack.recipes.templates.shell import ShellScript, render_shell
+from amplihack.recipes.templates.variables import shell_variables
 from amplihack.recipes.values import Value
 
 
@@ -200,3 +201,16 @@ def test_variables_that_a_script_does_not_mention_take_little_room() -> None:
     assert plan.exports["RECIPE_VAR_name_999"] == "x" * 50
     assert plan.exports["TASK_DESCRIPTION"] == "do it"
     assert sum(len(name) + len(text) + 2 for name, text in plan.exports.items()) < 20_000
+
+
+def test_few_variables_go_along_unasked_but_every_favoured_one_does() -> None:
+    scope: dict[str, Value] = {f"n{number}": number for number in range(1_000)}
+    made = plan_environment(
+        {**scope, "task_description": "t" * 3_000, "should_publish": True},
+        ShellScript("./helper.sh", {}),
+        inherited_bytes=0,
+        budget=1_000_000,
+    )
+    assert {"TASK_DESCRIPTION", "RECIPE_VAR_task_description", "SHOULD_PUBLISH"} <= made.exports.keys()
+    assert made.exports["RECIPE_VAR_n0"] == "0"
+    assert len(made.exports) < 100

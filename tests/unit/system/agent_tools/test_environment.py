@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from amplihack.errors import InputError
-from amplihack.recipes.agents import AgentFailed
+from amplihack.recipes.agent_port import AgentFailed
 from amplihack.system.agent_tools.environment import RunIdentity, check_depth, child_environment
 
 RUN = RunIdentity(run_id="run-1", tree_id="cafe1234")

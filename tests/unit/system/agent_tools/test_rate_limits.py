@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from amplihack.recipes.agents import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
 from amplihack.system.agent_tools.rate_limits import (
     MetLimit,
     Patience,

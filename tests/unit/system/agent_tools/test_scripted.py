@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from amplihack.errors import DocumentError, NotFound
-from amplihack.recipes.agents import AgentFailed, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentRequest
 from amplihack.system.agent_tools.scripted import Scripted, load_script
 
 SCRIPT = r"""

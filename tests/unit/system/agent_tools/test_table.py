@@ -9,7 +9,7 @@ import pytest
 from tests.unit.system.agent_tools.test_choose import Machine
 
 from amplihack.errors import NothingToUse, UsageError
-from amplihack.recipes.agents import AgentRequest
+from amplihack.recipes.agent_port import AgentRequest
 from amplihack.system.agent_tools.choose import choose_agent
 from amplihack.system.agent_tools.table import AGENTS, DescribedAgent, InstalledAgent, Start, choices
 from amplihack.system.agent_tools.tool import Invocation

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from amplihack.recipes.agents import Usage
+from amplihack.recipes.agent_port import Usage
 from amplihack.recipes.events import (
     Event,
     GateDecided,

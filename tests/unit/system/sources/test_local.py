@@ -116,7 +116,7 @@ def test_inside_the_cache_the_root_is_the_entry(tmp_path: Path) -> None:
 async def test_local_sources_need_no_cache_and_leave_no_trace(place: Place) -> None:
     root = write(place.folder / "repo", "bundle.md", "a/b.yaml")
     async with place.sources(base_path=root) as sources:
-        answers = await sources.resolve_all([".", "./a/b.yaml", f"file://{root}"])
+        answers = [await sources.resolve(uri) for uri in (".", "./a/b.yaml", f"file://{root}")]
         assert (await sources.resolve("./b.yaml", base=root / "a")) == await sources.resolve(
             "./b.yaml", base=root / "a"
         )

@@ -1,6 +1,6 @@
-"""Reads a script the way bash does, only to say where each placeholder stands."""
+"""Read a script as bash does, to find out where each placeholder stands."""
 
 from amplihack.recipes.templates.bash.places import Edit, Heredoc, Place, Quoting, Refusal, Word
-from amplihack.recipes.templates.bash.read import Reading, find_places, read_script
+from amplihack.recipes.templates.bash.read import Reading, read_script
 
-__all__ = ["Edit", "Heredoc", "Place", "Quoting", "Reading", "Refusal", "Word", "find_places", "read_script"]
+__all__ = ["Edit", "Heredoc", "Place", "Quoting", "Reading", "Refusal", "Word", "read_script"]

@@ -1,4 +1,4 @@
-"""The state of a list of commands, and the compound commands that are open in it."""
+"""Track the state of a command list and the compound commands that are open in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Expects(Enum):
 
 
 class Block(NamedTuple):
-    """A part of a compound command, and what the list was in the middle of when it began."""
+    """A part of a compound command, and the state of the list when it began."""
 
     kind: str  # "(", "pattern", "case", "{", or the reserved word that begins it
     element: int
@@ -62,7 +62,7 @@ class CommandList(Record, frozen=False, eq=False, repr=False):
 
 
 def open_block(script: Script, state: CommandList, kind: str) -> None:
-    """Begin a block: what it declares may not hold behind its end."""
+    """Begin a block. What it declares may not hold after its end."""
     state.open.append(Block(kind, state.element, state.pipeline, state.before, state.function))
     state.kinds[kind] += 1
     script.functions += state.function
@@ -80,7 +80,7 @@ def close_block(script: Script, state: CommandList) -> None:
 
 
 def reopen_block(script: Script, state: CommandList, kind: str) -> None:
-    """Go from one part of a compound command to the next, such as from `then` to `else`."""
+    """Move from one part of a compound command to the next, such as from `then` to `else`."""
     state.function = state.open[-1].function
     close_block(script, state)
     open_block(script, state, kind)

@@ -1,4 +1,4 @@
-"""What bash's own commands do with their words: names of variables, arithmetic, options."""
+"""Find what bash's own commands do with their words: names of variables, arithmetic, options."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from itertools import pairwise
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Script
-from amplihack.recipes.templates.bash.flow import ARGUMENTS, identifiers, references
 from amplihack.recipes.templates.bash.places import (
     Edit,
     Refusal,
@@ -18,6 +17,7 @@ from amplihack.recipes.templates.bash.places import (
     hold,
     refuse,
 )
+from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, identifiers, references
 from amplihack.records import Record, field
 
 DECLARES = frozenset({"declare", "typeset", "local", "readonly", "export"})
@@ -40,8 +40,10 @@ _EXPANSIONS = ("$", "`", "\1")
 
 
 def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> None:
-    """Mark the words of a complete command that bash reads in its own way; `certain` if nothing can keep
-    the command from running in this shell."""
+    """Mark the words of a complete command that bash itself evaluates.
+
+    `certain` means that nothing can keep the command from running in this shell.
+    """
     if (first := command.words[0].plain) not in _BUILTINS:
         if command.marked:
             script.flow.calls.append((first, command.words))
@@ -88,7 +90,7 @@ def _flags(words: Sequence[Word]) -> str:
 
 
 def declares_associative(words: Sequence[Word], name: str, script: Script) -> bool:
-    """Tell whether a declaration, as far as it goes, makes `name` an associative array and cannot fail."""
+    """Tell whether a declaration, as far as it is read, surely makes `name` an associative array."""
     flags = _flags(words[1:])
     if "A" not in flags or any(flag in flags for flag in "anpfF"):
         return False
@@ -123,7 +125,7 @@ def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> Non
 
 
 def _settle_names(word: Word, script: Script) -> None:
-    """Refuse values in the name of what is declared, and take only numbers in its subscript."""
+    """Refuse values in the declared name, and accept only numbers in its subscript."""
     if not word.assigns:
         before, _, value = word.text.partition("=")
         script.flow.evaluated.update(references(before))
@@ -145,7 +147,7 @@ def _settle_value(word: Word, name: str, flags: str, script: Script) -> None:
 
 
 def _declared_names(plain: str) -> Iterator[str]:
-    """Yield the names that a word declares; `a{b,c}` are two."""
+    """Yield the names that a word declares; `a{b,c}` declares two."""
     if braces := _BRACES.match(plain):
         yield from (f"{braces[1]}{part}{braces[3]}" for part in braces[2].split(","))
     elif name := _NAME.match(plain):
@@ -228,7 +230,7 @@ def _unset(arguments: Sequence[Word], script: Script) -> None:
 
 
 def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
-    """Read `printf` and `wait`: a first operand that is a value must not be taken for an option."""
+    """Check `printf` and `wait`: a first operand that is a value must not be taken for an option."""
     split = _split(arguments, _Options(name="v" if name == "printf" else "p"))
     for word in split.names:
         script.flow.evaluated.update(references(word.text))
@@ -239,6 +241,7 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
     first = split.operands[0] if split.operands else None
     if first and first.marks and not split.ended and first.plain.startswith(("\0", *_EXPANSIONS)):
         start = first.start
+        # Without `--`, a value that begins with a dash would be read as options.
         script.edits.append(Edit(start, start, "-- "))
 
 

@@ -1,4 +1,4 @@
-"""Lists of commands: which word is a command, which parenthesis closes what, where a heredoc opens.
+"""Read lists of commands: find the command words, the matching parentheses and the heredocs.
 
 list     = { command (";" | "&" | "&&" | "||" | "|" | newline) }
 command  = { assignment | redirection } word { word | redirection }
@@ -30,7 +30,7 @@ from amplihack.recipes.templates.bash.parentheses import is_arithmetic
 from amplihack.recipes.templates.bash.places import SimpleCommand, Word, assign
 from amplihack.recipes.templates.bash.programs import input_language, name_language, settle_programs
 from amplihack.recipes.templates.bash.redirections import is_descriptor, redirection
-from amplihack.recipes.templates.bash.taking import take
+from amplihack.recipes.templates.bash.word_roles import take
 from amplihack.recipes.templates.bash.words import comment, word
 
 _SEPARATOR = pattern(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")
@@ -45,6 +45,7 @@ def commands(c: Cursor, closer: str, opened: int) -> None:
     script.frames += 1
     script.frame, c.waiting, c.closer = script.frames, [], closer
     state = CommandList(closer, element=c.count(), pipeline=c.count())
+    # What a substitution declares is gone at its end.
     script.variables.enter()
     with c.deeper():
         while _step(c, state):
@@ -62,7 +63,7 @@ def commands(c: Cursor, closer: str, opened: int) -> None:
 
 
 def _step(c: Cursor, state: CommandList) -> bool:
-    """Read one token; False behind the closing parenthesis and at the end."""
+    """Read one token. Return False after the closing parenthesis and at the end."""
     if c.pos >= c.end:
         return False
     char = c.text[c.pos]
@@ -86,7 +87,7 @@ def _step(c: Cursor, state: CommandList) -> bool:
 
 
 def _end_command(c: Cursor, state: CommandList, following: str) -> None:
-    """Settle the words of a complete command; `following` is the operator behind it."""
+    """Settle the words of a complete command; `following` is the operator after it."""
     command = state.command
     if command.loop:
         for word_ in command.words:
@@ -95,6 +96,7 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
             for mark in word_.marks:
                 mark.rebinds = True
     elif command.words:
+        # A pipe or `&` runs the command in a subshell, and `&&` or `||` may not run it at all.
         certain = not state.before and following not in ("|", "|&", "&")
         settle_builtin(command, c.script, certain=certain)
         settle_programs(command, c.script.flow)
@@ -181,7 +183,7 @@ def _next_word(c: Cursor, state: CommandList) -> None:
 
 
 def _declared(c: Cursor, command: SimpleCommand) -> Word:
-    """Read an argument of `declare` and its kin, which may be an assignment."""
+    """Read an argument of `declare` and similar builtins, which may be an assignment."""
     name = _NAME.match(c.text, c.pos, c.end)
     variables = c.script.variables
     variables.enter()

@@ -1,4 +1,4 @@
-"""A position in a script, and the placeholders that it meets."""
+"""Move through a script and record the placeholders on the way."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
-from amplihack.recipes.templates.bash.flow import ValueFlow
 from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Span, Word
-from amplihack.recipes.templates.bash.variables import Variables
+from amplihack.recipes.templates.bash.value_flow import ValueFlow
+from amplihack.recipes.templates.bash.variable_attributes import Variables
 from amplihack.records import Record, field
 
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite
@@ -20,7 +20,7 @@ BLANKS = pattern(r"(?:[ \t]|\\\n)+")
 
 
 class Script(Record, frozen=False, eq=False, repr=False):
-    """What the whole reading gathers, also from the scripts inside backticks."""
+    """Everything that the reading collects, also from scripts inside backticks."""
 
     marks: list[Place | Output] = field(default_factory=list)
     variables: Variables = field(default_factory=Variables)
@@ -35,7 +35,7 @@ class Script(Record, frozen=False, eq=False, repr=False):
 
 
 class Waiting(Record):
-    """A heredoc whose body has not come yet."""
+    """A heredoc whose body has not been read yet."""
 
     operator: tuple[int, int]
     word: tuple[int, int]
@@ -46,14 +46,14 @@ class Waiting(Record):
 
 
 class Grammar(Record):
-    """The rules that lead from inside a word back to the whole grammar."""
+    """The rules that lead from inside a word back to the whole grammar. They break an import cycle."""
 
     commands: Callable[[Cursor, str, int], None]
     parameter: Callable[[Cursor, Quoting], None]
 
 
 class Cursor(Record, frozen=False, eq=False, repr=False):
-    """`text` is the script, or what bash makes of the inside of backticks; `origin` leads back."""
+    """A position in a text: the script, or the inside of backticks. `origin` maps back to the template."""
 
     text: str
     placeholders: Mapping[int, Placeholder]
@@ -77,14 +77,14 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         return self.text[self.pos] if self.pos < self.end else ""
 
     def ahead(self, length: int) -> str:
-        """Return the next characters as bash sees them: a backslash and a newline are not there."""
+        """Return the next characters as bash sees them, without continued line ends."""
         piece = self.text[self.pos : min(self.pos + length, self.end)]
         if "\\" not in piece:  # nearly always
             return piece
         return "".join(self.text[position] for position in self.next(length))
 
     def next(self, length: int) -> Iterator[int]:
-        """Yield the positions of the next characters, without those that continue a line."""
+        """Yield the positions of the next characters, skipping continued line ends."""
         position = self.pos
         for _ in range(length):
             while self.text.startswith("\\\n", position, self.end):
@@ -102,7 +102,7 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
             self.pos = position + 1
 
     def skip(self, pattern: re.Pattern[str]) -> bool:
-        """Move behind what the pattern matches here, and tell whether it was anything."""
+        """Move past what the pattern matches here, and tell whether it matched anything."""
         found = pattern.match(self.text, self.pos, self.end)
         if not found or found.end() == self.pos:
             return False
@@ -118,7 +118,7 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         return found if found and self.pos + found.end - found.start <= self.end else None
 
     def take(self, quoting: Quoting, *, escaped: bool = False) -> Place:
-        """Record the placeholder at this position and move behind it."""
+        """Record the placeholder at this position and move past it."""
         found = self.placeholders[self.pos]
         length = found.end - found.start
         span = Span(
@@ -143,7 +143,7 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         self.pos = until
 
     def take_output(self, opened: int, inside: tuple[int, int], first: int, quoting: Quoting) -> None:
-        """Record a substitution that has just been read, if marks from number `first` on stand in it."""
+        """Record a substitution that has just been read, if it holds marks from number `first` on."""
         places = [mark for mark in self.script.marks[first:] if isinstance(mark, Place)]
         places = [place for place in places if place.quoting is not Quoting.COMMENT]
         if places:
@@ -154,14 +154,14 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         return len(self.script.marks)
 
     def since(self, first: int) -> list[Place | Output]:
-        """Return the marks made from number `first` on, without those of substitutions inside."""
+        """Return the marks from number `first` on, without those of substitutions inside."""
         if first == len(self.script.marks):
             return []
         frame = self.script.frame
         return [mark for mark in self.script.marks[first:] if mark.frame == frame]
 
     def find(self, wanted: str, *, escapes: bool = False) -> int:
-        """Return the next `wanted` outside placeholders, or -1; `escapes`: not behind a backslash."""
+        """Return the next `wanted` outside placeholders, or -1; with `escapes`, not after a backslash."""
         pattern = _STOPS[wanted, escapes]
         position = self.pos
         while found := pattern.search(self.text, position, self.end):

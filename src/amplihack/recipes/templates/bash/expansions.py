@@ -1,4 +1,4 @@
-"""Quotes and expansions: everything that can stand inside a word.
+"""Read quotes and expansions: everything that can stand inside a word.
 
     quoted       = "'" text "'" | "$'" text "'" | '"' { expansion | text } '"'
     expansion    = "$(" list ")" | "`" list "`" | "${" parameter "}"
@@ -13,9 +13,9 @@ from __future__ import annotations
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.cursor import Cursor
-from amplihack.recipes.templates.bash.flow import identifiers
 from amplihack.recipes.templates.bash.parentheses import is_arithmetic
 from amplihack.recipes.templates.bash.places import Quoting, hold
+from amplihack.recipes.templates.bash.value_flow import identifiers
 
 _DOUBLE_RUN = pattern(r"""[^"\\$`{]+""")
 _HEREDOC_RUN = pattern(r"[^\\$`{]+")
@@ -64,7 +64,7 @@ def double(c: Cursor) -> None:
 
 
 def translated(c: Cursor) -> None:
-    """Read `$"..."`, which no catalogue of translations can know once a value stands in it."""
+    """Read `$"..."`. With a value inside, no translation can exist, so the `$` is removed."""
     dollar_sign, first = c.pos, c.count()
     c.advance(1)
     double(c)
@@ -73,7 +73,7 @@ def translated(c: Cursor) -> None:
 
 
 def quoted_or_plain(c: Cursor, char: str) -> None:
-    """Read one piece of a word where blanks and operators do not matter."""
+    """Read one piece of a word in which blanks and operators have no meaning."""
     if char == "'":
         single(c)
     elif char == '"':
@@ -85,7 +85,7 @@ def quoted_or_plain(c: Cursor, char: str) -> None:
 
 
 def heredoc_text(c: Cursor) -> None:
-    """Read the body of an unquoted heredoc: expansions count, quotes do not."""
+    """Read the body of an unquoted heredoc: it has expansions, but no quotes."""
     with c.deeper():
         while c.pos < c.end:
             c.skip(_HEREDOC_RUN)
@@ -93,7 +93,7 @@ def heredoc_text(c: Cursor) -> None:
 
 
 def expandable(c: Cursor, quoting: Quoting) -> None:
-    """Take one step in text where only backslash, `$` and backtick are special."""
+    """Read one step of text in which only backslash, `$` and backtick are special."""
     char = c.peek()
     if char == "\\":
         backslash(c, quoting)
@@ -108,7 +108,7 @@ def expandable(c: Cursor, quoting: Quoting) -> None:
 
 
 def backslash(c: Cursor, quoting: Quoting) -> None:
-    """Read a backslash and what it escapes; before a placeholder it means itself."""
+    """Read a backslash and what it escapes; before a placeholder it is an ordinary character."""
     c.pos += 1
     if c.here():
         c.take(quoting, escaped=True)
@@ -144,7 +144,7 @@ def substitution(c: Cursor, opened: int, quoting: Quoting) -> None:
 
 
 def backquoted(c: Cursor, quoting: Quoting) -> None:
-    """Read backticks: bash takes the backslashes out and then reads what is left as a script."""
+    """Read backticks: bash removes the backslashes, then reads the rest as a script."""
     opened, first = c.pos, c.count()
     c.pos += 1
     closing = c.find("`", escapes=True)
@@ -157,7 +157,7 @@ def backquoted(c: Cursor, quoting: Quoting) -> None:
 
 
 def _unescaped(c: Cursor, closing: int, escapes: str) -> Cursor:
-    """Return a cursor for the text from here to `closing`, that knows where each character came from."""
+    """Return a cursor for the text from here to `closing` that maps each character to its origin."""
     opened, text = c.pos - 1, c.text
     pieces: list[str] = []
     origin: list[int] = []
@@ -177,7 +177,7 @@ def _unescaped(c: Cursor, closing: int, escapes: str) -> Cursor:
 
 
 def arithmetic(c: Cursor, closer: str, construct: str, opened: int) -> None:
-    """Read an expression up to its closer; parentheses in it, or brackets in `$[...]`, are balanced."""
+    """Read an expression up to its closer, with balanced parentheses, or brackets in `$[...]`."""
     nested, opener, first, start = 0, "[" if closer == "]" else "(", c.count(), c.pos
     with c.deeper():
         while c.pos < c.end:
@@ -194,7 +194,7 @@ def arithmetic(c: Cursor, closer: str, construct: str, opened: int) -> None:
 
 
 def subscript(c: Cursor, array: str) -> None:
-    """Read `[...]` behind an array's name: arithmetic, or a key if the array is associative."""
+    """Read `[...]` after an array's name: arithmetic, or a key if the array is associative."""
     opened, first, nested = c.pos, c.count(), 0
     c.pos += 1
     with c.deeper():

@@ -1,4 +1,4 @@
-"""Heredocs: the delimiter after `<<`, and the body that begins behind the next newline.
+"""Read heredocs: the delimiter after `<<`, and the body that begins after the next newline.
 
 heredoc = ("<<" | "<<-") delimiter ... newline { line } delimiter newline
 """
@@ -15,7 +15,7 @@ _PLAIN = pattern(r"""[^ \t\n;&|<>()\\'"`${]+""")
 
 
 class Ending(Record):
-    """Where a body ends, where its closing delimiter lies, and where the script goes on."""
+    """Where a body ends, where its closing delimiter is, and where the script continues."""
 
     body: int
     closing: tuple[int, int]
@@ -34,7 +34,7 @@ def open_heredoc(c: Cursor, command: SimpleCommand) -> None:
 
 
 def _delimiter(c: Cursor) -> tuple[str, bool]:
-    """Read the delimiter, and tell it without its quotes and whether it had any; nothing expands in it."""
+    """Read the delimiter. Return it without quotes, and whether it had any; nothing expands in it."""
     pieces: list[str] = []
     quoted = False
     while c.pos < c.end:
@@ -73,7 +73,7 @@ def _quoted_delimiter(c: Cursor, quote: str) -> str:
 
 
 def newline(c: Cursor) -> None:
-    """Read a newline that ends a line of commands: the bodies that were announced follow, in order."""
+    """Read a newline that ends a line of commands. The bodies of opened heredocs follow it, in order."""
     c.pos += 1
     if c.waiting:
         waiting, c.waiting = c.waiting, []
@@ -121,8 +121,10 @@ def _span(c: Cursor, span: tuple[int, int]) -> tuple[int, int]:
 
 
 def _ending(c: Cursor, waiting: Waiting) -> Ending:
-    """Find the line that is the delimiter; inside `$(...)` bash also takes one that begins with it
-    and holds a `)`."""
+    """Find the line that is the delimiter.
+
+    Inside `$(...)` bash also accepts a line that begins with the delimiter and holds a `)`.
+    """
     position = c.pos
     while position < c.end:
         line, after = _logical_line(c, position, joins=not waiting.quoted)
@@ -139,7 +141,7 @@ def _ending(c: Cursor, waiting: Waiting) -> Ending:
 
 
 def _logical_line(c: Cursor, position: int, *, joins: bool) -> tuple[str, int]:
-    """Return the line without its newline and where the next begins; a last backslash joins two lines."""
+    """Return the line without its newline, and where the next begins. A final backslash joins lines."""
     pieces: list[str] = []
     while True:
         newline = c.text.find("\n", position, c.end)

@@ -1,4 +1,4 @@
-"""Parameter expansion.
+"""Read parameter expansions.
 
 parameter = "${" ["!"] ["#"] name [subscript] [operation] "}"
 operation = (":-" | "=" | ":?" ...) word | ":" arithmetic | ("#" | "%" | "^" ...) pattern
@@ -10,8 +10,8 @@ from __future__ import annotations
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.expansions import double, expandable, single, subscript
-from amplihack.recipes.templates.bash.flow import identifiers
 from amplihack.recipes.templates.bash.places import Quoting, Refusal, assign, hold, refuse
+from amplihack.recipes.templates.bash.value_flow import identifiers
 
 _HEAD = pattern(r"!?#?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[-@*#?$!])?")
 _EVALUATES = pattern(r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|\w++(?:\[[^\[\]]*\])?@P\})")  # `${!x}`, `${x@P}`
@@ -42,7 +42,7 @@ def parameter(c: Cursor, quoting: Quoting) -> None:
 
 
 def _name(c: Cursor) -> str:
-    """Read the name, which a placeholder can neither be nor be a part of."""
+    """Read the name. A placeholder can neither be the name nor a part of it."""
     head = _HEAD.match(c.text, c.pos, c.end)
     c.pos = head.end() if head else c.pos
     while c.here():
@@ -109,7 +109,7 @@ def _operand_step(c: Cursor, quoting: Quoting) -> None:
 
 
 def _literal_single(c: Cursor, quoting: Quoting) -> None:
-    """Read `'...'` in `"${v:-'...'}"`: bash pairs these quotes, yet they are ordinary characters."""
+    """Read `'...'` in `"${v:-'...'}"`: bash pairs these quotes but keeps them as characters."""
     opened = c.pos
     c.pos += 1
     closing = c.find("'")

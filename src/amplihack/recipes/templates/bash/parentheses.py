@@ -1,4 +1,4 @@
-"""Which parenthesis closes which: bash decides by this whether `((` is arithmetic or two subshells."""
+"""Match parentheses. Bash decides by this whether `((` is arithmetic or two subshells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from amplihack.recipes.templates.bash.cursor import Cursor
 
 
 def is_arithmetic(c: Cursor, *, skipping: int = 0) -> bool:
-    """Tell whether the `((` here ends in `))`; otherwise it is two subshells, one in the other."""
+    """Tell whether the `((` here ends in `))`; otherwise it opens two nested subshells."""
     opening = c.pos + skipping
     second = opening + 1
     if "\\" in c.text[c.pos : second + 1]:
@@ -20,7 +20,7 @@ def is_arithmetic(c: Cursor, *, skipping: int = 0) -> bool:
 
 
 def _closing(c: Cursor, opening: int) -> int:
-    """Return the matching parenthesis, or -1. One scan answers for all that lie inside it."""
+    """Return the matching parenthesis, or -1. One scan finds the answers for all pairs inside."""
     if opening not in c.closings:
         waiting: list[int] = []
         for char, position in _parentheses(c.text, opening):
@@ -39,7 +39,7 @@ _IN_DOUBLE = pattern(r"""\\.|\$\(|\$\{|"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
 
 
 def _parentheses(text: str, opening: int) -> Iterator[tuple[str, int]]:
-    """Yield the parentheses from here on that no quote protects, those in `"$(...)"` among them."""
+    """Yield the unquoted parentheses from here on, including those in `"$(...)"`."""
     inside: list[str] = []  # "(", '"' and "{", innermost last
     position = opening
     while found := (_IN_DOUBLE if inside and inside[-1] == '"' else _NESTING).search(text, position):

@@ -1,4 +1,4 @@
-"""Where a placeholder stands in a script: what quotes it, and what bash does with its value."""
+"""Describe where a placeholder stands in a script: its quoting, and what bash does with its value."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Heredoc(Record):
 
 
 class Edit(Record):
-    """`text` takes the place of what lies between two offsets of the template."""
+    """A replacement of the text between two offsets of the template."""
 
     start: int
     end: int
@@ -88,7 +88,7 @@ class Edit(Record):
 
 
 class Span(NamedTuple):
-    """Where a mark lies: from `start` to `end` in the template, at `position` in the text being read."""
+    """Where a mark is: from `start` to `end` in the template, at `position` in the text being read."""
 
     start: int
     end: int
@@ -97,10 +97,7 @@ class Span(NamedTuple):
 
 
 class Mark:
-    """A piece of a word that a value decides. The reader changes it until the script is read.
-
-    Marks are written by hand, not as data classes: those are slow to define, and these have many fields.
-    """
+    """A piece of a word that depends on a value. The reader changes it until the whole script is read."""
 
     def __init__(self, span: Span, frame: int, quoting: Quoting, backticks: int) -> None:
         self.start, self.end = span.start, span.end
@@ -120,7 +117,7 @@ class Mark:
 
 
 class Place(Mark):
-    """A placeholder and all that the reader of the script found out about it."""
+    """A placeholder and everything that the reader found out about it."""
 
     def __init__(
         self, placeholder: Placeholder, span: Span, frame: int, quoting: Quoting, backticks: int
@@ -164,7 +161,7 @@ class Word(Record, frozen=False, eq=False, repr=False):
 
     @property
     def plain(self) -> str:
-        """The text without quotes and backslashes: good enough to know a command or an option."""
+        """Return the text without quotes and backslashes, enough to recognise a command or an option."""
         text = self.text
         if "$" in text:
             text = text.replace("$'", "").replace('$"', "")
@@ -187,12 +184,12 @@ class SimpleCommand(Record, frozen=False, eq=False, repr=False):
     words: list[Word] = field(default_factory=list)
     inputs: list[Word] = field(default_factory=list)  # the words of `<<<` and `<`
     marked: bool = False  # values stand among its words and inputs
-    declares: bool = False  # it is `declare` or one of its kin, whose arguments can be assignments
+    declares: bool = False  # it is `declare` or a similar builtin, whose arguments can be assignments
     loop: str = ""  # the variable, where these are the words of `for` or `select`
 
 
 def hold(marks: Iterable[Mark]) -> None:
-    """Take only numbers there."""
+    """Accept only numbers in these places."""
     for mark in marks:
         mark.numeric = mark.numeric or not mark.inert
 

@@ -1,4 +1,4 @@
-"""Words that are source code of some language: for `eval`, `bash -c`, `ssh`, `python -c` and their kin."""
+"""Find words that are source code of some language: for `eval`, `bash -c`, `ssh`, `python -c` and more."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import without_prefix
-from amplihack.recipes.templates.bash.flow import ValueFlow, references
 from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word
-from amplihack.recipes.templates.bash.variables import PROGRAM_VARIABLES
+from amplihack.recipes.templates.bash.value_flow import ValueFlow, references
+from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 
 _EVALUATES = frozenset({"alias", "bind", "compgen", "complete", "eval", "fc", "trap", "watch", "parallel"})
 _SOURCES = ("source", ".")
@@ -54,7 +54,7 @@ _PROGRAM_FIRST = {
 
 
 def settle_programs(command: SimpleCommand, flow: ValueFlow) -> None:
-    """Note the language of the placeholders that become source code, and the variables that do."""
+    """Note the language of placeholders that become source code, and the variables that do."""
     if not command.marked and command.words[0].plain.rpartition("/")[2] not in _MAY_EXECUTE:
         return
     words = without_prefix(command.words)
@@ -85,7 +85,7 @@ def name_language(
 
 
 def _is_process(mark: Place | Output) -> bool:
-    """Tell whether it is `<(...)`, whose output is read as a file."""
+    """Tell whether the mark is `<(...)`, whose output is read as a file."""
     return isinstance(mark, Output) and mark.feeds
 
 
@@ -107,7 +107,7 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
 
 
 def _option_arguments(arguments: Sequence[Word], option: str) -> Iterator[Word]:
-    """Yield what belongs to an option, in the next word or in the same one."""
+    """Yield the argument of an option, in the next word or in the same one."""
     for before, after in pairwise((*arguments, Word("", []))):
         if re.fullmatch(option, before.plain):
             yield after
@@ -116,7 +116,7 @@ def _option_arguments(arguments: Sequence[Word], option: str) -> Iterator[Word]:
 
 
 def _ssh_command(arguments: Sequence[Word]) -> Sequence[Word]:
-    """Return the words behind the host."""
+    """Return the words after the host."""
     skips = False
     for index, word in enumerate(arguments):
         if skips:
@@ -161,7 +161,7 @@ def _scripts(arguments: Sequence[Word]) -> list[Word]:
 
 
 def input_language(command: SimpleCommand) -> str:
-    """Return the language of a program that the command reads from its input; empty if that is only data."""
+    """Return the language of the program that a command reads from its input; empty if it is data."""
     words = without_prefix(command.words)
     if not words:
         return ""

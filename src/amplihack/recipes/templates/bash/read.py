@@ -1,4 +1,4 @@
-"""The reader: a script in, the place of every placeholder out."""
+"""Read a script and return the place of every placeholder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
 from amplihack.recipes.templates.bash.parameters import parameter
 from amplihack.recipes.templates.bash.places import Edit, Mark, Output, Place, Quoting, Refusal, hold, refuse
 from amplihack.recipes.templates.bash.programs import input_language, name_language
-from amplihack.recipes.templates.bash.variables import PROGRAM_VARIABLES
+from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 from amplihack.records import Record
 
 # Begins a substitution whose output bash evaluates: the output passes if nothing in it can be run, and else
@@ -30,15 +30,17 @@ _EXPANDS = (
 
 
 class Reading(Record):
-    """Where every placeholder stands, in the order of the script, and what else must change in it."""
+    """Where every placeholder stands, in script order, and what else must change in the script."""
 
     places: tuple[Place, ...] = ()
     edits: tuple[Edit, ...] = ()
 
 
 def read_script(script: str) -> Reading:
-    """Read a script as bash does. Raises TemplateError if the quoting never closes; a script without
-    placeholders is not read at all."""
+    """Read a script as bash does. Raises TemplateError if the quoting never closes.
+
+    A script without placeholders is not read at all.
+    """
     placeholders = {found.start: found for found in find_placeholders(script)}
     if not placeholders:
         return Reading()
@@ -57,11 +59,6 @@ def read_script(script: str) -> Reading:
     edits = [*found.edits, *_guards(script, found.marks)]
     places = [mark for mark in found.marks if isinstance(mark, Place)]
     return Reading(tuple(sorted(places, key=lambda place: place.start)), tuple(edits))
-
-
-def find_places(script: str) -> tuple[Place, ...]:
-    """Where every placeholder stands, in the order of the script. Raises TemplateError as `read_script`."""
-    return read_script(script).places
 
 
 def _settle(mark: Place | Output, script: Script) -> None:

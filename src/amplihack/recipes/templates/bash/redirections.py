@@ -1,4 +1,4 @@
-"""Redirections.
+"""Read redirections.
 
 redirection = [number | "{" name "}"] (">" | ">>" | ">|" | "<" | "<>" | "<<<" | "&>" | ">&" ...) word
             | heredoc
@@ -11,9 +11,9 @@ import re
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.blocks import CommandList
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
-from amplihack.recipes.templates.bash.flow import ValueFlow, references
 from amplihack.recipes.templates.bash.heredocs import open_heredoc
 from amplihack.recipes.templates.bash.places import Redirection, Refusal, Word, refuse
+from amplihack.recipes.templates.bash.value_flow import ValueFlow, references
 from amplihack.recipes.templates.bash.words import word
 
 _OPERATOR = pattern(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")
@@ -21,7 +21,7 @@ _DESCRIPTOR = pattern(r"[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*(?P<subscript>\[.*\])?\}"
 
 
 def is_descriptor(found: Word) -> bool:
-    """Tell whether a word right before `<` or `>` belongs to it; a subscript in it holds no value."""
+    """Tell whether a word right before `<` or `>` belongs to it. Its subscript can hold no value."""
     descriptor = _DESCRIPTOR.fullmatch(found.text)
     if descriptor and descriptor["subscript"]:
         refuse(found.marks, Refusal.NAME)
@@ -29,7 +29,7 @@ def is_descriptor(found: Word) -> bool:
 
 
 def redirection(c: Cursor, state: CommandList) -> bool:
-    """Read the redirection here, or tell that there is none."""
+    """Read the redirection here, or return False if there is none."""
     following = c.ahead(3)
     if following.startswith("<<") and following != "<<<":
         open_heredoc(c, state.command)

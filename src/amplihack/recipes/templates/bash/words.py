@@ -1,4 +1,4 @@
-"""Words: everything up to a blank or an operator that no quote protects.
+"""Read words: everything up to an unquoted blank or operator.
 
 word       = [assignment] { quoted | expansion | pattern | "<(" list ")" | text }
 assignment = name [subscript] ("=" | "+=") ["(" { word | subscript "=" word } ")"]
@@ -24,8 +24,11 @@ _METACHARACTERS = " \t\n;&|<>()"
 
 
 def word(c: Cursor, *, assignable: bool = False, argument: bool = False) -> Word:
-    """Read the word at this position; `assignable` where bash would take `a=b` for an assignment,
-    `argument` where that is an argument of `declare` and its kin."""
+    """Read the word at this position.
+
+    `assignable` says that bash would take `a=b` for an assignment here; `argument` says that it would be an
+    argument of `declare` or a similar builtin.
+    """
     if simple := _SIMPLE.match(c.text, c.pos, c.end):
         c.pos = simple.end()
         return Word(simple.group(), [])
@@ -46,7 +49,7 @@ def word(c: Cursor, *, assignable: bool = False, argument: bool = False) -> Word
 
 
 def finished(c: Cursor, start: int, first: int, assigns: str = "", *, is_list: bool = False) -> Word:
-    """Return what lies between `start` and here as a word, with the marks from number `first` on."""
+    """Return the text between `start` and here as a word, with the marks from number `first` on."""
     marks = c.since(first)
     if not marks:
         text = c.text[start : c.pos].replace("\\\n", "")
@@ -62,12 +65,13 @@ def finished(c: Cursor, start: int, first: int, assigns: str = "", *, is_list: b
 
 
 def _assignment(c: Cursor, start: int, *, argument: bool) -> str:
-    """Move behind `name=`, `name+=` or `name[...]=` and tell the name; else stay or read on."""
+    """Move past `name=`, `name+=` or `name[...]=` and return the name; empty if there is none."""
     name = _NAME.match(c.text, start, c.end)
     if not name:
         return ""
     c.pos = name.end()
     if c.peek() == "\\" and _SPLIT_NAME.match(c.text, c.pos, c.end):
+        # Refused instead of supported: nobody writes this, and a wrong reading would be unsafe.
         raise c.unreadable("a line is continued in the middle of a name", "write the name in one piece")
     first = c.count()
     subscripted = c.peek() == "[" and (not argument or _NO_BLANKS.match(c.text, c.pos, c.end) is not None)
@@ -82,7 +86,7 @@ def _assignment(c: Cursor, start: int, *, argument: bool) -> str:
 
 
 def _no_subscript(c: Cursor, first: int) -> None:
-    """Note that what looked like a subscript was a set of characters in a pattern."""
+    """Undo a subscript that turned out to be a set of characters in a pattern."""
     for mark in c.since(first):
         mark.array = ""
         if mark.quoting is Quoting.ARITHMETIC:
@@ -90,7 +94,7 @@ def _no_subscript(c: Cursor, first: int) -> None:
 
 
 def _piece(c: Cursor, start: int) -> bool:
-    """Read one piece of a word, or tell that the word ends."""
+    """Read one piece of a word, or return False at its end."""
     c.skip(_PLAIN)
     char = c.peek()
     if char in ("<", ">") and c.ahead(2)[1:] == "(":
@@ -108,7 +112,7 @@ def _piece(c: Cursor, start: int) -> bool:
 
 
 def _extended_glob(c: Cursor) -> None:
-    """Read `@(a|b)` and its kin: blanks and bars belong to the pattern."""
+    """Read `@(a|b)` and similar patterns: blanks and bars belong to the pattern."""
     opened = c.pos
     c.pos += 1
     with c.deeper():
@@ -125,7 +129,7 @@ def _extended_glob(c: Cursor) -> None:
 
 
 def _list(c: Cursor, name: str) -> None:
-    """Read `( words )` behind `name=`; an element may begin with its own `[subscript]=`."""
+    """Read `( words )` after `name=`. An element may begin with its own `[subscript]=`."""
     opened = c.pos
     c.pos += 1
     with c.deeper():

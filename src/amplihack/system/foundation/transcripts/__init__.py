@@ -1,1 +1,1 @@
-"""Sessions on disk: a directory each, with a transcript, metadata and events."""
+"""Store sessions on disk: one directory each, with a transcript, metadata and events."""

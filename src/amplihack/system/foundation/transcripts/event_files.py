@@ -17,7 +17,7 @@ def slice_events_to_timestamp(
     new_session_id: str | None = None,
     parent_session_id: str | None = None,
 ) -> int:
-    """Copy the events up to the moment, under other ids if asked; tells how many."""
+    """Copy the events up to a time, with other ids if given, and return their number."""
     kept = events_until(
         read_jsonl(events_path), cutoff, session_id=new_session_id, parent_id=parent_session_id
     )
@@ -52,7 +52,7 @@ def get_last_timestamp_for_turn(transcript_path: Path, turn: int) -> str | None:
 
 
 def count_events(events_path: Path) -> int:
-    """Count the events; there are none in a file that is missing."""
+    """Count the events; a missing file has none."""
     return sum(1 for _ in read_jsonl(events_path)) if events_path.exists() else 0
 
 

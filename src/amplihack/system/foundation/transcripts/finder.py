@@ -39,7 +39,7 @@ class SessionInfo(SessionEntry):
 
 
 class SessionFilter(Record):
-    """What to look for; times are ISO 8601, both ends included."""
+    """The search criteria. Times are ISO 8601, both ends included."""
 
     project: str | None = None
     after: str | None = None
@@ -52,7 +52,7 @@ _EVERYTHING = SessionFilter()
 
 
 def resolve_session(ref: str, *, sessions_root: Path, project: str | None = None) -> Path:
-    """Return the directory of the session with that path, id, or beginning of an id.
+    """Return the directory of the session with that path, id, or id prefix.
 
     Raises FileNotFoundError when there is none, and ValueError when there are several.
     """
@@ -74,9 +74,9 @@ def resolve_session(ref: str, *, sessions_root: Path, project: str | None = None
 def find_sessions(
     *, sessions_root: Path, matching: SessionFilter = _EVERYTHING, limit: int | None = 50
 ) -> list[SessionEntry]:
-    """Return the sessions that match, newest first; those whose metadata cannot be read are passed over.
+    """Return the matching sessions, newest first. Unreadable metadata is skipped.
 
-    Raises ValueError for a time that is none.
+    Raises ValueError for an invalid time.
     """
     after, before = _bound(matching.after), _bound(matching.before)
     entries = [entry for path in _directories(sessions_root, matching.project) if (entry := _entry(path))]
@@ -94,7 +94,7 @@ def find_sessions(
 
 
 def session_info(session_dir: Path) -> SessionInfo:
-    """Return what is known about one session, its health included. Raises FileNotFoundError or ValueError."""
+    """Return everything known about a session, with its health. Raises FileNotFoundError or ValueError."""
     metadata = load_metadata(session_dir)
     messages = _messages(session_dir)
     diagnosis = diagnose_transcript(messages)

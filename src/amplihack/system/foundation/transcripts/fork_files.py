@@ -1,4 +1,4 @@
-"""Fork a session on disk: the new one is there completely or not at all."""
+"""Fork a session on disk: the new one is complete or not there at all."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def fork_session(
     include_events: bool = True,
     handle_orphaned_tools: str = "complete",
 ) -> ForkResult:
-    """Make a new session with the conversation through the turn, or through the last one.
+    """Make a new session with the conversation up to a turn, or up to the last one.
 
-    Raises FileNotFoundError without a transcript, FileExistsError when the id is taken, ValueError for a turn
-    that is not there. Events that cannot be cut leave an empty log.
+    Raises FileNotFoundError without a transcript, FileExistsError when the id is taken, ValueError for an
+    unknown turn. Events that cannot be cut leave an empty log.
     """
     cut = cut_at(load_transcript(session_dir), turn, handle_orphaned_tools=handle_orphaned_tools)
     target = (target_dir or session_dir.parent) / _file_name(new_session_id or new_id())
@@ -61,12 +61,12 @@ def fork_session(
 
 
 def get_fork_preview(session_dir: Path, turn: int) -> ForkPreview:
-    """Return what a fork at the turn would hold. Raises ValueError for a turn that is not there."""
+    """Return what a fork at the turn would hold. Raises ValueError for an unknown turn."""
     return preview_fork(load_transcript(session_dir), turn, _identity(session_dir))
 
 
 def list_session_forks(session_dir: Path, sessions_root: Path | None = None) -> list[Fork]:
-    """Return the sessions that were forked from this one, oldest first, among those beside it."""
+    """Return the sessions in the same directory that were forked from this one, oldest first."""
     parent = _identity(session_dir)
     forks: list[Fork] = [
         {
@@ -82,7 +82,7 @@ def list_session_forks(session_dir: Path, sessions_root: Path | None = None) -> 
 
 
 def get_session_lineage(session_dir: Path, sessions_root: Path | None = None) -> SessionLineage:
-    """Return the session's parents and children among those beside it."""
+    """Return the session's parents and children in the same directory."""
     family = {
         str(data.get("session_id") or path.name): data
         for path, data in _all_metadata(sessions_root or session_dir.parent)
@@ -138,7 +138,7 @@ def _identity(session_dir: Path) -> str:
 
 
 def _all_metadata(root: Path) -> list[tuple[Path, dict[str, Any]]]:
-    """Return the metadata of every session in the directory that has readable ones."""
+    """Return the readable metadata of every session in the directory."""
     found: list[tuple[Path, dict[str, Any]]] = []
     for path in sorted(root.iterdir()) if root.is_dir() else ():
         if not path.name.startswith("."):  # a fork that is being written

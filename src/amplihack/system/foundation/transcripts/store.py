@@ -1,6 +1,6 @@
 """Read and write the files of one session.
 
-Each is replaced in one step: neither a reader nor a crash ever sees half of it.
+Each file is replaced in one step: neither a reader nor a crash ever sees half of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EVENTS_FILENAME = "events.jsonl"
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
-    """Read the objects of a file, one per line, as they are asked for; other lines are passed over."""
+    """Yield the objects of a file, one per line; other lines are skipped."""
     with path.open("rb") as file:
         yield from read_events(file)
 
@@ -36,12 +36,12 @@ def json_line(entry: dict[str, Any]) -> str:
 
 
 def load_transcript(session_dir: Path) -> list[Message]:
-    """Return the messages; lines that cannot be read are passed over. Raises FileNotFoundError."""
+    """Return the messages; unreadable lines are skipped. Raises FileNotFoundError."""
     return list(read_jsonl(session_dir / TRANSCRIPT_FILENAME))
 
 
 def load_transcript_with_lines(session_dir: Path) -> list[Message]:
-    """Read the messages, each with its `line_num`. Raises ValueError naming a line that cannot be read."""
+    """Return the messages, each with its `line_num`. Raises ValueError for an unreadable line."""
     path = session_dir / TRANSCRIPT_FILENAME
     with path.open("rb") as file:
         return [_numbered(path, number, line) for number, line in enumerate(file, 1) if line.strip()]
@@ -52,7 +52,7 @@ def write_transcript(session_dir: Path, entries: Iterable[Message]) -> None:
 
 
 def load_metadata(session_dir: Path) -> dict[str, Any]:
-    """Raises FileNotFoundError, or ValueError when the file holds no object."""
+    """Return the metadata. Raises FileNotFoundError, or ValueError when the file holds no object."""
     path = session_dir / METADATA_FILENAME
     try:
         metadata = json.loads(path.read_bytes())
@@ -68,7 +68,7 @@ def write_metadata(session_dir: Path, metadata: dict[str, Any]) -> None:
 
 
 def backup(file: Path, label: str, *, now: datetime | None = None) -> Path | None:
-    """Copy the file, named by the label and the time; None when there is nothing to copy."""
+    """Copy the file to a name with the label and the time; None when there is nothing to copy."""
     if not file.is_file():
         return None
     time = now or datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Conditions: words and operators, some of which make their operands arithmetic.
+"""Read `[[ ... ]]`: words and operators, some of which make their operands arithmetic.
 
 condition = "[[" { word | operator | "(" | ")" | "!" | "&&" | "||" } "]]"
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import quoted_or_plain
-from amplihack.recipes.templates.bash.flow import ValueFlow, identifiers, references
 from amplihack.recipes.templates.bash.heredocs import newline
 from amplihack.recipes.templates.bash.places import Refusal, Word, hold, refuse
+from amplihack.recipes.templates.bash.value_flow import ValueFlow, identifiers, references
 from amplihack.recipes.templates.bash.words import comment, finished, word
 
 _COMPARES_NUMBERS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
@@ -20,7 +20,7 @@ _NOTHING = Word("", [])
 
 
 def condition(c: Cursor, opened: int) -> None:
-    """Read from behind `[[` to behind `]]`."""
+    """Read from after `[[` to after `]]`."""
     previous = _NOTHING
     with c.deeper():
         while c.pos < c.end:

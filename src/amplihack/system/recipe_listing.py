@@ -1,4 +1,4 @@
-"""Every recipe of a library with what shadows it, and every file that should be a recipe but is broken."""
+"""List every recipe of a library with what shadows it, and every broken recipe file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from amplihack.errors import AmplihackError, Location, Problem
 from amplihack.recipes.naming import unsafe_name
 from amplihack.records import Record
 from amplihack.system.files import real
-from amplihack.system.library import Library, ReadRecipe
 from amplihack.system.recipe_files import recipe_files, require_inside
+from amplihack.system.recipe_library import Library, ReadRecipe
 
 
 class RecipeInfo(Record):
@@ -25,14 +25,14 @@ class RecipeInfo(Record):
 
 
 class RecipeListing(Record):
-    """The recipes by name, those that a name leads to before those in their shadow; and what is broken."""
+    """The recipes by name, reachable ones before shadowed ones, and the broken files."""
 
     recipes: tuple[RecipeInfo, ...]
     broken: tuple[Problem, ...]
 
 
 class _Entry(Record):
-    """A file of a directory: what it says, or why that cannot be told."""
+    """A file of a directory: its content, or the reason why it cannot be read."""
 
     path: Path  # as found, links not followed
     target: Path  # what running it opens; the path itself for a link that is refused
@@ -41,13 +41,13 @@ class _Entry(Record):
 
     @property
     def name(self) -> str | None:
-        """Return the recipe's own name, if it can be run by that."""
+        """Return the recipe's own name, if it can be run by that name."""
         recipe = self.read.decoded.recipe if self.read else None
         return recipe.name if recipe and not unsafe_name(recipe.name) else None
 
 
 def list_library(library: Library) -> RecipeListing:
-    """List what the library holds, in the same order of search as `Library.find`."""
+    """List what the library holds, in the search order of `Library.find`."""
     problems: list[Problem] = [_missing(path) for path in library.first if not path.is_dir()]
     shelves: list[list[_Entry]] = []
     for directory in library.directories:
@@ -71,7 +71,7 @@ def _entry(library: Library, path: Path) -> _Entry:
 
 
 def _winners(shelves: list[list[_Entry]]) -> dict[str, Path]:
-    """Return the file that each name leads to: by directory, and in each the stems before the names."""
+    """Return the file that each name leads to: by directory, and in each by stem before name."""
     winners: dict[str, Path] = {}
     for shelf in shelves:
         for entry in shelf:

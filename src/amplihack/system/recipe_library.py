@@ -1,4 +1,4 @@
-"""The recipes on this machine: one search order for running, listing, sub-recipes and parents."""
+"""Find the recipes on this machine: one search order for running, listing, sub-recipes and parents."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 class BundleNotResolved(NotFound):
-    """A reference into a bundle: not missing, but not for the library to answer."""
+    """Raised for a reference into a bundle, which the library cannot resolve."""
 
 
 class ReadRecipe(Record):
-    """A recipe file that could be read: its bytes, what they say, and the version it states, if any."""
+    """A recipe file that was read: its bytes, its decoded recipe, and the version it states."""
 
     decoded: Decoded
     data: bytes = field(repr=False)
@@ -54,7 +54,7 @@ class ReadRecipe(Record):
 
 
 class Library(Record):
-    """Finds and loads recipes: `first` comes before what surrounds a run, `rest` after it."""
+    """Finds and loads recipes. `first` comes before the directories around a run, `rest` after them."""
 
     home: Home
     working_dir: Path
@@ -80,11 +80,11 @@ class Library(Record):
 
     @property
     def directories(self) -> tuple[Path, ...]:
-        """Return every directory that `find` and the list look in, in order."""
+        """Return all search directories of `find` and the list, in order."""
         return distinct((*self.first, *self.rest))
 
     def find(self, name: str) -> Path | None:
-        """Return the file that `name` means: the first directory wins, there the stem, then the `name` field.
+        """Return the file that `name` means, by stem, then by `name` field; the first directory wins.
 
         Raises InvalidReference for an unsafe name, Refused for a link that leaves its directory.
         """
@@ -96,7 +96,7 @@ class Library(Record):
         return None
 
     def load(self, path: Path) -> Decoded:
-        """Read a recipe file, and again only when it has changed. Raises AmplihackError."""
+        """Load a recipe file; it is read again only when it has changed. Raises AmplihackError."""
         return self.read(path).decoded
 
     def read(self, path: Path) -> ReadRecipe:
@@ -118,7 +118,7 @@ class Library(Record):
         return found
 
     def shown(self, path: Path) -> str:
-        """Return the path as messages show it: short when it lies below the current directory."""
+        """Return the path for messages: relative if it is below the current directory."""
         return str(path.relative_to(self.home.cwd) if path.is_relative_to(self.home.cwd) else path)
 
     def sub_recipe(self, reference: str, caller: Path | None = None, top: Path | None = None) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplihack.errors import DocumentError, NotFound
-from amplihack.system.manifest import MANIFEST, ManifestChange, check_upstream_changes, update_manifest
+from amplihack.system.recipe_manifest import MANIFEST, ManifestChange, check_upstream_changes, update_manifest
 
 
 def digest(text: str) -> str:

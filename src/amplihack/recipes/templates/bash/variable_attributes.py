@@ -1,7 +1,7 @@
-"""What a script says about its variables: which are integers, references, arrays, associative arrays.
+"""Record what a script says about its variables: integers, references, arrays, associative arrays.
 
-Attributes that make a value dangerous count wherever they stand in the script. That an array is
-associative, which makes its subscripts harmless, counts only where the flow of the script proves it.
+Attributes that make a value dangerous count wherever they stand in the script. That an array is associative,
+which makes its subscripts harmless, counts only where the order of the script proves it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Variables(Record, frozen=False, eq=False, repr=False):
     _scopes: list[list[str]] = field(default_factory=lambda: [[]])
 
     def enter(self) -> None:
-        """Begin a part of the script that may run or not, or in a shell of its own."""
+        """Begin a part of the script that may not run, or runs in a subshell."""
         self._scopes.append([])
 
     def leave(self) -> None:
@@ -42,7 +42,7 @@ class Variables(Record, frozen=False, eq=False, repr=False):
             self._proven[name] -= 1
 
     def prove(self, name: str) -> None:
-        """Note that from here to the end of this part `name` is an associative array."""
+        """Record that `name` is an associative array from here to the end of this part."""
         self._proven[name] += 1
         self._scopes[-1].append(name)
 
@@ -55,7 +55,7 @@ class Variables(Record, frozen=False, eq=False, repr=False):
             self.indexed.add(name)
 
     def declare(self, builtin: str, name: str, flags: str, *, bound: bool) -> None:
-        """Note the attributes that a declaration may give to a name; `bound` if it also assigns."""
+        """Record the attributes that a declaration may give to a name; `bound` if it also assigns."""
         if "i" in flags:
             self.integers.add(name)
         if "a" in flags:
@@ -70,24 +70,24 @@ class Variables(Record, frozen=False, eq=False, repr=False):
                 self.unbound.add(name)
 
     def is_key(self, mark: Mark) -> bool:
-        """Whether the subscript that the mark stands in is a key, which bash does not evaluate."""
+        """Tell whether the mark stands in a subscript that is a key, which bash does not evaluate."""
         return mark.key and not self.any_undone and mark.array not in self.undone
 
     def may_be_array(self, name: str) -> bool:
         return self.opaque or name in self.arrays
 
     def is_integer(self, mark: Mark) -> bool:
-        """Whether bash evaluates the value as arithmetic because of the variable that it goes to."""
+        """Tell whether bash evaluates the value as arithmetic, because an integer variable receives it."""
         if any(name in self.integers for name in mark.variables):
             return True
         return mark.feeds and not self.integers.isdisjoint(self.from_input)
 
     def leading_to_integers(self) -> set[str]:
-        """Return the namerefs, if the script has integers: one of them may be the target."""
+        """Return the namerefs if the script declares integers: one of those may be the target."""
         return self.references if self.integers - set(_INTEGERS) else set()
 
     def is_name(self, mark: Mark) -> bool:
-        """Whether the value becomes the name of a variable, because it goes to a nameref."""
+        """Tell whether the value becomes the name of a variable, because a nameref receives it."""
         if mark.feeds and not self.unbound.isdisjoint(self.from_input):
             return True
         names = self.references if mark.rebinds else self.unbound

@@ -1,8 +1,9 @@
-"""What a process that was killed has left behind: ended and removed by its watcher, or by the next run.
+"""Clean up after a killed run: end its processes and remove its files.
 
-The name of a directory holds the number and the start of the process that made it, and that process holds a
-lock on it as long as it lives. It is removed only where both say that its owner is gone: a number may be in
-use again, or belong to a process that cannot be seen from here.
+Its watcher does it at once, otherwise the next run. The name of a directory holds the process id and the
+start time of its owner, and the owner holds a lock on it as long as it lives. A directory is removed only if
+both say that the owner is gone: a process id may be in use again, or belong to a process that is invisible
+from here.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ _PAUSE, _PATIENCE = 0.01, 10.0  # seconds between two looks at what is being kil
 
 
 def clear_up(mark: str, temporary: str, runner: str) -> None:
-    """End what a runner that was killed has left running, and remove what it has left on the disk."""
+    """End what a killed runner left running, and remove what it left on the disk."""
     dead, deadline = {runner}, time.monotonic() + _PATIENCE
     while (alive := tree(mark)) and time.monotonic() < deadline:
-        for member in alive:  # at once: nobody is left who could wait for a period of grace
+        for member in alive:  # without a period of grace: the run that could wait for it is gone
             send(member, signal.SIGKILL)
             dead.add(str(member.pid))  # it may have been a runner itself
         time.sleep(_PAUSE)
@@ -37,7 +38,7 @@ def clear_up(mark: str, temporary: str, runner: str) -> None:
 
 
 def remove_abandoned(directory: Path, dead: AbstractSet[str] = frozenset()) -> None:
-    """Remove what runs have left in the temporary directory; `dead` are processes that have just ended."""
+    """Remove what runs left in the temporary directory; `dead` are processes that have just ended."""
     with suppress(OSError):  # a courtesy: a directory that cannot be listed is no reason not to run
         for entry in list(os.scandir(directory)):
             if entry.name.startswith((*_DIRECTORIES, *_PROGRESS)):
@@ -65,7 +66,7 @@ def _remove_if_abandoned(entry: os.DirEntry[str], dead: AbstractSet[str]) -> Non
 
 @contextmanager
 def _unlocked(directory: Path) -> Iterator[bool]:
-    """Tell whether nobody holds the lock of a directory, and hold it meanwhile."""
+    """Tell whether nobody holds the lock of a directory, and hold it during the block."""
     try:
         lock = try_lock_directory(directory)
     except LockError:  # a file system without locks: the number and the start have to do
@@ -77,7 +78,7 @@ def _unlocked(directory: Path) -> Iterator[bool]:
 
 
 def _gone(owner: str, started: str | None = None) -> bool:
-    """Tell whether the process of that number, and of that start where one is given, has ended."""
+    """Tell whether the process with that id, and that start time if given, has ended."""
     if not owner.isdecimal():
         return False
     now = look_up(int(owner))

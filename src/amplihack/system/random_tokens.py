@@ -1,4 +1,4 @@
-"""Words that nobody can guess.
+"""Make words that nobody can guess.
 
 `secrets` would do, but it loads OpenSSL to compare digests, which costs more than starting a shell.
 """

@@ -3,7 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from amplihack.system.marks import (
+from amplihack.system.process_marks import (
     VARIABLE,
     carries,
     command_after,
@@ -39,7 +39,7 @@ def test_every_process_has_a_mark_of_its_own_and_parts_of_marks_mean_nothing() -
 
 FORK = """
 import os
-from amplihack.system.marks import starter
+from amplihack.system.process_marks import starter
 print(starter(), flush=True)
 if os.fork() == 0:
     print(starter(), flush=True)

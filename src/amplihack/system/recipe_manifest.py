@@ -1,4 +1,4 @@
-"""`_recipe_manifest.json`: the hashes of a directory's recipes, to tell later which of them changed."""
+"""Store the hashes of a directory's recipes in `_recipe_manifest.json`, to see later which changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ChangeStatus: TypeAlias = Literal["new", "modified", "deleted"]
 
 
 class ManifestChange(Record):
-    """How a recipe file differs from the manifest; a hash that does not exist is an empty text."""
+    """A difference between a recipe file and the manifest. A missing hash is an empty text."""
 
     name: str
     status: ChangeStatus

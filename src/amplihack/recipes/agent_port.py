@@ -1,4 +1,4 @@
-"""What a recipe asks of an agent, and what it gets back."""
+"""Define the port to agents: the request, the reply, the failure and the runner."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ STDOUT_TAIL, STDERR_TAIL = 2_000, 4_000  # bytes of each that an error shows
 
 
 class AgentRequest(Record, kw_only=True):
-    """One question, with every template in it filled in.
+    """One prompt for an agent, with all templates rendered.
 
-    `agent` is the reference that the step names and `persona` the text that it stands for. `options` holds
-    what else the step says about its agent, for a runner that knows what to do with it.
+    `agent` is the reference that the step names, and `persona` is the text that this reference stands for.
+    `options` holds the other fields of the step for runners that support them.
     """
 
     prompt: str
@@ -32,7 +32,7 @@ class AgentRequest(Record, kw_only=True):
 
 
 class Usage(Record, kw_only=True):
-    """Tokens, as far as the agent says; None is unknown, and never the same as 0."""
+    """Token counts as far as the agent reports them. None means unknown, which is not the same as 0."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -40,7 +40,7 @@ class Usage(Record, kw_only=True):
 
 
 class AgentReply(Record, kw_only=True):
-    """The answer, trimmed; never empty. `denied` names tools that the agent wanted and was not allowed."""
+    """The answer of an agent, trimmed and never empty. `denied` names tools that it was refused."""
 
     text: str
     usage: Usage | None = None
@@ -53,15 +53,15 @@ class AgentReply(Record, kw_only=True):
 
 
 def beyond_tools(options: Mapping[str, Value]) -> tuple[str, ...]:
-    """The options that a command-line tool cannot follow; a process of its own it always has."""
+    """Return the options that no command-line tool can follow. Each has a process of its own anyway."""
     return tuple(name for name in options if name != "own_process")
 
 
 class AgentFailed(AmplihackError):  # noqa: N818 - reads as what happened
-    """An agent that gave no answer.
+    """Raised when an agent gave no answer.
 
-    `transient` errors may be gone on the next try; `rate_limited` ones are transient and want a wait first,
-    of `retry_after` seconds where the other side said so.
+    A `transient` failure may not occur on the next try. A `rate_limited` one is transient and needs a pause
+    first: `retry_after` seconds if the provider gave a number.
     """
 
     def __init__(
@@ -88,17 +88,17 @@ class AgentFailed(AmplihackError):  # noqa: N818 - reads as what happened
 
     @property
     def details(self) -> str:
-        """What it printed last, for the error report; empty when it printed nothing."""
+        """Return what the agent printed last, for the error report; empty when it printed nothing."""
         sections = [("stdout", self.stdout_tail), ("stderr", self.stderr_tail)]
         return "\n".join(f"--- {name} (tail) ---\n{text.strip()}" for name, text in sections if text.strip())
 
 
 class AgentRunner(Protocol):
-    """Something that answers. `on_line` hears what it does meanwhile, a line at a time."""
+    """Answers prompts. While it works, it passes each line of its progress to `on_line`."""
 
     @property
     def name(self) -> str: ...
 
     async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
-        """The answer; raises AgentFailed."""
+        """Return the answer. Raises AgentFailed."""
         ...

@@ -1,4 +1,4 @@
-"""Where values go through variables: a value that is assigned is harmless until the variable is evaluated.
+"""Follow values through variables: an assigned value is harmless until the variable is evaluated.
 
 n={{v}}; (( n > 3 ))        x={{v}}; echo ${!x}        f() { (( $1 )); }; f {{v}}        c={{v}}; eval "$c"
 """
@@ -19,7 +19,7 @@ _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*|\$\{?[0-9@*]")
 
 
 def references(text: str) -> Iterator[str]:
-    """Yield the variables that a word expands, without those inside substitutions and lengths."""
+    """Yield the variables that a word expands, except inside substitutions and lengths."""
     for name in _REFERENCE.findall(_INSIDE.sub("", text)) if "$" in text else ():
         yield name if name[0].isalpha() or name[0] == "_" else ARGUMENTS
 
@@ -31,7 +31,7 @@ def identifiers(text: str) -> Iterator[str]:
 
 
 class ValueFlow(Record, frozen=False, eq=False, repr=False):
-    """What a script does with its variables, as far as its text shows it."""
+    """What a script does with its variables, as far as its text shows."""
 
     evaluated: set[str] = field(default_factory=set)  # as arithmetic or as a name
     executed: set[str] = field(default_factory=set)  # as a script
@@ -41,7 +41,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     _sources: dict[str, set[str]] = field(default_factory=dict)
 
     def assign(self, variable: str, text: str) -> None:
-        """Note that the value of a word goes to a variable."""
+        """Record that the value of a word is assigned to a variable."""
         if "$" in text:
             self._sources.setdefault(variable, set()).update(references(text))
 
@@ -67,7 +67,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
         return found
 
     def is_evaluated(self, mark: Mark, from_input: set[str]) -> bool:
-        """Whether a value gets to a variable that the script evaluates."""
+        """Tell whether a value reaches a variable that the script evaluates."""
         if mark.variables and (self.blind or not self.evaluated.isdisjoint(mark.variables)):
             return True
         return mark.is_input and not self.evaluated.isdisjoint(from_input)

@@ -1,4 +1,4 @@
-"""How a project's recipes differ from the repository that they came from."""
+"""Compare a project's recipes with the repository that they came from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class UpstreamReport(Record):
 
 
 def upstream_url(environment: Mapping[str, str]) -> str:
-    """The repository to compare with: RECIPE_RUNNER_UPSTREAM_URL, else the public one."""
+    """Return the repository to compare with: RECIPE_RUNNER_UPSTREAM_URL, else the public one."""
     return environment.get("RECIPE_RUNNER_UPSTREAM_URL", DEFAULT_URL)
 
 
@@ -38,7 +38,7 @@ def compare_with_upstream(
     *,
     environment: Mapping[str, str],
 ) -> UpstreamReport:
-    """Fetches the branch and says what taking its recipes would change here; changes no file.
+    """Fetch the branch and tell what taking its recipes would change here. Changes no file.
 
     The branch is kept under a name of our own, and the remote `upstream-<remote>` is added if there is none.
     Raises UsageError, NotFound outside a git repository, or GitFailed.
@@ -55,7 +55,7 @@ def compare_with_upstream(
 
 
 def check_url(url: str) -> None:
-    """Refuses what is not a plain web address. The messages never hold the URL: it may hide a password."""
+    """Refuse what is not a plain web address. Messages never hold the URL: it may contain a password."""
     fix = "use an address such as https://example.org/recipes.git"
     if not url.strip():
         raise UsageError("the upstream URL is empty", fix=fix)

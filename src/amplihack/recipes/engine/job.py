@@ -1,4 +1,4 @@
-"""What a run carries along: its options, what it has done, and the step that is at work."""
+"""Hold what the engine passes along: the options, the run, and the step at work with its outcome."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.agents import Usage
+from amplihack.recipes.agent_port import Usage
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.pace import Pace
 from amplihack.recipes.events import Event, LinesPrinted, Warned
@@ -40,7 +40,7 @@ class Options(Record, kw_only=True):
     approve_all: bool = False
 
     def excludes(self, tags: Sequence[str]) -> bool:
-        """Whether a step with these tags is left out; one without tags never is."""
+        """Tell whether a step with these tags is left out; a step without tags never is."""
         carried = frozenset(tags)
         if not carried:
             return False
@@ -48,10 +48,10 @@ class Options(Record, kw_only=True):
 
 
 class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
-    """A step that did not do what it promised, and what is known about that.
+    """Raised when a step did not do what it promised.
 
-    `transient` ones may be gone on the next try; `hopeless` ones never are; `final` ones end the recipe even
-    where it allows the step to fail.
+    A `transient` failure may not occur on the next try; a `hopeless` one always will. A `final` one ends the
+    recipe even if the step is allowed to fail.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
 
 
 class Done(Record, kw_only=True):
-    """What an action achieved."""
+    """The result of an action that succeeded."""
 
     text: str
     value: Value | Missing = MISSING  # when it is not simply what the text says
@@ -93,7 +93,7 @@ class Done(Record, kw_only=True):
 
 
 class Outcome(Record):
-    """What came of a sequence of steps."""
+    """The result of a sequence of steps."""
 
     results: tuple[StepResult, ...]
     sequel: Sequel
@@ -104,7 +104,7 @@ RunSteps: TypeAlias = "Callable[[Run, Sequence[Step], Frame], Awaitable[Outcome]
 
 
 class Run(Record, frozen=False):
-    """One run: the world, the options, and what concerns the run as a whole."""
+    """One run: the world, the options, and everything that concerns the run as a whole."""
 
     world: World
     options: Options
@@ -112,11 +112,11 @@ class Run(Record, frozen=False):
     steps: RunSteps  # runs a sequence; a step that holds others needs it, and is itself part of one
     ending: Ending | None = None  # set when a gate ends the run, wherever in the tree it stands
     ending_reason: str = ""
-    state: RunState = field(default_factory=RunState)  # of earlier lives too
+    state: RunState = field(default_factory=RunState)  # includes what happened before a crash
     person: asyncio.Lock = field(default_factory=asyncio.Lock)  # one question at a time
 
     def record(self, event: Event) -> None:
-        """Tell the journal first: what could not be recorded has not happened."""
+        """Write the event to the journal, then apply it. What could not be recorded has not happened."""
         self.world.journal.record(event)
         self.state.apply(event)
 
@@ -148,15 +148,16 @@ class Job(Record):
         self.run.world.journal.record(LinesPrinted(self.identity, stream, tuple(lines)))  # not in the state
 
     def claim(self, blank: StepResult) -> StepResult:
-        """Count the step, if it does something itself. Raises StepFailure when the limit is reached."""
+        """Count the step against the limit, if it works itself. Raises StepFailure at the limit."""
         budget, works = self.frame.budget, counts_as_step(self.step)
+        # A step that only holds others is not counted, but must not start when nothing inside it could run.
         limit = budget.take() if works else budget.exhausted()
         if limit is not None:
             raise StepFailure(f"Total step limit ({limit}) exceeded", hopeless=True, final=True)
         return replace(blank, executed=int(works))
 
     def recall(self) -> Instance | None:
-        """Return what an earlier life has finished here, with its effects on the variables and the budget."""
+        """Return what was finished here before a crash, and apply its variables and its step count again."""
         done = self.run.state.finished(self.identity)
         if done is not None:
             self.frame.scope.write(done.values, done.ledger)
@@ -167,7 +168,7 @@ class Job(Record):
         return self.step.on_error != "fail" and not failure.final
 
     def missing(self, names: tuple[KeyPath, ...], where: str) -> None:
-        """Warns about names that lead nowhere; under strict_vars they fail the step."""
+        """Warn about names that have no value; with strict variables, raise StepFailure."""
         if not names:
             return
         what = f"undefined in {where}: {', '.join(sorted({show_path(path) for path in names}))}"
@@ -177,7 +178,7 @@ class Job(Record):
 
 
 def cut_off(lost: int) -> str:
-    """Say how much of an output was too much for a step to keep."""
+    """Return a message that tells how much of an output was lost."""
     size = "1 byte" if lost == 1 else f"{lost:,} bytes"
     return f"the output was larger than a step can keep and was cut: {size} lost"
 

@@ -1,4 +1,4 @@
-"""What a word of a list begins, continues or ends: reserved words, functions, the first word of a command."""
+"""Handle a word by its role: reserved words, functions, assignments, the first word of a command."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from amplihack.recipes.templates.bash.blocks import (
     reopen_block,
 )
 from amplihack.recipes.templates.bash.builtins import DECLARES
-from amplihack.recipes.templates.bash.conditions import condition
 from amplihack.recipes.templates.bash.cursor import Cursor
+from amplihack.recipes.templates.bash.double_brackets import condition
 from amplihack.recipes.templates.bash.places import Refusal, Word, refuse
 
 _FUNCTION_PARENTHESES = pattern(r"(?:[ \t]|\\\n)*\((?:[ \t]|\\\n)*\)")
@@ -28,7 +28,7 @@ _COPROC_NAME = pattern(
 
 
 def take(c: Cursor, state: CommandList, found: Word) -> None:
-    """Settle a word by what the list expects."""
+    """Handle a word by what the list expects at this point."""
     _TAKE[state.expects](c, state, found)
 
 
@@ -89,7 +89,7 @@ def _take_variable(c: Cursor, state: CommandList, found: Word) -> None:
 
 
 def _take_in(c: Cursor, state: CommandList, found: Word) -> None:
-    """Read `in`; the words behind it are like those of an ordinary command. `do` begins the body."""
+    """Read `in`. The words after it are like those of an ordinary command; `do` begins the body."""
     state.expects = Expects.COMMAND
     if found.text == "in":
         state.command.loop = state.loop
@@ -122,7 +122,7 @@ def _begin(c: Cursor, state: CommandList, text: str) -> None:
 
 
 def _go_on(c: Cursor, state: CommandList, text: str) -> None:
-    """Read `then`, `elif`, `else` or `do`: another part of the same command."""
+    """Read `then`, `elif`, `else` or `do`, which begin another part of the same command."""
     if state.innermost in ("if", "then", "elif", "while", "until"):
         reopen_block(c.script, state, text)
     else:

@@ -15,7 +15,7 @@ import pytest
 
 from amplihack.errors import NotFound, NothingToUse, UsageError
 from amplihack.system.git import Git, GitFailed
-from amplihack.system.upstream import DEFAULT_URL, check_url, compare_with_upstream, upstream_url
+from amplihack.system.recipe_upstream import DEFAULT_URL, check_url, compare_with_upstream, upstream_url
 
 RECIPES = Path("amplifier-bundle", "recipes")
 

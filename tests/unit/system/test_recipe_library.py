@@ -14,9 +14,9 @@ from amplihack.recipes.model import Text
 from amplihack.recipes.naming import InvalidReference
 from amplihack.system import search_dirs
 from amplihack.system.home import Home
-from amplihack.system.library import BundleNotResolved, Library
-from amplihack.system.listing import list_library
 from amplihack.system.recipe_files import Refused
+from amplihack.system.recipe_library import BundleNotResolved, Library
+from amplihack.system.recipe_listing import list_library
 
 
 def put(path: Path, name: str | None = None, extra: str = "") -> Path:

@@ -1,4 +1,4 @@
-"""Marks in the environment of processes, by which they are found whatever has become of their parents.
+"""Mark processes by a variable in their environment, to find them after their parents are gone.
 
 A program may detach what it starts from its session, its group and its parent; the environment that it was
 started with stays. The variable holds one mark after the other, the outermost run first, each with a `;`:
@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 
-from amplihack.system.tokens import token
+from amplihack.system.random_tokens import token
 
 VARIABLE = "AMPLIHACK_PROCESS_MARK"
 _numbers = itertools.count(1)
@@ -27,7 +27,7 @@ def _of_process(pid: int) -> str:
 
 
 def starter() -> str:
-    """Return what the marks of all processes that this one starts begin with."""
+    """Return the common beginning of the marks of all processes that this one starts."""
     return f"{_of_process(os.getpid())}-"
 
 
@@ -37,12 +37,12 @@ def command_mark(step: str) -> str:
 
 
 def with_mark(environment: Mapping[str, str], mark: str) -> str:
-    """Return what the variable holds in the environment of a process with one more mark."""
+    """Return the value of the variable with one more mark."""
     return f"{environment.get(VARIABLE, '')}{mark};"
 
 
 def run_mark(environment: Mapping[str, str]) -> str:
-    """Return the mark, with its `;`, of the run whose processes start with this environment, if any."""
+    """Return the mark, with its `;`, of the run that this environment belongs to; empty if none."""
     mark = environment.get(VARIABLE, "").rstrip(";").rpartition(";")[2]
     return f"{mark};" if mark and ":" not in mark else ""  # with a `:` it is a process around us
 
@@ -53,10 +53,10 @@ def carries(marks: str, wanted: str) -> bool:
 
 
 def command_after(marks: str, run: str) -> str:
-    """Return the mark of the process of a run that is in these marks; that of the run comes with its `;`."""
+    """Return the mark of a run's process in these marks; `run` includes its `;`."""
     return marks.partition(run)[2].partition(";")[0]
 
 
 def step_of(mark: str) -> str:
-    """Return the step that the process with this mark is for."""
+    """Return the step of the process with this mark."""
     return mark.partition(":")[2]

@@ -1,4 +1,4 @@
-"""Which variables a tree mentions, and what it is worth without any."""
+"""Find the variables that a condition uses, and the value of an expression that uses none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from amplihack.records import Record
 
 
 class VariableReference(Record):
-    """A variable that a condition mentions; `quoted` when it is a placeholder inside a quoted text."""
+    """A use of a variable in a condition; `quoted` if it is a placeholder inside a quoted text."""
 
     path: KeyPath
     column: int
@@ -29,14 +29,14 @@ class VariableReference(Record):
 
 
 def references(tree: Expression) -> tuple[VariableReference, ...]:
-    """Return every mention in the order of the text, with as much of its path as is constant."""
+    """Return every use of a variable in text order, each with the constant part of its path."""
     return tuple(_references(tree))
 
 
 def known(tree: Expression, rules: Rules = AMPLIHACK) -> Value | Missing:
-    """Return the value of an expression that mentions no variable, else MISSING.
+    """Return the value of an expression that uses no variable, otherwise MISSING.
 
-    Raises ConditionError where such an expression can only fail.
+    Raises ConditionError if evaluating such an expression always fails.
     """
     return MISSING if mentions_variables(tree) else evaluate(tree, {}, rules)
 
@@ -60,7 +60,7 @@ def _references(node: Expression) -> Iterator[VariableReference]:
 
 
 def _constant_path(node: Expression) -> KeyPath:
-    """`a.b['c'][0]` as a path; empty where the expression is no such chain."""
+    """Return `a.b['c'][0]` as a path; empty if the expression is no such chain."""
     steps: list[str] = []
     if isinstance(node, Name):  # nearly always
         return (node.name,)

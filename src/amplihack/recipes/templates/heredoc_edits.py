@@ -1,4 +1,4 @@
-"""Quoted heredocs: the only text of a script that values enter."""
+"""Put values into quoted heredocs, the only text of a script that values enter."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def apply_edits(template: str, edits: Sequence[Edit]) -> str:
 
 
 class Values(Record):
-    """The texts and the variable names of all paths, and where fresh words come from."""
+    """The texts and variable names of all paths, and the source of fresh words."""
 
     texts: Mapping[KeyPath, str]
     names: Mapping[KeyPath, str]
@@ -40,7 +40,7 @@ class Values(Record):
 
 
 def heredoc_edits(template: str, places: Sequence[Place], values: Values) -> Iterator[Edit]:
-    """What puts the values into quoted heredocs, and keeps them from ending one."""
+    """Yield the edits that put values into quoted heredocs and keep a value from ending one."""
     inside: dict[Heredoc, list[Place]] = {}
     for place in places:
         if place.heredoc and place.quoting is Quoting.QUOTED_HEREDOC:
@@ -70,7 +70,7 @@ def _inlining(template: str, heredoc: Heredoc, places: Sequence[Place], values: 
 
 
 def _referring(template: str, heredoc: Heredoc, places: Sequence[Place], values: Values) -> Iterator[Edit]:
-    """The same heredoc without quotes: the author's text escaped, references instead of the values."""
+    """Yield edits for the heredoc without quotes: its text escaped, with references instead of values."""
     pieces = [re.sub(r"[\\$`]", r"\\\g<0>", piece) for piece in _pieces(template, heredoc, places)]
     body = _joined(pieces, [f"${{{values.names[place.placeholder.path]}}}" for place in places])
     fresh = _fresh(body, values.token, template, heredoc)
@@ -80,7 +80,7 @@ def _referring(template: str, heredoc: Heredoc, places: Sequence[Place], values:
 
 
 def _pieces(template: str, heredoc: Heredoc, places: Sequence[Place]) -> list[str]:
-    """The author's text before, between and behind the placeholders."""
+    """Return the author's text before, between and after the placeholders."""
     bounds = [
         heredoc.body[0],
         *(edge for place in places for edge in (place.start, place.end)),
@@ -99,7 +99,7 @@ def _without_tabs(pieces: Sequence[str]) -> list[str]:
 
 
 def _could_end(body: str, delimiter: str) -> bool:
-    """Whether any line begins with the delimiter: in `$(...)` that is already enough for bash."""
+    """Tell whether a line begins with the delimiter: in `$(...)` that is enough for bash to end there."""
     return re.search(rf"^\t*{re.escape(delimiter)}", body, re.MULTILINE) is not None
 
 

@@ -1,0 +1,90 @@
+"""Many steps against a shell that starts bash as often."""
+
+from __future__ import annotations
+
+from benchmarks.bench import Bench
+from benchmarks.table import Row
+from benchmarks.workloads import bash_steps, foreach, sub_recipes
+
+_LOOP = "a shell loop"
+_SPAWN = "the start of bash"
+_TURNS = 8
+
+
+def hundred(bench: Bench) -> list[Row]:
+    workload = bash_steps(bench.folder, 100)
+    peers, failed = bench.peers_on(workload)
+    costs = bench.measure({_LOOP: bench.loop(100), "run": bench.run(workload), **peers}, _TURNS)
+    base = costs[_LOOP]
+    others = bench.others(costs, failed, base)
+    return [Row("100 steps, whole command", _LOOP, bench.ratio(costs["run"], base), 1.8, others=others)]
+
+
+def one_more(bench: Bench) -> list[Row]:
+    """Measure 101 steps less one step."""
+    peers: dict[int, dict[str, str]] = {}
+    works = {_LOOP: bench.loop(100)}
+    failed: list[str] = []
+    for variables in (2, 1000):
+        for count in (1, 101):
+            workload = bash_steps(bench.folder, count, variables)
+            works[f"{variables}/{count}"] = bench.run(workload)
+            if variables == 2:
+                found, cannot = bench.peers_on(workload)
+                peers[count] = {name: f"{name}/{count}" for name in found}
+                works |= {f"{name}/{count}": work for name, work in found.items()}
+                failed += [name for name in cannot if name not in failed]
+    costs = bench.measure(works, _TURNS)
+    spawn = costs[_LOOP] / 100
+    others: dict[str, float | None] = {
+        name: bench.ratio((costs[peers[101][name]] - costs[first]) / 100, spawn)
+        for name, first in peers[1].items()
+        if name in peers[101]
+    }
+    few, many = (
+        bench.ratio((costs[f"{variables}/101"] - costs[f"{variables}/1"]) / 100, spawn)
+        for variables in (2, 1000)
+    )
+    return [
+        Row("one more step, 2 variables", _SPAWN, few, 1.5, others={**others, **dict.fromkeys(failed)}),
+        Row("one more step, 1,000 variables", _SPAWN, many, 1.5),
+    ]
+
+
+def loops(bench: Bench) -> list[Row]:
+    many, few = (200, 50) if bench.quick else (1000, 250)
+    large, small = foreach(bench.folder, many), foreach(bench.folder, few)
+    peers, failed = bench.peers_on(large)
+    works = {
+        _LOOP: bench.loop(many),
+        "large": bench.run(large),
+        "small": bench.run(small),
+        "one": bench.run(foreach(bench.folder, 1)),
+        **peers,
+    }
+    costs = bench.measure(works, 4)
+    base = costs[_LOOP]
+    growth = bench.ratio(
+        (costs["large"] - costs["one"]) / (many - 1), (costs["small"] - costs["one"]) / (few - 1)
+    )
+    others = bench.others(costs, failed, base)
+    return [
+        Row(f"foreach of {many:,}", _LOOP, bench.ratio(costs["large"], base), 1.6, others=others),
+        Row(f"one round of {many:,}", f"one of {few} (1 is linear)", growth, 1.2),
+    ]
+
+
+def shapes(bench: Bench) -> list[Row]:
+    """Measure steps in a group and in sub-recipes, which have no bar."""
+    wide = bash_steps(bench.folder, 200, fields="parallel_group: g, ")
+    works = {
+        "loop of 200": bench.loop(200),
+        "wide": bench.run(wide),
+        "loop of 50": bench.loop(50),
+        "calls": bench.run(sub_recipes(bench.folder, 50)),
+    }
+    costs = bench.measure(works, 4)
+    return [
+        Row("a parallel group of 200", _LOOP, bench.ratio(costs["wide"], costs["loop of 200"])),
+        Row("50 sub-recipes", _LOOP, bench.ratio(costs["calls"], costs["loop of 50"])),
+    ]

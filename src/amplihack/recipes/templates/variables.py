@@ -1,0 +1,176 @@
+"""The shell variables that a scope stands for, found without spelling all of them out at every step.
+
+Values are never changed in place: one that is the same object as at the step before is the same value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+from amplihack.patterns import pattern
+from amplihack.recipes.templates.names import PREFIX, name_part, unfit, variable_name
+from amplihack.recipes.templates.reserved import is_reserved
+from amplihack.recipes.values import MISSING, Missing, Value, to_text
+
+SMALL = 8 * 1024  # bytes; what a script does not mention goes along only up to this size
+_DEEPEST = 16
+_SCALARS = frozenset({type(None), bool, int, float, str})
+_IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_FAVOURED = pattern(r"task_description|repo_path|existing_branch|should_\w*", re.IGNORECASE)
+
+Variable: TypeAlias = tuple[str, str, int, str]  # name, text, bytes in the environment, why it is unfit
+
+
+def shell_variables(scope: Mapping[str, Value]) -> dict[str, str]:
+    """Return every variable that a scope stands for: `RECIPE_VAR_*`, flattened members, upper-case aliases.
+
+    The plain names come before the aliases. Where two variables share a name, the first counts.
+    """
+    variables: dict[str, str] = {}
+    for key, value in scope.items():
+        for name, each in _flattened(variable_name((key,)), value):
+            variables.setdefault(name, to_text(each))
+    for key, value in scope.items():
+        if _is_scalar(value) and (alias := alias_name(key)):
+            variables.setdefault(alias, to_text(value))
+    return variables
+
+
+@lru_cache(maxsize=64)  # the rounds of a loop run one script
+def mentioned_names(source: str) -> tuple[str, ...]:
+    """Return the words of a script that can be the name of a variable of ours."""
+    words = dict.fromkeys(_IDENTIFIER.findall(source))
+    return tuple(word for word in words if word.startswith(PREFIX) or word == word.upper())
+
+
+@lru_cache(maxsize=16_384)  # the same names come back at every step of a run
+def alias_name(key: str) -> str:
+    """Return the upper-case alias of a variable, or nothing if it has none."""
+    alias = key.upper()
+    return alias if _IDENTIFIER.fullmatch(key) and not is_reserved(alias) else ""
+
+
+class VariableIndex:
+    """Finds the variables of a scope by name, and those that are small.
+
+    One index serves all steps of a run. It remembers names, and what it made of values that are still there.
+    """
+
+    def __init__(self) -> None:
+        self._keys: dict[str, list[str]] = {}  # keys of the scope, by plain name and by alias
+        self._known: set[str] = set()
+        self._favoured: list[str] = []
+        self._values: dict[str, Value] = {}  # the values that these two were made of
+        self._plain: dict[str, list[Variable]] = {}
+        self._aliases: dict[str, list[Variable]] = {}
+
+    def learn(self, scope: Mapping[str, Value]) -> None:
+        """Take note of the names that are new in a scope. The other questions are about such a scope."""
+        if scope.keys() <= self._known:
+            return
+        for key in sorted(scope.keys() - self._known):
+            for name in {variable_name((key,)), alias_name(key)} - {""}:
+                self._keys.setdefault(name, []).append(key)
+            if _FAVOURED.fullmatch(name_part(key)):
+                self._favoured.append(key)
+        self._known |= scope.keys()
+
+    def find(self, scope: Mapping[str, Value], name: str) -> Value | Missing:
+        """Return the value that a variable of this name holds."""
+        for key in self._in_order(scope, _owners(name)):
+            found = _inside(variable_name((key,)), scope[key], name)
+            if not isinstance(found, Missing):
+                return found
+        for key in self._in_order(scope, (name,)):
+            if _is_scalar(scope[key]) and alias_name(key) == name:
+                return scope[key]
+        return MISSING
+
+    def favoured(self, scope: Mapping[str, Value]) -> list[Variable]:
+        """Return the small variables that recipes rely on without mentioning them."""
+        return self.small({key: scope[key] for key in self._favoured if key in scope})
+
+    def small(self, scope: Mapping[str, Value], most: int = 1_000) -> list[Variable]:
+        """Return the first variables that hold small scalars, aliases last; a name may come twice.
+
+        Items of lists are left out: nobody asks for them by number.
+        """
+        found: list[Variable] = []
+        for variables in (self._plain, self._aliases):
+            for key, value in scope.items():
+                if self._values.get(key, MISSING) is not value:
+                    self._note(key, value)
+                found += variables[key]
+                if len(found) >= most:
+                    return found[:most]
+        return found
+
+    def _note(self, key: str, value: Value) -> None:
+        names = _flattened(variable_name((key,)), value, lists=False)
+        alias = alias_name(key) if _is_scalar(value) else ""
+        self._values[key] = value
+        self._plain[key] = _small((name, each) for name, each in names if _is_scalar(each))
+        self._aliases[key] = _small([(alias, value)] if alias else [])
+
+    def _in_order(self, scope: Mapping[str, Value], names: Iterable[str]) -> list[str]:
+        """Return the keys that these names may stand for, as they follow each other in the scope."""
+        found = [key for name in names for key in self._keys.get(name, ()) if key in scope]
+        if len(found) > 1:
+            position = {key: number for number, key in enumerate(scope)}
+            found.sort(key=position.__getitem__)
+        return found
+
+
+def size_of(name: str, text: str) -> int:
+    """Return the bytes of `NAME=value` and its end in the environment."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return len(name) + size + 2
+
+
+def _small(named: Iterable[tuple[str, Value]]) -> list[Variable]:
+    texts = ((name, to_text(value)) for name, value in named)
+    sizes = ((name, text, size_of(name, text)) for name, text in texts)
+    return [(name, text, size, unfit(text)) for name, text, size in sizes if size <= SMALL]
+
+
+def _owners(name: str) -> Iterator[str]:
+    """Yield the plain names under which a variable can stand: `a__b` is `a__b`, or the member `b` of `a`."""
+    end = name.find("__")
+    while end >= 0:
+        yield name[:end]
+        end = name.find("__", end + 1)
+    yield name
+
+
+def _inside(name: str, value: Value, wanted: str, depth: int = 1) -> Value | Missing:
+    """Return the first member of that name, in the order of `_flattened`."""
+    if name == wanted:
+        return value
+    if depth < _DEEPEST and wanted.startswith(f"{name}__"):
+        for key, item in _members(value):
+            found = _inside(f"{name}__{name_part(key)}", item, wanted, depth + 1)
+            if not isinstance(found, Missing):
+                return found
+    return MISSING
+
+
+def _flattened(name: str, value: Value, depth: int = 1, *, lists: bool = True) -> Iterator[tuple[str, Value]]:
+    """Yield the value under its name, and its members under theirs."""
+    yield name, value
+    if depth < _DEEPEST and not _is_scalar(value) and (lists or isinstance(value, Mapping)):
+        for key, item in _members(value):
+            yield from _flattened(f"{name}__{name_part(key)}", item, depth + 1, lists=lists)
+
+
+def _members(value: Value) -> Iterator[tuple[str, Value]]:
+    if isinstance(value, Mapping):
+        yield from value.items()
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        yield from ((str(index), item) for index, item in enumerate(value))
+
+
+def _is_scalar(value: Value) -> bool:
+    return type(value) in _SCALARS

@@ -1,0 +1,55 @@
+"""Ask a person to approve a stage, if there is a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+
+from amplihack.recipes.ports import Decision
+
+
+class Nobody:
+    """Answers None, because there is no terminal to ask on."""
+
+    async def decide(self, stage: str, prompt: str) -> Decision | None:  # noqa: ARG002 - the port's words
+        return None
+
+
+class PersonAtTerminal:
+    """Asks on the terminal, between `before` and `after`, so that live progress makes room."""
+
+    def __init__(self, before: Callable[[], None], after: Callable[[], None]) -> None:
+        self._before, self._after = before, after
+
+    async def decide(self, stage: str, prompt: str) -> Decision | None:
+        self._before()
+        try:
+            sys.stderr.write(f"\n{prompt.strip()}\n\nApprove stage '{stage}'? [y/N, or n and a reason] ")
+            sys.stderr.flush()
+            return _decision(await _line())
+        finally:
+            self._after()
+
+
+async def _line() -> str:
+    """Read one line from the terminal. Cancelling it leaves no thread waiting."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    descriptor = sys.stdin.fileno()
+    loop.add_reader(descriptor, _resolve, ready)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(descriptor)
+    return sys.stdin.readline()
+
+
+def _resolve(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+def _decision(answer: str) -> Decision:
+    word, _, rest = answer.strip().partition(" ")
+    return Decision(word.lower() in ("y", "yes"), rest.strip())

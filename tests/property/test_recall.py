@@ -1,0 +1,77 @@
+"""Random recipes that crash at random moments and go on from their journals end as if nothing happened."""
+
+from __future__ import annotations
+
+import json
+import os
+from random import Random
+
+import pytest
+from tests.support.fake_world import FakeJournal, FakeWorld
+from tests.support.random_recipes import ANSWERS, World, random_world
+
+from amplihack.recipes.events import Event, from_json, to_json
+from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.run_state import RunState
+from amplihack.records import replace
+
+BLOCK = 50
+BLOCKS = int(os.environ.get("SEMANTICS_EXAMPLES", "300")) // BLOCK
+CRASHES = 4  # for each recipe
+
+
+class Crash(BaseException):
+    """The process is gone."""
+
+
+class Crashing(FakeJournal):
+    crash_after: int | None = None
+
+    def record(self, event: Event) -> None:
+        if self.crash_after is not None and len(self.events) >= self.crash_after:
+            raise Crash
+        super().record(event)
+
+
+def live(world: World, past: list[Event], crash_after: int | None) -> tuple[list[Event], RunResult | None]:
+    """Return what was recorded, and the result of a run that lived to its end."""
+    fake = FakeWorld({**ANSWERS}, dict(world.recipes))
+    fake.journal = journal = Crashing(past=past)
+    journal.crash_after = crash_after
+    try:
+        result = fake.run(world.main, include_tags=world.include_tags, exclude_tags=world.exclude_tags)
+    except (Crash, BaseExceptionGroup):
+        return journal.events, None
+    return journal.events, result
+
+
+def stored(events: list[Event]) -> list[Event]:
+    return [from_json(json.loads(json.dumps(to_json(event)))) for event in events]
+
+
+def timeless(result: RunResult) -> RunResult:
+    return replace(result, duration=None, step_results=tuple(map(_timeless, result.step_results)))
+
+
+def _timeless(step: StepResult) -> StepResult:
+    return replace(step, duration=None, children=tuple(map(_timeless, step.children)))
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_a_crash_changes_nothing_about_the_end(block: int) -> None:
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        world, random = random_world(seed), Random(seed)  # noqa: S311 - nothing secret
+        whole, expected = live(world, [], None)
+        assert expected is not None
+        assert RunState(whole).results() == expected.step_results, seed
+        for _ in range(CRASHES):
+            past: list[Event] = []
+            result: RunResult | None = None
+            for life in range(3):
+                crash_after = None if life == 2 else 1 + random.randrange(len(whole))
+                recorded, result = live(world, past, crash_after)
+                past = stored([*past, *recorded])
+                if result is not None:
+                    break
+            assert result is not None, seed
+            assert timeless(result) == timeless(expected), seed
