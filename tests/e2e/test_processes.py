@@ -336,7 +336,7 @@ async def test_a_full_disk_ends_the_process_and_says_so(
     def full(file: int, data: bytes) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("amplihack.system.spool._write_all", full)
+    monkeypatch.setattr("amplihack.system.spool.write_all", full)
     with pytest.raises(ProcessError, match="No space left"):
         await run_process(place.bash("yes"))
 
