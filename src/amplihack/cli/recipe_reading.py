@@ -22,6 +22,7 @@ from amplihack.cli.show import (
     place,
     printable,
     problem_json,
+    show_dialect,
     show_problems,
 )
 from amplihack.errors import NotFound, Problem
@@ -94,6 +95,9 @@ def answer_check(options: argparse.Namespace) -> int:
     found = [problem for answer in answers for problem in answer.findings]
     not_found = [problem for answer in answers for problem in answer.not_found]
     show_problems(not_found)
+    for each in read:
+        if each.opened:
+            show_dialect(each.opened.decoded, each.file)
     if options.sarif:
         from amplihack.recipes.check import to_sarif
         from amplihack.version import __version__
@@ -133,7 +137,9 @@ def answer_explain(options: argparse.Namespace) -> int:
     from amplihack.recipes.explain import describe, explain
 
     workspace = open_workspace(options.recipe_dir, options.working_dir)
-    recipe = open_recipe(workspace, options.recipe).located.recipe
+    opened = open_recipe(workspace, options.recipe)
+    recipe = opened.located.recipe
+    show_dialect(opened.decoded, options.recipe)
     if options.json:
         out_json(describe(recipe))
     else:

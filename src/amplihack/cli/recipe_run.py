@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amplihack.cli.arguments import add_common
 from amplihack.cli.guard import INTERRUPTED
 from amplihack.cli.interrupts import telling_the_result
-from amplihack.cli.show import flush_out, out, out_json, show_problems
+from amplihack.cli.show import flush_out, out, out_json, show_dialect, show_problems
 from amplihack.errors import UsageError
 from amplihack.records import as_dict
 from amplihack.system.agent_tools.table import choices
@@ -104,6 +104,7 @@ def answer_run(options: argparse.Namespace) -> int:
     workspace = open_workspace(options.recipe_dir, options.working_dir)
     opened = open_recipe(workspace, options.recipe)
     show_problems(opened.decoded.warnings)
+    show_dialect(opened.decoded, options.recipe)
     recipe = opened.located.recipe
     values = overrides(_given(options), workspace.home, recipe.context)
     request = _request(options)

@@ -34,6 +34,17 @@ class Decoded(Record):
     recipe: Recipe | None
     problems: tuple[Problem, ...]
     verdict: Verdict
+    differences: tuple[str, ...] = ()  # what the dialect changes in this file
+
+    @property
+    def told_dialect(self) -> str:
+        """Say in which dialect the file was read; empty where it says so itself or it does not matter."""
+        if self.verdict.stated or self.verdict.dialect == "amplihack" or not self.differences:
+            return ""
+        return (
+            f"read as `dialect: amplifier`, because {self.verdict.reason}: {'; '.join(self.differences)}."
+            " State `dialect:` to settle it"
+        )
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
@@ -61,13 +72,13 @@ def decode(document: Document) -> Decoded:
         report.add("wrong-type", what, document.root.where, "begin with `name:` and `steps:`")
         return Decoded(None, report.in_file_order(), Verdict("amplihack"))
     verdict = detect(document.root)
-    recipe = _recipe(document.root, verdict, report)
-    return Decoded(recipe, report.in_file_order(), verdict)
-
-
-def _recipe(root: Mapping, verdict: Verdict, report: Report) -> Recipe:
-    fields = read_table(root, RECIPE, "", report)
     reader = StepReader(verdict.dialect, report)
+    recipe = _recipe(document.root, verdict, reader, report)
+    return Decoded(recipe, report.in_file_order(), verdict, tuple(sorted(reader.differences)))
+
+
+def _recipe(root: Mapping, verdict: Verdict, reader: StepReader, report: Report) -> Recipe:
+    fields = read_table(root, RECIPE, "", report)
     stages = _stages(fields, reader, report)
     _check_top(fields, stages, verdict, report)
     declared, required = _declared(fields)
@@ -172,6 +183,7 @@ def _stage(node: Mapping, reader: StepReader, report: Report) -> Stage:
     name = name_node.text if isinstance(name_node, Scalar) else ""
     owner = f"Stage '{name}': "
     fields = read_table(node, STAGE, owner, report)
+    reader.compare(fields, "condition")
     steps = reader.steps(fields.nodes.get("steps"), "steps")
     if not name.strip():
         report.add("no-name", "every stage needs a 'name'", node.where, "add `name: what-it-does`")

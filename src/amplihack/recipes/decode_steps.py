@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
+from amplihack.recipes.conditions.dialects import depends_on_dialect
 from amplihack.recipes.fields import RECURSION, RETRY, STEP, Dialect, Kind
 from amplihack.recipes.model import (
     Action,
@@ -26,6 +27,11 @@ from amplihack.recipes.reading import Fields, Report, mappings, read_table
 from amplihack.recipes.values import Value, to_json
 
 _MISSING = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
+# What the other dialect means, in the words of the line that tells it.
+_CONDITIONS = 'conditions take the texts "false" and "0" as false, and numbers in texts as numbers'
+_ISOLATION = "sub-recipes see only their `context:`"
+_STAGING = "what agents change is not staged"
+_JSON = "agents are told to answer with JSON"
 _KINDS: dict[type[Action], tuple[str, str]] = {
     Bash: ("bash", "a bash step"),
     Agent: ("agent", "an agent step"),
@@ -40,6 +46,13 @@ class StepReader:
     def __init__(self, dialect: Dialect, report: Report) -> None:
         self.dialect = dialect
         self.report = report
+        self.differences: dict[str, None] = {}  # what the dialect changes in this file
+
+    def compare(self, fields: Fields, *names: str) -> None:
+        """Note it where a condition among these fields can depend on the dialect."""
+        tests = filter(None, map(fields.test, names))
+        if any(depends_on_dialect(test.condition.tree) for test in tests):
+            self.differences[_CONDITIONS] = None
 
     def steps(self, node: Node | None, what: str) -> tuple[Step, ...]:
         found = mappings(node, what, self.report)
@@ -54,6 +67,7 @@ class StepReader:
             self.report.add(
                 "no-id", "Every step must have a non-empty 'id' field", node.where, "add `id: what-it-does`"
             )
+        self.compare(fields, "condition", "while_condition", "break_when")
         action = self._action(fields, owner)
         self._no_effect(fields, action, owner)
         return Step(
@@ -131,6 +145,10 @@ class StepReader:
         )
 
     def _agent(self, fields: Fields, owner: str) -> Agent:
+        if "auto_stage" not in fields:
+            self.differences[_STAGING] = None
+        if _json_rule(fields):
+            self.differences[_JSON] = None
         return Agent(
             prompt=fields.text("prompt") or Text(_described(fields)),
             agent=fields.word("agent"),
@@ -163,6 +181,8 @@ class StepReader:
 
     def _sub_recipe(self, fields: Fields, owner: str) -> SubRecipe:
         default = "isolated" if self.dialect == "amplifier" else "inherit"
+        if "context_mode" not in fields:
+            self.differences[_ISOLATION] = None
         return SubRecipe(
             recipe=fields.text("recipe") or Text(""),
             context=fields.map("context"),
