@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
+from amplihack.documents.suggest import closest
 from amplihack.recipes.conditions.dialects import depends_on_dialect
 from amplihack.recipes.fields import RECURSION, RETRY, STEP, Dialect, Kind
 from amplihack.recipes.model import (
@@ -133,15 +134,17 @@ class StepReader:
         return Body(self.steps(body, f"{owner}steps"))
 
     def _missing(self, fields: Fields, kind: Kind, owner: str) -> None:
-        needed = _MISSING[kind]
+        needed, stated = _MISSING[kind], "type" in fields
         if needed in fields.nodes or (kind == "agent" and _described(fields)):
             return
+        what = f"{owner}{kind} step is missing a '{needed}' field"
+        fix = f"add `{needed}:`" if stated or kind != "bash" else "add `command:`, `prompt:` or `recipe:`"
+        misspelt = closest(needed, [key for key in fields.node.entries if key not in STEP.known])
         self.report.add(
             f"no-{needed}",
-            f"{owner}{kind} step is missing a '{needed}' field",
+            what,
             fields.node.where,
-            f"add `{needed}:`",
-            "error" if self.dialect == "amplifier" else "warning",
+            f"write `{needed}:` for `{misspelt}:`" if misspelt else fix,
         )
 
     def _agent(self, fields: Fields, owner: str) -> Agent:

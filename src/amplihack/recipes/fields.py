@@ -49,6 +49,7 @@ class Field(Record, kw_only=True):
     choices: tuple[str, ...] = ()
     table: str = ""  # the table of a nested mapping
     prose: bool = False  # accepted for the reader's sake; the engine does not act on it
+    instead: str = ""  # what to write where such a field looks as if the engine did
 
 
 class FieldTable(Record, cached=True):  # no slots: `known` is computed once and kept
@@ -144,9 +145,6 @@ STAGE = FieldTable(
         Field(name="condition", shape="condition", doc="The stage runs only if this holds."),
         Field(name="steps", shape="tables", table="step", required=True, doc="At least one step."),
         Field(name="approval", shape="table", table="approval", doc="A gate that a person opens."),
-        Field(name="approval_required", shape="any", prose=True, doc="Not a gate: write `approval`."),
-        Field(name="auto_approve_if", shape="any", prose=True, doc="Not a gate: write `approval`."),
-        Field(name="approval_message", shape="any", prose=True, doc="Not a gate: write `approval`."),
     ),
 )
 
@@ -323,7 +321,8 @@ STEP = FieldTable(
         Field(name="task", shape="text", doc="What the agent is asked to do, when there is no `prompt`."),
         Field(name="skill", shape="text", prose=True, doc="A skill to use; name it in the prompt."),
         Field(name="actions", shape="any", prose=True, doc="Notes for readers."),
-        Field(name="until", shape="any", prose=True, doc="Notes for readers; loops use `break_when`."),
+        Field(name="until", shape="any", prose=True, doc="Notes for readers; loops use `break_when`.",
+              instead="write `break_when:` on a loop, or rename it to x-until to keep it as a note"),
     ),
 )  # fmt: skip
 

@@ -30,11 +30,6 @@ class Text(Record):
     def where(self) -> Location:
         return self.node.where if self.node else NOWHERE
 
-    @property
-    def absent(self) -> bool:
-        """True when the file says nothing here at all, which is less than an empty text."""
-        return self.node is None and not self.text
-
     def at(self, offset: int) -> Location:
         """The place of a character that counts from 0."""
         return self.node.locate(offset) if self.node else NOWHERE

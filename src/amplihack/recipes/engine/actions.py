@@ -67,9 +67,6 @@ async def _once(job: Job) -> Done:
     try:
         limit = _time_limit(job)
         match job.step.action:
-            case Bash(command=text) | Agent(prompt=text) if text.absent:
-                field = "command" if isinstance(job.step.action, Bash) else "prompt"
-                raise StepFailure(f"{job.step.kind} step is missing a '{field}' field", hopeless=True)
             case Bash() as action:
                 done = await run_bash(job, action, limit)
             case Agent() as action:

@@ -53,7 +53,13 @@ def _find(job: Job, action: SubRecipe) -> tuple[str, Located]:
     job.missing(rendered.missing, "recipe")
     name = rendered.text.strip()
     if not name:
-        raise StepFailure("Recipe step is missing the 'recipe' field", hopeless=True)
+        written = action.recipe.text.strip()
+        raise StepFailure(
+            f"'recipe: {written}' names no recipe: it renders empty"
+            if written
+            else "Recipe step is missing the 'recipe' field",
+            hopeless=True,
+        )
     try:
         return name, job.run.world.recipes.sub_recipe(name, frame.path)
     except AmplihackError as error:
