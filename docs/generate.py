@@ -60,6 +60,7 @@ FILE_CODES = {
     "steps-and-stages": "A recipe with `steps` and `stages`; it may have one of them.",
     "two-loops": "A step with `foreach` and `while_condition`; it may have one of them.",
     "unknown-field": "A field that nothing reads: probably a typo. Yours may begin with `x-`.",
+    "unknown-type": "A type of an input that nobody knows, so that it is not checked.",
     "version-form": "A version that readers of other tools may not understand.",
     "wrong-type": "A field that holds the wrong kind of value.",
 }

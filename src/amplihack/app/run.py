@@ -12,6 +12,7 @@ from amplihack.app.adapter import ExecutionListener
 from amplihack.app.run_listeners import listening, redactor_for
 from amplihack.app.run_request import RunRequest
 from amplihack.app.run_world import Book, open_world
+from amplihack.app.variables import start_with
 from amplihack.app.workspace import Opened, Workspace
 from amplihack.errors import Problem, RecipeError
 from amplihack.recipes.engine import run_recipe
@@ -32,6 +33,7 @@ async def run(
     listener of the request has heard its result by then. Raises AmplihackError if the run cannot begin.
     """
     request = replace(request, run_id=request.run_id or _new_run_id(), working_dir=str(workspace.directory))
+    opened, values = start_with(workspace, opened, values)
     _refuse(workspace, opened, values, request)
     async with (
         listening(workspace, opened.located.recipe, values, request) as journal,
@@ -74,6 +76,7 @@ def forecast(
     workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest
 ) -> tuple[Forecast, ...]:
     """Tell what a run would do, sub-recipes included, with secrets masked."""
+    opened, values = start_with(workspace, opened, values)
     redactor = redactor_for(workspace, opened.located.recipe, values)
     steps = forecast_recipe(opened.located, values, Book(workspace, on_recipe=redactor.know), request)
     return tuple(

@@ -81,10 +81,10 @@ RECIPE = FieldTable(
                   "only the other community's tool could have meant the file."),
         Field(name="context", shape="map", doc="Variables and their default values."),
         Field(name="parameters", shape="any",
-              doc="Declared inputs: a map of name to `{type, required, default, description}`; "
-                  "the defaults become variables."),
+              doc="Declared inputs: a map of names to what is said of them, as in *input*; the defaults "
+                  "become variables."),
         Field(name="inputs", shape="any",
-              doc="Declared inputs: a list of `{name, description, default}`, or a map as in `parameters`."),
+              doc="Declared inputs: a list of *input*, each with its `name`, or a map as in `parameters`."),
         Field(name="context_validation", shape="texts",
               doc="Checks of variables before the first step: `nonempty`, `git_repo`, `path` or `optional`."),
         Field(name="secrets", shape="words",
@@ -112,6 +112,24 @@ RECIPE = FieldTable(
         Field(name="config", shape="any", prose=True, doc="Notes for other tools."),
         Field(name="error_handling", shape="any", prose=True, doc="Notes for readers."),
         Field(name="integration", shape="any", prose=True, doc="Notes for readers."),
+    ),
+)  # fmt: skip
+
+INPUT = FieldTable(
+    "input",
+    "What a recipe says of one input, in `parameters` or `inputs`. It is checked before the first step.",
+    (
+        Field(name="name", shape="text", doc="The variable, where `inputs` is a list."),
+        Field(name="description", shape="text", doc="What it is for; `recipe run RECIPE --help` shows it."),
+        Field(name="type", shape="text",
+              doc="`string`, `integer`, `number`, `boolean`, `list` or `map`; a text that spells it counts."),
+        Field(name="required", shape="flag", default="false", doc="Nothing runs while it is empty."),
+        Field(name="default", shape="any", doc="Its value when nobody gives one."),
+        Field(name="enum", shape="any", aliases=("choices", "options"), doc="The values that it may have."),
+        Field(name="env", shape="text",
+              doc="A variable of the environment that gives its default; it counts more than `default`."),
+        Field(name="example", shape="any", prose=True, aliases=("examples",), doc="Notes for readers."),
+        Field(name="format", shape="any", prose=True, doc="Notes for readers."),
     ),
 )  # fmt: skip
 
@@ -330,6 +348,7 @@ TABLES: dict[str, FieldTable] = {
     table.name: table
     for table in (
         RECIPE,
+        INPUT,
         STAGE,
         APPROVAL,
         STEP,

@@ -243,6 +243,17 @@ class RateLimit(Record):
     backoff: Backoff | None = Backoff()
 
 
+class Input(Record):
+    """What a recipe says of an input."""
+
+    description: str = ""
+    type: str = ""
+    choices: tuple[Value, ...] = ()
+    env: str = ""  # the variable of the environment that gives its default
+    required: bool = False
+    where: Location = field(default=NOWHERE, compare=False)
+
+
 class Recipe(Record, kw_only=True):
     """A whole recipe."""
 
@@ -255,6 +266,7 @@ class Recipe(Record, kw_only=True):
     dialect: Dialect = "amplihack"
     context: Mapping[str, Value] = field(default_factory=dict)
     context_places: Mapping[str, Location] = field(default_factory=dict, compare=False, repr=False)
+    declared: Mapping[str, Input] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()  # declared without a default: the caller supplies them
     context_validation: Mapping[str, str] = field(default_factory=dict)
     secrets: frozenset[str] = frozenset()

@@ -12,6 +12,7 @@ from amplihack.recipes.engine.stages import run_stages
 from amplihack.recipes.engine.state import Done, Job, StepFailure
 from amplihack.recipes.events import RecipeEntered
 from amplihack.recipes.extends import Located
+from amplihack.recipes.inputs import conformed
 from amplihack.recipes.model import SubRecipe
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.semantics import APPROVAL_MESSAGE, first_values, levels_for_call
@@ -27,7 +28,8 @@ async def call_recipe(job: Job, action: SubRecipe) -> Done:
     run = job.run
     name, located = _find(job, action)
     passed = _passed(job, action)
-    scope = Scope(first_values(action, located.recipe, job.frame.scope.values, passed))
+    first = first_values(action, located.recipe, job.frame.scope.values, passed)
+    scope = Scope(conformed(located.recipe, first))
     inner = job.frame.enter(located.recipe, located.path, scope, job.identity, action.limits)
     if problem := preflight(run, located.recipe, scope.values):
         raise StepFailure(problem, hopeless=True)
