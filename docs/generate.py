@@ -53,7 +53,7 @@ FILE_CODES = {
     "no-effect": "A field that does nothing: on this kind of step, without a loop, or ever.",
     "no-id": "A step without an id.",
     "no-name": "A recipe or a stage without a name.",
-    "no-prompt": "An agent step, or an approval gate, that asks nothing.",
+    "no-prompt": "An agent step that asks nothing.",
     "no-recipe": "A recipe step that names no recipe.",
     "no-steps": "A recipe or a stage without steps.",
     "parallel-loop": "A field that decides between rounds, in a loop whose rounds run at the same time.",

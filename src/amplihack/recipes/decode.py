@@ -208,32 +208,32 @@ def _stage(node: Mapping, reader: StepReader, report: Report) -> Stage:
         name,
         steps,
         fields.test("condition"),
-        _approval(fields.mapping("approval"), owner, report),
+        _approval(node, name, owner, report),
         node.where,
     )
 
 
-def _approval(node: Mapping | None, owner: str, report: Report) -> Approval | None:
-    if node is None:
+def _approval(stage: Mapping, name: str, owner: str, report: Report) -> Approval | None:
+    """Return the gate of a stage. `approval:` is one by itself, so that none is lost by a forgotten word."""
+    node = stage.entries.get("approval")
+    if isinstance(node, Scalar) and node.absent:
+        return Approval(Text(_question(name, before=False)))
+    if not isinstance(node, Mapping):
         return None
     fields = read_table(node, APPROVAL, f"{owner}approval: ", report)
-    if not fields.flag("required"):
+    if fields.flag("required") is False:
         return None
-    prompt = fields.text("prompt")
-    if prompt is None:
-        report.add(
-            "no-prompt",
-            f"{owner}an approval that is required needs a 'prompt'",
-            node.where,
-            "say what the person decides",
-        )
-        return None
+    before = fields.word("when") == "before"
     return Approval(
-        prompt,
-        before=fields.word("when") == "before",
+        fields.text("prompt") or Text(_question(name, before=before)),
+        before=before,
         timeout=fields.number("timeout") or 0.0,
         approve_by_default=fields.word("default") == "approve",
     )
+
+
+def _question(stage: str, *, before: bool) -> str:
+    return f"Stage '{stage}' is about to begin. Go on?" if before else f"Stage '{stage}' is done. Go on?"
 
 
 def _hooks(node: Mapping | None, report: Report) -> Hooks:

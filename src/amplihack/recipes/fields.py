@@ -170,8 +170,9 @@ APPROVAL = FieldTable(
     "approval",
     "A gate: the run goes on when a person approves and ends for good when the person denies.",
     (
-        Field(name="required", shape="flag", default="false", doc="Whether there is a gate at all."),
-        Field(name="prompt", shape="template", doc="What the person is asked; needed when `required`."),
+        Field(name="required", shape="flag", default="true", doc="`false` takes the gate away."),
+        Field(name="prompt", shape="template", default="a question whether to go on",
+              doc="What the person is asked."),
         Field(name="when", shape="choice", choices=("after", "before"), default="after",
               doc="Whether the gate stands behind the stage's steps or in front of them."),
         Field(name="timeout", shape="number", default="0", doc="Seconds to wait; 0 waits for ever."),
