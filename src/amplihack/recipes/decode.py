@@ -92,6 +92,7 @@ def decode(document: Document) -> Decoded:
 
 def _recipe(root: Mapping, verdict: Verdict, reader: StepReader, report: Report) -> Recipe:
     fields = read_table(root, RECIPE, "", report)
+    reader.strict_shell = fields.flag("strict_shell") or False
     stages = _stages(fields, reader, report)
     _check_top(fields, stages, verdict, report)
     declared, defaults = _declared(fields, report)

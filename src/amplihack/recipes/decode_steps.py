@@ -47,6 +47,7 @@ class StepReader:
     def __init__(self, dialect: Dialect, report: Report) -> None:
         self.dialect = dialect
         self.report = report
+        self.strict_shell = False  # what the file says of steps that say nothing
         self.differences: dict[str, None] = {}  # what the dialect changes in this file
 
     def compare(self, fields: Fields, *names: str) -> None:
@@ -117,7 +118,7 @@ class StepReader:
         self._missing(fields, kind, owner)
         match kind:
             case "bash":
-                return _bash(fields)
+                return _bash(fields, strict=self.strict_shell)
             case "agent":
                 return self._agent(fields, owner)
             case "recipe":
@@ -275,13 +276,15 @@ def _kind(fields: Fields) -> Kind:
     return "bash"
 
 
-def _bash(fields: Fields) -> Bash:
+def _bash(fields: Fields, *, strict: bool) -> Bash:
+    own = fields.flag("strict_shell")
     return Bash(
         fields.text("command") or Text(""),
         fields.map("env"),
         fields.word("output_exit_code"),
         fields.word("output_stderr"),
         fields.count("max_env_value_bytes"),
+        strict=strict if own is None else own,
         any_exit="output_exit_code" in fields and fields.word("on_error") != "fail",
     )
 

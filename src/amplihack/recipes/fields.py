@@ -100,6 +100,9 @@ RECIPE = FieldTable(
               doc="How many agents may run at once, and how far apart."),
         Field(name="orchestrator", shape="table", table="orchestrator",
               doc="Settings for agent sessions that this recipe starts."),
+        Field(name="strict_shell", shape="flag", default="false",
+              doc="Commands run under `set -euo pipefail`: the first that fails, also in a pipe, fails the "
+                  "step."),
         Field(name="output", shape="any",
               doc="What the run shows at its end: a template, or a map with a `template`."),
         Field(name="steps", shape="tables", table="step", doc="The steps, in the order in which they run."),
@@ -251,6 +254,8 @@ STEP = FieldTable(
               doc="The variable that receives the exit code; a failing command then does not fail the step."),
         Field(name="output_stderr", shape="text", kinds=_BASH,
               doc="The variable that receives what the command wrote to stderr."),
+        Field(name="strict_shell", shape="flag", kinds=_BASH, default="the recipe's",
+              doc="The command runs under `set -euo pipefail`."),
         Field(name="max_env_value_bytes", shape="count", kinds=_BASH,
               doc="Values larger than this are handed over by file instead of by environment."),
         Field(name="agent", shape="text", kinds=_AGENT,

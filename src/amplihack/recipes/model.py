@@ -77,6 +77,7 @@ class Bash(Record):
     exit_code_to: str | None = None
     stderr_to: str | None = None
     max_env_value_bytes: int | None = None
+    strict: bool = False  # the first command of the script that fails ends it
     any_exit: bool = False  # the exit code is stored, so that one other than 0 is no failure
 
 

@@ -28,6 +28,7 @@ async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
             timeout=limit,
             idle_timeout=job.step.idle_timeout,
             max_env_value_bytes=action.max_env_value_bytes,
+            strict=action.strict,
             step=job.identity,
         ),
         job.heard,
