@@ -21,6 +21,8 @@ from amplihack.recipes.outputs import find_json, stored_value
 from amplihack.recipes.values import Missing, Value, to_json
 from amplihack.records import replace
 
+_BEGINNING = 200  # characters of an answer that was no JSON, shown in the error
+
 
 async def act(job: Job) -> Done:
     """Do what the step says, again if it fails and may be tried again. Raises StepFailure."""
@@ -135,12 +137,20 @@ async def _with_json(job: Job, limit: float | None, done: Done) -> Done:
         return replace(done, value=found, text=to_json(found))
     if rule.required:
         raise StepFailure(
-            "parse_json failed: output is not valid JSON",
+            f"parse_json failed: output is not valid JSON{_beginning(done.text)}",
+            output=done.text,
             stderr=done.stderr,
             usage=done.usage,
             cost_usd=done.cost_usd,
         )
     return replace(done, degraded="parse_json found no JSON in the output; the raw text is kept")
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text[: _BEGINNING * 2].split())
+    if not line:
+        return ": it is empty"
+    return f"; it begins: {line[:_BEGINNING]}" + ("…" if len(line) > _BEGINNING else "")
 
 
 def result_value(step: Step, done: Done) -> Value:

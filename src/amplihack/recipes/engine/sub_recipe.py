@@ -86,9 +86,17 @@ def _passed(job: Job, action: SubRecipe) -> dict[str, Value]:
 def _scope_out(
     job: Job, action: SubRecipe, inner: Frame, passed: dict[str, Value], results: tuple[StepResult, ...]
 ) -> Done:
-    """Inherited: what the child wrote flows back. Isolated: it comes back as one value."""
+    """Return what the child leaves behind.
+
+    Inherited: what it wrote flows back. Isolated: it comes back as one value. Where the child has an
+    `output:`, that is the value of the step; callers of the other dialect expect the isolated value all the
+    same.
+    """
     done = Done(text="", degraded=_degraded(results))
-    scope = inner.scope
+    scope, words = inner.scope, inner.recipe.summary
+    if words is not None and job.frame.recipe.dialect == "amplihack":
+        text = render_text(words.text, inner.view()).text.strip()
+        return replace(done, text=text, writes=scope.changes() if action.mode == "inherit" else {})
     if action.mode == "inherit":
         summary = RunResult(
             run_id=job.run.options.run_id,
