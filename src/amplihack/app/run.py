@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from amplihack.app.adapter import ExecutionListener
-from amplihack.app.run_listeners import listening, redactor_for
+from amplihack.app.run_listeners import listening
 from amplihack.app.run_request import RunRequest
 from amplihack.app.run_world import Book, open_world
 from amplihack.app.variables import start_with
@@ -19,6 +19,7 @@ from amplihack.recipes.engine import run_recipe
 from amplihack.recipes.engine.dry_run import Forecast
 from amplihack.recipes.engine.dry_run import forecast as forecast_recipe
 from amplihack.recipes.results import RunResult
+from amplihack.recipes.secrets import redactor_for
 from amplihack.recipes.values import Value
 from amplihack.records import replace
 from amplihack.system.event_loop import run_until_signal
@@ -77,7 +78,7 @@ def forecast(
 ) -> tuple[Forecast, ...]:
     """Tell what a run would do, sub-recipes included, with secrets masked."""
     opened, values = start_with(workspace, opened, values)
-    redactor = redactor_for(workspace, opened.located.recipe, values)
+    redactor = redactor_for(workspace.environment, opened.located.recipe, values)
     steps = forecast_recipe(opened.located, values, Book(workspace, on_recipe=redactor.know), request)
     return tuple(
         replace(step, why=redactor.redact_text(step.why), text=redactor.redact_text(step.text))

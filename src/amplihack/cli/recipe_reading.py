@@ -134,14 +134,16 @@ def explain_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def answer_explain(options: argparse.Namespace) -> int:
-    from amplihack.app.run_listeners import redactor_for
     from amplihack.recipes.explain import describe, explain
+    from amplihack.recipes.secrets import redactor_for
 
     workspace = open_workspace(options.recipe_dir, options.working_dir)
     opened = open_recipe(workspace, options.recipe)
     recipe = opened.located.recipe
     show_dialect(opened.decoded, options.recipe)
-    redactor = redactor_for(workspace, recipe, {})  # a secret may stand in a text of the plan as well
+    redactor = redactor_for(
+        workspace.environment, recipe, {}
+    )  # a secret may stand in a text of the plan as well
     if options.json:
         out_json(redactor.redact_value(describe(recipe)))
     else:

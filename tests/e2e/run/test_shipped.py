@@ -64,7 +64,11 @@ def letters(result: Any) -> str:
                 "third": {"way": "balanced", "in": {"deep": [1]}},
             },
         ),
-        ("empty-and-edge-cases", "SSSCCCCC", {"brackets": "leftright", "blank": "   ", "words": "grüße ✓ 日本"}),
+        (
+            "empty-and-edge-cases",
+            "SSSCCCCC",
+            {"brackets": "leftright", "blank": "   ", "words": "grüße ✓ 日本"},
+        ),
         ("ci-pipeline", "CCCCSCC", {"summary_line": "LINT PASS / TESTS PASS"}),
         (
             "large-context",
