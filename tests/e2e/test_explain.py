@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.support.golden import Golden
 from tests.support.workspace import Workspace
 
@@ -73,3 +74,23 @@ def test_what_a_recipe_says_cannot_drive_the_terminal(workspace: Workspace) -> N
         answer = workspace.run("recipe", verb, "evil.yaml")
         assert "\x1b" not in answer.stdout + answer.stderr
     assert "evil\\x1b]0;owned\\x07" in workspace.run("recipe", "explain", "evil.yaml").stdout
+
+
+SECRETIVE = """\
+name: secretive
+secrets: [token, unset]
+context: {token: hunter2hunter2, unset: "", plain: visible}
+hooks: {pre_step: "echo hunter2hunter2"}
+steps:
+  - {id: a, command: "echo {{token}}", condition: "plain != 'hunter2hunter2'", foreach: [hunter2hunter2]}
+"""
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_secrets_are_masked(workspace: Workspace, flags: tuple[str, ...]) -> None:
+    workspace.write("secretive.yaml", SECRETIVE)
+    answer = workspace.run("recipe", "explain", "secretive.yaml", *flags)
+    assert answer.exit_code == 0
+    assert "hunter2" not in answer.stdout + answer.stderr
+    assert "***" in answer.stdout
+    assert "visible" in answer.stdout

@@ -30,7 +30,7 @@ def test_a_good_recipe_is_valid_and_says_which_dialect_it_was_read_in_and_why(wo
     answer = workspace.run("recipe", "validate", "good.yaml")
     assert answer.exit_code == 0
     assert answer.stdout == (
-        "✓ Recipe 'good' is valid (1 steps)\n  dialect: amplihack (it uses a `command` without `type`)\n"
+        "✓ Recipe 'good' is valid (1 steps)\n  dialect: amplihack (nothing in it says otherwise)\n"
     )
     assert answer.stderr == ""
 
@@ -110,7 +110,7 @@ def test_json_is_one_entry_for_each_file(workspace: Workspace) -> None:
         "name": "warned",
         "steps": 1,
         "dialect": "amplihack",
-        "dialect_reason": "it uses a `command` without `type`",
+        "dialect_reason": "nothing in it says otherwise",
         "problems": [
             {
                 "code": "unknown-field",

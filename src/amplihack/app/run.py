@@ -9,13 +9,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from amplihack.app.adapter import ExecutionListener
-from amplihack.app.run_listeners import listening, redactor_for
+from amplihack.app.run_listeners import listening
 from amplihack.app.run_request import RunRequest
 from amplihack.app.run_world import Book, open_world
+from amplihack.app.variables import start_with
 from amplihack.app.workspace import Opened, Workspace
 from amplihack.errors import Problem, RecipeError
 from amplihack.recipes.engine import run_recipe
 from amplihack.recipes.results import RunResult
+from amplihack.recipes.secrets import redactor_for
 from amplihack.recipes.values import Value
 from amplihack.records import replace
 from amplihack.system.event_loop import run_until_signal
@@ -34,6 +36,7 @@ async def run(
     its listener has received the result by then. Raises AmplihackError if the run cannot begin.
     """
     request = replace(request, run_id=request.run_id or _new_run_id(), working_dir=str(workspace.directory))
+    opened, values = start_with(workspace, opened, values)
     _refuse(workspace, opened, values, request)
     async with (
         listening(workspace, opened.located.recipe, values, request) as journal,
@@ -78,7 +81,8 @@ def forecast(
     """Predict what a run would do, including its sub-recipes, with secrets masked."""
     from amplihack.recipes.engine.dry_run import forecast as forecast_recipe  # deferred: a run needs none
 
-    redactor = redactor_for(workspace, opened.located.recipe, values)
+    opened, values = start_with(workspace, opened, values)
+    redactor = redactor_for(workspace.environment, opened.located.recipe, values)
     steps = forecast_recipe(opened.located, values, Book(workspace, on_recipe=redactor.know), request)
     return tuple(
         replace(step, why=redactor.redact_text(step.why), text=redactor.redact_text(step.text))

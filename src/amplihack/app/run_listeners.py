@@ -16,7 +16,7 @@ from amplihack.app.run_request import RunRequest
 from amplihack.app.workspace import Workspace
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.progress_format import workstream_id
-from amplihack.recipes.secrets import Redactor
+from amplihack.recipes.secrets import redactor_for
 from amplihack.recipes.values import Value
 from amplihack.system.listeners.fan_out import FanOut
 from amplihack.system.listeners.listener import Listener
@@ -31,7 +31,9 @@ async def listening(
 ) -> AsyncIterator[FanOut]:
     """Open every requested listener, or fail before anything runs. All are closed at the end."""
     journal = FanOut(
-        (), redactor_for(workspace, recipe, values), report=_report if request.standalone else _keep_quiet
+        (),
+        redactor_for(workspace.environment, recipe, values),
+        report=_report if request.standalone else _keep_quiet,
     )
     try:
         for open_listener in LISTENERS.values():
@@ -41,15 +43,6 @@ async def listening(
             yield journal
     finally:
         journal.close()
-
-
-def redactor_for(workspace: Workspace, recipe: Recipe, values: Mapping[str, Value]) -> Redactor:
-    """Return a redactor for the secrets of the recipe and of the environment."""
-    redactor = Redactor(
-        recipe.secrets, environment=workspace.environment, values={**recipe.context, **values}
-    )
-    redactor.know(recipe)
-    return redactor
 
 
 def _report(problem: str) -> None:

@@ -14,9 +14,10 @@ from amplihack.errors import AmplihackError, NothingToUse, Problem, RecipeError
 from amplihack.recipes.agent_port import AgentRunner
 from amplihack.recipes.events import Warned
 from amplihack.recipes.extends import Located
+from amplihack.recipes.inputs import from_environment
 from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
 from amplihack.recipes.ports import Approver, Persona, World
-from amplihack.records import Record, field
+from amplihack.records import Record, field, replace
 from amplihack.system.agent_tools.environment import RunIdentity
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec
 from amplihack.system.agent_tools.wrapped import Isolated, Late
@@ -104,12 +105,15 @@ class Book(Record):
         found = opened.decoded.warnings
         if self.strict and found:
             raise RecipeError(found[0].what, where=found[0].where, fix=found[0].fix, found=found)
-        self.on_recipe(opened.located.recipe)
+        located = replace(
+            opened.located, recipe=from_environment(opened.located.recipe, self.workspace.environment)
+        )
+        self.on_recipe(located.recipe)
         if path not in self.told:
             self.told.add(path)
             for problem in found:
                 self.on_warning(problem)
-        return opened.located
+        return located
 
 
 def _in_words(problem: Problem) -> str:

@@ -1,15 +1,19 @@
-"""Variables that a person gives a run: `--set`, `--set-file`, `--context-file` and their kin."""
+"""Variables that a person gives a run, by flags or the environment, and whether they fit the recipe."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from amplihack.app.workspace import Opened, Workspace
 from amplihack.documents import Mapping as MappingNode
 from amplihack.documents import read_document, to_value
-from amplihack.errors import UsageError
+from amplihack.documents.suggest import closest
+from amplihack.errors import RecipeError, UsageError
+from amplihack.recipes.inputs import conformed, from_environment, input_problems
+from amplihack.recipes.semantics import declared_names
 from amplihack.recipes.values import Value, from_json, typed
-from amplihack.records import Record
+from amplihack.records import Record, replace
 from amplihack.system.files import read_bytes, read_text
 from amplihack.system.home import Home
 
@@ -43,6 +47,53 @@ def overrides(given: Given, home: Home, defaults: Mapping[str, Value]) -> dict[s
         for key, text in _pairs(words, flag):
             _assign(found, key, _value(flag, key, text, home), defaults)
     return found
+
+
+def start_with(
+    workspace: Workspace, opened: Opened, values: Mapping[str, Value]
+) -> tuple[Opened, dict[str, Value]]:
+    """Return the recipe with the inputs that the environment gives, and the values as the declared types.
+
+    Raises RecipeError with every input that is missing or wrong.
+    """
+    recipe = from_environment(opened.located.recipe, workspace.environment)
+    problems = tuple(input_problems(recipe, {**recipe.context, **values}))
+    if problems:
+        first = problems[0]
+        raise RecipeError(first.what, where=first.where, fix=first.fix, found=problems)
+    return replace(opened, located=replace(opened.located, recipe=recipe)), conformed(recipe, values)
+
+
+def refuse_unknown(workspace: Workspace, opened: Opened, given: Given, tags: Iterable[str]) -> None:
+    """Raise UsageError for a variable or a tag that neither the recipe nor its sub-recipes know."""
+    names = _names(given) - declared_names(opened.located.recipe)
+    if not names and not tags:
+        return
+    # Deferred: what is declared needs no look into the steps.
+    from amplihack.app.check import DiskWorld
+    from amplihack.recipes.check.knowledge import known_names, known_tags
+    from amplihack.recipes.check.spelling import plain
+
+    world, declared = DiskWorld(workspace), declared_names(opened.located.recipe)
+    used, carried = known_names(opened.located, world), known_tags(opened.located, world)
+    for name in sorted(names):
+        if used is not None and not {name, plain(name)} & used:
+            raise _unknown("--set", "variable", name, declared)
+    for tag in sorted(tags):
+        if carried is not None and tag not in carried:
+            raise _unknown("--include-tags, --exclude-tags", "tag", tag, carried)
+
+
+def _unknown(flag: str, kind: str, word: str, known: frozenset[str]) -> UsageError:
+    meant = closest(word, known)
+    listed = f"it has {', '.join(sorted(known))}" if known else f"it has no {kind}s"
+    what = f"{flag}: the recipe does not use the {kind} '{word}'"
+    return UsageError(what, fix=f"did you mean '{meant}'?" if meant else listed)
+
+
+def _names(given: Given) -> frozenset[str]:
+    words = (*given.values, *given.texts, *given.documents, *given.files)
+    return frozenset(word.partition("=")[0].strip().split(".")[0] for word in words)
 
 
 def _pairs(words: Iterable[str], flag: str) -> Iterable[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import NoReturn
 
 from amplihack.errors import UsageError
@@ -21,13 +22,29 @@ class Help(argparse.HelpFormatter):
         return names if action.nargs == 0 else f"{names} {self._format_args(action, action.dest.upper())}"
 
 
+class _HelpPage(argparse.Action):
+    """Prints the page of a command, and what the words before the flag add to it."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: object) -> None:
+        parser.print_help()
+        if isinstance(parser, Parser):
+            parser.after_help(namespace)
+        parser.exit()
+
+
 class Parser(argparse.ArgumentParser):
     """Raises UsageError where argparse would print its usage and end the process."""
 
     def __init__(self, *, prog: str, usage: str = "", description: str) -> None:
         super().__init__(
-            prog=prog, usage=f"{prog} {usage}".strip(), description=description, formatter_class=Help
+            prog=prog,
+            usage=f"{prog} {usage}".strip(),
+            description=description,
+            formatter_class=Help,
+            add_help=False,
         )
+        self.after_help: Callable[[argparse.Namespace], None] = lambda _options: None
+        self.add_argument("-h", "--help", action=_HelpPage, nargs=0, help="show this help message and exit")
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{self.prog}: {message}", fix=f"`{self.prog} --help` shows what it understands")

@@ -22,6 +22,7 @@ from amplihack.cli.show import (
     place,
     printable,
     problem_json,
+    show_dialect,
     show_problems,
     tally,
 )
@@ -95,6 +96,9 @@ def answer_check(options: argparse.Namespace) -> int:
     found = [problem for answer in answers for problem in answer.findings]
     not_found = [problem for answer in answers for problem in answer.not_found]
     show_problems(not_found)
+    for each in read:
+        if each.opened:
+            show_dialect(each.opened.decoded, each.file)
     if options.sarif:
         from amplihack.recipes.check import to_sarif
         from amplihack.version import __version__
@@ -120,13 +124,19 @@ def explain_flags(parser: argparse.ArgumentParser) -> None:
 
 def answer_explain(options: argparse.Namespace) -> int:
     from amplihack.recipes.explain import describe, explain
+    from amplihack.recipes.secrets import redactor_for
 
     workspace = open_workspace(options.recipe_dir, options.working_dir)
-    recipe = open_recipe(workspace, options.recipe).located.recipe
+    opened = open_recipe(workspace, options.recipe)
+    recipe = opened.located.recipe
+    show_dialect(opened.decoded, options.recipe)
+    redactor = redactor_for(
+        workspace.environment, recipe, {}
+    )  # a secret may stand in a text of the plan as well
     if options.json:
-        out_json(describe(recipe))
+        out_json(redactor.redact_value(describe(recipe)))
     else:
-        out(printable(explain(recipe)))
+        out(printable(redactor.redact_text(explain(recipe))))
     return 0
 
 

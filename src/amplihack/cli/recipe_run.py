@@ -6,10 +6,10 @@ import argparse
 import math
 from typing import TYPE_CHECKING
 
-from amplihack.cli.arguments import add_common
+from amplihack.cli.arguments import Parser, add_common
 from amplihack.cli.guard import INTERRUPTED
 from amplihack.cli.interrupts import telling_the_result
-from amplihack.cli.show import flush_out, out, out_json, show_problems
+from amplihack.cli.show import flush_out, out, out_json, printable, show_dialect, show_problems
 from amplihack.errors import UsageError
 from amplihack.records import as_dict
 from amplihack.system.agent_tools.table import choices
@@ -24,7 +24,21 @@ if TYPE_CHECKING:
 # Flags ----------------------------------------------------------------------------------------------------
 
 
-def run_flags(parser: argparse.ArgumentParser) -> None:
+def show_inputs(options: argparse.Namespace) -> None:
+    """Print what a recipe takes, if the words before `--help` name one."""
+    if not options.recipe:
+        return
+    from amplihack.app.workspace import open_recipe, open_workspace  # deferred, as below
+    from amplihack.recipes.inputs import list_inputs
+
+    workspace = open_workspace(options.recipe_dir, options.working_dir)
+    recipe = open_recipe(workspace, options.recipe).located.recipe
+    lines = list(list_inputs(recipe)) or ["  it takes none"]
+    out(printable("\n".join(["", f"inputs of {recipe.name}, given by --set NAME=VALUE:", *lines])))
+
+
+def run_flags(parser: Parser) -> None:
+    parser.after_help = show_inputs
     add_common(parser)
     parser.add_argument("recipe", metavar="RECIPE", help="a file, or the name of a recipe")
     add_run_flags(parser)
@@ -98,15 +112,17 @@ def answer_run(options: argparse.Namespace) -> int:
     """Run a recipe and tell what came of it."""
     # Deferred: a help page and a mistyped flag need neither the library nor the engine.
     from amplihack.app.run import forecast, run_until_interrupted
-    from amplihack.app.variables import overrides
+    from amplihack.app.variables import overrides, refuse_unknown
     from amplihack.app.workspace import open_recipe, open_workspace
 
     workspace = open_workspace(options.recipe_dir, options.working_dir)
     opened = open_recipe(workspace, options.recipe)
     show_problems(opened.decoded.warnings)
+    show_dialect(opened.decoded, options.recipe)
     recipe = opened.located.recipe
-    values = overrides(_given(options), workspace.home, recipe.context)
-    request = _request(options)
+    given, request = _given(options), _request(options)
+    values = overrides(given, workspace.home, recipe.context)
+    refuse_unknown(workspace, opened, given, request.include_tags | request.exclude_tags)
     as_json = options.json or options.output_format == "json"
     if options.dry_run == "deep":
         _show_forecast(forecast(workspace, opened, values, request), options, as_json=as_json)

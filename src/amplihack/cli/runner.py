@@ -59,13 +59,14 @@ def run(words: list[str], *, alone: bool = False) -> int:
 
 def parser() -> Parser:
     from amplihack.cli.arguments import Parser, add_places
-    from amplihack.cli.recipe_run import add_run_flags
+    from amplihack.cli.recipe_run import add_run_flags, show_inputs
 
     root = Parser(
         prog="recipe-runner",
         usage="[options] [RECIPE | list]",
         description="Run a recipe. `recipe-runner list` shows what there is.",
     )
+    root.after_help = show_inputs
     root.add_argument("recipe", metavar="RECIPE", nargs="?", help="a file, the name of a recipe, or `list`")
     root.add_argument("-V", "--version", action="version", version=_VERSION)
     root.add_argument("--validate-only", action="store_true", help="read it, report what is wrong, and exit")

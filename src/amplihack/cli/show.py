@@ -6,10 +6,13 @@ import json
 import os
 import sys
 from collections.abc import Collection, Iterable
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from amplihack.cli.guard import discard_output
 from amplihack.errors import Location, Problem, Severity
+
+if TYPE_CHECKING:
+    from amplihack.recipes.decode import Decoded
 
 _COLOURS: dict[Severity, str] = {"error": "31", "warning": "33", "note": "36"}
 _TAB = "\t"
@@ -51,6 +54,12 @@ def show_problems(problems: Iterable[Problem], stream: TextIO | None = None) -> 
     target = stream or sys.stderr
     for problem in problems:
         print(draw_problem(problem, target), file=target)
+
+
+def show_dialect(decoded: Decoded, file: str) -> None:
+    """Say which dialect a file was read in, where it does not say so itself and it makes a difference."""
+    if told := decoded.told_dialect:
+        err(printable(f"{file}: {told}", keep=""))
 
 
 def draw_problem(problem: Problem, stream: TextIO) -> str:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping as MappingOf
+from collections.abc import Iterator
 
 from amplihack.documents import Document, Mapping, Node, Scalar, Sequence, read_document, to_value
+from amplihack.documents.suggest import closest
 from amplihack.errors import Location, Problem, RecipeError
 from amplihack.patterns import pattern
 from amplihack.recipes.decode_steps import StepReader
 from amplihack.recipes.dialect import Verdict, detect
-from amplihack.recipes.fields import APPROVAL, BACKOFF, HOOKS, ORCHESTRATOR, RATE_LIMITING, RECIPE, STAGE
+from amplihack.recipes.fields import (
+    APPROVAL,
+    BACKOFF,
+    HOOKS,
+    INPUT,
+    ORCHESTRATOR,
+    RATE_LIMITING,
+    RECIPE,
+    STAGE,
+)
+from amplihack.recipes.inputs import TYPES, conform
 from amplihack.recipes.model import (
     Approval,
     Backoff,
     Hooks,
+    Input,
     RateLimit,
     Recipe,
     Stage,
@@ -22,6 +34,7 @@ from amplihack.recipes.model import (
     every_step,
 )
 from amplihack.recipes.reading import Fields, Report, mappings, read_table
+from amplihack.recipes.semantics import is_blank
 from amplihack.recipes.values import Value
 from amplihack.records import Record
 
@@ -34,6 +47,17 @@ class Decoded(Record):
     recipe: Recipe | None
     problems: tuple[Problem, ...]
     verdict: Verdict
+    differences: tuple[str, ...] = ()  # what the dialect changes in this file
+
+    @property
+    def told_dialect(self) -> str:
+        """Say in which dialect the file was read; empty where it says so itself or it does not matter."""
+        if self.verdict.stated or self.verdict.dialect == "amplihack" or not self.differences:
+            return ""
+        return (
+            f"read as `dialect: amplifier`, because {self.verdict.reason}: {'; '.join(self.differences)}."
+            " State `dialect:` to settle it"
+        )
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
@@ -61,16 +85,18 @@ def decode(document: Document) -> Decoded:
         report.add("wrong-type", what, document.root.where, "begin with `name:` and `steps:`")
         return Decoded(None, report.in_file_order(), Verdict("amplihack"))
     verdict = detect(document.root)
-    recipe = _recipe(document.root, verdict, report)
-    return Decoded(recipe, report.in_file_order(), verdict)
-
-
-def _recipe(root: Mapping, verdict: Verdict, report: Report) -> Recipe:
-    fields = read_table(root, RECIPE, "", report)
     reader = StepReader(verdict.dialect, report)
+    recipe = _recipe(document.root, verdict, reader, report)
+    return Decoded(recipe, report.in_file_order(), verdict, tuple(sorted(reader.differences)))
+
+
+def _recipe(root: Mapping, verdict: Verdict, reader: StepReader, report: Report) -> Recipe:
+    fields = read_table(root, RECIPE, "", report)
+    reader.strict_shell = fields.flag("strict_shell") or False
     stages = _stages(fields, reader, report)
     _check_top(fields, stages, verdict, report)
-    declared, required = _declared(fields)
+    declared, defaults = _declared(fields, report)
+    context = {**defaults, **fields.map("context")}
     orchestrator = fields.mapping("orchestrator")
     return Recipe(
         name=fields.word("name") or "",
@@ -80,9 +106,10 @@ def _recipe(root: Mapping, verdict: Verdict, report: Report) -> Recipe:
         author=fields.word("author") or "",
         tags=fields.words("tags"),
         dialect=verdict.dialect,
-        context={**declared, **fields.map("context")},
+        context=context,
         context_places=_places(fields.mapping("context")),
-        inputs=frozenset(required - fields.map("context").keys()),
+        declared=declared,
+        inputs=frozenset(declared.keys() - context.keys()),
         context_validation={name: str(rule) for name, rule in fields.map("context_validation").items()},
         secrets=frozenset(fields.words("secrets")),
         limits=reader.limits(fields, ""),
@@ -172,6 +199,7 @@ def _stage(node: Mapping, reader: StepReader, report: Report) -> Stage:
     name = name_node.text if isinstance(name_node, Scalar) else ""
     owner = f"Stage '{name}': "
     fields = read_table(node, STAGE, owner, report)
+    reader.compare(fields, "condition")
     steps = reader.steps(fields.nodes.get("steps"), "steps")
     if not name.strip():
         report.add("no-name", "every stage needs a 'name'", node.where, "add `name: what-it-does`")
@@ -181,32 +209,32 @@ def _stage(node: Mapping, reader: StepReader, report: Report) -> Stage:
         name,
         steps,
         fields.test("condition"),
-        _approval(fields.mapping("approval"), owner, report),
+        _approval(node, name, owner, report),
         node.where,
     )
 
 
-def _approval(node: Mapping | None, owner: str, report: Report) -> Approval | None:
-    if node is None:
+def _approval(stage: Mapping, name: str, owner: str, report: Report) -> Approval | None:
+    """Return the gate of a stage. `approval:` is one by itself, so that none is lost by a forgotten word."""
+    node = stage.entries.get("approval")
+    if isinstance(node, Scalar) and node.absent:
+        return Approval(Text(_question(name, before=False)))
+    if not isinstance(node, Mapping):
         return None
     fields = read_table(node, APPROVAL, f"{owner}approval: ", report)
-    if not fields.flag("required"):
+    if fields.flag("required") is False:
         return None
-    prompt = fields.text("prompt")
-    if prompt is None:
-        report.add(
-            "no-prompt",
-            f"{owner}an approval that is required needs a 'prompt'",
-            node.where,
-            "say what the person decides",
-        )
-        return None
+    before = fields.word("when") == "before"
     return Approval(
-        prompt,
-        before=fields.word("when") == "before",
+        fields.text("prompt") or Text(_question(name, before=before)),
+        before=before,
         timeout=fields.number("timeout") or 0.0,
         approve_by_default=fields.word("default") == "approve",
     )
+
+
+def _question(stage: str, *, before: bool) -> str:
+    return f"Stage '{stage}' is about to begin. Go on?" if before else f"Stage '{stage}' is done. Go on?"
 
 
 def _hooks(node: Mapping | None, report: Report) -> Hooks:
@@ -240,37 +268,54 @@ def _backoff(node: Mapping, report: Report) -> Backoff | None:
     )
 
 
-def _declared(fields: Fields) -> tuple[dict[str, Value], set[str]]:
-    """Inputs that `inputs` and `parameters` declare: those with a default or optional, and the others."""
+def _declared(fields: Fields, report: Report) -> tuple[dict[str, Input], dict[str, Value]]:
+    """Return what `inputs` and `parameters` declare, and the values of those with a default or optional."""
+    declared: dict[str, Input] = {}
     defaults: dict[str, Value] = {}
-    required: set[str] = set()
-    for name, rule in [
-        *_declarations(fields.nodes.get("inputs")),
-        *_declarations(fields.nodes.get("parameters")),
-    ]:
-        if not name:
-            continue
-        if isinstance(rule, dict) and ("default" in rule or rule.get("required") is False):
-            defaults[name] = rule.get("default")
-        else:
-            required.add(name)
-    return defaults, required - defaults.keys()
+    for field in ("inputs", "parameters"):
+        for name, node in _declarations(fields.nodes.get(field)):
+            owner = f"Input '{name}': "
+            rule = read_table(node, INPUT, owner, report) if isinstance(node, Mapping) else None
+            declared[name] = _input(rule, owner, report) if rule else Input(where=node.where)
+            if rule and ("default" in rule.node.entries or rule.flag("required") is False):
+                defaults[name] = _default(rule, declared[name], owner, report)
+    return declared, defaults
 
 
-def _declarations(node: Node | None) -> list[tuple[str, Value]]:
-    match to_value(node) if node else None:
-        case dict() as named:
-            return list(named.items())
-        case list() as listed:
-            return [_declaration(item) for item in listed]
-        case _:
-            return []
+def _declarations(node: Node | None) -> Iterator[tuple[str, Node]]:
+    if isinstance(node, Mapping):
+        yield from node
+    elif isinstance(node, Sequence):
+        for item in node.items:
+            named = item.entries.get("name") if isinstance(item, Mapping) else item
+            if isinstance(named, Scalar) and named.text:
+                yield named.text, item
 
 
-def _declaration(item: Value) -> tuple[str, Value]:
-    if isinstance(item, MappingOf):
-        return str(item.get("name", "")), dict(item)
-    return str(item), None
+def _input(rule: Fields, owner: str, report: Report) -> Input:
+    kind, choices = rule.word("type") or "", rule.nodes.get("enum")
+    if kind and kind not in TYPES:
+        meant = closest(kind, TYPES)
+        fix = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
+        what = f"{owner}the type '{kind}' is not known, so it is not checked"
+        report.add("unknown-type", what, rule.where("type"), fix, "warning")
+    if choices is not None and not isinstance(choices, Sequence):
+        report.add("wrong-type", f"{owner}'enum' should be a list, such as [a, b]", choices.where)
+    return Input(
+        rule.word("description") or "",
+        kind,
+        tuple(to_value(item) for item in choices.items) if isinstance(choices, Sequence) else (),
+        rule.word("env") or "",
+        rule.flag("required") or False,
+        rule.node.where,
+    )
+
+
+def _default(rule: Fields, declared: Input, owner: str, report: Report) -> Value:
+    value, wrong = conform(rule.data("default"), declared)
+    if wrong and not is_blank(value):
+        report.add("wrong-type", f"{owner}'default' {wrong}", rule.where("default"))
+    return value
 
 
 def _places(node: Mapping | None) -> dict[str, Location]:

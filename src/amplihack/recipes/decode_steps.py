@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
+from amplihack.documents.suggest import closest
+from amplihack.recipes.conditions.dialects import depends_on_dialect
 from amplihack.recipes.fields import RECURSION, RETRY, STEP, Dialect, Kind
 from amplihack.recipes.model import (
     Action,
@@ -26,6 +28,11 @@ from amplihack.recipes.reading import Fields, Report, mappings, read_table
 from amplihack.recipes.values import Value, to_json
 
 _MISSING = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
+# What the other dialect means, in the words of the line that tells it.
+_CONDITIONS = 'conditions take the texts "false" and "0" as false, and numbers in texts as numbers'
+_ISOLATION = "sub-recipes see only their `context:`"
+_STAGING = "what agents change is not staged"
+_JSON = "agents are told to answer with JSON"
 _KINDS: dict[type[Action], tuple[str, str]] = {
     Bash: ("bash", "a bash step"),
     Agent: ("agent", "an agent step"),
@@ -40,6 +47,14 @@ class StepReader:
     def __init__(self, dialect: Dialect, report: Report) -> None:
         self.dialect = dialect
         self.report = report
+        self.strict_shell = False  # what the file says of steps that say nothing
+        self.differences: dict[str, None] = {}  # what the dialect changes in this file
+
+    def compare(self, fields: Fields, *names: str) -> None:
+        """Note it where a condition among these fields can depend on the dialect."""
+        tests = filter(None, map(fields.test, names))
+        if any(depends_on_dialect(test.condition.tree) for test in tests):
+            self.differences[_CONDITIONS] = None
 
     def steps(self, node: Node | None, what: str) -> tuple[Step, ...]:
         found = mappings(node, what, self.report)
@@ -54,6 +69,7 @@ class StepReader:
             self.report.add(
                 "no-id", "Every step must have a non-empty 'id' field", node.where, "add `id: what-it-does`"
             )
+        self.compare(fields, "condition", "while_condition", "break_when")
         action = self._action(fields, owner)
         self._no_effect(fields, action, owner)
         return Step(
@@ -102,7 +118,7 @@ class StepReader:
         self._missing(fields, kind, owner)
         match kind:
             case "bash":
-                return _bash(fields)
+                return _bash(fields, strict=self.strict_shell)
             case "agent":
                 return self._agent(fields, owner)
             case "recipe":
@@ -119,18 +135,24 @@ class StepReader:
         return Body(self.steps(body, f"{owner}steps"))
 
     def _missing(self, fields: Fields, kind: Kind, owner: str) -> None:
-        needed = _MISSING[kind]
+        needed, stated = _MISSING[kind], "type" in fields
         if needed in fields.nodes or (kind == "agent" and _described(fields)):
             return
+        what = f"{owner}{kind} step is missing a '{needed}' field"
+        fix = f"add `{needed}:`" if stated or kind != "bash" else "add `command:`, `prompt:` or `recipe:`"
+        misspelt = closest(needed, [key for key in fields.node.entries if key not in STEP.known])
         self.report.add(
             f"no-{needed}",
-            f"{owner}{kind} step is missing a '{needed}' field",
+            what,
             fields.node.where,
-            f"add `{needed}:`",
-            "error" if self.dialect == "amplifier" else "warning",
+            f"write `{needed}:` for `{misspelt}:`" if misspelt else fix,
         )
 
     def _agent(self, fields: Fields, owner: str) -> Agent:
+        if "auto_stage" not in fields:
+            self.differences[_STAGING] = None
+        if _json_rule(fields):
+            self.differences[_JSON] = None
         return Agent(
             prompt=fields.text("prompt") or Text(_described(fields)),
             agent=fields.word("agent"),
@@ -163,6 +185,8 @@ class StepReader:
 
     def _sub_recipe(self, fields: Fields, owner: str) -> SubRecipe:
         default = "isolated" if self.dialect == "amplifier" else "inherit"
+        if "context_mode" not in fields:
+            self.differences[_ISOLATION] = None
         return SubRecipe(
             recipe=fields.text("recipe") or Text(""),
             context=fields.map("context"),
@@ -252,13 +276,15 @@ def _kind(fields: Fields) -> Kind:
     return "bash"
 
 
-def _bash(fields: Fields) -> Bash:
+def _bash(fields: Fields, *, strict: bool) -> Bash:
+    own = fields.flag("strict_shell")
     return Bash(
         fields.text("command") or Text(""),
         fields.map("env"),
         fields.word("output_exit_code"),
         fields.word("output_stderr"),
         fields.count("max_env_value_bytes"),
+        strict=strict if own is None else own,
         any_exit="output_exit_code" in fields and fields.word("on_error") != "fail",
     )
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from amplihack.recipes.model import Body, Foreach, Recipe, Stage, Step, SubRecipe, Text, While
-from amplihack.recipes.semantics import batches, depth_limit, step_limit
-from amplihack.recipes.values import one_line, to_json
+from amplihack.recipes.model import Bash, Body, Foreach, Recipe, Stage, Step, SubRecipe, Text, While
+from amplihack.recipes.secret_forms import MASK
+from amplihack.recipes.semantics import batches, depth_limit, is_blank, step_limit
+from amplihack.recipes.values import Value, one_line, to_json
 
 _WIDTH = 100  # of a condition, a prompt or a hook in the text
 
 
 def explain(recipe: Recipe) -> str:
-    """Return the plan of a recipe as text for people."""
+    """Return the plan of a recipe as text for people; the values of its secrets are masked."""
     return "\n".join([*_head(recipe), "", *_context(recipe), *_plan(recipe)])
 
 
@@ -34,12 +35,19 @@ def _head(recipe: Recipe) -> Iterator[str]:
 def _context(recipe: Recipe) -> Iterator[str]:
     if recipe.context:
         yield "Context defaults:"
-        for name, value in recipe.context.items():
-            yield f"  {name}: {to_json(value)}"
+        for name, value in _shown_context(recipe).items():
+            yield f"  {name}: {value if value is MASK else to_json(value)}"
         yield ""
     if recipe.inputs:
         yield f"Expects from the caller: {', '.join(sorted(recipe.inputs))}"
         yield ""
+
+
+def _shown_context(recipe: Recipe) -> dict[str, Value]:
+    return {
+        name: MASK if name in recipe.secrets and not is_blank(value) else value
+        for name, value in recipe.context.items()
+    }
 
 
 def _plan(recipe: Recipe) -> Iterator[str]:
@@ -100,6 +108,8 @@ def _notes(step: Step, at_once: str) -> Iterator[str]:
         yield "(on_error: skip_remaining)"
     if step.when_tags:
         yield f"(tags: {', '.join(step.when_tags)})"
+    if isinstance(step.action, Bash) and step.action.strict:
+        yield "(strict shell)"
     if step.timeout:
         yield (
             f"(timeout {step.timeout:g} s)"
@@ -123,7 +133,7 @@ def _loop(step: Step) -> str:
 
 
 def describe(recipe: Recipe) -> dict[str, Any]:
-    """Return the plan of a recipe as data."""
+    """Return the plan of a recipe as data; the values of its secrets are masked."""
     return {
         "name": recipe.name,
         "version": recipe.version,
@@ -131,7 +141,7 @@ def describe(recipe: Recipe) -> dict[str, Any]:
         "author": recipe.author,
         "tags": list(recipe.tags),
         "dialect": recipe.dialect,
-        "context": dict(recipe.context),
+        "context": _shown_context(recipe),
         "inputs": sorted(recipe.inputs),
         "stages": [
             {

@@ -58,6 +58,7 @@ def merge(parent: Recipe, child: Recipe) -> Recipe:
         tags=tuple(sorted({*parent.tags, *child.tags})),
         context=context,
         context_places={**parent.context_places, **child.context_places},
+        declared={**parent.declared, **child.declared},
         inputs=(parent.inputs | child.inputs) - context.keys(),
         context_validation={**parent.context_validation, **child.context_validation},
         secrets=parent.secrets | child.secrets,

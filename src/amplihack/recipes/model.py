@@ -30,11 +30,6 @@ class Text(Record):
     def where(self) -> Location:
         return self.node.where if self.node else NOWHERE
 
-    @property
-    def absent(self) -> bool:
-        """Tell whether the field is missing in the file, as opposed to empty."""
-        return self.node is None and not self.text
-
     def at(self, offset: int) -> Location:
         """Return the location of a character, counted from 0."""
         return self.node.locate(offset) if self.node else NOWHERE
@@ -82,6 +77,7 @@ class Bash(Record):
     exit_code_to: str | None = None
     stderr_to: str | None = None
     max_env_value_bytes: int | None = None
+    strict: bool = False  # the first command of the script that fails ends it
     any_exit: bool = False  # the exit code is stored, so that one other than 0 is no failure
 
 
@@ -248,6 +244,17 @@ class RateLimit(Record):
     backoff: Backoff | None = Backoff()
 
 
+class Input(Record):
+    """What a recipe says of an input."""
+
+    description: str = ""
+    type: str = ""
+    choices: tuple[Value, ...] = ()
+    env: str = ""  # the variable of the environment that gives its default
+    required: bool = False
+    where: Location = field(default=NOWHERE, compare=False)
+
+
 class Recipe(Record, kw_only=True):
     """A whole recipe."""
 
@@ -260,6 +267,7 @@ class Recipe(Record, kw_only=True):
     dialect: Dialect = "amplihack"
     context: Mapping[str, Value] = field(default_factory=dict)
     context_places: Mapping[str, Location] = field(default_factory=dict, compare=False, repr=False)
+    declared: Mapping[str, Input] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()  # declared without a default: the caller supplies them
     context_validation: Mapping[str, str] = field(default_factory=dict)
     secrets: frozenset[str] = frozenset()

@@ -23,6 +23,7 @@ class ShellRequest(Record, kw_only=True):
     timeout: float | None = None
     idle_timeout: float | None = None
     max_env_value_bytes: int | None = None
+    strict: bool = False  # end at the first command that fails
     step: str = ""  # the identity of the step that it is for
 
 

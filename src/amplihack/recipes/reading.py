@@ -8,6 +8,7 @@ from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
 from amplihack.errors import Location, Problem, Severity
 from amplihack.recipes.fields import Field, FieldTable
+from amplihack.recipes.foreign_words import instead_of
 from amplihack.recipes.model import Test, Text
 from amplihack.recipes.shapes import Read, Unreadable, read_field
 from amplihack.recipes.values import Value
@@ -101,6 +102,9 @@ def read_table(node: Mapping, table: FieldTable, owner: str, report: Report) -> 
             continue
         if not (isinstance(child, Scalar) and child.absent and each.shape not in ("words", "map", "texts")):
             nodes[each.name], spelt[each.name] = child, key
+            if each.instead:
+                what = f"{owner}'{key}' is a note for readers and does nothing"
+                report.add("no-effect", what, node.where_key(key), each.instead, "warning")
             _read(child, each, owner, values, report)
     return Fields(node, values, nodes)
 
@@ -121,6 +125,10 @@ def _read(child: Node, each: Field, owner: str, values: dict[str, Read], report:
 
 def _unknown(node: Mapping, key: str, table: FieldTable, owner: str, report: Report) -> None:
     if key.startswith("x-") or not isinstance(node.keys[key].value, str):
+        return
+    if instead := instead_of(key, table.name, frozenset(table.known)):
+        what = f"{owner}'{key}' is a word of other tools and would do nothing here"
+        report.add("foreign-word", what, node.where_key(key), instead)
         return
     meant = closest(key, table.known)
     thing = "Unrecognized top-level field" if table.name == "recipe" else f"{owner}unrecognized field"

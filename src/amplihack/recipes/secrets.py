@@ -212,5 +212,12 @@ class Redactor:
         return tuple(self.redact_text(text) for text in texts)
 
 
+def redactor_for(environment: Mapping[str, str], recipe: Recipe, values: Mapping[str, Value]) -> Redactor:
+    """Return what masks the secrets of a recipe and of the environment."""
+    redactor = Redactor(recipe.secrets, environment=environment, values={**recipe.context, **values})
+    redactor.know(recipe)
+    return redactor
+
+
 def _masked(text: str) -> str:
     return MASK if text else ""

@@ -211,7 +211,10 @@ def is_blank(value: Value) -> bool:
 def required_names(recipe: Recipe) -> frozenset[str]:
     """Return the names that a recipe requires and has no value for."""
     insisted = {name for name, rule in recipe.context_validation.items() if rule.strip() in INSISTING_RULES}
-    return frozenset(name for name in insisted | recipe.inputs if is_blank(recipe.context.get(name)))
+    required = {name for name, declared in recipe.declared.items() if declared.required}
+    elsewhere = {name for name, declared in recipe.declared.items() if declared.env}
+    named = (insisted | required | recipe.inputs) - elsewhere
+    return frozenset(name for name in named if is_blank(recipe.context.get(name)))
 
 
 def declared_names(recipe: Recipe) -> frozenset[str]:

@@ -25,9 +25,14 @@ class PersonAtTerminal:
     async def decide(self, stage: str, prompt: str) -> Decision | None:
         self._before()
         try:
-            sys.stderr.write(f"\n{prompt.strip()}\n\nApprove stage '{stage}'? [y/N, or n and a reason] ")
-            sys.stderr.flush()
-            return _decision(await _line())
+            sys.stderr.write(f"\n{prompt.strip()}\n\n")
+            while True:
+                sys.stderr.write(f"Approve stage '{stage}'? [y/N, or n and a reason] ")
+                sys.stderr.flush()
+                decision = _decision(await _line())
+                if decision is not None:
+                    return decision
+                sys.stderr.write("Please answer yes or no.\n")
         finally:
             self._after()
 
@@ -50,6 +55,13 @@ def _resolve(ready: asyncio.Future[None]) -> None:
         ready.set_result(None)
 
 
-def _decision(answer: str) -> Decision:
+def _decision(answer: str) -> Decision | None:
+    """Return what an answer says; None if it is neither yes nor no. Nothing at all is the default, a no."""
     word, _, rest = answer.strip().partition(" ")
-    return Decision(word.lower() in ("y", "yes"), rest.strip())
+    match word.lower():
+        case "y" | "yes":
+            return Decision(True, rest.strip())
+        case "" | "n" | "no":
+            return Decision(False, rest.strip())
+        case _:
+            return None

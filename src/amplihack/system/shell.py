@@ -16,6 +16,7 @@ from amplihack.system.random_tokens import token
 from amplihack.system.spool import write_all
 
 BASH = "/bin/bash"
+_STRICT = ("-e", "-u", "-o", "pipefail")
 _INLINE = 65_536  # a longer script is run from a file
 _ARGUMENTS = 1_500_000  # what we use of the space for environment and arguments
 _LARGEST = 96 * 1024
@@ -80,7 +81,8 @@ class BashShell:
     ) -> Command:
         source = plan.preamble + request.script.source
         inline = len(source) <= _INLINE and len(os.fsencode(source)) <= _INLINE
-        argv = (BASH, "-c", source) if inline else (BASH, self._write(source, files))
+        program = (BASH, *_STRICT) if request.strict else (BASH,)
+        argv = (*program, "-c", source) if inline else (*program, self._write(source, files))
         return Command(
             argv=argv,
             cwd=Path(request.working_dir),

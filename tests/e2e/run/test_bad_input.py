@@ -202,3 +202,22 @@ def test_abysmally_nested_output_is_just_text(workspace: Workspace) -> None:
     )
     result = workspace.run("recipe", "run", "r.yaml", "--json", "-q").json
     assert (result["step_results"][0]["status"], result["context"]["b"]) == ("degraded", 1401)
+
+
+@pytest.mark.parametrize("field", ["if: \"branch == 'main'\"", "when: never", "needs: [x]", "uses: a/b@v1"])
+def test_a_step_with_a_word_of_another_tool_does_not_run(workspace: Workspace, field: str) -> None:
+    workspace.write("r.yaml", f"name: r\nsteps:\n  - id: a\n    command: touch ran\n    {field}\n")
+    answer = workspace.run("recipe", "run", "r.yaml")
+    assert answer.exit_code == 2
+    assert "is a word of other tools" in answer.stderr
+    assert "fix: write `" in answer.stderr
+    assert not (workspace.path / "ran").exists()
+
+
+def test_a_step_that_says_nothing_to_do_stops_the_run_before_it_begins(workspace: Workspace) -> None:
+    steps = "  - {id: a, command: touch ran}\n  - {id: b, comand: ls}\n"
+    workspace.write("r.yaml", f"name: r\nsteps:\n{steps}")
+    answer = workspace.run("recipe", "run", "r.yaml")
+    assert answer.exit_code == 2
+    assert "Step 'b': bash step is missing a 'command' field" in answer.stderr
+    assert not (workspace.path / "ran").exists()

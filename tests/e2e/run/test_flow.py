@@ -294,3 +294,35 @@ def test_error_policies_hold_for_every_kind_of_step(workspace: Workspace, policy
     if policy == "skip_remaining":
         assert result["never_reached"] == [f"{name}-after" for name in kinds]
         assert {found[name] for name in kinds} == {"failed"}
+
+
+STRICT = "name: r\n%ssteps:\n  - id: a\n    %s\n    command: |\n%s\n"
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["false\necho on", "false | cat\necho on", 'echo "$not_set_anywhere"\necho on', "(exit 3)\necho on"],
+)
+@pytest.mark.parametrize(
+    ("top", "own", "success"),
+    [
+        ("", "", True),
+        ("strict_shell: true\n", "", False),
+        ("", "strict_shell: true", False),
+        ("strict_shell: true\n", "strict_shell: false", True),
+    ],
+)
+def test_a_strict_shell_ends_at_the_first_command_that_fails(
+    workspace: Workspace, script: str, top: str, own: str, success: bool
+) -> None:
+    body = "\n".join(f"      {line}" for line in script.splitlines())
+    workspace.write("r.yaml", STRICT % (top, own, body))
+    result = workspace.run("recipe", "run", "r.yaml", "--json").json
+    assert result["success"] is success
+    assert ("on" in result["step_results"][0]["output"]) is success
+
+
+def test_a_strict_shell_is_strict_for_scripts_of_any_size(workspace: Workspace) -> None:
+    filler = "\n".join(f"      : {'x' * 1000}" for _ in range(200))
+    workspace.write("r.yaml", STRICT % ("strict_shell: true\n", "", f"{filler}\n      false\n      echo on"))
+    assert workspace.run("recipe", "run", "r.yaml", "--json").json["success"] is False

@@ -45,11 +45,32 @@ def test_a_person_approves_with_a_message(scene: Scene) -> None:
     assert (result.exit_code, result.json["context"]["b"]) == (0, "said looks good")
 
 
-@pytest.mark.parametrize("answer", ["n too risky", "", "maybe"])
-def test_anything_but_yes_denies_and_that_is_final(scene: Scene, answer: str) -> None:
+@pytest.mark.parametrize("answer", ["n too risky", "No", ""])
+def test_a_no_denies_and_that_is_final(scene: Scene, answer: str) -> None:
     _, result = ask(scene, answer, "", "-q")
     assert (result.exit_code, result.json["status"]) == (1, "denied")
     assert scene.has("built")
+    assert not scene.has("shipped")
+
+
+@pytest.mark.parametrize(("second", "status"), [("yes", "completed"), ("no", "denied")])
+def test_an_answer_that_is_neither_yes_nor_no_is_asked_again(scene: Scene, second: str, status: str) -> None:
+    scene.workspace.write("g.yaml", GATED % "")
+    terminal = Terminal(scene, "recipe", "run", "g.yaml", "--json", "-q")
+    terminal.read_until("Approve stage 'build'?")
+    terminal.type("yse")
+    terminal.read_until("Please answer yes or no.")
+    terminal.read_until("Approve stage 'build'?")
+    terminal.type(second)
+    assert terminal.end().json["status"] == status
+
+
+@pytest.mark.parametrize("approval", ["", "{}", "{prompt: Sure?}", "{timeout: 0}"])
+def test_approval_is_a_gate_by_itself(scene: Scene, approval: str) -> None:
+    text = GATED.replace('{required: true, prompt: "Ship it, {{who}}?"%s}', approval)
+    scene.workspace.write("g.yaml", text)
+    answer = scene.workspace.run("recipe", "run", "g.yaml", "--json")
+    assert answer.json["status"] == "waiting"
     assert not scene.has("shipped")
 
 

@@ -64,7 +64,11 @@ def letters(result: Any) -> str:
                 "third": {"way": "balanced", "in": {"deep": [1]}},
             },
         ),
-        ("empty-and-edge-cases", "SSSCCCCC", {"brackets": "leftright", "blank": "", "words": "grüße ✓ 日本"}),
+        (
+            "empty-and-edge-cases",
+            "SSSCCCCC",
+            {"brackets": "leftright", "blank": "   ", "words": "grüße ✓ 日本"},
+        ),
         ("ci-pipeline", "CCCCSCC", {"summary_line": "LINT PASS / TESTS PASS"}),
         (
             "large-context",
@@ -131,7 +135,7 @@ def test_kinds_are_inferred_and_each_does_its_work(workspace: Workspace) -> None
 DRY = """\
 import contextlib, io, sys
 from amplihack.cli.main import main
-given = ["--set", "task_description=x", "--set", "repo_path=.", "--set", "base_branch=main"]
+given = ["--set", "task_description=x", "--set", "repo_path=.", "--context-file", "given.yaml"]
 for file in sys.argv[1:]:
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
@@ -146,6 +150,7 @@ def test_every_recipe_of_the_corpus_can_be_run_dry(workspace: Workspace) -> None
     files = sorted(str(path) for path in CORPUS.glob("*/*.yaml"))
     assert len(files) > 40
     (workspace.path / ".git").mkdir()
+    workspace.write("given.yaml", "base_branch: main\nenvironment: dev\n")
     done = subprocess.run(
         [sys.executable, "-c", DRY, *files],
         cwd=workspace.path,

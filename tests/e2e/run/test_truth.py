@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 from tests.support.workspace import Workspace
 
-SHOW = "name: show\ncontext: {base: {keep: 1, change: 2}}\nsteps: [{id: s, command: 'true'}]\n"
+# A script that reads the file of all variables may use any name, so every name may be set.
+SHOW = """\
+name: show
+context: {base: {keep: 1, change: 2}}
+steps: [{id: s, command: 'test -e "$AMPLIHACK_CONTEXT_FILE"'}]
+"""
 
 
 def given(workspace: Workspace, *flags: str) -> Any:

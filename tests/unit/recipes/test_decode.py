@@ -178,7 +178,7 @@ steps:
     ]
     with pytest.raises(RecipeError) as caught:
         decode_text(text).required()
-    assert len(caught.value.problems) == 7
+    assert len(caught.value.problems) == 8
     assert caught.value.what == caught.value.problems[0].what
 
 
@@ -191,7 +191,6 @@ steps:
         ("comand", "command", "step"),
         ("prarse_json", "parse_json", "step"),
         ("tmeout", "timeout", "step"),
-        ("continue-on-error", "continue_on_error", "step"),
         ("sub-context", "sub_context", "step"),
     ],
 )

@@ -48,7 +48,6 @@ def test_stages_hold_steps_conditions_and_gates() -> None:
          'two stages are called "s"'),
         ("- {name: s, steps: [{id: a, command: ls}]}\n- {name: t, steps: [{id: a, command: ls}]}",
          "Duplicate step id: 'a'"),
-        ("- {name: s, steps: [{id: a, command: ls}], approval: {required: true}}", "needs a 'prompt'"),
         ("- {name: s, steps: [{id: a, command: ls}], approval: true}", "'approval' should be a map"),
         ("- {name: s}", "Stage 's': has no steps"),
         ("- {steps: [{id: a, command: ls}]}", "every stage needs a 'name'"),
@@ -121,3 +120,20 @@ def test_a_version_of_another_form_is_a_warning_in_the_amplifier_dialect_only() 
 
     assert codes("amplihack") == []
     assert codes("amplifier") == ["version-form"]
+
+
+@pytest.mark.parametrize(
+    ("approval", "prompt", "before"),
+    [
+        ("", "Stage 's' is done. Go on?", False),
+        ("{}", "Stage 's' is done. Go on?", False),
+        ("{required: true}", "Stage 's' is done. Go on?", False),
+        ("{when: before}", "Stage 's' is about to begin. Go on?", True),
+        ("{prompt: Sure?}", "Sure?", False),
+    ],
+)
+def test_approval_is_a_gate_unless_it_says_otherwise(approval: str, prompt: str, before: bool) -> None:
+    text = f"name: n\nstages:\n- name: s\n  approval: {approval}\n  steps: [{{id: a, command: ls}}]\n"
+    gate = decode_text(text).required().stages[0].approval
+    assert gate is not None
+    assert (gate.prompt.text, gate.before) == (prompt, before)

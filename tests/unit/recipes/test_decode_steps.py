@@ -47,7 +47,7 @@ def only_problem(text: str) -> str:
         ("agent: a, prompt: p", "agent"),
         ("prompt: p", "agent"),
         ("command: ls, prompt: p", "bash"),
-        ("command: ls, agent: x", "agent"),
+        ("command: ls, agent: x, prompt: p", "agent"),
         ("recipe: r", "recipe"),
         ("recipe: r, agent: x, prompt: p, command: ls", "recipe"),
         ("recipe: ''", "recipe"),
@@ -63,21 +63,23 @@ def test_the_kind_follows_from_the_fields_unless_it_is_stated(fields: str, kind:
     assert document.required().steps[0].kind == kind
 
 
-def test_a_step_with_nothing_is_bash_with_a_warning() -> None:
-    document = decode_text("name: n\nsteps: [{id: a}]")
-    assert document.required().steps[0].action == Bash(Text(""))
-    assert [problem.what for problem in document.warnings] == [
-        "Step 'a': bash step is missing a 'command' field"
-    ]
+def test_a_step_that_says_nothing_to_do_is_an_error() -> None:
+    (problem,) = decode_text("name: n\nsteps: [{id: a}]").problems
+    assert (problem.severity, problem.what) == ("error", "Step 'a': bash step is missing a 'command' field")
+    assert problem.fix == "add `command:`, `prompt:` or `recipe:`"
 
 
 @pytest.mark.parametrize(("kind", "needed"), [("bash", "command"), ("agent", "prompt"), ("recipe", "recipe")])
-def test_what_a_step_lacks_is_a_warning_and_in_the_other_dialect_an_error(kind: str, needed: str) -> None:
-    text = f"name: n\ndialect: %s\nsteps: [{{id: a, type: {kind}}}]"
-    for dialect, severity in (("amplihack", "warning"), ("amplifier", "error")):
-        (problem,) = decode_text(text % dialect).problems
-        assert problem.what == f"Step 'a': {kind} step is missing a '{needed}' field"
-        assert problem.severity == severity
+@pytest.mark.parametrize("dialect", ["amplihack", "amplifier"])
+def test_what_a_step_lacks_is_an_error_in_both_dialects(kind: str, needed: str, dialect: str) -> None:
+    text = f"name: n\ndialect: {dialect}\nsteps: [{{id: a, type: {kind}}}]"
+    (problem,) = decode_text(text).problems
+    assert problem.what == f"Step 'a': {kind} step is missing a '{needed}' field"
+    assert (problem.severity, problem.fix) == ("error", f"add `{needed}:`")
+
+
+def test_an_agent_without_a_prompt_is_asked_what_the_step_says_of_itself() -> None:
+    assert decode_text("name: n\nsteps: [{id: a, agent: x, description: d}]").problems == ()
 
 
 def test_all_fields_of_a_bash_step_arrive() -> None:

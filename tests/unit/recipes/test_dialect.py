@@ -3,7 +3,11 @@ from __future__ import annotations
 import pytest
 
 from amplihack.documents import Mapping, read_document
+from amplihack.recipes.conditions import parse_condition
+from amplihack.recipes.conditions.dialects import depends_on_dialect
+from amplihack.recipes.decode import decode_text
 from amplihack.recipes.dialect import Verdict, detect
+from amplihack.recipes.fields import RECIPE, STEP
 
 
 def verdict(text: str) -> Verdict:
@@ -17,136 +21,153 @@ def of_step(fields: str) -> Verdict:
 
 
 @pytest.mark.parametrize(
-    "fields",
+    ("fields", "mark"),
     [
-        "type: bash, command: ls, working_dir: d",
-        "type: bash, command: ls, continue_on_error: true",
-        "type: bash, command: ls, nonfatal: true",
-        "type: bash, command: ls, fatal: false",
-        "type: bash, command: ls, parallel_group: g",
-        "type: bash, command: ls, when_tags: [t]",
-        "type: agent, agent: x, prompt: p, auto_stage: false",
-        "type: bash, command: ls, parse_json_required: true",
-        "type: recipe, recipe: r, recovery_on_failure: true",
-        "type: recipe, recipe: r.yaml, sub_context: {}, recovery_on_failure: true",
-        "command: ls",
-        "prompt: p",
-        "type: bash, command: ls, condition: status == 'ok'",
-        "type: bash, command: ls, condition: len(items)",
-        "type: recipe, recipe: child",
-        "type: bash, command: echo $RECIPE_VAR_x",
-        "type: bash, command: 'echo ${TASK_DESCRIPTION}'",
-        "type: bash, command: cd $REPO_PATH",
+        ("agent: 'foundation:explorer', prompt: p", "the agent `foundation:explorer`"),
+        ("agent: 'recipes:author', prompt: p", "the agent `recipes:author`"),
+        ("type: recipe, recipe: '@recipes:child.yaml'", "the sub-recipe `@recipes:child.yaml`"),
+        ("command: '$AMPLIFIER_PYTHON x.py'", "`$AMPLIFIER_PYTHON`"),
     ],
 )
-def test_signals_of_amplihack(fields: str) -> None:
+def test_marks_of_the_other_tool_in_a_step(fields: str, mark: str) -> None:
     found = of_step(fields)
-    assert found.dialect == "amplihack"
-    assert found.amplihack
+    assert (found.dialect, found.reason) == ("amplifier", f"it has {mark}")
 
 
 @pytest.mark.parametrize(
     "fields",
+    ["orchestrator: {config: {min_delay_between_calls_ms: 1}}", "schema_version: 2\ndependencies: []"],
+)
+def test_marks_of_the_other_tool_in_a_recipe(fields: str) -> None:
+    assert verdict(f"name: n\n{fields}\nsteps: [{{id: a, command: ls}}]").dialect == "amplifier"
+
+
+def test_marks_inside_stages_and_loops_count() -> None:
+    inner = "{id: a, agent: 'foundation:x', prompt: p}"
+    assert verdict(f"name: n\nstages: [{{name: s, steps: [{inner}]}}]").dialect == "amplifier"
+    assert verdict(f"name: n\nsteps: [{{id: l, foreach: [1], steps: [{inner}]}}]").dialect == "amplifier"
+
+
+VALUES = {"words": "[w]", "map": "{k: v}", "texts": "{k: v}", "table": "{}", "tables": "[]", "items": "[1]"}
+
+
+@pytest.mark.parametrize("start", ["command: echo", "agent: 'foundation:x', prompt: p"])
+@pytest.mark.parametrize("name", sorted(set(STEP.known) - {"id", "agent", "command", "recipe"}))
+def test_no_field_of_a_step_tells_anything(name: str, start: str) -> None:
+    field = f"{name}: {VALUES.get(STEP.known[name].shape, 'x')}"
+    text = "name: n\nsteps:\n- {id: a, %s}\n- {id: b, command: echo%s}\n"
+    assert verdict(text % (start, "")) == verdict(text % (start, f", {field}"))
+
+
+@pytest.mark.parametrize("name", sorted(set(RECIPE.known) - {"dialect", "name", "steps"}))
+def test_no_field_of_a_recipe_tells_anything_by_itself(name: str) -> None:
+    text = f"name: n\n{name}: {VALUES.get(RECIPE.known[name].shape, 'x')}\nsteps: [{{id: a, command: ls}}]"
+    assert verdict(text).dialect == "amplihack"
+
+
+@pytest.mark.parametrize(
+    "step",
     [
-        "foreach: '{{x}}', type: bash, command: ls",
-        "type: bash, command: ls, as: x",
-        "type: bash, command: ls, collect: x",
-        "type: bash, command: ls, parallel: 2",
-        "type: bash, command: ls, while_condition: 'true'",
-        "type: bash, command: ls, max_while_iterations: 3",
-        "type: bash, command: ls, break_when: x",
-        "type: bash, command: ls, update_context: {}",
-        "type: bash, command: ls, checkpoint_iterations: true",
-        "type: bash, command: ls, on_error: continue",
-        "type: bash, command: ls, retry: {}",
-        "type: bash, command: ls, cwd: d",
-        "type: bash, command: ls, env: {}",
-        "type: bash, command: ls, output_exit_code: c",
-        "agent: x, prompt: p, provider: q",
-        "agent: x, prompt: p, provider_preferences: []",
-        "agent: x, prompt: p, model_role: fast",
-        "agent: x, prompt: p, spawn_mode: subprocess",
-        "agent: x, prompt: p, agent_config: {}",
-        "type: bash, command: ls, condition: \"{{x}} == 'ok'\"",
+        "command: echo",
+        "prompt: p",
+        "recipe: child",
         "type: recipe, recipe: child.yaml",
-        "type: recipe, recipe: '@recipes:child.yaml'",
-        "type: bash, command: 'echo {{recipe.name}}'",
-        "agent: x, prompt: '{{session.id}}'",
-        "type: bash, command: '$AMPLIFIER_PYTHON x.py'",
-        "agent: foundation:explorer, prompt: p",
-        "agent: recipes:author, prompt: p",
-        "agent: self, prompt: p",
+        "command: ls, condition: status == 'ok'",
+        "type: bash, command: ls, condition: \"{{x}} == 'ok'\"",
+        "agent: self, prompt: '{{session.id}} {{recipe.name}} {{step.id}}'",
+        "command: 'echo $RECIPE_VAR_x'",
     ],
 )
-def test_signals_of_amplifier(fields: str) -> None:
-    assert of_step(fields).dialect == "amplifier"
-
-
-@pytest.mark.parametrize(
-    "field", ["extends: x", "hooks: {}", "context_validation: {}", "inputs: [{name: a}]"]
-)
-def test_top_level_signals_of_amplihack(field: str) -> None:
-    assert verdict(f"name: n\n{field}\nsteps: [{{id: a, type: bash, command: ls}}]").amplihack
-
-
-@pytest.mark.parametrize("field", ["rate_limiting: {}", "orchestrator: {}", "created: x", "updated: x"])
-def test_top_level_signals_of_amplifier(field: str) -> None:
-    found = verdict(f"name: n\n{field}\nsteps: [{{id: a, type: bash, command: ls}}]")
-    assert found.dialect == "amplifier"
-    assert found.reason == f"it uses `{field.split(':')[0]}`"
-
-
-def test_steps_inside_stages_and_loops_speak_too() -> None:
-    inner = "{id: a, type: bash, command: ls, cwd: d}"
-    assert "`cwd`" in verdict(f"name: n\nstages: [{{name: s, steps: [{inner}]}}]").amplifier
-    loop = f"{{id: l, foreach: [1], steps: [{inner}]}}"
-    assert "`cwd`" in verdict(f"name: n\nsteps: [{loop}]").amplifier
-
-
-@pytest.mark.parametrize(
-    "condition",
-    ["\"'ok' in '{{result}}'\"", '\'"{{a}}" == "b"\'', "\"'{{a}}' != ''\""],
-)
-def test_a_placeholder_inside_quotes_is_no_signal(condition: str) -> None:
-    found = of_step(f"type: bash, command: ls, condition: {condition}")
-    assert found.amplifier == ()
-    assert found.dialect == "amplihack"
-
-
-@pytest.mark.parametrize(
-    "condition", ["'true'", '"{{a}} == true and not {{b}}"', "\"{{a.b}} in ['x']\"", "1 == 1"]
-)
-def test_words_of_the_language_are_no_bare_names(condition: str) -> None:
-    assert of_step(f"type: bash, command: ls, condition: {condition}").amplihack == ()
-
-
-def test_kinds_of_signals_are_counted_not_occurrences() -> None:
-    steps = "".join(f"- {{id: s{n}, type: bash, command: ls, cwd: d}}\n" for n in range(9))
-    text = f"name: n\nsteps:\n{steps}- {{id: x, command: ls, working_dir: d}}\n"
-    found = verdict(text)
-    assert found.dialect == "amplihack"
-    assert found.amplifier == ("`cwd`",)
-    assert found.mixed
-
-
-def test_an_agent_of_the_foundation_only_breaks_ties() -> None:
-    tie = "agent: foundation:x, prompt: p, working_dir: d, on_error: fail"
-    assert of_step(tie).dialect == "amplifier"
-    assert of_step(f"{tie}, when_tags: [t]").dialect == "amplihack"
+@pytest.mark.parametrize("start", ["command: echo", "agent: 'foundation:x', prompt: p"])
+def test_one_step_more_changes_nothing(step: str, start: str) -> None:
+    one = f"name: n\nsteps:\n- {{id: a, {start}}}\n"
+    assert verdict(one) == verdict(f"{one}- {{id: b, {step}}}\n")
 
 
 def test_what_the_file_states_counts() -> None:
-    found = verdict("dialect: amplihack\nstages: []\nrate_limiting: {}\n")
-    assert (found.dialect, found.reason, found.mixed) == ("amplihack", "stated in the file", False)
+    found = verdict("dialect: amplihack\nsteps: [{id: a, agent: 'foundation:x', prompt: p}]\n")
+    assert (found.dialect, found.reason) == ("amplihack", "stated in the file")
 
 
-def test_a_file_without_signals_is_amplihack() -> None:
+def test_a_file_without_marks_is_amplihack() -> None:
     found = of_step("type: bash, command: ls")
     assert (found.dialect, found.reason) == ("amplihack", "nothing in it says otherwise")
 
 
 @pytest.mark.parametrize(
-    "text", ["steps: word", "steps: [a, [b], 1]", "stages: {a: b}", "steps: [{steps: [x]}]", "{}"]
+    "text",
+    [
+        "steps: word",
+        "steps: [a, [b], 1]",
+        "stages: {a: b}",
+        "steps: [{steps: [x]}]",
+        "{}",
+        "orchestrator: word",
+        "orchestrator: {config: [a]}",
+    ],
 )
 def test_odd_shapes_are_no_obstacle(text: str) -> None:
-    assert verdict(text).dialect in ("amplihack", "amplifier")
+    assert verdict(text).dialect == "amplihack"
+
+
+# What is said of it ---------------------------------------------------------------------------------------
+
+
+def told(step: str, top: str = "") -> str:
+    marked = "{id: m, command: 'test $AMPLIFIER_PYTHON'}"
+    return decode_text(f"name: n\n{top}steps:\n- {marked}\n- {{id: a, {step}}}\n").told_dialect
+
+
+@pytest.mark.parametrize(
+    ("step", "difference"),
+    [
+        ("recipe: r", "sub-recipes see only their `context:`"),
+        ("prompt: p", "what agents change is not staged"),
+        ("prompt: p, auto_stage: true, parse_json: true", "agents are told to answer with JSON"),
+        ("command: ls, condition: x", "conditions take the texts"),
+        ("command: ls, while_condition: 'x == y'", "conditions take the texts"),
+    ],
+)
+def test_a_told_dialect_is_said_with_its_reason_and_what_it_changes(step: str, difference: str) -> None:
+    said = told(step)
+    assert said.startswith("read as `dialect: amplifier`, because it has `$AMPLIFIER_PYTHON`: ")
+    assert difference in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "command: ls",
+        "recipe: r, context_mode: inherit",
+        "prompt: p, auto_stage: false",
+        "command: ls, condition: x == 'ok'",
+    ],
+)
+def test_nothing_is_said_where_it_makes_no_difference(step: str) -> None:
+    assert told(step) == ""
+
+
+def test_nothing_is_said_where_the_file_says_it() -> None:
+    assert told("recipe: r", "dialect: amplifier\n") == ""
+
+
+@pytest.mark.parametrize(
+    ("condition", "depends"),
+    [
+        ("x", True),
+        ("not {{x}}", True),
+        ("x == y", True),
+        ("x == '1'", True),
+        ("x != '[]'", True),
+        ("a == 'ok' and b", True),
+        ("x == 'ok'", False),
+        ("'ok' in x", False),
+        ("x == 1", False),
+        ("x == true or y == null", False),
+        ("len(x) > 3", False),
+        ("true", False),
+    ],
+)
+def test_conditions_that_the_dialects_read_alike(condition: str, depends: bool) -> None:
+    assert depends_on_dialect(parse_condition(condition).tree) is depends

@@ -20,6 +20,8 @@ from amplihack.recipes.outputs import find_json, stored_value
 from amplihack.recipes.values import Missing, Value, to_json
 from amplihack.records import replace
 
+_BEGINNING = 200  # characters of an answer that was no JSON, shown in the error
+
 
 async def act(job: Job) -> Done:
     """Do the action of the step, with retries. Raises StepFailure."""
@@ -67,9 +69,6 @@ async def _once(job: Job) -> Done:
     try:
         limit = _time_limit(job)
         match job.step.action:
-            case Bash(command=text) | Agent(prompt=text) if text.absent:
-                field = "command" if isinstance(job.step.action, Bash) else "prompt"
-                raise StepFailure(f"{job.step.kind} step is missing a '{field}' field", hopeless=True)
             case Bash() as action:
                 done = await run_bash(job, action, limit)
             case Agent() as action:
@@ -143,12 +142,20 @@ async def _with_json(job: Job, limit: float | None, done: Done) -> Done:
         return replace(done, value=found, text=to_json(found))
     if rule.required:
         raise StepFailure(
-            "parse_json failed: output is not valid JSON",
+            f"parse_json failed: output is not valid JSON{_beginning(done.text)}",
+            output=done.text,
             stderr=done.stderr,
             usage=done.usage,
             cost_usd=done.cost_usd,
         )
     return replace(done, degraded="parse_json found no JSON in the output; the raw text is kept")
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text[: _BEGINNING * 2].split())
+    if not line:
+        return ": it is empty"
+    return f"; it begins: {line[:_BEGINNING]}" + ("…" if len(line) > _BEGINNING else "")
 
 
 def result_value(step: Step, done: Done) -> Value:

@@ -28,6 +28,7 @@ async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
             timeout=limit,
             idle_timeout=job.step.idle_timeout,
             max_env_value_bytes=action.max_env_value_bytes,
+            strict=action.strict,
             step=job.identity,
         ),
         job.heard,
@@ -54,12 +55,12 @@ def _render(job: Job, action: Bash) -> ShellScript:
 
 def _judge(action: Bash, outcome: ShellOutcome) -> Done:
     """Return the result of a command that succeeded. Raises StepFailure with the reason and last output."""
-    text = outcome.stdout.strip()
+    text = outcome.stdout.rstrip("\n")  # as `$(…)` does: blanks may be a part of what was printed
     writes: dict[str, Value] = {}
     if action.exit_code_to:
         writes[action.exit_code_to] = outcome.exit_code
     if action.stderr_to:
-        writes[action.stderr_to] = outcome.stderr.strip()
+        writes[action.stderr_to] = outcome.stderr.rstrip("\n")
     ended = outcome.exit_code is not None and not outcome.timed_out
     if ended and (outcome.exit_code == 0 or action.any_exit):
         return Done(text=text, stderr=outcome.stderr, exit_code=outcome.exit_code, writes=writes)

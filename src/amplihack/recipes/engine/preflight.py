@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from amplihack.recipes.engine.job import Run
+from amplihack.recipes.inputs import input_problems
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.semantics import CONTEXT_RULES, is_blank
 from amplihack.recipes.values import Value
@@ -14,14 +15,16 @@ _NEEDED = {"git_repo": " (must be a git repo path)", "path": " (must be a valid 
 
 def preflight(run: Run, recipe: Recipe, values: Mapping[str, Value]) -> str:
     """Return all problems of the inputs and how to fix them; empty if there are none."""
-    failures = [
+    failures = [problem.what for problem in input_problems(recipe, values)]
+    failures += [
         problem
         for name, rule in recipe.context_validation.items()
         for problem in _problems(run, name, rule.strip(), values.get(name))
     ]
     if not failures:
         return ""
-    names = [name for name in recipe.context_validation if any(f"'{name}'" in each for each in failures)]
+    checked = dict.fromkeys((*recipe.context_validation, *recipe.declared))
+    names = [name for name in checked if any(f"'{name}'" in each for each in failures)]
     retry = " ".join(f"--set {name}=…" for name in names)
     return "\n".join(
         [

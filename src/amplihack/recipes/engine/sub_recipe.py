@@ -11,6 +11,7 @@ from amplihack.recipes.engine.preflight import preflight
 from amplihack.recipes.engine.stages import run_stages
 from amplihack.recipes.events import RecipeEntered
 from amplihack.recipes.extends import Located
+from amplihack.recipes.inputs import conformed
 from amplihack.recipes.model import SubRecipe
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.semantics import APPROVAL_MESSAGE, first_values, levels_for_call
@@ -26,7 +27,8 @@ async def call_recipe(job: Job, action: SubRecipe) -> Done:
     run = job.run
     name, located = _find(job, action)
     passed = _passed(job, action)
-    scope = Scope(first_values(action, located.recipe, job.frame.scope.values, passed))
+    first = first_values(action, located.recipe, job.frame.scope.values, passed)
+    scope = Scope(conformed(located.recipe, first))
     inner = job.frame.enter(located.recipe, located.path, scope, job.identity, action.limits)
     if problem := preflight(run, located.recipe, scope.values):
         raise StepFailure(problem, hopeless=True)
@@ -53,7 +55,13 @@ def _find(job: Job, action: SubRecipe) -> tuple[str, Located]:
     job.missing(rendered.missing, "recipe")
     name = rendered.text.strip()
     if not name:
-        raise StepFailure("Recipe step is missing the 'recipe' field", hopeless=True)
+        written = action.recipe.text.strip()
+        raise StepFailure(
+            f"'recipe: {written}' names no recipe: it renders empty"
+            if written
+            else "Recipe step is missing the 'recipe' field",
+            hopeless=True,
+        )
     try:
         return name, job.run.world.recipes.sub_recipe(name, frame.path)
     except AmplihackError as error:
@@ -78,9 +86,17 @@ def _passed(job: Job, action: SubRecipe) -> dict[str, Value]:
 def _scope_out(
     job: Job, action: SubRecipe, inner: Frame, passed: dict[str, Value], results: tuple[StepResult, ...]
 ) -> Done:
-    """Return the result: inherited, what the child wrote flows back; isolated, it is one value."""
+    """Return what the child leaves behind.
+
+    Inherited: what it wrote flows back. Isolated: it comes back as one value. Where the child has an
+    `output:`, that is the value of the step; callers of the other dialect expect the isolated value all the
+    same.
+    """
     done = Done(text="", degraded=_degraded(results))
-    scope = inner.scope
+    scope, words = inner.scope, inner.recipe.summary
+    if words is not None and job.frame.recipe.dialect == "amplihack":
+        text = render_text(words.text, inner.view()).text.strip()
+        return replace(done, text=text, writes=scope.changes() if action.mode == "inherit" else {})
     if action.mode == "inherit":
         summary = RunResult(
             run_id=job.run.options.run_id,

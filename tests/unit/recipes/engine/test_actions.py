@@ -130,7 +130,9 @@ def test_without_json_a_step_is_degraded_or_failed_as_the_recipe_says() -> None:
     assert (soft.success, only(soft.step_results).status, soft.context["s"]) == (True, "degraded", "no")
     hard = FakeWorld({"work": "no"}).run(recipe("command: work, parse_json: true, parse_json_required: true"))
     assert not hard.success
-    assert only(hard.step_results).error == ("Step 's' failed: parse_json failed: output is not valid JSON")
+    assert only(hard.step_results).error == (
+        "Step 's' failed: parse_json failed: output is not valid JSON; it begins: no"
+    )
 
 
 def test_an_agent_is_asked_once_more_for_json_the_same_way() -> None:
@@ -178,20 +180,23 @@ def test_the_cost_of_failed_attempts_is_not_forgotten() -> None:
     assert (result.success, result.cost_usd, result.usage) == (True, 3.0, None)
 
 
-@pytest.mark.parametrize(
-    ("fields", "what"),
-    [
-        ("comand: ls", "bash step is missing a 'command'"),
-        ("agent: 'a:b'", "agent step is missing a 'prompt'"),
-    ],
-)
-def test_a_step_that_says_nothing_to_do_is_not_completed(fields: str, what: str) -> None:
-    world = FakeWorld()
-    result = world.run(f"name: r\nsteps:\n  - {{id: a, {fields}}}\n")
-    assert not result.success
-    assert what in only(result.step_results).error
-    assert world.shell.scripts == [] and world.agent.requests == []
-
-
 def test_an_empty_command_is_a_command() -> None:
     assert FakeWorld().run("name: r\nsteps:\n  - {id: a, command: ''}\n").success
+
+
+def test_an_answer_that_was_no_json_is_kept_and_its_beginning_shown() -> None:
+    world = FakeWorld()
+    world.agent.answers = [AgentReply(text="first"), AgentReply(text="sorry,\nno " + "x" * 300)]
+    result = world.run(recipe("prompt: x, parse_json: true, parse_json_required: true"))
+    failed = only(result.step_results)
+    assert failed.output == "sorry,\nno " + "x" * 300
+    assert failed.error.endswith("it begins: sorry, no " + "x" * 190 + "…")
+
+
+@pytest.mark.parametrize(
+    ("printed", "kept"),
+    [("  a\n\n", "  a"), ("a \n", "a "), ("\na", "\na"), ("\n", ""), ("\t- x\n", "\t- x")],
+)
+def test_only_newlines_at_the_end_of_an_output_are_cut(printed: str, kept: str) -> None:
+    result = FakeWorld({"say": ShellOutcome(stdout=printed, exit_code=0)}).run(recipe("command: say"))
+    assert only(result.step_results).output == kept

@@ -202,3 +202,19 @@ def test_a_call_with_no_levels_is_refused(limit: int, success: bool) -> None:
     result = FakeWorld(recipes=recipes).run(f"name: r\nsteps: [{call}]\n")
     assert result.success is success
     assert ("recursion depth (0)" in only(result.step_results).error) is not success
+
+
+@pytest.mark.parametrize("mode", ["inherit", "isolated"])
+def test_the_value_of_a_step_is_the_output_of_the_sub_recipe_where_it_has_one(mode: str) -> None:
+    child = "name: child\noutput: 'all of {{inner}}'\nsteps: [{id: inner, command: say}]"
+    world = FakeWorld({"say": "it"}, recipes={"child": child})
+    result = world.run(f"name: r\nsteps: [{{id: a, recipe: child, context_mode: {mode}}}]")
+    assert result.context["a"] == "all of it"
+    assert ("inner" in result.context) is (mode == "inherit")
+
+
+def test_a_caller_of_the_other_dialect_gets_the_isolated_value_all_the_same() -> None:
+    child = "name: child\noutput: words\nsteps: [{id: inner, command: say}]"
+    world = FakeWorld({"say": "it"}, recipes={"child": child})
+    result = world.run("name: r\ndialect: amplifier\nsteps: [{id: a, recipe: child}]")
+    assert result.context["a"] == {"inner": "it"}

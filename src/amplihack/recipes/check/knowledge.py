@@ -1,0 +1,44 @@
+"""What a recipe and those that it calls know by name: the variables they use, the tags of their steps."""
+
+from __future__ import annotations
+
+from amplihack.recipes.check.neighbours import Neighbours, Surroundings, Unresolved, key
+from amplihack.recipes.check.spelling import USUAL_INPUTS, plain
+from amplihack.recipes.check.variable_uses import EVERYTHING
+from amplihack.recipes.extends import Located
+from amplihack.recipes.model import SubRecipe, every_step
+from amplihack.recipes.semantics import declared_names
+
+_ALL_VARIABLES = ("inputs", "parameters")  # the variables as one map
+
+
+def known_names(located: Located, world: Surroundings) -> frozenset[str] | None:
+    """Return the names that a person may set; None where any name may be used."""
+    flow = Neighbours(world).flow(located)
+    if flow.open or EVERYTHING in flow.used:
+        return None
+    names = declared_names(located.recipe) | USUAL_INPUTS | flow.used | set(map(plain, flow.used))
+    for use in flow.uses:
+        if use.mention.name in _ALL_VARIABLES:
+            if len(use.mention.path) < 2:
+                return None
+            names |= {str(use.mention.path[1])}
+    return names
+
+
+def known_tags(located: Located, world: Surroundings) -> frozenset[str] | None:
+    """Return the tags that steps ask for; None where a sub-recipe cannot be looked into."""
+    neighbours, tags = Neighbours(world), set[str]()
+    waiting, seen = [located], {key(located)}
+    while waiting:
+        current = waiting.pop()
+        for step in every_step(current.recipe.steps):
+            tags.update(step.when_tags)
+            if isinstance(step.action, SubRecipe):
+                found = neighbours.resolve(step.action, current.path)
+                if isinstance(found, Unresolved):
+                    return None
+                if key(found) not in seen:
+                    seen.add(key(found))
+                    waiting.append(found)
+    return frozenset(tags)

@@ -1,0 +1,155 @@
+"""The inputs that a recipe declares: what they may be, and what is wrong with those that were given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from amplihack.errors import Problem
+from amplihack.recipes.model import Input, Recipe
+from amplihack.recipes.semantics import is_blank
+from amplihack.recipes.values import MISSING, Missing, Value, from_json, to_json, to_text
+from amplihack.records import replace
+
+_FLAGS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+# Types ------------------------------------------------------------------------------------------------
+
+
+def _text(value: Value) -> Value | Missing:
+    return to_text(value) if isinstance(value, str | int | float) else MISSING
+
+
+def _number(value: Value) -> Value | Missing:
+    value = _read(value)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else MISSING
+
+
+def _integer(value: Value) -> Value | Missing:
+    value = _read(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else MISSING
+
+
+def _flag(value: Value) -> Value | Missing:
+    if isinstance(value, str):
+        return _FLAGS.get(value.strip().lower(), MISSING)
+    return value if isinstance(value, bool) else MISSING
+
+
+def _list(value: Value) -> Value | Missing:
+    value = _read(value)
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else MISSING
+
+
+def _map(value: Value) -> Value | Missing:
+    value = _read(value)
+    return value if isinstance(value, Mapping) else MISSING
+
+
+def _read(value: Value) -> Value:
+    """Return what a text spells, since a variable of the environment or `--set-str` is always a text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return from_json(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+_Reader: TypeAlias = "Callable[[Value], Value | Missing]"
+_TYPES: Final[dict[str, tuple[str, _Reader]]] = {
+    **dict.fromkeys(("string", "str", "text"), ("a text", _text)),
+    **dict.fromkeys(("number", "float"), ("a number", _number)),
+    **dict.fromkeys(("integer", "int"), ("a whole number", _integer)),
+    **dict.fromkeys(("boolean", "bool", "flag"), ("true or false", _flag)),
+    **dict.fromkeys(("list", "array"), ("a list", _list)),
+    **dict.fromkeys(("object", "map", "dict", "mapping"), ("a map", _map)),
+}
+TYPES: Final = tuple(_TYPES)
+
+
+# What was given ---------------------------------------------------------------------------------------
+
+
+def conform(value: Value, declared: Input) -> tuple[Value, str]:
+    """Return the value as its declared type, and what is wrong with it; empty if nothing is."""
+    if value is None:
+        return value, ""
+    if declared.type in _TYPES:
+        expected, read = _TYPES[declared.type]
+        found = read(value)
+        if isinstance(found, Missing):
+            return value, f"should be {expected}"
+        value = found
+    if declared.choices and to_text(value) not in map(to_text, declared.choices):
+        return value, f"should be one of {', '.join(map(to_text, declared.choices))}"
+    return value, ""
+
+
+def conformed(recipe: Recipe, values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the variables with each input as its declared type, where it is of that type."""
+    typed = {name: conform(values[name], each)[0] for name, each in recipe.declared.items() if name in values}
+    return {**values, **typed}
+
+
+def input_problems(recipe: Recipe, values: Mapping[str, Value]) -> Iterator[Problem]:
+    """Yield what is wrong with the inputs of a recipe; `values` are all variables that it starts with."""
+    for name, declared in recipe.declared.items():
+        value, secret = values.get(name), name in recipe.secrets
+        # The source line of a secret may hold its default, so it is not shown.
+        where = replace(declared.where, text="") if secret else declared.where
+        if is_blank(value):
+            if declared.required:
+                what = f"the input '{name}' is required, and nobody gives it"
+                yield Problem(what, where, _give(name, declared), "error", "missing-input")
+            continue
+        _, wrong = conform(value, declared)
+        if wrong:
+            what = f"the input '{name}' {wrong}" + ("" if secret else f", not {to_json(value)}")
+            yield Problem(what, where, _give(name, declared), "error", "wrong-input")
+
+
+def _give(name: str, declared: Input) -> str:
+    about = f" ({declared.description})" if declared.description else ""
+    return f"--set {name}=…{about}" + (f", or set ${declared.env}" if declared.env else "")
+
+
+def from_environment(recipe: Recipe, environment: Mapping[str, str]) -> Recipe:
+    """Return the recipe with the defaults that its inputs take from the environment."""
+    found = {
+        name: conform(environment[declared.env], declared)[0]
+        for name, declared in recipe.declared.items()
+        if declared.env and environment.get(declared.env)
+    }
+    if not found:
+        return recipe
+    return replace(recipe, context={**recipe.context, **found}, inputs=recipe.inputs - found.keys())
+
+
+# For people -------------------------------------------------------------------------------------------
+
+
+def list_inputs(recipe: Recipe) -> Iterator[str]:
+    """Yield one line for each input and variable of a recipe, with its description and its default."""
+    names = list(dict.fromkeys((*recipe.declared, *recipe.context, *sorted(recipe.inputs))))
+    width = max(map(len, names), default=0)
+    for name in names:
+        declared = recipe.declared.get(name, Input())
+        facts = ", ".join(_facts(recipe, name, declared))
+        words = (" ".join(declared.description.split()), f"({facts})" if facts else "")
+        yield f"  {name:<{width}}  {'  '.join(filter(None, words))}".rstrip()
+
+
+def _facts(recipe: Recipe, name: str, declared: Input) -> Iterator[str]:
+    if declared.type:
+        yield declared.type
+    if declared.choices:
+        yield f"one of {', '.join(map(to_text, declared.choices))}"
+    default = recipe.context.get(name)
+    if declared.required and is_blank(default):
+        yield "required"
+    if declared.env:
+        yield f"from ${declared.env}"
+    if not is_blank(default):
+        yield "default: ***" if name in recipe.secrets else f"default: {to_json(default)}"

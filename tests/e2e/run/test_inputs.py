@@ -1,0 +1,89 @@
+"""A user gives a recipe its inputs, and hears of what is missing or wrong before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.workspace import Workspace
+
+RECIPE = """\
+name: deploy
+secrets: [token]
+parameters:
+  target: {type: string, required: true, description: where it goes, enum: [dev, prod]}
+  count: {type: integer, default: 2}
+  token: {env: DEPLOY_TOKEN, default: hush}
+  owner: {env: DEPLOY_OWNER, description: who asked}
+steps:
+  - {id: mark, command: touch ran}
+  - {id: go, command: "echo {{target}} {{count}} {{owner}} {{note}}", when_tags: [fast]}
+  - {id: call, recipe: child}
+"""
+CHILD = 'name: child\nsteps:\n  - {id: inner, command: "echo {{from_child}}", when_tags: [slow]}\n'
+
+
+@pytest.fixture
+def place(workspace: Workspace) -> Workspace:
+    workspace.write("deploy.yaml", RECIPE)
+    workspace.write("child.yaml", CHILD)
+    return workspace
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ((), "the input 'target' is required, and nobody gives it"),
+        (("--set", "target=moon"), "the input 'target' should be one of dev, prod, not \"moon\""),
+        (("--set", "target=dev", "--set", "count=few"), "the input 'count' should be a whole number"),
+        (("--set", "target=dev", "--set", "cuont=3"), "did you mean 'count'?"),
+        (("--set", "target=dev", "--set-json", "zzz=3"), "does not use the variable 'zzz'"),
+        (("--set", "target=dev", "--include-tags", "fats"), "did you mean 'fast'?"),
+        (("--set", "target=dev", "--exclude-tags", "slwo"), "did you mean 'slow'?"),
+    ],
+)
+def test_wrong_inputs_are_told_before_the_first_step(
+    place: Workspace, words: tuple[str, ...], what: str
+) -> None:
+    answer = place.run("recipe", "run", "deploy.yaml", *words)
+    assert answer.exit_code == 2
+    assert what in answer.stderr
+    assert "fix: " in answer.stderr
+    assert not (place.path / "ran").exists()
+
+
+def test_names_and_tags_that_are_used_anywhere_are_known(place: Workspace) -> None:
+    words = (
+        "--set",
+        "target=dev",
+        "--set",
+        "note=hi",
+        "--set",
+        "from_child=x",
+        "--include-tags",
+        "fast,slow",
+    )
+    answer = place.run("recipe", "run", "deploy.yaml", *words, "--json", env={"DEPLOY_OWNER": "ada"})
+    assert answer.exit_code == 0
+    assert answer.json["context"]["go"] == "dev 2 ada hi"
+    assert answer.json["context"]["inner"] == "x"
+
+
+def test_a_flag_counts_more_than_the_environment(place: Workspace) -> None:
+    words = ("--set", "target=dev", "--set", "owner=eve", "--json")
+    answer = place.run("recipe", "run", "deploy.yaml", *words, env={"DEPLOY_OWNER": "ada"})
+    assert answer.json["context"]["go"].startswith("dev 2 eve")
+
+
+@pytest.mark.parametrize("command", ["amplihack", "runner"])
+def test_help_lists_the_inputs_of_a_recipe(place: Workspace, command: str) -> None:
+    ask = place.runner if command == "runner" else lambda *words: place.run("recipe", "run", *words)
+    answer = ask("deploy.yaml", "--help")
+    assert answer.exit_code == 0
+    assert answer.stdout.endswith(
+        """
+inputs of deploy, given by --set NAME=VALUE:
+  target  where it goes  (string, one of dev, prod, required)
+  count   (integer, default: 2)
+  token   (from $DEPLOY_TOKEN, default: ***)
+  owner   who asked  (from $DEPLOY_OWNER)
+"""
+    )

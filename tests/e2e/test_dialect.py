@@ -1,0 +1,50 @@
+"""A user's file is read in the dialect that it states; where that is told by other signs, it is said."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.workspace import Workspace
+
+MARKED = """\
+name: marked
+steps:
+  - {id: python, command: 'test -z "$AMPLIFIER_PYTHON"'}
+  - {id: call, recipe: child.yaml}
+"""
+CHILD = "name: child\nsteps:\n  - {id: say, command: echo hi}\n"
+
+
+@pytest.mark.parametrize("verb", ["run", "check", "explain"])
+def test_a_told_dialect_is_said_in_one_line_with_its_reason(workspace: Workspace, verb: str) -> None:
+    workspace.write("marked.yaml", MARKED)
+    workspace.write("child.yaml", CHILD)
+    answer = workspace.run("recipe", verb, "marked.yaml")
+    assert answer.exit_code == 0
+    (line,) = [line for line in answer.stderr.splitlines() if "dialect" in line]
+    assert line == (
+        "marked.yaml: read as `dialect: amplifier`, because it has `$AMPLIFIER_PYTHON`: "
+        "sub-recipes see only their `context:`. State `dialect:` to settle it"
+    )
+
+
+@pytest.mark.parametrize("verb", ["run", "check", "explain"])
+def test_a_stated_dialect_is_not_repeated(workspace: Workspace, verb: str) -> None:
+    workspace.write("marked.yaml", f"dialect: amplihack\n{MARKED}")
+    workspace.write("child.yaml", CHILD)
+    assert "dialect" not in workspace.run("recipe", verb, "marked.yaml").stderr
+
+
+def test_fields_added_to_one_step_change_no_other(workspace: Workspace) -> None:
+    plain = """\
+name: main
+context: {flag: "false", inherited: yes}
+steps:
+  - {id: first, command: echo%s}
+  - {id: call, recipe: child.yaml}
+  - {id: judged, command: echo ran, condition: flag}
+"""
+    workspace.write("child.yaml", 'name: child\nsteps:\n  - {id: seen, command: "echo {{inherited}}"}\n')
+    for added in ("", ", env: {A: b}, output_exit_code: c, retry: {max_attempts: 2}", ", foreach: [1, 2]"):
+        workspace.write("main.yaml", plain % added)
+        context = workspace.run("recipe", "run", "main.yaml", "--json").json["context"]
+        assert (context["seen"], context["judged"]) == ("yes", "ran")
