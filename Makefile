@@ -52,7 +52,6 @@ pythons: $(STAMP)
 bench: $(STAMP)
 	@$(PIP) install --prefer-binary --group bench || echo "no network: not compared with just and task"
 	"$(BIN)/python" benchmarks/run.py
-	PATH="$(CURDIR)/$(BIN):$$PATH" "$(BIN)/python" benchmarks/engine.py
 
 docs: $(STAMP)
 	"$(BIN)/python" docs/generate.py

@@ -69,7 +69,7 @@ OPEN_SETS: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
 
 def test_the_guide_names_files_that_are_there() -> None:
     found = guide()
-    assert {"a finding of the check", *OPEN_SETS} == found.keys()
+    assert found.keys() >= {"a finding of the check", *OPEN_SETS}
     for what, paths in found.items():
         assert paths, what
         assert [path for path in paths if not (PACKAGE / path).exists()] == []
