@@ -244,7 +244,7 @@ def test_what_an_agent_leaves_running_is_ended_with_the_run_too(scene: Scene) ->
 
 
 def test_a_run_inside_a_run_that_is_killed_leaves_nothing(scene: Scene) -> None:
-    inner = f"{sys.executable} -m amplihack recipe run r.yaml -q"
+    inner = f'"{sys.executable}" -m amplihack recipe run r.yaml -q'  # a checkout may have spaces in its path
     scene.workspace.write("outer.yaml", f"name: outer\nsteps: [{{id: inner, command: '{inner}'}}]\n")
     started = scene.start("recipe", "run", "outer.yaml", "-q")
     for number in (1, 2, 3):
