@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from amplihack.bundles.tree import Items, Leaf, Origin, Table, Tree, enter
+from amplihack.documents.builder import build
 from amplihack.documents.frontmatter import split_page
 from amplihack.documents.nodes import Source, Style
-from amplihack.documents.reader import MAX_BYTES, build, read_source
+from amplihack.documents.reader import MAX_BYTES, read_source
 from amplihack.documents.scalars import WORDS_AND_NUMBERS, plain_value
 from amplihack.errors import Location, Problem
 from amplihack.records import Record

@@ -1,41 +1,23 @@
-"""YAML text to located values: bounded in size, depth and aliases, one document, every key once.
-
-Values are built from parser events with a stack of our own, so that no input can exhaust Python's. What is
-built, a `Maker` says: nodes for recipes, and in `bundles` trees, without nodes between.
-"""
+"""Read YAML text into located nodes: bounded in size, UTF-8, one document."""
 
 from __future__ import annotations
 
-from sys import intern
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
-import yaml
-
+from amplihack.documents.builder import build, key_node
 from amplihack.documents.nodes import Document, Mapping, Node, Scalar, Sequence, Source, Style
-from amplihack.errors import DocumentError, Location, Problem
+from amplihack.errors import DocumentError, Location
 from amplihack.patterns import pattern
 
 MAX_BYTES = 1_000_000
-MAX_DEPTH = 100
-_ALIAS_FACTOR = 100  # an aliased document may unfold to this many times its own events
-_MAX_UNFOLDED = 1_000_000  # and never to more nodes than this
-_CORE = "tag:yaml.org,2002:"
-_STYLES: dict[str | None, Style] = {
-    None: "plain", "": "plain", "'": "quoted", '"': "quoted", "|": "literal", ">": "folded",
-}  # fmt: skip
-_SCALAR_TAGS = ("!", *(f"{_CORE}{name}" for name in ("str", "int", "float", "bool", "null")))
-_CONTAINER_TAGS = ("!", f"{_CORE}map", f"{_CORE}seq")
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\r") | {0x7F})
 _FORBIDDEN = pattern(r"[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_PROPERTIES = pattern(r"(?:[&!]\S*\s+)+(?=\S)")
-T = TypeVar("T")
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_document(
     data: bytes | str, name: str, *, kind: str = "Recipe file", limit: int = MAX_BYTES, first_line: int = 0
 ) -> Document:
-    """The document in `data`; `first_line` is where it begins in its file. Raises DocumentError."""
+    """Return the document in `data`; `first_line` is where it begins in its file. Raises DocumentError."""
     source = read_source(data, name, kind=kind, limit=limit, first_line=first_line)
     root, problems = build(source, _Nodes(source))
     return Document(root, source, problems)
@@ -44,7 +26,7 @@ def read_document(
 def read_source(
     data: bytes | str, name: str, *, kind: str, limit: int = MAX_BYTES, first_line: int = 0
 ) -> Source:
-    """The text of `data`, if it is not too large and a text at all. Raises DocumentError."""
+    """Return the text of `data`. Raises DocumentError where it is too large or no text at all."""
     text = _decode(data, name) if isinstance(data, bytes) else data.removeprefix("\ufeff")
     size = len(data) if isinstance(data, bytes) else len(text.encode("utf-8", "surrogatepass"))
     if size > limit:
@@ -58,10 +40,22 @@ def read_source(
     return source
 
 
-def build(source: Source, make: Maker[T]) -> tuple[T, tuple[Problem, ...]]:
-    """What the text says, and what is wrong with it though it could be read. Raises DocumentError."""
-    builder = _Builder(source, make)
-    return builder.build(), tuple(builder.problems)
+class _Nodes:
+    """Makes nodes, which know all that their file says."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def scalar(self, text: str, style: Style, line: int, column: int, /) -> Node:
+        return Scalar(text, style, self.source, line, column)
+
+    def sequence(self, items: list[Node], line: int, column: int, /) -> Node:
+        return Sequence(items, self.source, line, column)
+
+    def mapping(self, entries: dict[str, Node], keys: dict[str, Any], line: int, column: int, /) -> Node:
+        source = self.source
+        found = {text: key_node(event, source) for text, event in keys.items()}
+        return Mapping(entries, found, source, line, column)
 
 
 def _refuse_control_characters(source: Source) -> None:
@@ -96,317 +90,3 @@ def _decode(data: bytes, name: str) -> str:
             where=Location(name, line, column, shown),
             fix="save it as UTF-8",
         ) from error
-
-
-class Maker(Protocol[T]):
-    """Makes what a document is read into. Lines and columns count from 0."""
-
-    def scalar(self, text: str, style: Style, line: int, column: int, /) -> T: ...
-
-    def sequence(self, items: list[T], line: int, column: int, /) -> T: ...
-
-    def mapping(self, entries: dict[str, T], keys: dict[str, Any], line: int, column: int, /) -> T:
-        """Make a mapping; `keys` holds the parser's events of the keys, which `key_node` understands."""
-        ...
-
-
-class _Nodes:
-    """Makes nodes, which know all that their file says."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-
-    def scalar(self, text: str, style: Style, line: int, column: int, /) -> Node:
-        return Scalar(text, style, self.source, line, column)
-
-    def sequence(self, items: list[Node], line: int, column: int, /) -> Node:
-        return Sequence(items, self.source, line, column)
-
-    def mapping(self, entries: dict[str, Node], keys: dict[str, Any], line: int, column: int, /) -> Node:
-        source = self.source
-        found = {text: key_node(event, source) for text, event in keys.items()}
-        return Mapping(entries, found, source, line, column)
-
-
-def key_node(event: Any, source: Source) -> Scalar:
-    """Return the scalar of a parser's event."""
-    style, column = _style_and_column(event, source)
-    return Scalar(event.value, style, source, event.start_mark.line, column)
-
-
-def _style_and_column(event: Any, source: Source) -> tuple[Style, int]:
-    """Return how a scalar is written, and the column of the value itself.
-
-    The parser points at the anchor or tag in front of a value.
-    """
-    mark = event.start_mark
-    if event.tag is None and event.anchor is None:
-        return _STYLES[event.style], mark.column
-    found = _PROPERTIES.match(source.location(mark.line, 0).text, mark.column)
-    return _style(event), found.end() if found else mark.column
-
-
-def _style(event: Any) -> Style:
-    """Return how a scalar is written; a tag that says what it is counts more than quotes."""
-    style = _STYLES[event.style]
-    if event.tag in ("!", f"{_CORE}str"):
-        return "quoted" if style == "plain" else style
-    return style if event.tag is None else "plain"
-
-
-class _Open(Generic[T]):
-    """A list or a mapping that is not closed yet: `items` or `entries` is what it has so far.
-
-    `depth` counts its levels with aliases unfolded. A list that `<<` may merge keeps what its items were made
-    from as `parts`.
-    """
-
-    __slots__ = (
-        "anchor", "column", "depth", "entries", "items", "key", "keys", "line", "merges", "parts", "start",
-    )  # fmt: skip
-
-    def __init__(self, event: Any, start: int) -> None:
-        mark = event.start_mark
-        self.line: int = mark.line
-        self.column: int = mark.column
-        self.anchor: str | None = event.anchor
-        self.start = start  # how many nodes there were before it
-        self.depth = 1
-        self.items: list[T] | None = None
-        self.entries: dict[str, T] | None = None
-        self.keys: dict[str, Any] = {}
-        self.key: Any = None  # the event of the key that waits for its value
-        self.merges: list[_Open[T]] = []
-        self.parts: list[Any] | None = None
-
-
-class _Anchored(Generic[T]):
-    """What an anchor names: its value, the scalar's event or the closed container that made it, its size."""
-
-    __slots__ = ("depth", "made_from", "size", "value")
-
-    def __init__(self, value: T, made_from: Any, size: int, depth: int) -> None:
-        self.value, self.made_from, self.size, self.depth = value, made_from, size, depth
-
-
-class _Builder(Generic[T]):
-    """Builds values from parser events, with a stack of its own."""
-
-    def __init__(self, source: Source, make: Maker[T]) -> None:
-        self.source, self.make = source, make
-        self.stack: list[_Open[T]] = []
-        self.anchors: dict[str, _Anchored[T]] = {}
-        self.problems: list[Problem] = []
-        self.events = 0
-        self.nodes = 0  # so far, with aliases unfolded
-        self.unfolded = 0
-        self.root: list[T] = []  # at most one
-        self.is_blank = False
-
-    def build(self) -> T:
-        loader, scalar = _Loader(self.source.text), yaml.ScalarEvent
-        try:
-            for event in iter(loader.get_event, None):
-                self.events += 1
-                kind = type(event)
-                if kind is scalar:
-                    self._scalar(event)
-                elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
-                    self._open(event, kind)
-                elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-                    self._close()
-                elif kind is yaml.AliasEvent:
-                    self._alias(event)
-                elif kind is yaml.DocumentStartEvent and self.root:
-                    raise self._error("a second document starts here", event, "keep one document in a file")
-        except yaml.YAMLError as error:
-            raise _explain(error, self.source) from error
-        finally:
-            loader.dispose()
-        if not self.root or self.is_blank:
-            raise DocumentError(
-                "YAML parse error: the file is empty",
-                where=self.source.location(0, 0),
-                fix="it should hold a mapping, such as `name: …`",
-            )
-        return self.root[0]
-
-    def _scalar(self, event: Any) -> None:
-        self.nodes += 1
-        frame = self.stack[-1] if self.stack else None
-        if event.tag is not None or event.anchor is not None or frame is None:
-            self._rare_scalar(event)
-        elif frame.entries is not None and frame.key is None:
-            frame.key = event
-        else:
-            mark = event.start_mark
-            value = self.make.scalar(event.value, _STYLES[event.style], mark.line, mark.column)
-            if frame.items is None:
-                self._pair(frame, value, event)
-                frame.key = None
-            else:
-                frame.items.append(value)
-                if frame.parts is not None:
-                    frame.parts.append(event)
-
-    def _rare_scalar(self, event: Any) -> None:
-        """Take a scalar that has a tag or an anchor, or is all there is."""
-        if event.tag is not None and event.tag not in _SCALAR_TAGS:
-            raise self._unsupported_tag(event)
-        style, column = _style_and_column(event, self.source)
-        self.is_blank = not self.stack and style == "plain" and event.value == ""
-        value = self.make.scalar(event.value, style, event.start_mark.line, column)
-        if event.anchor is not None:
-            self.anchors[event.anchor] = _Anchored(value, event, 1, 0)
-        self._add(value, event)
-
-    def _open(self, event: Any, kind: type) -> None:
-        if event.tag is not None and event.tag not in _CONTAINER_TAGS:
-            raise self._unsupported_tag(event)
-        if len(self.stack) >= MAX_DEPTH:
-            raise self._too_deep(event)
-        frame: _Open[T] = _Open(event, self.nodes)
-        self.nodes += 1
-        if kind is yaml.MappingStartEvent:
-            frame.entries = {}
-        else:
-            frame.items = []
-            if event.anchor is not None or (self.stack and _is_merge(self.stack[-1].key)):
-                frame.parts = []
-        self.stack.append(frame)
-
-    def _close(self) -> None:
-        frame = self.stack.pop()
-        value = self._made(frame)
-        if self.stack:
-            above = self.stack[-1]
-            if frame.depth >= above.depth:
-                above.depth = frame.depth + 1
-        if frame.anchor is not None:
-            self.anchors[frame.anchor] = _Anchored(value, frame, self.nodes - frame.start, frame.depth)
-        self._add(value, frame)
-
-    def _made(self, frame: _Open[T]) -> T:
-        if frame.entries is None:
-            return self.make.sequence(frame.items or [], frame.line, frame.column)
-        for merged in frame.merges:
-            for key, value in (merged.entries or {}).items():
-                if key not in frame.entries:
-                    frame.entries[key], frame.keys[key] = value, merged.keys[key]
-        return self.make.mapping(frame.entries, frame.keys, frame.line, frame.column)
-
-    def _alias(self, event: Any) -> None:
-        if any(frame.anchor == event.anchor for frame in self.stack):
-            raise self._error(f"*{event.anchor} refers to what it is part of", event, "remove the cycle")
-        if event.anchor not in self.anchors:
-            raise self._error(
-                f"*{event.anchor} is not defined", event, f"define it first with &{event.anchor}"
-            )
-        named = self.anchors[event.anchor]
-        self.unfolded += named.size
-        self.nodes += named.size
-        if self.unfolded > min(_ALIAS_FACTOR * (self.events + 100), _MAX_UNFOLDED):
-            raise self._error("the aliases unfold to too much", event, "repeat less through aliases")
-        if len(self.stack) + named.depth > MAX_DEPTH:
-            raise self._too_deep(event)
-        if self.stack:
-            self.stack[-1].depth = max(self.stack[-1].depth, named.depth + 1)
-        self._add(named.value, named.made_from)
-
-    def _add(self, value: T, made_from: Any) -> None:
-        """Put a value where it belongs; `made_from` is the event or the container that it was made from."""
-        if not self.stack:
-            self.root = [value]
-            return
-        frame = self.stack[-1]
-        if frame.items is not None:
-            frame.items.append(value)
-            if frame.parts is not None:
-                frame.parts.append(made_from)
-        elif frame.key is None:
-            if isinstance(made_from, _Open):
-                raise DocumentError(
-                    "a list or a mapping cannot be a key",
-                    where=self._where(made_from),
-                    fix="use a word as key",
-                )
-            frame.key = made_from
-        else:
-            self._pair(frame, value, made_from)
-            frame.key = None
-
-    def _pair(self, frame: _Open[T], value: T, made_from: Any) -> None:
-        key, entries = frame.key, frame.entries
-        text = intern(key.value)
-        if text == "<<" and _is_merge(key):
-            frame.merges += self._merged(made_from)
-        elif entries is not None and text not in entries:
-            entries[text] = value
-            frame.keys[text] = key
-        else:
-            first = frame.keys[text].start_mark.line + 1
-            self.problems.append(
-                Problem(
-                    f'the key "{text}" stands here twice; the first is on line {first}',
-                    key_node(key, self.source).where,
-                    "keep one of the two",
-                    code="duplicate-key",
-                )
-            )
-
-    def _merged(self, made_from: Any) -> list[_Open[T]]:
-        """Return the mappings that a value of `<<` stands for."""
-        is_list = isinstance(made_from, _Open) and made_from.items is not None
-        found = made_from.parts if is_list else [made_from]
-        for part in found:
-            if not isinstance(part, _Open) or part.entries is None:
-                raise DocumentError(
-                    "<< merges mappings only", where=self._where(part), fix="give it an alias of a mapping"
-                )
-        return list(found)
-
-    def _where(self, made_from: Any) -> Location:
-        if isinstance(made_from, _Open):
-            return self.source.location(made_from.line, made_from.column)
-        return key_node(made_from, self.source).where
-
-    def _unsupported_tag(self, event: Any) -> DocumentError:
-        return self._error(f"the tag {event.tag!r} is not supported", event, "write the value without a tag")
-
-    def _too_deep(self, event: Any) -> DocumentError:
-        return self._error(f"nested more than {MAX_DEPTH} levels deep", event, "flatten the structure")
-
-    def _error(self, what: str, event: Any, fix: str) -> DocumentError:
-        mark = event.start_mark
-        return DocumentError(what, where=self.source.location(mark.line, mark.column), fix=fix)
-
-
-def _is_merge(key: Any) -> bool:
-    """Tell whether a key is `<<` as YAML means it, without quotes."""
-    return key is not None and key.value == "<<" and _style(key) == "plain"
-
-
-def _explain(error: yaml.YAMLError, source: Source) -> DocumentError:
-    """A parser's complaint as one of ours, with a fix for the mistakes that people make."""
-    if isinstance(error, yaml.MarkedYAMLError):
-        mark = error.problem_mark or error.context_mark
-        where = source.location(mark.line, mark.column) if mark else source.location(0, 0)
-        what = " ".join(part for part in (error.context, error.problem) if part) or "this is not YAML"
-        return DocumentError(f"YAML parse error: {what}", where=where, fix=_fix(what, where))
-    reason = getattr(error, "reason", None) or str(error).split("\n")[0]
-    return DocumentError(f"YAML parse error: {reason}", where=source.location(0, 0))
-
-
-def _fix(what: str, where: Location) -> str:
-    indent = where.text[: len(where.text) - len(where.text.lstrip())]
-    if "\t" in indent or "\\t" in what:
-        return "indent with spaces: YAML does not take tabs"
-    if "mapping values are not allowed" in what:
-        return 'put quotes around a value that contains ": "'
-    if "cannot start any token" in what or "unknown escape" in what:
-        return "put single quotes around the value"
-    if "did not find expected key" in what or "expected <block end>" in what:
-        return "check the indentation of this line and of the lines above it"
-    if any(phrase in what for phrase in ("end of stream", "expected ',' or", "expected node content")):
-        return "close the quote or the bracket"
-    return ""
