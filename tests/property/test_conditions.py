@@ -32,6 +32,7 @@ from amplihack.recipes.conditions import (
     references,
     show,
 )
+from amplihack.recipes.conditions.used_variables import mentions_variables
 from amplihack.recipes.values import Value
 
 RULES = st.sampled_from([AMPLIHACK, AMPLIFIER])
@@ -140,6 +141,11 @@ def test_printing_then_parsing_changes_nothing(tree: Expression) -> None:
     again = parse_condition(show(tree)).tree
     assert again == tree
     assert show(again) == show(tree)  # to Python `1`, `1.0` and `true` are equal, in print they are not
+
+
+@given(trees)
+def test_a_tree_mentions_variables_where_it_has_references(tree: Expression) -> None:
+    assert mentions_variables(tree) == bool(references(tree))
 
 
 @settings(deadline=None)  # the machine may be busy

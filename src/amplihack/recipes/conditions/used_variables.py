@@ -42,7 +42,12 @@ def known(tree: Expression, rules: Rules = AMPLIHACK) -> Value | Missing:
 
 
 def mentions_variables(tree: Expression) -> bool:
-    return next(_references(tree), None) is not None
+    """Tell whether there are any references; stops at the first, as the check asks this very often."""
+    if isinstance(tree, Interpolated):
+        return any(isinstance(part, PlaceholderNode) for part in tree.parts)
+    if isinstance(tree, Name | PlaceholderNode):
+        return True
+    return any(map(mentions_variables, children(tree)))
 
 
 def _references(node: Expression) -> Iterator[VariableReference]:
