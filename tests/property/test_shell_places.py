@@ -93,3 +93,24 @@ def test_no_value_is_run_and_what_is_printed_is_the_value(shard: int, tmp_path: 
 def _remove(folder: Path) -> None:
     for path in folder.iterdir():
         path.unlink()
+
+
+# A printed name leads to another variable of the script, which may hold another value.
+@pytest.mark.parametrize("text", ["b", "a=b", "b+1", "b[0]", "-b"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        "a=$(echo {{v}}); b={{w}}; (( a ))",
+        'a="$(printf %s {{v}})"; b={{w}}; (( a ))',
+        "cat <( a=$(echo {{v}}); b={{w}}; (( a ))\n)",
+        "b=$(echo {{w}}); a=$(echo {{v}}); (( a ))",
+        "read b <<< {{w}}; a=$(echo {{v}}); (( a ))",
+        "a=$(echo {{v}}); b={{w}}; x[a]=1",
+        "a=$(echo {{v}}); b={{w}}; [[ $a -gt 1 ]]",
+    ],
+)
+def test_no_value_is_run_through_the_name_of_its_variable(script: str, text: str, tmp_path: Path) -> None:
+    source = _rendered(Pair(script, None), text)
+    assert source is not None
+    _run(tmp_path, text, [source])
+    assert not (tmp_path / CANARY).exists(), source

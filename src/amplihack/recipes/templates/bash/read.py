@@ -86,9 +86,11 @@ def _is_evaluated(mark: Mark) -> bool:
 
 def _guards(script: str, marks: Sequence[Place | Output]) -> Iterator[Edit]:
     outputs = [mark for mark in marks if isinstance(mark, Output) and (mark.numeric or mark.evaluated)]
+    # A printed name leads to any variable of the script: one that holds another value would be run for it.
+    others = any(mark.variables or mark.is_input for mark in marks if not mark.evaluated)
     line, position = 1, 0
     for output in sorted(outputs, key=lambda output: output.start):
         line, position = line + script.count("\n", position, output.start), output.start
-        bad, what = _NO_NUMBER if output.numeric else _EXPANDS
+        bad, what = _NO_NUMBER if output.numeric or others else _EXPANDS
         text = _GUARD.replace("{bad}", bad).replace("{what}", what).replace("{line}", str(line))
         yield Edit(output.start, output.start, text)
