@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # The agent tools that `make test-agents` runs, in versions that are known to work.
 AGENT_TOOLS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102
 
-.PHONY: demo test test-agents fuzz lint types layers unit pythons bench docs format clean
+.PHONY: demo test test-agents test-browser fuzz crash lint types layers unit pythons bench docs format clean
 
 demo: $(STAMP)
 	@"$(BIN)/amplihack" recipe check docs/examples/tour.yaml
@@ -25,10 +25,25 @@ test-agents: $(STAMP)
 	npm install --silent --no-audit --no-fund --prefix .agents $(AGENT_TOOLS)
 	@touch $@
 
+# The page of a run in Chromium, which comes from the system's packages; Playwright drives it.
+test-browser: $(STAMP)
+	@$(PIP) install --prefer-binary --find-links "$(WHEELS)" --group browser \
+		|| { echo "Playwright cannot be had: the tests in a browser are left out"; exit 0; }; \
+	command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get -qq update \
+		&& apt-get -qq install --yes --no-install-recommends chromium >/dev/null; } \
+		|| { echo "there is no Chromium and it cannot be installed: the tests in a browser are left out"; exit 0; }; \
+	"$(BIN)/pytest" -q -m browser
+
 # Values in places of shell scripts, against real bash, and new examples for every property.
 fuzz: $(STAMP)
 	FUZZ_PAIRS=$${FUZZ_PAIRS:-1000000} SEMANTICS_EXAMPLES=$${SEMANTICS_EXAMPLES:-5000} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-random} \
 	"$(BIN)/pytest" -n auto -q tests/property
+
+# Runs that are killed at every point, and at pairs of points, and installs with a fault at every file
+# operation; `make test` has a share of it.
+crash: $(STAMP)
+	"$(BIN)/python" -m tests.crash --kills $${KILLS:-10000}
+	"$(BIN)/python" -m tests.crash_install --points $${FAULTS:-5000}
 
 lint: $(STAMP)
 	"$(BIN)/ruff" check .
@@ -50,7 +65,7 @@ pythons: $(STAMP)
 	@"$(BIN)/python" tests/other_pythons.py
 
 bench: $(STAMP)
-	@$(PIP) install --prefer-binary --group bench || echo "no network: not compared with just and task"
+	@$(PIP) install --prefer-binary --group bench || echo "no network: not compared with just, task and DBOS"
 	"$(BIN)/python" benchmarks/run.py
 
 docs: $(STAMP)

@@ -28,12 +28,12 @@ class Bench:
     def rounds(self, full: int) -> int:
         return max(2, full // 4) if self.quick else full
 
-    def measure(self, works: Mapping[str, Work], rounds: int) -> dict[str, Cost]:
-        """Return the median of each work, after one turn that does not count if there is time for it."""
+    def measure(self, works: Mapping[str, Work], rounds: int, *, least: bool = False) -> dict[str, Cost]:
+        """Return the median or least of each work, after one turn that does not count if there is time."""
         if not self.quick:
             for work in works.values():
                 work()
-        return in_turns(works, self.rounds(rounds))
+        return in_turns(works, self.rounds(rounds), least=least)
 
     def ratio(self, one: Cost, other: Cost) -> float:
         return one.wall / other.wall if self.wall else one.cpu / other.cpu
@@ -70,6 +70,10 @@ class Bench:
 
     def run(self, workload: Workload, *flags: str) -> Work:
         return self.ours("amplihack", "recipe", "run", str(workload.recipe), *(flags or ("-q",)))
+
+    def floor(self, count: int) -> Work:
+        """Return the work of starting bash so often, with nothing around it that a step needs."""
+        return self.start([sys.executable, str(Path(__file__).with_name("floor.py")), str(count)])
 
     def loop(self, count: int) -> Work:
         return self.start(["/bin/sh", "-c", shell_loop(count)])

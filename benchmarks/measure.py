@@ -71,13 +71,13 @@ def function(action: Callable[[], object]) -> Work:
     return work
 
 
-def in_turns(works: Mapping[str, Work], rounds: int) -> dict[str, Cost]:
-    """Return the median cost of each work. They take turns: a busy machine then slows all of them alike."""
+def in_turns(works: Mapping[str, Work], rounds: int, *, least: bool = False) -> dict[str, Cost]:
+    """Return the median, or least, cost of each work. They take turns: a busy machine slows all alike."""
     costs: dict[str, list[Cost]] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
             costs[name].append(work())
-    return {name: median(found) for name, found in costs.items()}
+    return {name: (minimum if least else median)(found) for name, found in costs.items()}
 
 
 def median(costs: Sequence[Cost]) -> Cost:
@@ -85,4 +85,11 @@ def median(costs: Sequence[Cost]) -> Cost:
         statistics.median(each.cpu for each in costs),
         statistics.median(each.wall for each in costs),
         statistics.median(each.peak for each in costs),
+    )
+
+
+def minimum(costs: Sequence[Cost]) -> Cost:
+    """Return the least of each measure: for small differences, to which a busy machine only adds."""
+    return Cost(
+        min(each.cpu for each in costs), min(each.wall for each in costs), min(each.peak for each in costs)
     )

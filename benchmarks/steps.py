@@ -24,6 +24,7 @@ def one_more(bench: Bench) -> list[Row]:
     """Measure 101 steps less one step."""
     peers: dict[int, dict[str, str]] = {}
     works = {_LOOP: bench.loop(100)}
+    works |= {f"floor/{count}": bench.floor(count) for count in (1, 101)}
     failed: list[str] = []
     for variables in (2, 1000):
         for count in (1, 101):
@@ -45,9 +46,11 @@ def one_more(bench: Bench) -> list[Row]:
         bench.ratio((costs[f"{variables}/101"] - costs[f"{variables}/1"]) / 100, spawn)
         for variables in (2, 1000)
     )
+    floor = bench.ratio((costs["floor/101"] - costs["floor/1"]) / 100, spawn)
     return [
         Row("one more step, 2 variables", _SPAWN, few, 1.5, others={**others, **dict.fromkeys(failed)}),
         Row("one more step, 1,000 variables", _SPAWN, many, 1.5),
+        Row("one more process, in an event loop alone", _SPAWN, floor),
     ]
 
 

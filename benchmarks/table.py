@@ -36,7 +36,8 @@ class Row:
 
 def amount(number: float, unit: str) -> str:
     """Return a number with as many digits as matter."""
-    digits = 0 if abs(number) >= 100 or unit != "×" else 1 if abs(number) >= 10 else 2
+    whole = abs(number) >= (100 if unit == "×" else 10)
+    digits = 0 if whole else 1 if abs(number) >= 10 else 2
     text = f"{number:.{digits}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return f"{text}{unit if unit == '×' else ' ' + unit}"

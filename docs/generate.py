@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from amplihack.cli import main, runner
 from amplihack.recipes.check import CODES
@@ -16,8 +18,11 @@ CLI_HEAD = """\
 
 Every help page. This page is made from the commands themselves (`make docs` writes it).
 
-Results go to stdout, everything else to stderr. `--json` prints one JSON document and nothing else on stdout.
-Colours are used only on a terminal, and not when `NO_COLOR` is set.
+Results go to stdout, everything else to stderr. `--json` prints one JSON document and nothing else on stdout;
+when the input is wrong, that document has `error`, with `what`, `where` and `fix`, and all `problems`.
+
+Colours follow `--color`, then `NO_COLOR`, then `FORCE_COLOR` and `CLICOLOR_FORCE`, then `TERM=dumb` and
+`CLICOLOR=0`, the first that says something; without any of them they are used on a terminal.
 """
 
 FINDINGS_HEAD = """\
@@ -58,6 +63,7 @@ FILE_CODES = {
     "no-steps": "A recipe or a stage without steps.",
     "parallel-loop": "A field that decides between rounds, in a loop whose rounds run at the same time.",
     "steps-and-stages": "A recipe with `steps` and `stages`; it may have one of them.",
+    "too-large": "A limit beyond what there can be; the largest possible one counts.",
     "two-loops": "A step with `foreach` and `while_condition`; it may have one of them.",
     "unknown-field": "A field that nothing reads: probably a typo. Yours may begin with `x-`.",
     "unknown-type": "A type of an input that nobody knows, so that it is not checked.",
@@ -66,11 +72,318 @@ FILE_CODES = {
 }
 
 
+LIMITS_HEAD = """\
+# Limits
+
+How much of everything there may be, and where to change it. This page is made from the constants themselves
+(`make docs` writes it).
+
+"""
+
+# What is limited, the constant or the default of a field, its unit, and what happens or how to change it.
+LIMITS: tuple[tuple[str, str, str, str], ...] = (
+    ("a recipe, settings or agent file", "documents.reader:MAX_BYTES", "bytes", "a larger file is refused"),
+    (
+        "a file of `--context-file` or `--set-file`",
+        "app.variables:_LARGEST_FILE",
+        "bytes",
+        "a larger file is refused",
+    ),
+    (
+        "levels of lists and maps in a YAML file",
+        "documents.builder:MAX_DEPTH",
+        "",
+        "a deeper file is refused",
+    ),
+    ("nodes that aliases may unfold to", "documents.builder:_MAX_UNFOLDED", "", "a larger file is refused"),
+    (
+        "how often aliases may multiply a file",
+        "documents.builder:_ALIAS_FACTOR",
+        "times",
+        "a larger file is refused",
+    ),
+    (
+        "a recipe that the framework bundle must have",
+        "install.contract:MAX_RECIPE_BYTES",
+        "bytes",
+        "the bundle is refused",
+    ),
+    ("the manifest of its recipes", "install.contract:MAX_MANIFEST_BYTES", "bytes", "the bundle is refused"),
+    ("files of a framework bundle", "system.bundle_tree:_MOST_FILES", "", "the bundle is refused"),
+    ("all its files together", "system.bundle_tree:_MOST_BYTES", "bytes", "the bundle is refused"),
+    ("directories inside directories of it", "system.bundle_tree:_DEEPEST", "", "the bundle is refused"),
+    ("its `BUNDLE.json`", "install.contract:MAX_IDENTITY_BYTES", "bytes", "the bundle is refused"),
+    (
+        "levels in a recipe that it must have",
+        "install.contract:MAX_RECIPE_DEPTH",
+        "",
+        "the bundle is refused",
+    ),
+    (
+        "values in a recipe that it must have",
+        "install.contract:MAX_RECIPE_NODES",
+        "",
+        "the bundle is refused",
+    ),
+    ("digits of a number in YAML", "documents.scalars:_LONGEST_INTEGER", "", "a longer one stays text"),
+    (
+        "levels of JSON from outside",
+        "recipes.values:DEEPEST",
+        "",
+        "deeper output stays text; deeper `--set-json` is refused",
+    ),
+    ("a condition", "recipes.conditions.parse:MOST_BYTES", "bytes", "a longer one is refused"),
+    (
+        "brackets inside brackets of a condition",
+        "recipes.conditions.parse:MOST_BRACKETS",
+        "",
+        "a deeper one is refused",
+    ),
+    (
+        "operators inside operators of a condition",
+        "recipes.conditions.parse:MOST_LEVELS",
+        "",
+        "a deeper one is refused",
+    ),
+    (
+        "a text that a condition builds",
+        "recipes.conditions.functions:MOST_TEXT",
+        "characters",
+        "a longer one fails the step",
+    ),
+    (
+        "a list that a condition builds",
+        "recipes.conditions.functions:MOST_ITEMS",
+        "items",
+        "a longer one fails the step",
+    ),
+    ("levels of sub-recipes", "recipes.semantics:DEFAULT_DEPTH", "", "`recursion: {max_depth: …}`"),
+    ("steps of a run", "recipes.semantics:DEFAULT_STEPS", "", "`recursion: {max_total_steps: …}`"),
+    (
+        "items of a `foreach`, rounds of a loop",
+        "recipes.model:Loop.max_iterations",
+        "",
+        "`max_iterations`, `max_while_iterations`",
+    ),
+    ("attempts of a step with `retry`", "recipes.model:Retry.max_attempts", "", "`max_attempts`"),
+    (
+        "steps that run at once",
+        "app.run_request:RunRequest.max_parallel",
+        "",
+        "`--max-parallel`, `parallel: N`",
+    ),
+    (
+        "agents that run at once",
+        "app.run_request:RunRequest.max_agents",
+        "",
+        "`--max-agents`, `rate_limiting`",
+    ),
+    ("a hook", "recipes.engine.hooks:HOOK_TIMEOUT", "s", "it is ended, and the run warns"),
+    (
+        "output that a step keeps as its value",
+        "system.spool:OUTPUT_LIMIT",
+        "bytes",
+        "the rest is cut, and the run warns",
+    ),
+    ("stderr that a step keeps", "system.shell:_STDERR_KEPT", "bytes", "the end is kept"),
+    ("stderr that an error shows", "recipes.engine.bash:_ERROR_TAIL", "bytes", "the end is shown"),
+    (
+        "a line that is shown or reported",
+        "system.lines:LONGEST_LINE",
+        "bytes",
+        "the rest of a longer one is cut, with …",
+    ),
+    (
+        "a value that goes by environment",
+        "recipes.templates.environment:LARGEST",
+        "bytes",
+        "a larger one goes by file; `max_env_value_bytes`",
+    ),
+    (
+        "environment and arguments of a command",
+        "system.shell:_ARGUMENTS",
+        "bytes",
+        "the rest goes by file; `AMPLIHACK_CONTEXT_ENV_BUDGET_BYTES`",
+    ),
+    (
+        "a script that is given as an argument",
+        "system.shell:_INLINE",
+        "bytes",
+        "a longer one is run from a file",
+    ),
+    (
+        "quotes inside substitutions of a script",
+        "recipes.templates.bash.cursor:DEEPEST",
+        "",
+        "a deeper script is refused",
+    ),
+    (
+        "a prompt that goes as an argument",
+        "system.agent_tools.prompts:INLINE_LIMIT",
+        "bytes",
+        "a longer one goes by stdin or by file",
+    ),
+    (
+        "a prompt in `{prompt}` of `command:`",
+        "system.agent_tools.command:_LONGEST_ARGUMENT",
+        "bytes",
+        "a longer one fails the step",
+    ),
+    (
+        "brackets that are tried to find JSON in prose",
+        "recipes.outputs:_MOST_OPENERS",
+        "",
+        "what comes later is not found",
+    ),
+    (
+        "retries after a rate limit",
+        "system.agent_tools.rate_limits:Patience.retries",
+        "",
+        "`AMPLIHACK_RATELIMIT_MAX_RETRIES`",
+    ),
+    (
+        "retries that may be asked for",
+        "system.agent_tools.rate_limits:_MOST_RETRIES",
+        "",
+        "more count as this many",
+    ),
+    (
+        "directories above that are searched for sub-recipes",
+        "system.search_dirs:_LEVELS",
+        "",
+        "a git work tree ends the search earlier",
+    ),
+    (
+        "levels of sub-recipes, whatever `max_depth` says",
+        "recipes.semantics:DEEPEST",
+        "",
+        "a warning, and then a deeper call fails",
+    ),
+    ("a number that counts something", "recipes.shapes:_MOST", "", "a larger one is refused"),
+    (
+        "text that the aliases of a YAML file stand for",
+        "documents.builder:_MAX_UNFOLDED_TEXT",
+        "characters",
+        "more is refused",
+    ),
+    (
+        "rounds of a loop that a dry run tells one by one",
+        "recipes.engine.dry_run:_MOST_ROUNDS",
+        "",
+        "the rest is counted",
+    ),
+    (
+        "names of files in a work tree",
+        "system.work_tree:_MOST_OUTPUT",
+        "bytes",
+        "the changes are not staged",
+    ),
+    ("steps of a deep dry run", "recipes.engine.dry_run:_MOST", "", "later ones are not shown"),
+    ("time between SIGTERM and SIGKILL", "system.spawn:GRACE", "s", "a second Ctrl-C shortens it"),
+    (
+        "time that git gets for a work tree",
+        "system.work_tree:_LIMIT",
+        "s",
+        "the changes are not staged",
+    ),
+    ("time that git gets elsewhere", "system.git:TIMEOUT", "s", "the command fails"),
+    ("silence in a log before a step is mentioned", "system.listeners.wording:HEARTBEAT", "s", ""),
+    (
+        "a text in `--events`",
+        "system.listeners.json_lines:SHORT",
+        "bytes",
+        "only the size of a longer one is told",
+    ),
+    (
+        "mentions inside mentions of a bundle",
+        "bundles.mentions:MAX_DEPTH",
+        "",
+        "deeper ones are not followed",
+    ),
+    (
+        "a context file of a bundle",
+        "system.bundle_files:_LARGEST",
+        "bytes",
+        "a larger one is not read, and told",
+    ),
+    (
+        "a bundle's download",
+        "system.sources.model:FetchLimits.download_bytes",
+        "bytes",
+        "a larger one is refused",
+    ),
+    (
+        "a bundle's archive, unpacked",
+        "system.sources.model:FetchLimits.unpacked_bytes",
+        "bytes",
+        "a larger one is refused",
+    ),
+    ("files of an archive", "system.sources.model:FetchLimits.unpacked_entries", "", "more are refused"),
+    (
+        "how much an archive may grow",
+        "system.sources.model:FetchLimits.unpacked_ratio",
+        "times",
+        "more is refused",
+    ),
+    ("redirects of a download", "system.sources.http:_MOST_REDIRECTS", "", "more are refused"),
+    (
+        "time for one attempt to clone",
+        "system.sources.model:FetchLimits.clone_seconds",
+        "s",
+        "`AMPLIFIER_GIT_CLONE_TIMEOUT_S`",
+    ),
+    (
+        "time without data of a download",
+        "system.sources.model:FetchLimits.http_seconds",
+        "s",
+        "it is tried again",
+    ),
+    ("fetches at once", "system.sources.model:FetchLimits.concurrent", "", "the others wait"),
+    (
+        "a line of a step that runs, as `runs tail` shows it",
+        "system.run_store.live_lines:_LONGEST",
+        "characters",
+        "a longer one is cut; the result of the step has all of it",
+    ),
+    (
+        "lines of a run that are kept for `runs tail`",
+        "system.run_store.live_lines:_ROOM",
+        "characters",
+        "the last one says so; the results of the steps are kept",
+    ),
+    (
+        "one text on the page of a run",
+        "recipes.run_page:LONGEST_TEXT",
+        "characters",
+        "its middle is left out, and the page says how much; less if not all texts fit",
+    ),
+    (
+        "all texts on the page of a run",
+        "recipes.run_page:LARGEST_PAGE",
+        "characters",
+        "long texts are cut more",
+    ),
+    (
+        "one side of a difference in `runs diff`",
+        "recipes.run_diff:_LONGEST",
+        "characters",
+        "the rest is cut, and told",
+    ),
+    (
+        "steps in a list of the slowest or dearest",
+        "recipes.run_page:_MOST",
+        "",
+        "the others are in the timeline",
+    ),
+)
+
+
 def pages() -> dict[str, str]:
     """Every generated page, by its file name."""
     return {
         "cli.md": _cli(),
         "findings.md": _findings(),
+        "limits.md": _limits(),
         "recipe-reference.md": reference_page().rstrip("\n") + "\n",
     }
 
@@ -94,6 +407,27 @@ def _section(title: str, text: str) -> str:
 
 def _findings() -> str:
     return f"{FINDINGS_HEAD}{_table(CODES)}{FILE_HEAD}{_table(FILE_CODES)}"
+
+
+def _limits() -> str:
+    rows = "".join(
+        f"| {what} | {_amount(limit_value(constant), unit)} | {then} |\n"
+        for what, constant, unit, then in LIMITS
+    )
+    return f"{LIMITS_HEAD}| what | limit | beyond it, or to change it |\n| --- | --- | --- |\n{rows}"
+
+
+def limit_value(constant: str) -> float:
+    """Return a constant of the package, or the default of a field of a value class."""
+    module, _, name = constant.partition(":")
+    owner, _, field = name.partition(".")
+    found: Any = getattr(import_module(f"amplihack.{module}"), owner)
+    value: float = {each.name: each.default for each in found.__record_fields__}[field] if field else found
+    return value
+
+
+def _amount(value: float, unit: str) -> str:
+    return f"{value:,.0f} {unit}".rstrip()
 
 
 def _table(codes: Mapping[str, str]) -> str:

@@ -55,6 +55,7 @@ _HOMES = {
     "amplihack.system.agent_files": ("AgentFiles",),
     "amplihack.system.recipe_manifest": ("check_upstream_changes", "update_manifest"),
     "amplihack.system.recipe_upstream": ("compare_with_upstream",),
+    "amplihack.system.run_store.store": ("RunStore",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

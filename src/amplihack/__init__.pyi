@@ -45,4 +45,5 @@ from amplihack.system.agent_files import AgentFiles as AgentFiles
 from amplihack.system.recipe_manifest import check_upstream_changes as check_upstream_changes
 from amplihack.system.recipe_manifest import update_manifest as update_manifest
 from amplihack.system.recipe_upstream import compare_with_upstream as compare_with_upstream
+from amplihack.system.run_store.store import RunStore as RunStore
 from amplihack.version import __version__ as __version__

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal, TypeAlias
 
-from amplihack.records import Record, field
+from amplihack.credentials import hide_credentials
+from amplihack.records import Record, field, replace
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
@@ -34,8 +35,18 @@ class Location(Record):
         return f"{self.file}:{self.line}:{self.column}"
 
 
+def without_credentials(where: Location | None) -> Location | None:
+    """Return the place with a source line that may be shown."""
+    if where is None or "://" not in where.text:
+        return where
+    return replace(where, text=hide_credentials(where.text, keep_columns=True))
+
+
 class Problem(Record):
-    """One thing that is wrong with a file: what, where, how to fix it, and how bad it is."""
+    """One thing that is wrong with a file: what, where, how to fix it, and how bad it is.
+
+    It can be shown as it is: credentials in addresses are hidden.
+    """
 
     what: str
     where: Location | None = None
@@ -43,13 +54,22 @@ class Problem(Record):
     severity: Severity = "error"
     code: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "what", hide_credentials(self.what))
+        object.__setattr__(self, "fix", hide_credentials(self.fix))
+        object.__setattr__(self, "where", without_credentials(self.where))
+
 
 class AmplihackError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __init__(self, what: str, *, where: Location | None = None, fix: str = "") -> None:
-        super().__init__(what)
-        self.what, self.where, self.fix = what, where, fix
+        self.what, self.where, self.fix = (
+            hide_credentials(what),
+            without_credentials(where),
+            hide_credentials(fix),
+        )
+        super().__init__(self.what)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -63,7 +63,9 @@ class RecordType(type):
     __record_setters__: tuple[Callable[[Any, Any], None], ...]
     __record_key__: Callable[[Any], Any]  # what two records are compared by
     __record_kw_only__: bool
-    __record_made__: int  # instances so far
+    __record_made__: list[
+        None
+    ]  # one for each instance so far; a number would have to be assigned to the class
 
     def __new__(
         cls,
@@ -97,7 +99,7 @@ class RecordType(type):
             namespace["__repr__"] = object.__repr__
         made = super().__new__(cls, name, bases, namespace)
         compared = [each.name for each in fields if each.compare]
-        made.__record_fields__, made.__record_made__ = fields, 0
+        made.__record_fields__, made.__record_made__ = fields, []
         # Slot setters write the fields of a frozen record without going through its `__setattr__`.
         made.__record_setters__ = tuple(getattr(made, each.name).__set__ for each in fields)
         made.__record_key__ = attrgetter(*compared) if compared else _nothing
@@ -126,21 +128,32 @@ def _take_fields(namespace: dict[str, Any]) -> list[RecordField]:
 def _init(self: Any, /, *args: Any, **named: Any) -> None:
     """Fill the fields. Shared by all classes until one has many instances."""
     cls: Any = type(self)
-    cls.__record_made__ += 1
-    if cls.__record_made__ > _MANY:
+    made: list[None] = cls.__record_made__
+    made.append(None)
+    if len(made) > _MANY:
         cls.__init__ = _compiled_init(cls)
         cls.__init__(self, *args, **named)
         return
-    if len(args) > (0 if cls.__record_kw_only__ else len(cls.__record_fields__)):
+    setters = cls.__record_setters__
+    if named or len(args) != len(setters) or cls.__record_kw_only__:
+        args = _completed(cls, args, named)
+    for put, value in zip(setters, args, strict=True):
+        put(self, value)
+    self.__post_init__()
+
+
+def _completed(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """Return a value for each field. Raises TypeError if the values given do not fit the fields."""
+    fields: tuple[RecordField, ...] = cls.__record_fields__
+    if len(args) > (0 if cls.__record_kw_only__ else len(fields)):
         raise TypeError(f"{cls.__name__}() takes fewer values without a name than {len(args)}")
-    for position, (each, put) in enumerate(zip(cls.__record_fields__, cls.__record_setters__, strict=True)):
-        if position < len(args):
-            put(self, args[position])
-        else:
-            put(self, named.pop(each.name) if each.name in named else each.value(cls.__name__))
+    values = [
+        named.pop(each.name) if each.name in named else each.value(cls.__name__)
+        for each in fields[len(args) :]
+    ]
     if named:
         raise TypeError(f"{cls.__name__}() has no place for {', '.join(named)}")
-    self.__post_init__()
+    return (*args, *values)
 
 
 def _compiled_init(cls: Any) -> Callable[..., None]:

@@ -58,7 +58,7 @@ def test_errors_fail_and_warnings_fail_only_when_strict(workspace: Workspace) ->
 
 
 def test_notes_are_told_only_on_request_and_never_fail(workspace: Workspace) -> None:
-    workspace.write("recipe.yaml", "name: r\nsteps:\n  - {id: a, command: 'echo {{from_a_caller}}'}\n")
+    workspace.write("recipe.yaml", "name: r\nsteps:\n  - {id: a, command: 'echo {{repo_path}}'}\n")
     assert workspace.run("recipe", "check", "recipe.yaml").stdout == ""
     told = workspace.run("recipe", "check", "recipe.yaml", "--all", "--strict")
     assert told.exit_code == 0
@@ -75,6 +75,27 @@ def test_a_directory_means_every_recipe_in_it(workspace: Workspace) -> None:
     answer = workspace.run("recipe", "check", "shelf", "--json")
     assert answer.exit_code == 2
     assert {finding["file"] for finding in answer.json} == {"shelf/broken.yaml"}
+
+
+def test_other_files_of_a_directory_are_passed_over_and_told(workspace: Workspace) -> None:
+    workspace.write("shelf/clean.yaml", CLEAN)
+    workspace.write("shelf/answers.yaml", "- {match: hello, reply: hi}\n")
+    workspace.write("shelf/more.yaml", "answers:\n  - reply: hi\n")
+    answer = workspace.run("recipe", "check", "shelf")
+    assert (answer.exit_code, answer.stdout) == (0, "")
+    said = "passed over, as it has none of the fields name, steps, stages, extends"
+    assert answer.stderr == f"shelf/answers.yaml: {said}\nshelf/more.yaml: {said}\n✓ nothing found\n"
+    assert workspace.run("recipe", "check", "shelf/answers.yaml").exit_code == 2
+
+
+def test_a_neighbour_that_calls_a_recipe_may_set_its_names(workspace: Workspace) -> None:
+    workspace.write("part.yaml", "name: part\nsteps:\n  - {id: a, command: 'echo {{goal}}'}\n")
+    alone = workspace.run("recipe", "check", "part.yaml")
+    assert "warning: nothing here sets goal" in alone.stdout
+    workspace.write("whole.yaml", "name: whole\ncontext: {goal: x}\nsteps:\n  - {id: w, recipe: part}\n")
+    assert workspace.run("recipe", "check", "part.yaml").stdout == ""
+    told = workspace.run("recipe", "check", "part.yaml", "--all").stdout
+    assert "note: nothing here sets goal; whole, which calls this recipe, does [set-by-caller]" in told
 
 
 def test_a_directory_without_recipes_is_not_silently_fine(workspace: Workspace) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.support.commands import on_the_path
 from tests.support.pages import commands, files
 from tests.support.workspace import Workspace
 
@@ -48,7 +47,7 @@ def _lay_out(workspace: Workspace, page: Path) -> dict[str, str]:
     return written
 
 
-@pytest.mark.parametrize("name", ["cli.md", "findings.md", "recipe-reference.md"])
+@pytest.mark.parametrize("name", ["cli.md", "findings.md", "limits.md", "recipe-reference.md"])
 def test_generated_pages_are_what_the_code_says(name: str) -> None:
     fresh: str = _generator().pages()[name]
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == fresh, "run `make docs`"
@@ -72,8 +71,7 @@ def test_every_example_recipe_is_valid_and_has_no_findings(workspace: Workspace,
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_on_a_page_runs_and_answers_as_the_page_says(workspace: Workspace, page: Path) -> None:
     _lay_out(workspace, page)
-    tools = _tools(workspace.path / "tools")
-    environment = {**workspace.env, "PATH": f"{tools}{os.pathsep}{workspace.env['PATH']}"}
+    environment = on_the_path(workspace)
     environment["RECIPE_RUNNER_RECIPE_DIRS"] = "."
     for command in commands(page.read_text(encoding="utf-8")):
         if command.line.startswith("make "):
@@ -89,16 +87,6 @@ def test_every_command_on_a_page_runs_and_answers_as_the_page_says(workspace: Wo
         )
         assert done.returncode == 0, f"{command.line}\n{done.stdout}{done.stderr}"
         assert not command.answer or done.stdout == command.answer, command.line
-
-
-def _tools(folder: Path) -> Path:
-    """The two commands, as an installation would have put them on the PATH."""
-    folder.mkdir()
-    for name, module in (("amplihack", "amplihack"), ("recipe-runner", "amplihack.cli.runner")):
-        script = folder / name
-        script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
-        script.chmod(0o755)
-    return folder
 
 
 def test_every_function_and_method_of_conditions_is_on_the_page() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 ASK = """
 import sys
@@ -29,6 +30,25 @@ from traceback import format_exc
 import asyncio.sslproto
 print(asyncio.sslproto.SSLProtocol.__name__, sys.modules["ssl"] is ssl, type(sys.modules["ssl"]).__name__)
 """).splitlines() == ["True True False", "SSLProtocol False module"]
+
+
+def test_what_a_function_is_can_be_asked_without_loading_the_module() -> None:
+    assert ask("""
+import functools
+async def later(): ...
+def now(): ...
+def marked(): ...
+marked._is_coroutine = asyncio.coroutines._is_coroutine
+class Both:
+    async def later(self): ...
+    def now(self): ...
+is_one = asyncio.iscoroutinefunction
+print(is_one(later), is_one(now))
+print(type(sys.modules["inspect"]).__name__)
+print(is_one(functools.partial(later)), is_one(functools.partial(now)))
+print(is_one(Both().later), is_one(Both().now))
+print(is_one(marked))
+""").splitlines() == ["True False", "LaterModule", "True False", "True False", "True"]
 
 
 def test_several_threads_may_be_the_first_to_look() -> None:
@@ -67,6 +87,72 @@ def test_loaders_of_yaml_in_python_still_work() -> None:
     assert ask(f"import yaml; print(yaml.load({text!r}, Loader=yaml.SafeLoader))") == (
         "{'a': [1, 2.5, True, datetime.date(2026, 11, 16), None]}\n"
     )
+
+
+def test_json_is_the_real_package_when_it_is_used() -> None:
+    assert (
+        ask("""
+import json
+print(type(json) is LaterModule, json.dumps({"a": [1, None]}), json.dumps is sys.modules["json"].dumps)
+""")
+        == 'True {"a": [1, null]} True\n'
+    )
+    assert ask("import json.decoder; print(json.decoder.JSONDecodeError.__name__)") == "JSONDecodeError\n"
+    assert ask("from json import loads; print(loads('[1]'))") == "[1]\n"
+
+
+def test_what_others_took_from_a_module_that_was_put_off_works() -> None:
+    assert (
+        ask("""
+from pathlib import PurePosixPath
+print(PurePosixPath("/a b").as_uri(), PurePosixPath("/ä").as_uri())
+from urllib.parse import urlsplit
+print(urlsplit("https://[::1]:8080/x").hostname)
+""")
+        == "file:///a%20b file:///%C3%A4\n::1\n"
+    )
+    assert (
+        ask("""
+from gettext import gettext, ngettext
+import gettext as whole
+print(gettext("options"), ngettext("a", "b", 1), ngettext("a", "b", 2), whole.NullTranslations.__name__)
+""")
+        == "options a b NullTranslations\n"
+    )
+
+
+def test_modules_that_are_found_at_once_know_where_they_are() -> None:
+    assert (
+        ask("""
+import amplihack.recipes.check.recipe as module, amplihack.recipes.check as package, email.message
+assert module.__file__ == module.__spec__.origin and module.__file__.endswith("check/recipe.py"), module
+assert module.__cached__ and module.__package__ == "amplihack.recipes.check", module.__package__
+assert package.__path__ == [package.__file__.removesuffix("/__init__.py")], package.__path__
+import importlib.metadata, importlib.resources
+print(importlib.resources.files("email").joinpath("message.py").is_file(), email.__path__[0] != "")
+""")
+        == "True True\n"
+    )
+
+
+def test_a_module_that_is_not_there_is_told_as_usual() -> None:
+    assert ask("""
+for name in ("amplihack.recipes.nothing", "email.nothing", "nothing_at_all", "json.nothing"):
+    try:
+        __import__(name)
+    except ModuleNotFoundError as error:
+        print(error.name)
+""").split() == ["amplihack.recipes.nothing", "email.nothing", "nothing_at_all", "json.nothing"]
+
+
+def test_changed_source_is_read_again(tmp_path: Path) -> None:
+    package = tmp_path / "changing"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    look = f"sys.path.insert(0, {str(tmp_path)!r}); import changing.part; print(changing.part.VALUE)"
+    for value in (1, 22):
+        (package / "part.py").write_text(f"VALUE = {value}\n")
+        assert ask(look) == f"{value}\n"
 
 
 def test_a_library_puts_nothing_off() -> None:

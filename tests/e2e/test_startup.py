@@ -101,6 +101,22 @@ def test_reading_a_recipe_loads_neither_the_engine_nor_the_check(workspace: Work
     assert not [name for name in loaded if name.startswith(unneeded)]
 
 
+def test_running_bash_loads_neither_agents_nor_what_describes_python(workspace: Workspace) -> None:
+    workspace.write("good.yaml", "name: good\nsteps: [{id: a, command: ls}]\n")
+    program = "import sys; from amplihack.cli.main import main; sys.exit(main())"  # as a process of its own
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", program, "recipe", "run", "good.yaml", "-q"],
+        cwd=workspace.path,
+        env=workspace.env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "amplihack.recipes.engine" in loaded
+    assert not loaded & {"ast", "dis", "rich", "urllib.request", "amplihack.recipes.engine.agent"}
+
+
 @pytest.mark.parametrize("verb", ["check", "list", "schema", "manifest"])
 def test_no_answer_about_recipes_starts_processes_or_draws_tables(workspace: Workspace, verb: str) -> None:
     workspace.write(".claude/recipes/good.yaml", "name: good\nsteps: [{id: a, command: ls}]\n")

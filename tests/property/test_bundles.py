@@ -12,7 +12,7 @@ from tests.unit.bundles.world import World
 
 from amplihack.bundles.compose import compose, compose_includes
 from amplihack.bundles.composition import compose_order
-from amplihack.bundles.context_files import is_within, resolve_context
+from amplihack.bundles.context_files import resolve_context
 from amplihack.bundles.decode import decode_bundle, decode_data
 from amplihack.bundles.errors import BundleError
 from amplihack.bundles.foundation.modes import decode_mode
@@ -23,6 +23,7 @@ from amplihack.bundles.merge import deep_merge, merge_module_lists
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.mount_plan import fingerprint, mount_plan
 from amplihack.bundles.provenance import why
+from amplihack.bundles.reach import is_within
 from amplihack.bundles.roster import decode_agent
 from amplihack.bundles.settings import decode_settings
 from amplihack.bundles.uris import canonical, parse_uri, print_uri, shown

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from amplihack.recipes import events
 from amplihack.recipes.agent_port import Usage
-from amplihack.recipes.events import Event
+from amplihack.recipes.events import Recorded
 from amplihack.recipes.results import RunResult, Spending, StepResult
 from amplihack.recipes.values import Value
 
@@ -71,25 +71,30 @@ runs = st.builds(
     summary=texts,
 )
 one_result = results.filter(bool).map(lambda each: each[0])
-every_event: st.SearchStrategy[Event] = st.one_of(
+every_event: st.SearchStrategy[Recorded] = st.one_of(
     st.builds(events.RunStarted, texts, texts, texts, counts),
     st.builds(events.RunFinished, runs),
-    st.builds(events.RecipeEntered, texts, texts, counts, counts),
-    st.builds(events.StepStarted, texts, texts, texts, texts, texts, counts, counts, counts),
+    st.builds(events.RecipeEntered, texts, texts, counts, counts, path=st.none() | texts),
+    st.builds(events.StepStarted, texts, texts, texts, texts, texts, counts, counts, counts, st.booleans()),
     st.builds(events.StepFinished, one_result, texts, counts),
     st.builds(events.OutputStored, texts, variables, variables),
     st.builds(events.IterationStarted, texts, counts, st.none() | counts),
     st.builds(events.IterationFinished, one_result),
     st.builds(events.Retrying, texts, counts, counts, numbers, texts, numbers, spendings),
     st.builds(events.GateReached, texts, texts, texts, st.none() | numbers),
-    st.builds(events.GateDecided, texts, st.booleans(), texts, texts),
+    st.builds(events.GateDecided, texts, st.booleans(), texts, texts, texts, numbers),
     st.builds(events.Warned, texts, texts),
+    st.builds(events.AgentAsked, texts, texts, st.none() | texts, st.none() | texts),
+    st.builds(events.Staged, texts, st.lists(texts).map(tuple)),
     st.builds(events.LinesPrinted, texts, texts, st.lists(texts).map(tuple)),
+    st.builds(events.ProcessStarted, texts, counts, texts),
+    st.builds(events.Withheld, texts),
+    st.builds(events.Undone, texts, st.sampled_from(["again", "inside", "gone"])),
 )
 
 
 @given(every_event)
-def test_an_event_survives_json(event: Event) -> None:
+def test_an_event_survives_json(event: Recorded) -> None:
     assert events.from_json(json.loads(json.dumps(events.to_json(event)))) == event
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.fake_world import FakeJournal, FakeWorld
 from tests.support.random_recipes import ANSWERS, World, random_world
 
-from amplihack.recipes.events import Event, from_json, to_json
+from amplihack.recipes.events import Event, Recorded, from_json, to_json
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.run_state import RunState
 from amplihack.records import replace
@@ -33,7 +33,7 @@ class Crashing(FakeJournal):
         super().record(event)
 
 
-def live(world: World, past: list[Event], crash_after: int | None) -> tuple[list[Event], RunResult | None]:
+def live(world: World, past: list[Recorded], crash_after: int | None) -> tuple[list[Event], RunResult | None]:
     """Return what was recorded, and the result of a run that lived to its end."""
     fake = FakeWorld({**ANSWERS}, dict(world.recipes))
     fake.journal = journal = Crashing(past=past)
@@ -45,7 +45,7 @@ def live(world: World, past: list[Event], crash_after: int | None) -> tuple[list
     return journal.events, result
 
 
-def stored(events: list[Event]) -> list[Event]:
+def stored(events: list[Recorded]) -> list[Recorded]:
     return [from_json(json.loads(json.dumps(to_json(event)))) for event in events]
 
 
@@ -65,7 +65,7 @@ def test_a_crash_changes_nothing_about_the_end(block: int) -> None:
         assert expected is not None
         assert RunState(whole).results() == expected.step_results, seed
         for _ in range(CRASHES):
-            past: list[Event] = []
+            past: list[Recorded] = []
             result: RunResult | None = None
             for life in range(3):
                 crash_after = None if life == 2 else 1 + random.randrange(len(whole))

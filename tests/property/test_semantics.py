@@ -18,8 +18,10 @@ from tests.support.random_recipes import ANSWERS, World, random_world
 from tests.unit.recipes.check.shelf import Shelf
 
 from amplihack.recipes.check.availability import Later, Sibling, Sure, Unknown, Use
-from amplihack.recipes.check.recipe import STAGES
+from amplihack.recipes.check.certain import certain_failures
+from amplihack.recipes.check.recipe import STAGES, findings
 from amplihack.recipes.check.subject import CheckedRecipe, study
+from amplihack.recipes.check.unset_variables import doubtful_uses
 from amplihack.recipes.check.variable_uses import in_test
 from amplihack.recipes.engine.dry_run import forecast
 from amplihack.recipes.engine.job import Options
@@ -27,11 +29,15 @@ from amplihack.recipes.events import IterationStarted, LinesPrinted, StepFinishe
 from amplihack.recipes.explain import describe
 from amplihack.recipes.model import Agent, Bash, Body, Step, SubRecipe, every_step
 from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.semantics import every_loop_name
 
 BLOCK = 50
 BLOCKS = int(os.environ.get("SEMANTICS_EXAMPLES", "300")) // BLOCK
 RULES_OF_THE_DIALECT = {"unknown-dependency", "reserved-name"}  # wrong by its rules, not by what happens
 UNDEFINED = re.compile(r"undefined in (?:command|prompt): (.*); it renders empty")
+UNSET = re.compile(
+    r"undefined in (?:condition|while_condition|break_when): ([\w-]+); nothing (?:has set|sets) it"
+)
 
 
 @dataclass
@@ -43,6 +49,7 @@ class Observed:
     finished: list[StepResult] = field(default_factory=list)
     executed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # by step id
     undefined: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    unset: set[str] = field(default_factory=set)  # names that conditions of the main recipe asked for in vain
     rounds: set[str] = field(default_factory=set)
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)  # when each identity began and ended
 
@@ -70,6 +77,8 @@ def observe(world: World, subject: CheckedRecipe) -> Observed:
             case IterationStarted(identity=identity):
                 seen.rounds.add(seen.own(identity))
             case Warned(identity=identity, what=what):
+                if (found := UNSET.match(what)) and seen.own(identity):
+                    seen.unset.add(found.group(1))
                 if found := UNDEFINED.match(what):
                     for name in found.group(1).split(", "):
                         seen.undefined[seen.own(identity)].add((identity, name))
@@ -122,7 +131,26 @@ def hold_variables(subject: CheckedRecipe, seen: Observed) -> None:
             assert name not in seen.result.context, f"nothing sets {name}, and it is set in the end"
 
 
+def hold_conditions(subject: CheckedRecipe, seen: Observed) -> None:
+    """What a run says of names in conditions, the check has said before."""
+    if subject.flow.open:
+        return
+    told = [problem.what for problem in doubtful_uses(subject)]
+    # A loop sets its own names, and a sub-recipe in it others, only after its condition was asked first.
+    for name in seen.unset - subject.flow.made - every_loop_name(subject.recipe):
+        assert any(re.search(rf"\b{re.escape(name)}\b", what) for what in told), name
+
+
 # what is certain and what is impossible
+
+
+def hold_refusal(shelf: Shelf, subject: CheckedRecipe, seen: Observed) -> None:
+    """What the check calls an error, a run refuses; and what it refuses could not have succeeded."""
+    refused = certain_failures(subject.located, shelf, bash=None)
+    errors = {(each.code, each.where) for each in findings(subject) if each.severity == "error"}
+    assert errors <= {(each.code, each.where) for each in refused}
+    for problem in refused:
+        assert problem.code in RULES_OF_THE_DIALECT or not seen.result.success, problem.what
 
 
 def hold_findings(subject: CheckedRecipe, seen: Observed) -> None:
@@ -207,7 +235,9 @@ def hold(seed: int) -> None:
     seen = observe(world, subject)
     try:
         hold_variables(subject, seen)
+        hold_conditions(subject, seen)
         hold_findings(subject, seen)
+        hold_refusal(shelf, subject, seen)
         hold_order(subject, seen)
         hold_forecast(world, subject, seen)
     except AssertionError as error:

@@ -11,9 +11,19 @@ from amplihack.errors import NotFound
 from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.engine import Options, run_recipe
-from amplihack.recipes.events import Event, RunFinished
+from amplihack.recipes.events import Event, Recorded, RunFinished
 from amplihack.recipes.extends import Located
-from amplihack.recipes.ports import Decision, LeftRunning, OnLines, Persona, ShellOutcome, ShellRequest, World
+from amplihack.recipes.ports import (
+    Decision,
+    LeftAlone,
+    LeftRunning,
+    OnLines,
+    Persona,
+    ShellOutcome,
+    ShellRequest,
+    Staging,
+    World,
+)
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.values import Value
 
@@ -108,12 +118,12 @@ class FakeAgent:
 @dataclass
 class FakeJournal:
     events: list[Event] = field(default_factory=list)
-    past: list[Event] = field(default_factory=list)  # of earlier lives
+    past: list[Recorded] = field(default_factory=list)  # of earlier lives
 
     def record(self, event: Event) -> None:
         self.events.append(event)
 
-    def history(self) -> list[Event]:
+    def history(self) -> list[Recorded]:
         return self.past
 
     def of(self, kind: type) -> list[Any]:
@@ -153,13 +163,23 @@ class FakePlaces:
 @dataclass
 class FakeWorkTree:
     staged: list[str] = field(default_factory=list)
+    left: tuple[LeftAlone, ...] = ()
     problem: Exception | None = None
 
-    async def stage_all(self, directory: str) -> int | None:
-        self.staged.append(directory)
+    async def watch(self, directory: str) -> FakeWatched:
         if self.problem:
             raise self.problem
-        return 1
+        return FakeWatched(self, directory)
+
+
+@dataclass
+class FakeWatched:
+    tree: FakeWorkTree
+    directory: str
+
+    async def stage(self) -> Staging:
+        self.tree.staged.append(self.directory)
+        return Staging(("made.txt",), self.tree.left)
 
 
 @dataclass

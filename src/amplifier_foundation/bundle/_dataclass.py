@@ -20,6 +20,7 @@ from amplihack.bundles.tree import to_plain
 from amplihack.errors import Problem
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import real
+from amplihack.system.home import this_process
 
 __all__ = ["Bundle"]
 
@@ -90,16 +91,22 @@ class Bundle:
         cls, core: model.Bundle, claims: Mapping[str, Sequence[provenance.Claim]] | None = None
     ) -> Bundle:
         """Wrap one of our bundles. Without `claims`, its own lines tell who brought its items in."""
-        bundle = cls(
-            name=core.name,
-            version=core.shown_version,
-            description=core.description,
-            namespace_root=core.namespace_root,
-            instruction=core.system_instruction,
-            base_path=Path(core.base_path) if core.base_path is not None else None,
-        )
-        for name in ("origins", *translation.ON_DEMAND):
-            delattr(bundle, name)  # `__getattr__` makes it when somebody looks
+        known = {
+            "name": core.name,
+            "version": core.shown_version,
+            "description": core.description,
+            "namespace_root": core.namespace_root,
+            "instruction": core.system_instruction,
+            "base_path": Path(core.base_path) if core.base_path is not None else None,
+        }
+        if cls is Bundle:
+            # Not through `__init__`: a program may compose thousands, and the rest is made on demand.
+            bundle = cls.__new__(cls)
+            vars(bundle).update(known, load_report=[], _source_uri=None, _commits={})
+        else:
+            bundle = cls(**cast(Any, known))
+            for name in ("origins", *translation.ON_DEMAND):
+                delattr(bundle, name)  # `__getattr__` makes it when somebody looks
         bundle._core, bundle._claims = core, claims
         return bundle
 
@@ -132,23 +139,27 @@ class Bundle:
     def resolve_agent_path(self, name: str) -> Path | None:
         """Return the file of an agent, or None."""
         files = BundleFiles()
-        tried = roster.agent_paths(translation.to_core(self), name, self.name)
-        return next((Path(path) for path in tried if files.is_file(path)), None)
+        core = translation.to_core(self)
+        tried = (path for path in roster.agent_paths(core, name, self.name) if files.is_file(path))
+        return next((Path(path) for path in tried if core.reach.allows(path, path, files)), None)
 
     def get_system_instruction(self) -> str | None:
         return self.instruction
 
     def resolve_pending_context(self) -> None:
         """Turn references with a known namespace into paths. Others stay and are reported."""
-        resolved = context_files.resolve_context(translation.to_core(self))
-        self.context = {name: Path(path) for name, path in resolved.bundle.resolved_context.items()}
-        self._pending_context = resolved.bundle.pending_context
-        self._core = resolved.bundle
-        self._report(resolved.problems)
+        home = this_process()[0].get("HOME")
+        resolved = context_files.resolve_context(translation.to_core(self), home=home)
+        reachable = context_files.keep_reachable(resolved.bundle, BundleFiles())
+        self.context = {name: Path(path) for name, path in reachable.bundle.resolved_context.items()}
+        self._pending_context = reachable.bundle.pending_context
+        self._core = reachable.bundle
+        self._report((*resolved.problems, *reachable.problems))
 
     def load_agent_metadata(self) -> None:
         """Load each agent's file. What the bundle itself says about an agent wins."""
-        filled = roster.fill_roster(translation.to_core(self), BundleFiles())
+        home = this_process()[0].get("HOME")
+        filled = roster.fill_roster(translation.to_core(self), BundleFiles(), home=home)
         self.agents, self._core = to_plain(filled.bundle.agents), filled.bundle
         self._report(filled.problems)
 

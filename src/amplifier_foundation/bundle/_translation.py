@@ -39,7 +39,9 @@ ON_DEMAND: Mapping[str, Callable[[model.Bundle], Any]] = {
 
 def to_core(bundle: Bundle, *, tolerant: bool = False) -> model.Bundle:
     """Return our bundle. Fields that nobody has changed keep their lines and origins."""
-    seen = vars(bundle)
+    seen, core = vars(bundle), bundle._core
+    if core is not None and seen.keys().isdisjoint(ON_DEMAND) and _is_unchanged(bundle, core):
+        return core
     plain = PlainBundle(
         name=bundle.name,
         version=bundle.version,
@@ -53,9 +55,22 @@ def to_core(bundle: Bundle, *, tolerant: bool = False) -> model.Bundle:
         context=_texts(seen.get("context")),
         pending=seen.get("_pending_context"),
         source_base_paths=_texts(seen.get("source_base_paths")),
-        known=bundle._core or model.Bundle(),
+        known=core or model.Bundle(),
     )
     return bundle_of(plain, tolerant=tolerant)
+
+
+def _is_unchanged(bundle: Bundle, core: model.Bundle) -> bool:
+    """Tell whether the fields that are no data on demand are as they were made."""
+    base_path = str(bundle.base_path) if bundle.base_path is not None else None
+    return (
+        bundle.name == core.name
+        and base_path == core.base_path
+        and bundle.instruction == core.system_instruction
+        and bundle.version == core.shown_version
+        and bundle.description == core.description
+        and bundle.namespace_root == core.namespace_root
+    )
 
 
 def sections_of(bundle: Bundle) -> dict[str, Any]:

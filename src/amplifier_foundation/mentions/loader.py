@@ -64,6 +64,8 @@ def _load(
     bases = (str(real(relative_to)),) if relative_to is not None else ()
     files = BundleFiles()
     scope = MentionScope(bases=bases, finder=_finder(resolver, files))
+    if isinstance(resolver, BaseMentionResolver):
+        scope = resolver.around(scope)
     results = mentions.gather(text, scope, files, gathered, max_depth=max_depth)
     return [_result(each) for each in results]
 
@@ -79,7 +81,7 @@ def _finder(
         beside = mentions.resolve(mention, MentionScope(bases=bases), files) if is_local and bases else None
         if isinstance(beside, Found):
             return beside
-        if isinstance(resolver, BaseMentionResolver):
+        if isinstance(resolver, BaseMentionResolver) and not resolver.is_overridden:
             return resolver.explain(mention)
         path = resolver.resolve(mention)
         if path is None:

@@ -7,8 +7,11 @@ from typing import Protocol
 
 from amplihack.bundles import mentions
 from amplihack.bundles.mentions import Answer, Found, Lost, MentionScope
+from amplihack.bundles.reach import joined
 from amplihack.bundles.uris import split_namespace
+from amplihack.records import replace
 from amplihack.system.bundle_files import BundleFiles
+from amplihack.system.files import real
 from amplihack.system.home import this_process
 
 __all__ = ["BaseMentionResolver"]
@@ -42,6 +45,11 @@ class BaseMentionResolver:
         found = self.explain(mention)
         return Path(found.path) if isinstance(found, Found) else None
 
+    @property
+    def is_overridden(self) -> bool:
+        """Tell whether an app resolves mentions in its own way."""
+        return type(self).resolve is not BaseMentionResolver.resolve
+
     def explain(self, mention: str) -> Answer:
         """Return the file or directory that a mention names, or the reason why there is none."""
         name = mention.removeprefix("@")
@@ -53,6 +61,18 @@ class BaseMentionResolver:
             except RuntimeError:  # there is no such user
                 return Lost("not_found", "home_shortcut")
         return mentions.resolve(f"@{name}", self._scope(name), BundleFiles())
+
+    def around(self, scope: MentionScope) -> MentionScope:
+        """Return a scope that knows where the bundles lie, and what downloaded ones may mention."""
+        bundles = list(self.bundles.values())
+        paths = [path for each in bundles for path in (each.base_path, *each.source_base_paths.values())]
+        cores = (getattr(each, "_core", None) for each in bundles)
+        return replace(
+            scope,
+            bases=(*scope.bases, str(self.base_path or this_process()[1])),
+            tops=frozenset(str(real(path)) for path in paths if path is not None),
+            reach=joined(core.reach for core in cores if core is not None),
+        )
 
     def _scope(self, name: str) -> MentionScope:
         base = str(self.base_path or this_process()[1])

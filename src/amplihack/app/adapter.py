@@ -119,10 +119,12 @@ class CallersListener(Listener):
     """Passes events to the caller's own listener, whose exceptions can be of any kind."""
 
     name = "the listener"
-    wants_lines = True
 
     def __init__(self, listener: ExecutionListener) -> None:
         self._listener = listener
+
+    def wants(self, kind: type[Event]) -> bool:
+        return kind in _TOLD_BY and _overrides(self._listener, _TOLD_BY[kind])
 
     def hear(self, event: Event) -> None:
         try:
@@ -143,3 +145,17 @@ class CallersListener(Listener):
                 self._listener.on_run_complete(event.result)
             case _:
                 pass
+
+
+_TOLD_BY: Mapping[type[Event], str] = {
+    StepStarted: "on_step_start",
+    StepFinished: "on_step_complete",
+    LinesPrinted: "on_output",
+    RunFinished: "on_run_complete",
+}
+
+
+def _overrides(listener: ExecutionListener, method: str) -> bool:
+    """Tell whether the caller's listener has a method of its own, in its class or in the object itself."""
+    own = getattr(getattr(listener, method, None), "__func__", None)
+    return own is not getattr(ExecutionListener, method)

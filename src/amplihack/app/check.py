@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amplihack.app.workspace import Opened, Validation, Workspace, open_file
 from amplihack.errors import AmplihackError, NotFound, Problem
-from amplihack.recipes.check import Unresolved, check_recipe
+from amplihack.recipes.check.certain import certain_failures
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.records import Record
 from amplihack.system.files import read_bytes
 from amplihack.system.recipe_files import recipe_files
 from amplihack.system.recipe_library import BundleNotResolved
+
+if TYPE_CHECKING:
+    from amplihack.recipes.check.bash_port import SyntaxFault
+    from amplihack.recipes.check.neighbours import Unresolved
 
 
 class Checked(Record):
@@ -33,7 +39,31 @@ def check(workspace: Workspace, validation: Validation, *, everything: bool = Fa
 
 
 def check_opened(workspace: Workspace, opened: Opened, *, everything: bool = False) -> tuple[Problem, ...]:
-    return check_recipe(opened.located, DiskWorld(workspace), everything=everything)
+    from amplihack.recipes.check.recipe import check_recipe  # deferred: a run asks for less
+
+    return check_recipe(opened.located, DiskWorld(workspace), everything=everything, bash=ask_bash)
+
+
+def ask_bash(scripts: Sequence[str]) -> Mapping[int, SyntaxFault]:
+    """Return what is wrong with scripts by bash's own grammar."""
+    from amplihack.system.bash_syntax import syntax_faults  # deferred: plain commands need no bash
+
+    return syntax_faults(scripts)
+
+
+def failures(workspace: Workspace, located: Located, *, bash: bool) -> tuple[Problem, ...]:
+    """Return what is certain to fail in a recipe that is about to be run with the values that it has."""
+    return certain_failures(located, DiskWorld(workspace), bash=ask_bash if bash else None)
+
+
+def unset_variables(workspace: Workspace, located: Located) -> tuple[Problem, ...]:
+    """Return the variables of a recipe about to be run that nothing sets, as far as that is known before."""
+    # Deferred: only strict runs pay for the whole check.
+    from amplihack.recipes.check.recipe import findings
+    from amplihack.recipes.check.subject import study
+
+    found = findings(study(located, DiskWorld(workspace), final=True))
+    return tuple(each for each in found if each.code == "undefined-variable")
 
 
 class DiskWorld(Record):
@@ -42,6 +72,8 @@ class DiskWorld(Record):
     workspace: Workspace
 
     def sub_recipe(self, reference: str, caller: str | None) -> Located | Unresolved:
+        from amplihack.recipes.check.neighbours import Unresolved  # deferred: few recipes call others
+
         library = self.workspace.library
         try:
             path = library.sub_recipe(reference, Path(caller) if caller else None)
@@ -50,17 +82,19 @@ class DiskWorld(Record):
             return Unresolved("unknowable")
         except NotFound as error:
             return Unresolved("missing", tuple(line.strip(" -") for line in error.what.splitlines()[1:]))
-        except AmplihackError:
-            return Unresolved("unknowable")  # it is there but broken: checking that file says how
+        except AmplihackError as error:
+            return Unresolved("unreadable", problem=error.problems[0])
 
     def callers(self, path: str) -> tuple[Located, ...]:
-        """Return the recipes in the same directory that call this one."""
+        """Return the recipes that call this one: in its directory, else in those searched by name."""
         own = Path(path)
-        return tuple(
-            caller
-            for sibling in _readable(own.parent)
-            if sibling != own and (caller := self._caller(sibling, own))
+        return self._callers_in(own, (own.parent,)) or self._callers_in(
+            own, self.workspace.library.directories
         )
+
+    def _callers_in(self, own: Path, directories: Iterable[Path]) -> tuple[Located, ...]:
+        files = dict.fromkeys(file for directory in directories for file in _readable(directory))
+        return tuple(caller for file in files if file != own and (caller := self._caller(file, own)))
 
     def _caller(self, sibling: Path, own: Path) -> Located | None:
         try:

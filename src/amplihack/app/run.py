@@ -5,45 +5,75 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from amplihack.app.adapter import ExecutionListener
 from amplihack.app.run_listeners import listening
 from amplihack.app.run_request import RunRequest
 from amplihack.app.run_world import Book, open_world
+from amplihack.app.runs.keeping import Keeper, begin
 from amplihack.app.variables import start_with
 from amplihack.app.workspace import Opened, Workspace
 from amplihack.errors import Problem, RecipeError
 from amplihack.recipes.engine import run_recipe
+from amplihack.recipes.extends import Located
 from amplihack.recipes.results import RunResult
 from amplihack.recipes.secrets import redactor_for
 from amplihack.recipes.values import Value
 from amplihack.records import replace
 from amplihack.system.event_loop import run_until_signal
-from amplihack.system.random_tokens import token
+from amplihack.system.listeners.fan_out import FanOut
+from amplihack.system.run_store.ids import new_run_id
 
 if TYPE_CHECKING:
     from amplihack.recipes.engine.dry_run import Forecast
+    from amplihack.system.run_store.journal import RunJournal
 
 
 async def run(
-    workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest
+    workspace: Workspace,
+    opened: Opened,
+    values: Mapping[str, Value],
+    request: RunRequest,
+    *,
+    memory: RunJournal | None = None,
 ) -> RunResult:
     """Run an opened recipe to its end and return its result, with secrets masked.
+
+    `memory` is that of a run that goes on; a new one is kept if the request has a store.
 
     Whatever happens, no process and no temporary file of the run is left. A cancelled run stays cancelled;
     its listener has received the result by then. Raises AmplihackError if the run cannot begin.
     """
-    request = replace(request, run_id=request.run_id or _new_run_id(), working_dir=str(workspace.directory))
-    opened, values = start_with(workspace, opened, values)
-    _refuse(workspace, opened, values, request)
-    async with (
-        listening(workspace, opened.located.recipe, values, request) as journal,
-        open_world(workspace, opened.located, request, journal) as world,
-    ):
-        await run_recipe(opened.located, values, world, request)
+    request = replace(request, run_id=request.run_id or new_run_id(), working_dir=str(workspace.directory))
+    try:
+        opened, values = start_with(workspace, opened, values)
+        _refuse(workspace, opened, values, request)
+        async with listening(workspace, opened.located.recipe, values, request) as journal:
+            keeper = Keeper(workspace, journal.mask)
+            world = open_world(workspace, opened.located, request, journal, on_opened=keeper.opened)
+            async with world as opened_world:
+                keeper.memory = memory or begin(workspace, opened, values, request, journal)
+                if keeper.memory is not None:
+                    request = _keep(keeper, keeper.memory, opened, request, journal)
+                await run_recipe(opened.located, values, opened_world, request)
+    finally:
+        if memory is not None:
+            memory.close()
     return journal.result()
+
+
+def _keep(
+    keeper: Keeper, memory: RunJournal, opened: Opened, request: RunRequest, journal: FanOut
+) -> RunRequest:
+    """Let the memory hear everything, tell the id of the run, and say what to do about a gate."""
+    journal.remember(memory)
+    memory.on_lines(journal.mask_lines)
+    keeper.opened(opened)
+    request.on_kept(request.run_id)
+    commands = f"`amplihack runs approve {request.run_id}` or `amplihack runs deny {request.run_id}`"
+    after = f"then `amplihack runs resume {request.run_id}`"
+    return replace(request, how_to_answer=f"answer with {commands}, {after}; --yes approves every gate")
 
 
 class _Ending(ExecutionListener):
@@ -56,12 +86,17 @@ class _Ending(ExecutionListener):
 
 
 def run_until_interrupted(
-    workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest
+    workspace: Workspace,
+    opened: Opened,
+    values: Mapping[str, Value],
+    request: RunRequest,
+    *,
+    memory: RunJournal | None = None,
 ) -> RunResult:
     """Run a recipe in the main thread. Ctrl-C or SIGTERM ends it early, and its result says so."""
     ending = _Ending()
     try:
-        work = run(workspace, opened, values, replace(request, listener=ending))
+        work = run(workspace, opened, values, replace(request, listener=ending), memory=memory)
         return run_until_signal(work, stopping=_say_stopping)
     except KeyboardInterrupt:
         if ending.result is None:
@@ -83,34 +118,34 @@ def forecast(
 
     opened, values = start_with(workspace, opened, values)
     redactor = redactor_for(workspace.environment, opened.located.recipe, values)
-    steps = forecast_recipe(opened.located, values, Book(workspace, on_recipe=redactor.know), request)
+    masked, book = redactor.redact_text, Book(workspace, on_recipe=redactor.know)
+    steps = forecast_recipe(opened.located, values, book, request, masked)
     return tuple(
-        replace(step, why=redactor.redact_text(step.why), text=redactor.redact_text(step.text))
+        replace(
+            step,
+            step_id=masked(step.step_id),  # of a recipe that a value names
+            why=masked(step.why),
+            text=masked(step.text),
+            fails=masked(step.fails),
+        )
         for step in steps
     )
 
 
-def _new_run_id() -> str:
-    """Return an id that sorts by time and is never used twice."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token(4)}"
-
-
 def _refuse(workspace: Workspace, opened: Opened, values: Mapping[str, Value], request: RunRequest) -> None:
-    """Raise RecipeError with everything that the strictness of the request forbids."""
+    """Raise RecipeError with all that is certain to fail, and all that the request forbids."""
     found = opened.decoded.warnings if request.strict else ()
-    if request.strict_vars:
-        found += _undefined(workspace, opened, values)
+    if not request.dry_run:
+        recipe = opened.located.recipe
+        located = replace(opened.located, recipe=replace(recipe, context={**recipe.context, **values}))
+        found += _certain_failures(workspace, located, request)
     if found:
-        raise RecipeError(found[0].what, where=found[0].where, fix=found[0].fix, found=found)
+        errors = tuple(replace(each, severity="error") for each in found)
+        raise RecipeError(errors[0].what, where=errors[0].where, fix=errors[0].fix, found=errors)
 
 
-def _undefined(workspace: Workspace, opened: Opened, values: Mapping[str, Value]) -> tuple[Problem, ...]:
-    """Return a problem for each variable of the recipe that neither the recipe nor the caller sets."""
-    from amplihack.app.check import check_opened  # deferred: only strict runs pay for the check
+def _certain_failures(workspace: Workspace, located: Located, request: RunRequest) -> tuple[Problem, ...]:
+    from amplihack.app.check import failures, unset_variables  # deferred: a dry run does not ask
 
-    recipe = opened.located.recipe
-    told = replace(recipe, context={**recipe.context, **values})
-    findings = check_opened(
-        workspace, replace(opened, located=replace(opened.located, recipe=told)), everything=True
-    )
-    return tuple(replace(each, severity="error") for each in findings if each.code == "undefined-variable")
+    found = failures(workspace, located, bash=request.adapter is None)
+    return (*found, *unset_variables(workspace, located)) if request.strict_vars else found

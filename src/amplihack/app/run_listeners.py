@@ -18,6 +18,7 @@ from amplihack.recipes.model import Recipe
 from amplihack.recipes.progress_format import workstream_id
 from amplihack.recipes.secrets import redactor_for
 from amplihack.recipes.values import Value
+from amplihack.system.colour import use_colours
 from amplihack.system.listeners.fan_out import FanOut
 from amplihack.system.listeners.listener import Listener
 from amplihack.system.listeners.progress_file import ProgressFile, WorkstreamFile
@@ -58,13 +59,15 @@ def _progress(_workspace: Workspace, _recipe: str, request: RunRequest) -> Liste
     if not request.progress:
         return None
     # Deferred, as below: each command needs at most one of them, and rich is slow to load.
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    at_terminal = sys.stderr.isatty()
+    colours = use_colours(request.color, os.environ, is_terminal=at_terminal)
+    if not at_terminal or os.environ.get("TERM") == "dumb":
         from amplihack.system.listeners.plain import PlainProgress
 
-        return PlainProgress(sys.stderr, clock=time.monotonic, verbose=request.verbose)
+        return PlainProgress(sys.stderr, clock=time.monotonic, verbose=request.verbose, colours=colours)
     from amplihack.system.listeners.live import LiveProgress, terminal
 
-    return LiveProgress(terminal(sys.stderr), clock=time.monotonic, verbose=request.verbose)
+    return LiveProgress(terminal(sys.stderr, colours=colours), clock=time.monotonic, verbose=request.verbose)
 
 
 def _audit_log(workspace: Workspace, recipe: str, request: RunRequest) -> Listener | None:

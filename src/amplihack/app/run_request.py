@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from amplihack.app.adapter import Adapter, ExecutionListener
 from amplihack.recipes.engine import Options
 from amplihack.records import field
+
+if TYPE_CHECKING:
+    from amplihack.system.run_store.store import RunStore
 
 
 class RunRequest(Options, kw_only=True):
@@ -24,4 +30,7 @@ class RunRequest(Options, kw_only=True):
     events: str | None = None  # a file for every event as a JSON line; `-` is stderr
     progress: bool = False  # on stderr
     verbose: bool = False
+    color: str = "auto"  # or always, never: of the progress
+    store: RunStore | None = None  # keeps the run, so that it can be resumed; None keeps nothing
+    on_kept: Callable[[str], None] = lambda _run_id: None  # hears the id of a run that is kept, as it starts
     standalone: bool = False  # the process is there for the run: it may ask a person, and others watch it

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from amplihack.app.adapter import AdapterAgent, AdapterShell
 from amplihack.app.run_request import RunRequest
-from amplihack.app.workspace import Workspace, open_file
+from amplihack.app.workspace import Opened, Workspace, open_file
 from amplihack.errors import AmplihackError, NothingToUse, Problem, RecipeError
 from amplihack.recipes.agent_port import AgentRunner
 from amplihack.recipes.events import Warned
@@ -22,6 +22,7 @@ from amplihack.system.agent_tools.environment import RunIdentity
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec
 from amplihack.system.agent_tools.wrapped import Isolated, Late
 from amplihack.system.approver import Nobody, PersonAtTerminal
+from amplihack.system.background import OnStart
 from amplihack.system.clock import SystemClock
 from amplihack.system.disk import Disk
 from amplihack.system.listeners.fan_out import FanOut
@@ -33,7 +34,12 @@ from amplihack.system.work_tree import GitWorkTree
 
 @asynccontextmanager
 async def open_world(
-    workspace: Workspace, located: Located, request: RunRequest, journal: FanOut
+    workspace: Workspace,
+    located: Located,
+    request: RunRequest,
+    journal: FanOut,
+    *,
+    on_opened: Callable[[Opened], None] = lambda _opened: None,
 ) -> AsyncIterator[World]:
     """Open what the engine needs. At the end, processes are ended and temporary files are removed.
 
@@ -46,7 +52,7 @@ async def open_world(
     )
     agent = _agent(workspace, located, request, search)
     with scratch_directory("run") as scratch:
-        shell = _shell(request, search, scratch)
+        shell = _shell(request, search, scratch, journal.process_started)
         try:
             yield World(
                 shell=shell,
@@ -55,6 +61,7 @@ async def open_world(
                 recipes=Book(
                     workspace,
                     on_recipe=journal.know,
+                    on_opened=on_opened,
                     on_warning=lambda each: journal.record(Warned("", _in_words(each))),
                     strict=request.strict,
                 ),
@@ -68,14 +75,16 @@ async def open_world(
             await shell.close()
 
 
-def _shell(request: RunRequest, search: AgentSearch, scratch: Path) -> AdapterShell | BashShell:
+def _shell(
+    request: RunRequest, search: AgentSearch, scratch: Path, on_start: OnStart
+) -> AdapterShell | BashShell:
     if request.adapter is not None:
         return AdapterShell(request.adapter)
     try:
         spec = agent_spec(request.agent, search)
     except AmplihackError:
         spec = None  # no agent is installed, and a run that only needs bash does not mind
-    return BashShell(search.child_environment(spec), scratch)
+    return BashShell(search.child_environment(spec), scratch, on_start)
 
 
 def _approver(request: RunRequest, journal: FanOut) -> Approver:
@@ -94,6 +103,7 @@ class Book(Record):
 
     workspace: Workspace
     on_recipe: Callable[[Recipe], None] = lambda _recipe: None
+    on_opened: Callable[[Opened], None] = lambda _opened: None
     on_warning: Callable[[Problem], None] = lambda _problem: None
     strict: bool = False
     told: set[Path] = field(default_factory=set)
@@ -109,6 +119,7 @@ class Book(Record):
             opened.located, recipe=from_environment(opened.located.recipe, self.workspace.environment)
         )
         self.on_recipe(located.recipe)
+        self.on_opened(opened)
         if path not in self.told:
             self.told.add(path)
             for problem in found:
@@ -142,7 +153,8 @@ def _agent(
         return None
     if request.adapter is not None:
         if not request.adapter.is_available():
-            raise NothingToUse(f"the adapter {request.adapter.name} is not available")
+            fix = "install what it runs, or give another adapter"
+            raise NothingToUse(f"the adapter {request.adapter.name} is not available", fix=fix)
         return AdapterAgent(request.adapter)
     # Chosen before the first step: a run must not fail half-way because no agent is installed.
     if request.agent is not None or needs_agent(workspace, located, request, set()):

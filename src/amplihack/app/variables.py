@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from amplihack.app.workspace import Opened, Workspace
@@ -76,19 +76,23 @@ def refuse_unknown(workspace: Workspace, opened: Opened, given: Given, tags: Ite
 
     world, declared = DiskWorld(workspace), declared_names(opened.located.recipe)
     used, carried = known_names(opened.located, world), known_tags(opened.located, world)
-    for name in sorted(names):
-        if used is not None and not {name, plain(name)} & used:
-            raise _unknown("--set", "variable", name, declared)
-    for tag in sorted(tags):
-        if carried is not None and tag not in carried:
-            raise _unknown("--include-tags, --exclude-tags", "tag", tag, carried)
+    strange = sorted(name for name in names if used is not None and not {name, plain(name)} & used)
+    if strange:
+        raise _unknown("--set", "variable", strange, declared)
+    if carried is not None and (strange := sorted(set(tags) - carried)):
+        raise _unknown("--include-tags, --exclude-tags", "tag", strange, carried)
 
 
-def _unknown(flag: str, kind: str, word: str, known: frozenset[str]) -> UsageError:
-    meant = closest(word, known)
+def _unknown(flag: str, kind: str, words: Sequence[str], known: frozenset[str]) -> UsageError:
+    """Name every word that is unknown, and for each the one that was probably meant."""
+    meant = {word: near for word in words if (near := closest(word, known))}
     listed = f"it has {', '.join(sorted(known))}" if known else f"it has no {kind}s"
-    what = f"{flag}: the recipe does not use the {kind} '{word}'"
-    return UsageError(what, fix=f"did you mean '{meant}'?" if meant else listed)
+    several = len(words) > 1
+    told = [
+        f"did you mean '{near}'" + (f" for '{word}'?" if several else "?") for word, near in meant.items()
+    ]
+    what = f"{flag}: the recipe does not use the {kind}{'s' if several else ''} {', '.join(map(repr, words))}"
+    return UsageError(what, fix=" ".join(told if len(told) == len(words) else [*told, listed]))
 
 
 def _names(given: Given) -> frozenset[str]:
@@ -143,5 +147,9 @@ def _context_file(path: Path) -> dict[str, Value]:
     data = read_bytes(path, limit=_LARGEST_FILE, kind="Context file")
     document = read_document(data, str(path), kind="Context file", limit=_LARGEST_FILE)
     if not isinstance(document.root, MappingNode):
-        raise UsageError("a context file holds a mapping of names to values", where=document.root.where)
+        raise UsageError(
+            "a context file holds a mapping of names to values",
+            where=document.root.where,
+            fix="write a line `name: value` for each variable",
+        )
     return {key: to_value(node) for key, node in document.root}

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplihack.documents.suggest import closest
 from amplihack.errors import AmplihackError, NotFound, Problem, UsageError
-from amplihack.records import Record
+from amplihack.recipes.naming import unsafe_name
+from amplihack.records import Record, field
 from amplihack.system.home import Home, this_process
-from amplihack.system.recipe_files import recipe_files
+from amplihack.system.recipe_files import by_stem, looks_like_recipe, may_be_recipe, recipe_files
 from amplihack.system.recipe_library import Library
 
 if TYPE_CHECKING:
     from amplihack.recipes.decode import Decoded
     from amplihack.recipes.extends import Located
+    from amplihack.recipes.model import Text
     from amplihack.system.agent_files import AgentFiles
+
+
+STDIN = "-"  # names the recipe that comes from stdin
+STDIN_NAME = "<stdin>"  # in messages
 
 
 class Workspace(Record):
@@ -26,6 +33,8 @@ class Workspace(Record):
     environment: Mapping[str, str]
     home: Home
     library: Library
+    notes: tuple[Problem, ...] = ()  # what was left out of the files of variables
+    piped: list[Decoded] = field(default_factory=list, repr=False)  # the recipe of stdin, once it is read
 
     @property
     def directory(self) -> Path:
@@ -43,6 +52,7 @@ class Opened(Record):
 
     decoded: Decoded
     located: Located
+    files: tuple[Path, ...] = ()  # that it was made of: its own, and those that it extends
 
 
 class Validation(Record):
@@ -58,55 +68,107 @@ class Validation(Record):
         return self.opened is not None
 
 
-def open_workspace(recipe_dirs: Iterable[str] = (), directory: str | None = None) -> Workspace:
-    """Return the workspace of this process. Raises UsageError if its directory does not exist."""
+def open_workspace(
+    recipe_dirs: Iterable[str] = (), directory: str | None = None, env_files: Sequence[str] = ()
+) -> Workspace:
+    """Return the workspace of this process, with the variables of the files added to its environment.
+
+    Raises UsageError if its directory does not exist, and NotFound or DocumentError for a file of variables.
+    """
     environment, cwd = this_process()
     home = Home.from_environment(environment, cwd)
+    notes: tuple[Problem, ...] = ()
+    if env_files:
+        from amplihack.app.env_files import add_env_files  # deferred: hardly any command has one
+
+        environment, notes = add_env_files(environment, {file: home.path(file) for file in env_files})
+        home = Home.from_environment(environment, cwd)
     working_dir = home.path(directory or ".")
     if not working_dir.is_dir():
         raise UsageError(f"the working directory does not exist: {working_dir}", fix="check -C")
     library = Library.from_environment(environment, home, recipe_dirs=recipe_dirs, working_dir=working_dir)
-    return Workspace(environment, home, library)
+    return Workspace(environment, home, library, notes)
 
 
-def recipe_references(workspace: Workspace, given: Iterable[str]) -> list[str]:
-    """Return the given references, with directories replaced by their files. Raises NotFound."""
+def recipe_references(workspace: Workspace, given: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the given references, directories replaced by their recipes, and the other YAML files in those.
+
+    Raises NotFound for a directory without recipes.
+    """
     found: list[str] = []
+    others: list[str] = []
     for reference in given:
         path = workspace.home.path(reference)
-        found += _files_of(path) if path.is_dir() else [reference]
-    return found
-
-
-def _files_of(directory: Path) -> list[str]:
-    files = recipe_files(directory)
-    if not files:
-        raise NotFound(f"there are no recipes in {directory}", fix="name a directory with .yaml files")
-    return [str(file) for file in files]
+        if reference == STDIN or not path.is_dir():
+            found.append(reference)
+            continue
+        files = {file: may_be_recipe(file) for file in recipe_files(path)}
+        if not any(files.values()):
+            raise NotFound(f"there are no recipes in {path}", fix="name a directory with .yaml files")
+        found += [str(file) for file, is_recipe in files.items() if is_recipe]
+        others += [workspace.library.shown(file) for file, is_recipe in files.items() if not is_recipe]
+    return found, others
 
 
 def find_recipe_file(workspace: Workspace, reference: str) -> Path:
     """Return the file that a path or a name means. Raises NotFound."""
     path = workspace.home.path(reference)
-    if os.path.lexists(path):
+    is_path = "/" in reference or reference.endswith((".yaml", ".yml"))
+    if os.path.lexists(path) and (is_path or not _means_another(workspace, reference, path)):
         return path
-    if "/" in reference or reference.endswith((".yaml", ".yml")):
-        raise NotFound(f"Recipe file not found: {reference}", fix="check the path")
+    if is_path:
+        raise NotFound(f"Recipe file not found: {reference}", fix=_other_file(workspace, path))
     found = workspace.library.find(reference)
     if found is None:
-        raise NotFound(f"Recipe '{reference}' not found.", fix=_not_found_fix(workspace, reference))
+        raise _not_found(workspace, reference)
     return found
 
 
-def _not_found_fix(workspace: Workspace, reference: str) -> str:
-    from amplihack.system.recipe_listing import (
-        list_library,  # deferred: only a name that is not found needs it
-    )
+def _means_another(workspace: Workspace, name: str, path: Path) -> bool:
+    """Tell whether a name leads to a recipe, although a directory or another kind of file is called so."""
+    if looks_like_recipe(path) or unsafe_name(name):
+        return False
+    return workspace.library.find(name) is not None
 
-    meant = closest(reference, [info.name for info in list_library(workspace.library).recipes])
+
+def _other_file(workspace: Workspace, path: Path) -> str:
+    """Return the file that was probably meant by a path that leads nowhere, or the part that is missing."""
+    if not path.parent.is_dir():
+        return f"check the path: there is no directory {path.parent}"
+    with suppress(AmplihackError):  # a directory that cannot be read has no suggestions
+        if meant := closest(path.name, [file.name for file in recipe_files(path.parent)]):
+            return f"did you mean '{workspace.library.shown(path.with_name(meant))}'?"
+        if path.stem and not unsafe_name(path.stem) and (found := workspace.library.find(path.stem)):
+            return f"the name alone, {path.stem}, finds {workspace.library.shown(found)}"
+    return "check the path"
+
+
+def _not_found(workspace: Workspace, reference: str) -> NotFound:
+    """Return the error with the name that was probably meant, or else with the places that were searched."""
+    # Deferred: only a name that is not found needs it.
+    from amplihack.system.recipe_listing import list_library
+
+    library = workspace.library
+    meant = closest(reference, [info.name for info in list_library(library).recipes])
     if meant:
-        return f"did you mean '{meant}'?"
-    return "`amplihack recipe list` shows what there is; -R adds a directory"
+        return NotFound(f"Recipe '{reference}' not found.", fix=f"did you mean '{meant}'?")
+    places = [f"  - {library.shown(place)}{_state(place, reference)}" for place in library.searched]
+    what = f"Recipe '{reference}' not found. Searched the following directories (in order):"
+    fix = "`amplihack recipe list` shows what there is; -R adds a directory"
+    return NotFound("\n".join([what, *places]), fix=fix)
+
+
+def _state(directory: Path, name: str) -> str:
+    """Return why a directory gave no recipe, where that is not plain."""
+    if not directory.is_dir():
+        return " (does not exist)"
+    other = by_stem(directory, name)
+    return f" ({other.name} is no recipe: it has no `steps:`)" if other else ""
+
+
+def shown_reference(reference: str) -> str:
+    """Return how messages call the recipe that a command line names."""
+    return STDIN_NAME if reference == STDIN else reference
 
 
 def open_recipe(workspace: Workspace, reference: str) -> Opened:
@@ -114,7 +176,21 @@ def open_recipe(workspace: Workspace, reference: str) -> Opened:
 
     Raises NotFound, DocumentError, or RecipeError with every error of the file.
     """
+    if reference == STDIN:
+        return open_decoded(workspace.library, _piped(workspace), None)
     return open_file(workspace.library, find_recipe_file(workspace, reference))
+
+
+def _piped(workspace: Workspace) -> Decoded:
+    """Return the recipe that stdin holds; it is read once, however often it is named."""
+    # Deferred, as above.
+    from amplihack.documents import read_document
+    from amplihack.recipes.decode import decode
+    from amplihack.system.piped import read_stdin
+
+    if not workspace.piped:
+        workspace.piped.append(decode(read_document(read_stdin(), STDIN_NAME)))
+    return workspace.piped[0]
 
 
 def open_file(library: Library, path: Path) -> Opened:
@@ -128,25 +204,36 @@ def open_decoded(library: Library, decoded: Decoded, path: Path | None) -> Opene
     from amplihack.recipes.extends import Located, resolve_extends
 
     place = str(path) if path else None
-    merged = resolve_extends(Located(decoded.required(), place), library.parent)
-    return Opened(decoded, Located(merged, place))
+    files = [path] if path else []
+
+    def parent(wanted: Text, child: str | None) -> Located | None:
+        found = library.parent(wanted, child)
+        files.extend([Path(found.path)] if found and found.path else [])
+        return found
+
+    merged = resolve_extends(Located(decoded.required(), place), parent)
+    return Opened(decoded, Located(merged, place), tuple(files))
 
 
 def validate(workspace: Workspace, reference: str) -> Validation:
     """Validate one recipe. Errors are part of the answer, so that many recipes can be validated."""
     try:
-        path = find_recipe_file(workspace, reference)
-        opened = open_file(workspace.library, path)
+        opened = open_recipe(workspace, reference)
     except AmplihackError as error:
-        return Validation(reference, None, _all_problems(workspace, reference, error), error.exit_code)
+        shown = shown_reference(reference)
+        return Validation(shown, None, _all_problems(workspace, reference, error), error.exit_code)
     problems = tuple(each for each in opened.decoded.problems if each.severity != "note")
-    return Validation(workspace.library.shown(path), opened, problems, 0)
+    path = opened.located.path
+    return Validation(workspace.library.shown(Path(path)) if path else STDIN_NAME, opened, problems, 0)
 
 
 def _all_problems(workspace: Workspace, reference: str, error: AmplihackError) -> tuple[Problem, ...]:
     """Return the errors, and the warnings of the same file."""
     try:
-        warnings = workspace.library.load(find_recipe_file(workspace, reference)).warnings
+        if reference == STDIN:
+            warnings = workspace.piped[0].warnings if workspace.piped else ()
+        else:
+            warnings = workspace.library.load(find_recipe_file(workspace, reference)).warnings
     except AmplihackError:
         warnings = ()  # the file cannot be found or read at all, which the error says
     problems = {(each.where, each.what): each for each in (*error.problems, *warnings)}

@@ -6,15 +6,18 @@ part costs in every prompt.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterator
 
-from amplihack.bundles.context_files import repair_sources, resolve_context
+from amplihack.bundles.context_files import keep_reachable, resolve_context
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.mention_syntax import find_mentions
-from amplihack.bundles.mentions import MentionScope
+from amplihack.bundles.mentions import PROJECT_FILE, MentionScope
 from amplihack.bundles.model import Bundle
+from amplihack.bundles.module_sources import keep_named_modules, keep_reachable_modules
 from amplihack.bundles.ports import FileText, StampedTexts, Texts
 from amplihack.bundles.prompt import Prompt, PromptPart, assemble
+from amplihack.bundles.reach import ESCAPES
 from amplihack.bundles.roster import fill_roster
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.sections.table import SECTIONS
@@ -48,28 +51,35 @@ def complete(bundle: Bundle, files: StampedTexts, scope: MentionScope | None) ->
     `scope` says where mentions may lead besides the bundle. Without it there is no prompt, and references to
     context stay as they are, for a program that resolves them itself.
     """
-    told: list[Problem] = []
+    reachable = keep_reachable(bundle, files)
+    bundle, told = reachable.bundle, [*reachable.problems]
     if scope is not None:
-        resolved = resolve_context(bundle)
-        bundle, told = resolved.bundle, [*resolved.problems]
-    root = bundle.source_base_paths.get(bundle.name) or bundle.base_path or ""
-    repaired = repair_sources(bundle, root, files)
-    filled = fill_roster(repaired.bundle, files)
-    told += (*repaired.problems, *filled.problems)
+        resolved = resolve_context(bundle, home=scope.home)
+        reachable = keep_reachable(resolved.bundle, files)
+        bundle = reachable.bundle
+        told += (*resolved.problems, *reachable.problems)
+    filled = fill_roster(bundle, files, home=scope.home if scope is not None else None)
+    named = keep_named_modules(filled.bundle)
+    modules = keep_reachable_modules(named.bundle, files)
+    bundle = modules.bundle
+    told += (*filled.problems, *named.problems, *modules.problems)
     if scope is None:
-        return CompletedBundle(filled.bundle, _NO_PROMPT, tuple(told))
-    prompt = assemble(filled.bundle, _prompt_scope(filled.bundle, scope), files, files.stamp)
-    told += (*_missing_context(filled.bundle, files), *_lost_mentions(filled.bundle, prompt))
-    return CompletedBundle(filled.bundle, prompt, tuple(told))
+        return CompletedBundle(bundle, _NO_PROMPT, tuple(told))
+    prompt = assemble(bundle, _prompt_scope(bundle, scope), files, files.stamp)
+    told += (*_missing_context(bundle, files), *_lost_mentions(bundle, prompt, files))
+    return CompletedBundle(bundle, prompt, tuple(told))
 
 
 def _prompt_scope(bundle: Bundle, scope: MentionScope) -> MentionScope:
-    """Return where mentions of a bundle may lead: its namespaces and directory, and what is around it."""
+    """Return where mentions of a bundle may lead: its namespaces, and what is around the user."""
+    own = (bundle.base_path,) if bundle.base_path else ()
     return replace(
         scope,
         namespaces=bundle.source_base_paths,
-        bases=(*scope.bases, bundle.base_path) if bundle.base_path else scope.bases,
         context=bundle.resolved_context,
+        holder=bundle.instruction.origin.file if bundle.instruction else "",
+        tops=frozenset((*own, *bundle.source_base_paths.values(), *bundle.reach.downloads)),
+        reach=bundle.reach,
     )
 
 
@@ -83,12 +93,28 @@ def _missing_context(bundle: Bundle, files: Texts) -> Iterator[Problem]:
             yield Problem(what, where, fix, "warning", "missing-context")
 
 
-def _lost_mentions(bundle: Bundle, prompt: Prompt) -> Iterator[Problem]:
+def _lost_mentions(bundle: Bundle, prompt: Prompt, files: Texts) -> Iterator[Problem]:
     places = _mention_places(bundle)
     for failure in prompt.failures:
-        if failure.mention is not None and failure.reason is not None:
-            what = f"{failure.mention}: {_REASONS[failure.reason]}"
-            yield Problem(what, places.get(failure.mention), "", "warning", "mention-not-found")
+        if failure.mention is None or failure.reason is None:
+            continue
+        what, where = f"{failure.mention}: {_REASONS[failure.reason]}", places.get(failure.mention)
+        if failure.reason == "path_traversal_rejected":
+            yield Problem(what, where, "mention a file of the bundle, as @name:path", "error", ESCAPES)
+        elif posixpath.basename(failure.mention.removeprefix("@")) == PROJECT_FILE:
+            yield Problem(f"{what} in this project", where, "", "note", "mention-not-found")
+        else:
+            fix = _meant_in_bundle(bundle, failure.mention, files)
+            yield Problem(what, where, fix, "warning", "mention-not-found")
+
+
+def _meant_in_bundle(bundle: Bundle, mention: str, files: Texts) -> str:
+    """Suggest the namespace for a mention that starts at the project, though the bundle has such a file."""
+    path = mention.removeprefix("@").removeprefix("./")
+    if bundle.base_path is None or ":" in path or path.startswith(("/", "~", ".")):
+        return ""
+    is_there = files.is_file(posixpath.join(bundle.base_path, path))
+    return f"write @{bundle.name}:{path}" if is_there and bundle.name else ""
 
 
 def _mention_places(bundle: Bundle) -> dict[str, Location]:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.merge import merge, merge_tables
 from amplihack.bundles.model import Bundle, Lineage
+from amplihack.bundles.reach import joined
 from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tree import Items, Leaf, Removed, Table
 from amplihack.errors import Problem
@@ -32,6 +33,7 @@ def compose(*bundles: Bundle, instruction: Instructions = "replace") -> Bundle:
         source_base_paths=_namespaces(bundles),
         extra=merge_tables(each.extra for each in bundles),
         lineage=_lineage([each.lineage for each in bundles]),
+        reach=joined(each.reach for each in bundles),
     )
 
 

@@ -85,7 +85,12 @@ def compose_graph(graph: IncludeGraph, root: Node, *, severe: bool) -> Compositi
 def _compose(nodes: Mapping[str, Node], order: Order) -> dict[str, Bundle]:
     composed: dict[str, Bundle] = {}
     for key in order.bundles:
-        composed[key] = compose_includes(nodes[key].own, [composed[each] for each in order.includes[key]])
+        whole = compose_includes(nodes[key].own, [composed[each] for each in order.includes[key]])
+        source = nodes[key].source
+        if source is not None:  # what it includes, it may name
+            reach = whole.reach.widened(source, whole.source_base_paths.values())
+            whole = replace(whole, reach=reach)
+        composed[key] = whole
     return composed
 
 

@@ -34,7 +34,7 @@ from amplihack.records import Record, replace
 
 _KEYS = (*(section.name for section in SECTIONS), "includes", "exclude")
 HEAD_KEYS = ("name", "version", "description", "namespace_root")
-_LOST_INCLUDES = frozenset({"include-shape", "includes-below-bundle"})
+_LOST = frozenset({"include-shape", "includes-below-bundle", "module-missing"})  # entries without effect
 _VALIDATION_CODES = frozenset(
     {"module-list", "module-entry", "module-missing", "module-config", "two-defaults"}
 )
@@ -50,21 +50,22 @@ class DecodedBundle(Record):
     problems: tuple[Problem, ...] = ()
 
     def judged(self, *, strict: bool) -> tuple[Problem, ...]:
-        """Return the problems; `strict` makes includes that would be lost without a word errors."""
-        if not strict:
-            return self.problems
-        return tuple(
-            replace(each, severity="error") if each.code in _LOST_INCLUDES else each for each in self.problems
-        )
+        """Return the problems; `strict` makes includes and modules that would be lost errors."""
+        return tuple(_judged(each, strict) if each.code in _LOST else each for each in self.problems)
 
     def checked(self, *, strict: bool = True) -> Bundle:
-        """Return the bundle, or raise for errors; `strict` counts includes that would be lost as errors."""
+        """Return the bundle, or raise for errors; `strict` counts what would be lost as errors."""
         problems = self.judged(strict=strict)
         wrong = [each for each in problems if each.severity == "error"]
         if not wrong:
             return self.bundle
         kind = BundleValidationError if wrong[0].code in _VALIDATION_CODES else BundleLoadError
         raise error_from(kind, problems, Subject(path=self.bundle.lineage.file or None))
+
+
+def _judged(problem: Problem, strict: bool) -> Problem:
+    """Return what would be lost as an error, or say that it is skipped."""
+    return replace(problem, severity="error") if strict else replace(problem, what=f"{problem.what}; skipped")
 
 
 class Head(Record):
@@ -100,7 +101,8 @@ def decode_data(data: AnyMapping[str, Any], *, base_path: str | None = None, fil
     """Decode plain data; its values know their bundle, and no line."""
     raw = data.get("bundle") or {}
     if not isinstance(raw, dict):
-        raise BundleLoadError(f"`bundle` should be a mapping, got {type(raw).__name__}: {raw!r}")
+        what = f"`bundle` should be a mapping, got {type(raw).__name__}: {raw!r}"
+        raise BundleLoadError(what, fix="write `bundle:` and below it, indented, `name: …`")
     texts_of = {key: str(value) for key, value in raw.items() if key in HEAD_KEYS and value is not None}
     head = Head(**texts_of)
     tree = from_value(dict(data), Origin(head.name, file), operators=True)

@@ -40,6 +40,11 @@ class BundleError(AmplihackError):
         self.path = subject.path or (where.file if where else None)
         self.chain = subject.chain
 
+    def __str__(self) -> str:
+        """Return what happened, with its place in front unless the text names it already."""
+        place = str(self.where) if self.where else self.path or ""
+        return f"{place}: {self.what}" if place and place not in self.what else self.what
+
     @property
     def line(self) -> int | None:
         return self.where.line if self.where else None

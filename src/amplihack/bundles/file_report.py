@@ -84,9 +84,8 @@ def texts(items: Items, key: str, report: FileReport) -> Iterator[Leaf]:
         if isinstance(item, Leaf) and isinstance(item.value, str) and item.value.strip():
             yield _without_at(item, key, report)
         else:
-            report.warn(
-                "ignored-entry", f"`{key}[{index}]` should be text, got {kind_of(item)}: {_short(item)}", item
-            )
+            what = f"`{key}[{index}]` should be text, got {kind_of(item)}: {_short(item)}"
+            report.warn("ignored-entry", what, item, "write one text behind the dash, in quotes if need be")
 
 
 def _without_at(leaf: Leaf, key: str, report: FileReport) -> Leaf:
@@ -117,7 +116,8 @@ def unknown_keys(table: Table, known: Iterable[str], owner: str, report: FileRep
         if meant:
             report.warn("unknown-key", f"{owner} `{key}` is not known", tree, f"did you mean `{meant}`?")
         else:
-            report.note("unknown-key", f"{owner} `{key}` is not known and has no effect here", tree)
+            fix = f"remove it, or rename it to x-{key} to keep it as a note"
+            report.note("unknown-key", f"{owner} `{key}` is not known and has no effect here", tree, fix)
 
 
 def mistyped_keys(table: Table, known: Iterable[str], owner: str, report: FileReport) -> None:

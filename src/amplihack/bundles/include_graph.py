@@ -9,12 +9,20 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 
 from amplihack.bundles.errors import BundleDependencyError, BundleError, BundleNotFoundError, Subject
-from amplihack.bundles.includes import Fetch, Resolution, Target, UnresolvedInclude, resolve_include
+from amplihack.bundles.includes import (
+    Fetch,
+    Resolution,
+    Target,
+    UnresolvedInclude,
+    Within,
+    first_bundle_file,
+    resolve_include,
+)
 from amplihack.bundles.model import Bundle, Include
 from amplihack.bundles.names import NameTable
-from amplihack.bundles.ports import Files, Namespace
+from amplihack.bundles.ports import Namespace, Texts
 from amplihack.bundles.roots import Root, Standing
-from amplihack.bundles.uris import canonical, shown, without_fragment
+from amplihack.bundles.uris import address_inside, canonical, shown
 from amplihack.errors import Location, Problem
 from amplihack.records import Record, field
 
@@ -52,6 +60,19 @@ class Node(Record, repr=False):  # a node holds a whole bundle, too large to be 
     @property
     def is_local(self) -> bool:
         return self.checkout.is_local
+
+    @property
+    def source(self) -> str | None:
+        """Return the directory of the downloaded source that it lies in, None for the user's own."""
+        return self.own.reach.source_of(self.file)
+
+    @property
+    def within(self) -> Within | None:
+        """Return what its includes must not leave, None for the user's own."""
+        source = self.source
+        if source is None:
+            return None
+        return Within(source, "" if self.is_local else self.uri, self.own.reach.downloads[source].networked)
 
 
 class Directive(Record):
@@ -95,7 +116,7 @@ class IncludeGraph(Record, frozen=False):
     """
 
     names: NameTable
-    files: Files
+    files: Texts
     nodes: dict[str, Node] = field(default_factory=dict)
     clashes: dict[str, list[Problem]] = field(default_factory=dict)
     _keys: dict[str, str] = field(default_factory=dict)  # canonical address to the key of its node
@@ -119,8 +140,9 @@ class IncludeGraph(Record, frozen=False):
             if is_here and isinstance(answer, Fetch):
                 raise _nowhere(source, f"{shown(answer.uri)} is not called {answer.namespace!r}")
         if isinstance(answer, UnresolvedInclude):
-            fix = "check the path" if answer.reason == "missing-path" else self.names.known.suggestion(source)
-            raise _nowhere(source, answer.what, fix or answer.fix)
+            raise _nowhere(
+                source, answer.what, self._place_here(source, directory) or self._fix(source, answer)
+            )
         return answer
 
     def follow(self, root: Node) -> None:
@@ -184,7 +206,7 @@ class IncludeGraph(Record, frozen=False):
         self.names.wide = wide
         for directive in waiting:
             node = self.nodes[directive.node]
-            match self._resolve_one(directive.include.source, node.directory):
+            match self._resolve_one(directive.include.source, node.directory, node.within):
                 case Target(uri):
                     self._aim(directive, uri, found)
                 case Fetch(namespace, uri):
@@ -193,13 +215,13 @@ class IncludeGraph(Record, frozen=False):
                     found.later.append((directive, unresolved))
         return found
 
-    def _resolve_one(self, source: str, directory: str) -> Resolution:
+    def _resolve_one(self, source: str, directory: str, within: Within | None = None) -> Resolution:
         """Say what a source means in a directory; a name of this load comes before all others."""
         redirected = self.names.redirect(source)
         known = self.names.bundle(source) if redirected is None else None
-        if redirected is None and source.startswith("~/"):
-            known = source  # which home that is, the sources know
-        return Target(known) if known else resolve_include(source, directory, self.names, self.files)
+        if known:
+            return Target(known)
+        return resolve_include(source, directory, self.names, self.files, within=within)
 
     def _aim(self, directive: Directive, uri: str, found: _Round) -> None:
         address = canonical(uri)
@@ -223,8 +245,24 @@ class IncludeGraph(Record, frozen=False):
 
     def _give_up(self, later: Iterable[tuple[Directive, UnresolvedInclude]]) -> None:
         for directive, reason in later:
-            error = BundleDependencyError(reason.what, where=directive.include.where, fix=reason.fix)
+            fix = self._fix(directive.include.source, reason)
+            error = BundleDependencyError(reason.what, where=directive.include.where, fix=fix)
             self._targets[directive.node][directive.index] = error
+
+    def _fix(self, source: str, reason: UnresolvedInclude) -> str:
+        """Suggest the known name that was probably meant, else what the failure itself suggests."""
+        is_name = reason.reason in ("unknown-name", "unknown-namespace")
+        return (self.names.suggestion(source) if is_name else "") or reason.fix
+
+    def _place_here(self, source: str, directory: str) -> str:
+        """Suggest the path of a bundle that was asked for as if it were a name."""
+        found = (
+            first_bundle_file(posixpath.join(directory, source), self.files) if "/" not in source else None
+        )
+        if found is None or ":" in source:
+            return ""
+        is_inside = self.files.is_dir(posixpath.join(directory, source))
+        return f"did you mean ./{source if is_inside else posixpath.basename(found)}?"
 
     def _expect(self, name: str, uri: str) -> None:
         """Note that the bundle at an address, once it is here, is known by this name as well."""
@@ -282,9 +320,7 @@ def _address(path: str, node: Node) -> str:
     """Return the address of a directory of a node's source."""
     if node.is_local:
         return f"file://{path}"
-    whole = without_fragment(node.uri)
-    inside = posixpath.relpath(path, node.checkout.root)
-    return whole if inside == "." else f"{whole}#subdirectory={inside}"
+    return address_inside(node.uri, posixpath.relpath(path, node.checkout.root))
 
 
 def _nowhere(source: str, what: str, fix: str = "") -> BundleNotFoundError:

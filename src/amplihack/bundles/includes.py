@@ -8,10 +8,12 @@ from typing import Literal, TypeAlias
 
 from amplihack.bundles.file_report import FileReport, as_items, mistyped_keys, place_of, texts
 from amplihack.bundles.model import Include
-from amplihack.bundles.ports import Files, Names, Namespace
+from amplihack.bundles.ports import Names, Namespace, Texts
+from amplihack.bundles.reach import is_within, may_name
 from amplihack.bundles.schemes import is_address
 from amplihack.bundles.tree import Items, Table, Tree
-from amplihack.bundles.uris import escapes, file_uri, parse_uri, print_uri, split_namespace, without_fragment
+from amplihack.bundles.uris import address_inside, escapes, file_uri, parse_uri, shown, split_namespace
+from amplihack.documents.suggest import closest
 from amplihack.records import Record
 
 BUNDLE_FILES = ("bundle.md", "bundle.yaml", "bundle.yml")
@@ -44,6 +46,14 @@ class UnresolvedInclude(Record):
 Resolution: TypeAlias = Target | Fetch | UnresolvedInclude
 
 
+class Within(Record):
+    """The downloaded source that an include stands in, which a path must not leave."""
+
+    root: str
+    uri: str = ""  # empty for a source that was named by its place on the disk
+    networked: bool = False
+
+
 def decode_includes(tree: Tree | None, report: FileReport) -> tuple[Include, ...]:
     """Read the directives that can be followed; the others are reported."""
     found: list[Include] = []
@@ -72,24 +82,27 @@ def _mapping(item: Table, index: int, report: FileReport) -> Iterator[Include]:
     mistyped_keys(item, ("bundle",), f"`includes[{index}]`:", report)
 
 
-def resolve_include(source: str, directory: str | None, names: Names, files: Files) -> Resolution:
-    """Say what one include directive of a bundle in `directory` means."""
+def resolve_include(
+    source: str, directory: str | None, names: Names, files: Texts, *, within: Within | None = None
+) -> Resolution:
+    """Say what one include directive of a bundle in `directory` means; `within` if that was downloaded."""
     redirected = names.redirect(source)
     if redirected is not None:
         return Target(redirected)
     if is_address(source):
-        return Target(source)
+        is_allowed = within is None or may_name(source, networked=within.networked)
+        return Target(source) if is_allowed else _leads_out(source)
     parts = split_namespace(source)
     if parts is not None:
         return _in_namespace(*parts, names, files)
     if looks_like_path(source):
-        return _path(source, directory, files)
+        return _path(source, directory, files, within)
     known = names.namespace(source)
     if known is None:
         return UnresolvedInclude(
             "unknown-name",
             f"no bundle is called {source!r}",
-            "register it, or include it by its address or path",
+            "register it, or include it by its address or path; `amplihack bundle list` shows the names",
         )
     return Target(known.uri)
 
@@ -99,21 +112,68 @@ def looks_like_path(source: str) -> bool:
     return source.startswith((".", "/", "~")) or "/" in source or source.endswith(_SUFFIXES)
 
 
-def _path(source: str, directory: str | None, files: Files) -> Resolution:
+def _path(source: str, directory: str | None, files: Texts, within: Within | None) -> Resolution:
     """Resolve a path, which starts at the including file's directory, wherever the process runs."""
     parsed = parse_uri(source if source.startswith((".", "/", "~")) else f"./{source}")
     if parsed.path.startswith("~"):
-        return Target(source)  # whose home that is, only the machine knows
+        # Whose home that is, only the machine knows.
+        return Target(source) if within is None else _leads_out(source)
     path = posixpath.normpath(posixpath.join(directory or "", parsed.path))
+    if within is not None:
+        return _path_within(source, posixpath.normpath(posixpath.join(path, parsed.subpath)), files, within)
     found = path if parsed.subpath else first_bundle_file(path, files)
+    return (
+        Target(file_uri(found, parsed.subpath))
+        if found is not None
+        else _no_bundle_at(path, directory, files)
+    )
+
+
+def _path_within(source: str, path: str, files: Texts, within: Within) -> Resolution:
+    """Resolve a path in a downloaded source, and name it by its source, as it is on every machine."""
+    if not is_within(path, within.root):
+        return _leads_out(source)
+    found = first_bundle_file(path, files)
     if found is None:
-        return UnresolvedInclude(
-            "missing-path", f"there is no bundle at {path}", "check the path of the include"
-        )
-    return Target(file_uri(found, parsed.subpath))
+        return _no_bundle_at(path, within.root, files)
+    if not is_within(files.real(found) or found, within.root):
+        return _leads_out(source)
+    inside = posixpath.relpath(found, within.root)
+    return Target(address_inside(within.uri, inside) if within.uri else file_uri(found))
 
 
-def _in_namespace(name: str, path: str, names: Names, files: Files) -> Resolution:
+def _no_bundle_at(path: str, directory: str | None, files: Texts) -> UnresolvedInclude:
+    near = nearest_bundle(path, files)
+    fix = "check the path of the include"
+    if near is not None:
+        inside = posixpath.relpath(near, directory or "/")
+        fix = f"did you mean {inside if inside.startswith('../') else f'./{inside}'}?"
+    return UnresolvedInclude("missing-path", f"there is no bundle at {path}", fix)
+
+
+def nearest_bundle(path: str, files: Texts) -> str | None:
+    """Return the bundle file whose path differs from one that leads nowhere in one mistyped part."""
+    here, rest = posixpath.split(path)
+    below: list[str] = [rest]
+    while not files.is_dir(here) and here != posixpath.dirname(here):
+        here, last = posixpath.split(here)
+        below.insert(0, last)
+    inside = files.list(here)
+    stems = (posixpath.splitext(name) for name in inside.files)
+    known = {*inside.directories, *inside.files, *(stem for stem, suffix in stems if suffix in _SUFFIXES)}
+    meant = closest(below[0], known)
+    return first_bundle_file(posixpath.join(here, meant, *below[1:]), files) if meant else None
+
+
+def _leads_out(source: str) -> UnresolvedInclude:
+    return UnresolvedInclude(
+        "escapes",
+        f"{shown(source)} leads out of the downloaded bundle that includes it",
+        "a downloaded bundle may include what lies in it, bundles by their names, and other downloads",
+    )
+
+
+def _in_namespace(name: str, path: str, names: Names, files: Texts) -> Resolution:
     known = names.namespace(name)
     if known is None:
         fix = "a namespace is the `bundle.name` of a bundle, not the name of its repository or directory"
@@ -127,23 +187,29 @@ def _in_namespace(name: str, path: str, names: Names, files: Files) -> Resolutio
     found = first_bundle_file(posixpath.join(known.root, path.lstrip("/")), files)
     if found is None:
         what = f"the bundle {name!r} has no {path!r} (looked in {known.root})"
-        return UnresolvedInclude("missing-path", what, "check the path; it starts at the bundle's directory")
+        near = nearest_bundle(posixpath.normpath(posixpath.join(known.root, path.lstrip("/"))), files)
+        meant = posixpath.relpath(near, known.root) if near else ""
+        fix = (
+            f"did you mean {name}:{meant}?"
+            if meant
+            else "check the path; it starts at the bundle's directory"
+        )
+        return UnresolvedInclude("missing-path", what, fix)
     return Target(_address(known, found))
 
 
 def _address(known: Namespace, found: str) -> str:
-    """Name a file of a git checkout by its repository, so that its address is the same on every machine."""
+    """Name a file of a downloaded source by that, so that its address is the same on every machine."""
     parsed = parse_uri(known.uri)
-    if not parsed.is_git or known.root is None:
+    if parsed.is_file or known.root is None:
         return file_uri(found)
     inside = posixpath.relpath(found, known.root)
     above = parsed.subpath.strip("/")
     if above.endswith(_SUFFIXES):
         above = posixpath.dirname(above)
-    whole = parse_uri(without_fragment(known.uri))
-    return f"{print_uri(whole)}#subdirectory={posixpath.normpath(posixpath.join(above, inside))}"
+    return address_inside(known.uri, posixpath.normpath(posixpath.join(above, inside)))
 
 
-def first_bundle_file(path: str, files: Files) -> str | None:
+def first_bundle_file(path: str, files: Texts) -> str | None:
     """Return the file that a path without suffix means; a directory needs a bundle file in it."""
     return next((path + suffix for suffix in _CANDIDATES if files.is_file(path + suffix)), None)

@@ -10,11 +10,13 @@ from amplihack.bundles.file_report import place_of
 from amplihack.bundles.includes import BUNDLE_FILES
 from amplihack.bundles.mention_syntax import find_mentions
 from amplihack.bundles.model import Bundle
+from amplihack.bundles.module_sources import modules_of
+from amplihack.bundles.reach import is_within
 from amplihack.bundles.sections.agents import is_bare
 from amplihack.bundles.sections.session import ROLES
 from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tokens import estimate_tokens
-from amplihack.bundles.tree import Leaf, Table, Tree, leaves, to_plain
+from amplihack.bundles.tree import Leaf, Pending, Table, Tree, leaves, to_plain
 from amplihack.bundles.uris import parse_uri, split_namespace
 from amplihack.errors import Location, Problem, Severity
 from amplihack.patterns import pattern
@@ -34,6 +36,7 @@ class LintInput(Record):
     uri: str = ""
     role: Role = "other"
     inherited: Bundle | None = None  # what its includes compose to
+    root: str = ""  # the directory that others get when they download it; empty if that is not known
 
 
 def role_of(file: str) -> Role:
@@ -50,6 +53,7 @@ def lint(bundle: Bundle, around: LintInput) -> tuple[Problem, ...]:
         *_redeclared(bundle, around),
         *_instructions(bundle, around),
         *_secrets(bundle),
+        *_outside(bundle, around.root),
     )
 
 
@@ -124,7 +128,7 @@ def _redeclared(bundle: Bundle, around: LintInput) -> Iterator[Problem]:
             before = around.inherited.section(section).get(key) if around.inherited else None
             guessed = around.inherited is None and includes_foundation and key in _FOUNDATION_PARTS
             if (before is not None and _adds_nothing(entry, before)) or (guessed and _only_source(entry)):
-                what = f"{section}: {key} is declared again, though an include brings it"
+                what = f"{section}: {key} is declared again, though {_bringer(before)} brings it"
                 yield _problem(
                     "redeclared", what, entry, "remove the entry, or keep only the config you change"
                 )
@@ -133,8 +137,15 @@ def _redeclared(bundle: Bundle, around: LintInput) -> Iterator[Problem]:
         before = around.inherited.session.get(role) if around.inherited else None
         guessed = around.inherited is None and includes_foundation
         if part is not None and (before is not None or guessed):
-            what = f"session.{role} is declared again, though an include brings it"
+            what = f"session.{role} is declared again, though {_bringer(before)} brings it"
             yield _problem("redeclared", what, part, "remove it unless you really want another one", "note")
+
+
+def _bringer(before: Tree | None) -> str:
+    """Name the included bundle that a part comes from; only the foundation is known without looking."""
+    if before is None:
+        return "foundation"
+    return before.origin.bundle or before.origin.file or "an include"
 
 
 def _only_source(entry: Tree) -> bool:
@@ -174,6 +185,41 @@ def _instructions(bundle: Bundle, around: LintInput) -> Iterator[Problem]:
         yield _problem(
             "no-behavior", what, listed[0], "list them in a file in behaviors/ and include it", "note"
         )
+
+
+def _outside(bundle: Bundle, root: str) -> Iterator[Problem]:
+    """Report what only this machine has: a path out of the bundle is refused once others download it."""
+    if not root:
+        return
+    for path, at in _paths(bundle):
+        place = posixpath.normpath(posixpath.join(bundle.base_path or "", path))
+        if path.startswith("~") or not is_within(place, root):
+            what = f"{path} leads out of the bundle: that works on this machine only"
+            fix = "put it into the bundle, or include the bundle that has it"
+            yield _problem("outside-bundle", what, at, fix, "note")
+
+
+def _paths(bundle: Bundle) -> Iterator[tuple[str, Tree | Location | None]]:
+    """Return every path that a file names, with its place."""
+    for include in bundle.includes:
+        parsed = parse_uri(include.source)
+        if parsed.is_file:
+            yield parsed.path, include.where
+    for name, leaf in bundle.context:
+        if isinstance(leaf, Leaf):
+            said = leaf.value.reference if isinstance(leaf.value, Pending) else leaf.value
+            if name.startswith("/"):
+                said = name
+            if split_namespace(said) is None:
+                yield said, leaf
+    for _, entry in modules_of(bundle):
+        source = entry.get("source")
+        if isinstance(source, Leaf) and isinstance(source.value, str) and parse_uri(source.value).is_file:
+            yield parse_uri(source.value).path, source
+    for _, agent in bundle.agents:
+        if isinstance(agent, Table) and agent.text("path"):
+            yield agent.text("path"), agent
+    yield from ((said, at) for said, at in _mentioned(bundle) if said.startswith(("~", "/")))
 
 
 def _secrets(bundle: Bundle) -> Iterator[Problem]:

@@ -93,18 +93,36 @@ def _blank(text: str) -> str:
 
 
 def _blank_fences(text: str) -> str:
+    """Blank blocks of code. A block inside a block of the same fence is one, if all of them are closed.
+
+    Markdown knows no such blocks: there the inner one would close the outer one. People write them anyway,
+    and renderers of a whole page rarely show what went wrong.
+    """
     lines = text.split("\n")
-    fence = ""
-    for number, line in enumerate(lines):
-        mark = _FENCE.match(line)
-        if fence:
-            lines[number] = _blank(line)
-            if mark and mark[1][0] == fence[0] and len(mark[1]) >= len(fence) and not mark[2].strip():
-                fence = ""
-        elif mark and not (mark[1][0] == "`" and "`" in mark[2]):
-            fence = mark[1]
-            lines[number] = _blank(line)
-    return "\n".join(lines)
+    nested, is_closed = _code_lines(lines, nesting=True)
+    code = nested if is_closed else _code_lines(lines, nesting=False)[0]
+    return "\n".join(_blank(line) if is_code else line for line, is_code in zip(lines, code, strict=True))
+
+
+def _code_lines(lines: list[str], *, nesting: bool) -> tuple[list[bool], bool]:
+    """Tell for each line whether it is code, and whether every block is closed in the end."""
+    open_fences: list[str] = []
+    code: list[bool] = []
+    for line in lines:
+        mark = _FENCE.match(line) if "```" in line or "~~~" in line else None
+        code.append(bool(open_fences))
+        if mark is None:
+            continue
+        if not open_fences:
+            if not (mark[1][0] == "`" and "`" in mark[2]):
+                open_fences.append(mark[1])
+                code[-1] = True
+        elif mark[1][0] == open_fences[-1][0] and len(mark[1]) >= len(open_fences[-1]):
+            if not mark[2].strip():
+                open_fences.pop()
+            elif nesting and "`" not in mark[2]:
+                open_fences.append(mark[1])
+    return code, not open_fences
 
 
 def _blank_comments(text: str) -> str:

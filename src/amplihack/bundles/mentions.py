@@ -7,13 +7,15 @@ import posixpath
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
-from amplihack.bundles.context_files import contained, is_within
+from amplihack.bundles.context_files import contained
 from amplihack.bundles.mention_syntax import Mention, find_mentions
 from amplihack.bundles.ports import DirectoryListing, Files, FileText, Texts
+from amplihack.bundles.reach import NO_DOWNLOADS, Reach, is_within
 from amplihack.bundles.uris import escapes, split_namespace
 from amplihack.records import Record, field, replace
 
 MAX_DEPTH = 3
+PROJECT_FILE = "AGENTS.md"  # by convention the user's notes for agents, wherever they are mentioned
 SourceType: TypeAlias = Literal[
     "bundle_namespace",
     "user_shortcut",
@@ -37,6 +39,10 @@ class MentionScope(Record):
     `context` holds declared context files by `namespace:name`. With `allowed` set, a local mention must
     end inside one of those directories. A `finder` answers in place of all that: it is given the mention and
     the directories that local ones start at.
+
+    `holder` is the file that the text stands in, and `tops` are the directories of all bundles. A local
+    mention in a file starts beside it, then at `bases`. In a bundle it never leads to the bundle's own top
+    directory: `@AGENTS.md` there means the user's. What a downloaded bundle may mention, `reach` knows.
     """
 
     namespaces: Mapping[str, str] = field(default_factory=dict)
@@ -47,6 +53,40 @@ class MentionScope(Record):
     context: Mapping[str, str] = field(default_factory=dict)
     allowed: tuple[str, ...] | None = None
     finder: Callable[[str, tuple[str, ...]], Answer] | None = None
+    holder: str = ""
+    is_nested: bool = False  # whether the text is a file of its own, not an instruction
+    tops: frozenset[str] = frozenset()
+    reach: Reach = NO_DOWNLOADS
+
+    @property
+    def is_confined(self) -> bool:
+        """Tell whether the text is part of a downloaded bundle."""
+        return self.reach.source_of(self.holder) is not None
+
+    def starts(self, name: str) -> tuple[str, ...]:
+        """Return the directories that a local mention starts at, in the order in which they are tried."""
+        beside = self._beside(name)
+        if beside is None:
+            return self.bases
+        return (beside, *(base for base in self.bases if base != beside))
+
+    def _beside(self, name: str) -> str | None:
+        """Return the directory of the text, unless a mention in a bundle means the project."""
+        if not self.holder or not self.is_nested:
+            return None
+        directory = posixpath.dirname(self.holder)
+        if name.startswith(("./", "../")) or not self._is_in_bundle(directory):
+            return directory
+        return None if directory in self.tops or posixpath.basename(name) == PROJECT_FILE else directory
+
+    def _is_in_bundle(self, directory: str) -> bool:
+        here = directory
+        while here not in self.tops:
+            above = posixpath.dirname(here)
+            if above == here:
+                return False
+            here = above
+        return True
 
 
 class Found(Record):
@@ -64,25 +104,44 @@ Answer: TypeAlias = Found | Lost
 
 def resolve(mention: str, scope: MentionScope, files: Files) -> Answer:
     """Return the file or directory that a mention names, or why it names none."""
-    if scope.finder is not None:
-        return scope.finder(mention, scope.bases)
     name = mention.removeprefix("@")
+    if scope.finder is not None:
+        return _reachable(scope.finder(mention, scope.starts(name)), scope, files)
     if name.startswith("~"):
-        return _local(name, scope, files) if scope.home else Lost("not_found", "home_shortcut")
+        return _home(name, scope, files)
     parts = split_namespace(name)
     if parts is None:
         return _local(name, scope, files)
     namespace, path = parts
     if namespace == "user" and scope.user is not None:
-        return _inside(scope.user, path, "user_shortcut", files)
+        return _reachable(_inside(scope.user, path, "user_shortcut", files), scope, files)
     if namespace == "project" and scope.project is not None:
         return _inside(scope.project, path, "project_shortcut", files)
     declared = scope.context.get(name)
     if declared is not None and files.real(declared) is not None:
-        return Found(declared, "bundle_namespace")
+        return _reachable(Found(declared, "bundle_namespace"), scope, files)
     if namespace not in scope.namespaces:
         return Lost("bundle_not_registered", "bundle_namespace")
-    return _inside(scope.namespaces[namespace], path, "bundle_namespace", files)
+    return _reachable(_inside(scope.namespaces[namespace], path, "bundle_namespace", files), scope, files)
+
+
+def _reachable(answer: Answer, scope: MentionScope, files: Files) -> Answer:
+    """Refuse what a downloaded bundle may not read; what lies in the project, it may mention."""
+    if isinstance(answer, Lost) or not scope.is_confined:
+        return answer
+    roots = (files.real(base) or base for base in scope.bases)
+    in_project = answer.source == "relative_path" and any(is_within(answer.path, root) for root in roots)
+    if in_project or scope.reach.allows(scope.holder, answer.path, files):
+        return answer
+    return Lost("path_traversal_rejected", answer.source)
+
+
+def _home(name: str, scope: MentionScope, files: Files) -> Answer:
+    if scope.home is None or not (name == "~" or name.startswith("~/")):
+        return Lost("not_found", "home_shortcut")
+    if scope.is_confined:
+        return Lost("path_traversal_rejected", "home_shortcut")
+    return _first(((scope.home, posixpath.join(scope.home, name[2:])),), "home_shortcut", scope, files)
 
 
 def _inside(root: str, path: str, source: SourceType, files: Files) -> Answer:
@@ -98,25 +157,30 @@ def _inside(root: str, path: str, source: SourceType, files: Files) -> Answer:
 
 
 def _local(name: str, scope: MentionScope, files: Files) -> Answer:
-    home = name.startswith("~")
-    source: SourceType = "home_shortcut" if home else "relative_path"
+    places = tuple((base, posixpath.join(base, name)) for base in scope.starts(name))
+    return _first(places, "relative_path", scope, files)
+
+
+def _first(
+    places: tuple[tuple[str, str], ...], source: SourceType, scope: MentionScope, files: Files
+) -> Answer:
+    """Return the first path that is there and may be mentioned; each comes with where it started."""
     outside = False
-    for base in _starts(name, scope):
-        for candidate in (base, f"{base}.md"):
+    for base, place in places:
+        path = posixpath.normpath(place)
+        for candidate in (path, f"{path}.md"):
             real = files.real(candidate)
-            if real is not None and _is_allowed(real, scope, files):
+            if real is not None and _is_allowed(candidate, real, base, scope, files):
                 return Found(real, source)
             outside = outside or real is not None
     return Lost("path_traversal_rejected" if outside else "not_found", source)
 
 
-def _starts(name: str, scope: MentionScope) -> list[str]:
-    if name == "~" or name.startswith("~/"):
-        return [posixpath.normpath(posixpath.join(scope.home or "", name[2:]))]
-    return [posixpath.normpath(posixpath.join(base, name)) for base in scope.bases]
-
-
-def _is_allowed(real: str, scope: MentionScope, files: Files) -> bool:
+def _is_allowed(path: str, real: str, base: str, scope: MentionScope, files: Files) -> bool:
+    """Tell whether a mention may lead to a path. A link in the user's project is the user's own."""
+    in_project = base in scope.bases and is_within(path, base)
+    if not in_project and not scope.reach.allows(scope.holder, real, files):
+        return False
     if scope.allowed is None:
         return True
     roots = (files.real(root) for root in scope.allowed)
@@ -211,9 +275,7 @@ def gather_nested(
     path: str, content: str, scope: MentionScope, world: Texts, gathered: Gathered, max_depth: int, depth: int
 ) -> tuple[MentionResult, ...]:
     """Gather the mentions of a file: local ones start at its directory, then where they always do."""
-    here = posixpath.dirname(path)
-    bases = (here, *(base for base in scope.bases if base != here))
-    inner = replace(scope, bases=bases)
+    inner = replace(scope, holder=path, is_nested=True)
     return gather(content, inner, world, gathered, max_depth=max_depth, depth=depth)
 
 

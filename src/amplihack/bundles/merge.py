@@ -121,7 +121,7 @@ def deep_merge(parent: dict[str, Any], child: dict[str, Any]) -> dict[str, Any]:
 
 def module_key(entry: Mapping[str, Any]) -> Any:
     """Return what makes two module entries the same one; nothing when the entry names no module."""
-    return entry.get("id") or entry.get("module")
+    return entry.get("id") or entry.get("instance_id") or entry.get("module")
 
 
 def malformed(index: int, entry: object) -> TypeError:
@@ -131,7 +131,7 @@ def malformed(index: int, entry: object) -> TypeError:
 
 
 def merge_module_lists(parent: list[dict[str, Any]], child: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Merge module entries by `id` or `module`; TypeError for an entry that is no mapping."""
+    """Merge module entries by `id`, `instance_id` or `module`; TypeError for an entry that is no mapping."""
     merged: dict[str, Tree] = {}
     for entries in (parent, child):
         for index, entry in enumerate(entries):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from amplihack.bundles.reach import NO_DOWNLOADS, Reach
 from amplihack.bundles.tree import Leaf, Pending, Table
 from amplihack.errors import Location
 from amplihack.records import Record, field, replace
@@ -49,6 +50,7 @@ class Bundle(Record):
     source_base_paths: Mapping[str, str] = field(default_factory=dict)
     extra: Table = field(default_factory=Table)
     lineage: Lineage = field(default_factory=Lineage, compare=False)
+    reach: Reach = field(default=NO_DOWNLOADS, compare=False)  # what downloaded parts of it may name
 
     def section(self, name: str) -> Table:
         """Return a section, an empty one when the bundle has none of that name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from amplihack.bundles.includes import BUNDLE_FILES
 from amplihack.bundles.ports import Namespace, Texts
@@ -54,11 +54,11 @@ class KnownNames(Record, kw_only=True):
         names = {*self.added, *self.registered, *in_folders, *self.well_known}
         return tuple(known for name in sorted(names) if (known := self.lookup(name)))
 
-    def suggestion(self, source: str) -> str:
+    def suggestion(self, source: str, others: Iterable[str] = ()) -> str:
         """Return the known name that was probably meant, as a question; empty when there is none."""
-        name = source.partition(":")[0]
-        meant = closest(name, [known.name for known in self.every()])
-        return f"did you mean {meant!r}?" if meant and meant != name else ""
+        name, colon, path = source.partition(":")
+        meant = closest(name, {*(known.name for known in self.every()), *others})
+        return f"did you mean {f'{meant}{colon}{path}'!r}?" if meant and meant != name else ""
 
     def _names_in(self, folder: str) -> list[str]:
         """Return the names of the bundles in a folder; one that may not be looked at has none."""
@@ -100,6 +100,10 @@ class NameTable(Record, frozen=False):
     def bundle(self, name: str) -> str | None:
         """Return the address of the bundle of that name, if it is part of this load."""
         return self._bundles.get(name)
+
+    def suggestion(self, source: str) -> str:
+        """Return the name that was probably meant, of this load or any other; empty when there is none."""
+        return self.known.suggestion(source, self._learnt)
 
     def learn(self, name: str, namespace: Namespace, bundle: str | None = None) -> Namespace | None:
         """Make a namespace known; the first to claim a name keeps it, and is returned to the second."""

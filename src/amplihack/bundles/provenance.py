@@ -53,17 +53,26 @@ def why(bundle: Bundle, path: str) -> tuple[Entry, ...]:
     context file or a key that is not a section. For a mapping, all values in it are explained.
     """
     found = find(bundle, path)
-    if found is None:
-        return ()
-    at, tree = found
     chains = include_chains(bundle.lineage)
+    places = _instances(bundle, path) if found is None else (found,)
+    return tuple(entry for at, tree in places for entry in _explained(at, tree, chains))
+
+
+def _explained(at: str, tree: Tree, chains: dict[tuple[str, str], Chain]) -> Iterator[Entry]:
     if isinstance(tree, Removed):
-        return tuple(_history(at, tree, chains))
-    return tuple(
-        entry
-        for inner, leaf in leaves(tree)
-        for entry in _history(".".join((at, *inner)) if inner else at, leaf, chains)
-    )
+        yield from _history(at, tree, chains)
+        return
+    for inner, leaf in leaves(tree):
+        yield from _history(".".join((at, *inner)) if inner else at, leaf, chains)
+
+
+def _instances(bundle: Bundle, module: str) -> Iterator[tuple[str, Tree]]:
+    """Return every entry of a module that is listed by ids."""
+    for section in SESSION_LAST:
+        if section.lists_modules:
+            for key, entry in bundle.section(section.name):
+                if isinstance(entry, Table) and entry.text("module") == module:
+                    yield f"{section.name}.{key}", entry
 
 
 def find(bundle: Bundle, path: str) -> tuple[str, Tree] | None:
@@ -74,7 +83,7 @@ def find(bundle: Bundle, path: str) -> tuple[str, Tree] | None:
     if section in _SEARCHED or section == "extra":
         table = bundle.extra if section == "extra" else bundle.section(section)
         tree = _descend(table, rest) if rest else table
-        return (path, tree) if tree is not None else None
+        return (path, tree) if tree is not None else _named_without_namespace(bundle, section, rest)
     tree = _descend(bundle.extra, path)
     if tree is not None:
         return path, tree
@@ -82,6 +91,23 @@ def find(bundle: Bundle, path: str) -> tuple[str, Tree] | None:
         tree = _descend(bundle.section(name), path)
         if tree is not None:
             return f"{name}.{path}", tree
+    found = (_named_without_namespace(bundle, name, path) for name in _SEARCHED)
+    return next((each for each in found if each is not None), None)
+
+
+def _named_without_namespace(bundle: Bundle, section: str, path: str) -> tuple[str, Tree] | None:
+    """Find an agent or a context file whose namespace was left out."""
+    whole = _with_namespace(bundle.section(section), path)
+    tree = _descend(bundle.section(section), whole) if whole else None
+    return (f"{section}.{whole}", tree) if tree is not None else None
+
+
+def _with_namespace(table: Table, path: str) -> str | None:
+    """Return the path with the namespace that its first key has in a table; the first such key counts."""
+    for key, _ in table:
+        _, colon, bare = key.partition(":")
+        if colon and (path == bare or path.startswith(f"{bare}.")):
+            return key + path[len(bare) :]
     return None
 
 

@@ -26,9 +26,14 @@ class Standing(Record):
 
 def root_directories(directory: str, source_root: str) -> tuple[str, ...]:
     """Return where the root of a bundle in `directory` may lie, nearest first, up to the source's root."""
+    return directories_up(posixpath.dirname(directory.rstrip("/")), source_root)
+
+
+def directories_up(directory: str, source_root: str) -> tuple[str, ...]:
+    """Return a directory and those above it, up to the source's root; none if it is not in there."""
     found: list[str] = []
     top = source_root.rstrip("/") or "/"
-    current = posixpath.dirname(directory.rstrip("/"))
+    current = directory
     while current == top or current.startswith(top.rstrip("/") + "/"):
         found.append(current)
         if current in (top, "/"):

@@ -11,13 +11,14 @@ from amplihack.bundles.errors import BundleError, BundleLoadError, Subject
 from amplihack.bundles.file_report import FileReport, is_absent, mistyped_keys, place_of
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.ports import FileText, Texts
+from amplihack.bundles.reach import ESCAPES, refusal
 from amplihack.bundles.sections.agents import change_agent_modules, decode_agent_modules, is_bare
 from amplihack.bundles.sections.modules import with_anchored_source
 from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, to_plain
 from amplihack.bundles.uris import escapes, split_namespace
 from amplihack.errors import DocumentError, Problem
-from amplihack.records import Record, replace
+from amplihack.records import Record, field, replace
 
 _CARRIED = (*MODULE_SECTIONS, "session", "provider_preferences", "model_role", "agents")
 # Problems of an agent that is less than what the bundle lists.
@@ -46,7 +47,8 @@ def decode_agent(text: str | bytes, file: str, *, base_path: str | None = None) 
     if document is not None:
         if not isinstance(document.root, Table):
             where = document.where(document.root)
-            raise BundleLoadError(f"{file}: the frontmatter should be a mapping", where=where)
+            fix = "write lines of `name: value` between the two lines of ---"
+            raise BundleLoadError(f"{file}: the frontmatter should be a mapping", where=where, fix=fix)
         root = document.root
         name = read_head(root, document).name or name
         document.call_origin(name)
@@ -118,54 +120,81 @@ def construct_agent_path(base: str, name: str) -> str:
     return posixpath.normpath(posixpath.join(base, "agents", name.removesuffix(".md") + ".md"))
 
 
-def fill_roster(bundle: Bundle, world: Texts) -> Resolved:
-    """Give every agent what its file says; what the bundle itself says about it wins."""
-    problems: list[Problem] = []
-    entries: dict[str, Tree] = {}
-    roots = frozenset(bundle.source_base_paths.values())
-    for name, agent in bundle.agents.entries.items():
-        entries[name] = agent
-        if isinstance(agent, Table):
-            entries[name] = _fill(bundle, name, agent, world, problems, roots)
-    return Resolved(
-        bundle.with_sections({"agents": replace(bundle.agents, entries=entries)}), tuple(problems)
-    )
+def fill_roster(bundle: Bundle, world: Texts, *, home: str | None = None) -> Resolved:
+    """Give every agent what its file says; what the bundle itself says about it wins.
+
+    `home` is where a path that starts with `~` leads.
+    """
+    filler = _Filler(bundle, world, home, frozenset(bundle.source_base_paths.values()))
+    entries = {
+        name: filler.fill(name, agent) if isinstance(agent, Table) else agent
+        for name, agent in bundle.agents.entries.items()
+    }
+    filled = bundle.with_sections({"agents": replace(bundle.agents, entries=entries)})
+    return Resolved(filled, tuple(filler.problems))
 
 
-def _fill(
-    bundle: Bundle, name: str, agent: Table, world: Texts, problems: list[Problem], roots: frozenset[str]
-) -> Tree:
-    tried = tuple(_candidates(bundle, name, agent))
-    path = next((each for each in tried if world.is_file(each)), None)
-    if path is None:
-        if is_bare(agent) or agent.text("instructions"):
+class _Filler(Record, frozen=False):
+    """Fills agents from their files, and notes what is wrong with them."""
+
+    bundle: Bundle
+    world: Texts
+    home: str | None
+    roots: frozenset[str]
+    problems: list[Problem] = field(default_factory=list)
+
+    def fill(self, name: str, agent: Table) -> Tree:
+        """Return the agent with what its file says; as it is when there is none to be read."""
+        path = self._path(name, agent)
+        file = self._read(name, agent, path) if path is not None else None
+        if file is None or path is None:
+            return agent
+        self.problems.extend(file.problems)
+        if any(problem.code == "agent-access" for problem in file.problems):
+            # Whom it may call is unclear, so it is not offered at all.
+            return Removed(agent.origin, agent.line, agent.column, (agent,))
+        own = _with_sources(file.definition, _bases(self.roots, path), self.world)
+        filled = with_file(agent, replace(file, definition=own))
+        if not filled.text("description"):
+            what, fix = f"agent {name!r} has no description", "write one below `meta:`: others choose by it"
+            self._tell("agent-description", what, agent, fix)
+        return filled
+
+    def _path(self, name: str, agent: Table) -> str | None:
+        """Return the file of an agent; that a listed one has none is told."""
+        said = agent.text("instructions") or agent.text("name") or name
+        if not agent.text("path") and escapes((split_namespace(said) or ("", said))[1]):
+            what = f"agent {name!r}: {said} leads out of the bundle, and is left out"
+            self.problems.append(
+                Problem(what, place_of(agent), "name a file in the bundle", "error", ESCAPES)
+            )
+            return None
+        tried = tuple(_candidates(self.bundle, name, agent, self.home))
+        there = [each for each in tried if self.world.is_file(each)]
+        allowed = (each for each in there if self.bundle.reach.allows(agent.origin.file, each, self.world))
+        path = next(allowed, None)
+        if path is None and there:
+            self.problems.append(refusal(f"the file of agent {name!r}", place_of(agent)))
+        elif path is None and (is_bare(agent) or agent.text("instructions") or agent.text("path")):
             looked = ", ".join(tried) or "no namespace of that name"
-            what = f"agent {name!r} has no file (looked for {looked})"
             fix = "agents are listed as namespace:name and lie in agents/ of that bundle"
-            problems.append(Problem(what, place_of(agent), fix, "warning", "agent-not-found"))
-        return agent
-    text = world.read(path)
-    if not isinstance(text, FileText):
-        what = f"agent {name!r}: {path} cannot be read ({text})"
-        problems.append(Problem(what, place_of(agent), "", "warning", "agent-unreadable"))
-        return agent
-    try:
-        file = decode_agent(text.content, path)
-    except BundleError as error:
-        problems.append(
-            Problem(f"agent {name!r}: {error.what}", error.where, error.fix, "warning", "agent-file")
-        )
-        return agent
-    problems.extend(file.problems)
-    if any(problem.code == "agent-access" for problem in file.problems):
-        # Whom it may call is unclear, so it is not offered at all.
-        return Removed(agent.origin, agent.line, agent.column, (agent,))
-    own = _with_sources(file.definition, _bases(roots, path), world)
-    filled = with_file(agent, replace(file, definition=own))
-    if not filled.text("description"):
-        what, fix = f"agent {name!r} has no description", "write one below `meta:`: others choose by it"
-        problems.append(Problem(what, place_of(agent), fix, "warning", "agent-description"))
-    return filled
+            self._tell("agent-not-found", f"agent {name!r} has no file (looked for {looked})", agent, fix)
+        return path
+
+    def _read(self, name: str, agent: Table, path: str) -> AgentFile | None:
+        text = self.world.read(path)
+        if not isinstance(text, FileText):
+            self._tell("agent-unreadable", f"agent {name!r}: {path} cannot be read ({text})", agent)
+            return None
+        try:
+            return decode_agent(text.content, path)
+        except BundleError as error:
+            what = f"agent {name!r}: {error.what}"
+            self.problems.append(Problem(what, error.where, error.fix, "warning", "agent-file"))
+            return None
+
+    def _tell(self, code: str, what: str, agent: Table, fix: str = "") -> None:
+        self.problems.append(Problem(what, place_of(agent), fix, "warning", code))
 
 
 def _bases(roots: frozenset[str], path: str) -> tuple[str, ...]:
@@ -197,7 +226,7 @@ def _with_sources(definition: Table, bases: tuple[str, ...], world: Texts) -> Ta
     return change_agent_modules(definition, settled, modules=MODULE_SECTIONS)
 
 
-def _candidates(bundle: Bundle, name: str, agent: Table) -> Iterator[str]:
+def _candidates(bundle: Bundle, name: str, agent: Table, home: str | None) -> Iterator[str]:
     """Return where to look: an inline agent names its file in `instructions` or `path`, others by name."""
     said = agent.text("instructions")
     if said:
@@ -205,14 +234,24 @@ def _candidates(bundle: Bundle, name: str, agent: Table) -> Iterator[str]:
         root = namespace_path(bundle, namespace)
         if root and not escapes(path):
             yield posixpath.normpath(posixpath.join(root, path.lstrip("/")))
+        yield from _outside(said, home)
         yield from agent_paths(bundle, said, agent.origin.bundle)
         return
     own = agent.text("path")
-    if own and not escapes(own):
+    if own:
         root = namespace_path(bundle, agent.origin.bundle) or bundle.base_path or ""
         yield posixpath.normpath(posixpath.join(root, own))
+        yield from _outside(own, home)
         return
     yield from agent_paths(bundle, agent.text("name") or name, agent.origin.bundle)
+
+
+def _outside(path: str, home: str | None) -> Iterator[str]:
+    """Return the file of an absolute path or one that starts at the home."""
+    if path.startswith("/"):
+        yield posixpath.normpath(path)
+    elif path.startswith("~/") and home is not None:
+        yield posixpath.normpath(posixpath.join(home, path[2:]))
 
 
 def with_file(agent: Table, file: AgentFile) -> Table:
@@ -223,5 +262,6 @@ def with_file(agent: Table, file: AgentFile) -> Table:
         if before is None or to_plain(before) in (None, "", [], {}):
             entries[key] = item
     display = Leaf(file.name, file.definition.origin, file.definition.line, 1)
+    entries.setdefault("name", display)
     entries.setdefault("display_name", display)
     return replace(agent, entries=entries, fresh=True)

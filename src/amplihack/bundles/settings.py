@@ -55,7 +55,11 @@ def decode_settings(text: str | bytes, file: str, *, scope: str = "settings") ->
             error.what, where=error.where, fix=error.fix, subject=Subject(path=file)
         ) from error
     if not isinstance(document.root, Table):
-        raise BundleLoadError("settings should be a mapping", where=document.where(document.root))
+        raise BundleLoadError(
+            "settings should be a mapping",
+            where=document.where(document.root),
+            fix="write its sections as `name:` with their fields below, such as `bundle: {active: …}`",
+        )
     document.call_origin(scope)
     report = FileReport(scope, document.source.lines, list(document.problems))
     return settings_of(document.root, report)
@@ -214,7 +218,7 @@ def _section(table: Table, said: Table, settled: Callable[[Tree, Tree | None], T
             bare = Table({}, entry.origin, entry.line, entry.column)
             named = {
                 name: item
-                for name in ("module", "id")
+                for name in ("module", "id", "instance_id")
                 if isinstance(entry, Table) and (item := entry.get(name))
             }
             entries[key] = settled(replace(bare, entries=named), entry)
@@ -227,7 +231,7 @@ def _settle(entry: Tree, said: Tree | None, sources: Table, overrides: Table) ->
         return merge(entry, said)
     if not isinstance(entry, Table):
         return lay(entry, said) if said is not None else entry
-    names = [name for name in (entry.text("module"), entry.text("id")) if name]
+    names = [name for key in ("module", "id", "instance_id") if (name := entry.text(key))]
     laid: Tree = entry
     own = [override for name in names if isinstance(override := overrides.get(name), Table)]
     for source in (*(sources.get(name) for name in names), *(each.get("source") for each in own)):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from amplihack.bundles.scalars import FIRST, plain_value, surprise
 from amplihack.bundles.tree import Items, Leaf, Origin, Table, Tree, enter
 from amplihack.documents.builder import build
 from amplihack.documents.frontmatter import split_page
 from amplihack.documents.nodes import Source, Style
 from amplihack.documents.reader import MAX_BYTES, read_source
-from amplihack.documents.scalars import WORDS_AND_NUMBERS, plain_value
-from amplihack.errors import Location, Problem
+from amplihack.errors import Location, Problem, Severity
 from amplihack.records import Record
 
 
@@ -43,7 +44,17 @@ def read_tree(text: str | bytes, file: str, *, kind: str, first_line: int = 0) -
     source = read_source(text, file, kind=kind, limit=MAX_BYTES, first_line=first_line)
     make = _Trees(Origin("", file))
     root, problems = build(source, make)
-    return TreeFile(root, make.origin, source, problems, make.numbers)
+    told = (*problems, *_surprises(make.numbers, source))
+    return TreeFile(root, make.origin, source, told, make.numbers)
+
+
+def _surprises(written: dict[tuple[int, int], str], source: Source) -> Iterator[Problem]:
+    """Tell values that many readers would take for text."""
+    for (line, column), text in written.items():
+        found = surprise(text, plain_value(text))
+        if found is not None:
+            severity: Severity = "warning" if ":" in text else "note"
+            yield Problem(found[0], source.location(line - 1, column - 1), found[1], severity, "yaml-word")
 
 
 def read_page(text: str, file: str) -> tuple[TreeFile | None, str, int]:
@@ -64,7 +75,7 @@ class _Trees:
         self.numbers: dict[tuple[int, int], str] = {}
 
     def scalar(self, text: str, style: Style, line: int, column: int, /) -> Tree:
-        if style != "plain" or (text and text[0] not in WORDS_AND_NUMBERS):
+        if style != "plain" or (text and text[0] not in FIRST):
             return Leaf(text, self.origin, line + 1, column + 1)
         value = plain_value(text)
         if value is not text:
@@ -74,17 +85,20 @@ class _Trees:
     def sequence(self, items: list[Tree], line: int, column: int, /) -> Tree:
         return Items(items, self.origin, line + 1, column + 1)
 
-    def mapping(self, entries: dict[str, Tree], _keys: dict[str, Any], line: int, column: int, /) -> Tree:
+    def mapping(self, entries: dict[str, Tree], keys: dict[str, Any], line: int, column: int, /) -> Tree:
         for key in entries:
             if key.endswith(("!", "-")):
-                entries = _operated(entries)
+                entries = _operated(entries, keys)
                 break
         return Table(entries, self.origin, line + 1, column + 1)
 
 
-def _operated(raw: dict[str, Tree]) -> dict[str, Tree]:
-    """Return entries with the operators of their keys carried out."""
+def _operated(raw: dict[str, Tree], keys: dict[str, Any]) -> dict[str, Tree]:
+    """Return entries with the operators of their keys carried out; a key in quotes is only a key."""
     entries: dict[str, Tree] = {}
     for key, tree in raw.items():
-        enter(entries, key, tree)
+        if key in keys and keys[key].style in ("'", '"'):
+            entries[key] = tree
+        else:
+            enter(entries, key, tree)
     return entries

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-import re
 
 from amplihack.bundles.schemes import SCHEMES, Way, is_address, way_of
+from amplihack.credentials import hide_credentials
 from amplihack.patterns import pattern
 from amplihack.records import Record, replace
 
@@ -15,9 +15,7 @@ _WINDOWS = pattern(r"[A-Za-z]:[\\/]|\\\\")
 _DRIVE_IN_PATH = pattern(r"/[A-Za-z]:(?:[\\/]|$)")
 _PATH_STARTS = ("/", "./", "../", "~/", ".\\", "..\\")
 _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
-_SECRET_PARAMETER = pattern(r"(?i)\b([\w-]*(?:token|secret|key|password|passwd|sig|signature)=)[^&#\s]*")
 _GIT_SUFFIX = pattern(r"(?:\.git|/)+$")
-_USER = pattern(r"(?i)\b((?:[a-z][a-z0-9+.\-]*)://)([^/@\s?#]+)@")
 
 
 class ParsedURI(Record):
@@ -178,6 +176,14 @@ def without_fragment(uri: str) -> str:
     return uri.partition("#")[0]
 
 
+def address_inside(uri: str, path: str) -> str:
+    """Return the address of a path in the source of an address, of the whole source for an empty path.
+
+    What the address says about the version of the source stays.
+    """
+    return print_uri(replace(parse_uri(uri), subpath="" if path == "." else path))
+
+
 def is_commit(ref: str) -> bool:
     """Tell whether it is a full commit id."""
     return len(ref) == 40 and _HEXADECIMAL.issuperset(ref)
@@ -193,12 +199,7 @@ def escapes(path: str) -> bool:
 
 def shown(text: str) -> str:
     """Return the text with user names, passwords and tokens in its addresses masked; `git@` stays."""
-
-    def mask(found: re.Match[str]) -> str:
-        ssh_user = found[1].lower().endswith("ssh://") and ":" not in found[2]
-        return found[0] if ssh_user else f"{found[1]}***@"
-
-    return _SECRET_PARAMETER.sub(r"\1***", _USER.sub(mask, text))
+    return hide_credentials(text)
 
 
 def split_namespace(reference: str) -> tuple[str, str] | None:

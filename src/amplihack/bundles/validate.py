@@ -22,6 +22,9 @@ def validate(bundle: Bundle) -> tuple[Problem, ...]:
     return tuple(found)
 
 
+_COMPLETE = "add it, or include a bundle that has it, such as foundation"
+
+
 def validate_completeness(bundle: Bundle) -> tuple[Problem, ...]:
     """Report what is missing before a session can be opened, and what `validate` finds."""
     missing: list[tuple[str, str]] = []
@@ -37,7 +40,10 @@ def validate_completeness(bundle: Bundle) -> tuple[Problem, ...]:
     name = bundle.name or "the bundle"
     return (
         *validate(bundle),
-        *(Problem(f"{name} is incomplete for mounting: {what}", code=code) for code, what in missing),
+        *(
+            Problem(f"{name} is incomplete for mounting: {what}", fix=_COMPLETE, code=code)
+            for code, what in missing
+        ),
     )
 
 

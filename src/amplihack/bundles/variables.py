@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from amplihack.bundles.merge import module_key
 from amplihack.bundles.mount_plan import MountPlan
 from amplihack.errors import Problem
 from amplihack.patterns import pattern
@@ -62,7 +63,7 @@ def _expand(
 
 def _name(item: Any, index: int) -> str:
     """Call modules by their names, so that a message can be understood."""
-    named = (item.get("id") or item.get("module")) if isinstance(item, dict) else None
+    named = module_key(item) if isinstance(item, dict) else None
     return str(named or index)
 
 

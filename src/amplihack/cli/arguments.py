@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from amplihack.errors import UsageError
+from amplihack.system.colour import CHOICES
+
+RECIPE = "a file, the name of a recipe, or - for stdin"
 
 
 class Help(argparse.HelpFormatter):
@@ -14,6 +18,10 @@ class Help(argparse.HelpFormatter):
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=34, width=100)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Keep the lines of examples as they are; they are there to be copied."""
+        return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not action.option_strings:
@@ -23,7 +31,7 @@ class Help(argparse.HelpFormatter):
 
 
 class _HelpPage(argparse.Action):
-    """Prints the page of a command, and what the words before the flag add to it."""
+    """Prints the page of a command, and what the other words of the line add to it."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: object) -> None:
         parser.print_help()
@@ -46,12 +54,70 @@ class Parser(argparse.ArgumentParser):
         self.after_help: Callable[[argparse.Namespace], None] = lambda _options: None
         self.add_argument("-h", "--help", action=_HelpPage, nargs=0, help="show this help message and exit")
 
+    def parse_known_args(  # type: ignore[override]  # the other forms are for namespaces of other types
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        words = list(sys.argv[1:] if args is None else args)
+        return super().parse_known_args(self._with_values(_help_last(words)), namespace)
+
+    def _with_values(self, words: list[str]) -> list[str]:
+        """Write out the value of a flag that may go without one, so that it does not take the next word."""
+        end = words.index("--") if "--" in words else len(words)
+        optional = [each for each in self._actions if each.option_strings and each.nargs == "?"]
+        for each in optional:
+            flag, choices = each.option_strings[-1], tuple(each.choices or ())
+            for number, word in enumerate(words[:end]):
+                alone = len(word) >= 3 and flag.startswith(word)
+                if alone and (number + 1 >= end or words[number + 1] not in choices):
+                    words[number] = f"{flag}={each.const}"
+        return words
+
+    def format_help(self) -> str:
+        from amplihack.cli.examples import examples  # deferred: only a help page shows them
+
+        self.epilog = examples(self.prog)
+        return super().format_help()
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> object:
+        # Older versions of Python take the value of `--flag=--` for the end of the flags, and give a list.
+        if action.option_strings and action.nargs is None and arg_strings == ["--"]:
+            return self._get_value(action, "--")
+        return super()._get_values(action, arg_strings)
+
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}", fix=f"`{self.prog} --help` shows what it understands")
+        from amplihack.documents.suggest import closest  # deferred: a help page needs none of it
+
+        fix = f"`{self.prog} --help` shows what it understands"
+        _, unknown, words = message.partition("unrecognized arguments: ")
+        if unknown and (meant := closest(words.split()[0].partition("=")[0], self._option_string_actions)):
+            fix = f"did you mean {meant}?"
+        raise UsageError(f"{self.prog}: {message}", fix=fix)
+
+
+def _help_last(words: list[str]) -> list[str]:
+    """Put a leading `--help` behind the other words, since it ends the reading where it stands."""
+    return [*words[1:], words[0]] if words[:1] in (["--help"], ["-h"]) and "--" not in words else words
+
+
+def positive(text: str) -> int:
+    """Return the count that an argument says."""
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError("expected a whole number, 1 or more")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    add_color(parser)
+
+
+def add_color(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--color",
+        choices=CHOICES,
+        default="auto",
+        help="auto (default: on a terminal, unless NO_COLOR is set), always or never",
+    )
 
 
 def add_working_dir(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,17 @@ from amplihack.bundles.errors import BundleError
 from amplihack.bundles.masking import masked
 from amplihack.bundles.provenance import Entry
 from amplihack.cli.near import Near, near, near_problems
-from amplihack.cli.show import draw_problem, err, out, out_json, printable, problem_json, show_problems, tally
+from amplihack.cli.show import (
+    draw_problem,
+    err,
+    out,
+    out_json,
+    printable,
+    problem_json,
+    show_problems,
+    tally,
+    tell_failure,
+)
 from amplihack.errors import AmplihackError, Problem
 from amplihack.recipes.values import one_line
 from amplihack.records import as_dict, replace
@@ -34,7 +44,7 @@ def in_workspace(
         try:
             return answer(workspace, options)
         except AmplihackError as error:
-            show_problems(near_problems(error.problems, near(workspace.home.cwd)))
+            tell_failure(_worth_telling(workspace, error.problems), as_json=options.json)
             return error.exit_code
 
     return answered
@@ -53,8 +63,12 @@ def request_for(workspace: Workspace, options: argparse.Namespace) -> LoadReques
 
 def tell(workspace: Workspace, problems: Iterable[Problem]) -> None:
     """Show problems on stderr, except notes, which are for `validate`."""
+    show_problems(_worth_telling(workspace, problems))
+
+
+def _worth_telling(workspace: Workspace, problems: Iterable[Problem]) -> list[Problem]:
     worth = (problem for problem in problems if problem.severity != "note")
-    show_problems(near_problems(worth, near(workspace.home.cwd)))
+    return near_problems(worth, near(workspace.home.cwd))
 
 
 @in_workspace

@@ -9,7 +9,7 @@ import sys
 
 TYPE_CHECKING = False  # `typing` itself costs more than all the rest of `--version`
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from amplihack.errors import AmplihackError
 
@@ -18,23 +18,42 @@ INTERRUPTED = 130
 OUR_BUG = 70
 
 
-def guarded(command: Callable[[], int]) -> int:
-    """Run a command. Errors are explained on stderr and become an exit code."""
+def guarded(command: Callable[[], int], words: Sequence[str]) -> int:
+    """Run a command. Errors are explained on stderr and become an exit code.
+
+    `words` are those of the command line; if they ask for JSON, an error is a JSON document, too.
+    """
     if not _streams_are_open():
         return _cannot_write("stdout is closed")
     code = FAILED
     try:
-        code = command()
+        code = _code_of(command)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
+        say("interrupted\n")
         return INTERRUPTED
     except BrokenPipeError:
         discard_output()  # the reader has left, as in `amplihack … | head`, and changes nothing about the end
         return code
     except Exception as error:  # noqa: BLE001 - what nobody expected is our bug, and says so
-        return _explained(error)
+        return _explained(error, words)
     return code
+
+
+def _code_of(command: Callable[[], int]) -> int:
+    try:
+        return command()
+    except SystemExit as ended:  # argparse, after a help page; what it printed may still fail to be written
+        return ended.code if isinstance(ended.code, int) else 0
+
+
+def say(text: str) -> None:
+    """Write to stderr. If it cannot be written to, the result still matters, so the text is discarded."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - stays open as long as the process runs
 
 
 def _streams_are_open() -> bool:
@@ -46,25 +65,55 @@ def _streams_are_open() -> bool:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
+        _buffer_output(sys.stdout)
         sys.stdout.reconfigure(errors="backslashreplace")  # file names may hold anything
     return True
 
 
-def _explained(error: Exception) -> int:
-    from amplihack.errors import AmplihackError  # deferred: most commands end without an error
+def _buffer_output(stdout: io.TextIOWrapper) -> None:
+    """Put a buffer behind an unbuffered stdout, as PYTHONUNBUFFERED makes it; each line still goes at once.
+
+    Python loses the rest of a text if a signal arrives while it is written without a buffer.
+    """
+    if isinstance(stdout.buffer, io.FileIO):
+        raw = io.FileIO(stdout.fileno(), "w", closefd=False)
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw), encoding=stdout.encoding, errors=stdout.errors, line_buffering=True
+        )
+
+
+def _explained(error: Exception, words: Sequence[str]) -> int:
+    from amplihack.errors import AmplihackError, InputError  # deferred: most commands end without an error
 
     if isinstance(error, AmplihackError):
-        return _explain(error)
+        return _explain(error, words)
     if isinstance(error, OSError) and _is_about_output(error):
         discard_output()
         return _cannot_write(error.strerror)
-    return _our_bug(error)
+    if isinstance(error, OSError) and _is_no_path(error):
+        refused = InputError(f"{_short(error.filename)}: {error.strerror}", fix="check this path")
+        return _explain(refused, words)
+    return _our_bug(error, words)
 
 
-def _explain(error: AmplihackError) -> int:
-    from amplihack.cli.show import show_problems
+def _is_no_path(error: OSError) -> bool:
+    """Tell whether the system refused a name as such: it comes from the input, wherever it was used."""
+    import errno
 
-    show_problems(error.problems)
+    return error.filename is not None and error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
+
+
+def _short(name: object) -> str:
+    text = os.fsdecode(name) if isinstance(name, bytes) else str(name)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _explain(error: AmplihackError, words: Sequence[str]) -> int:
+    from amplihack.cli.asked import wanted_colour, wants_json
+    from amplihack.cli.show import choose_colours, tell_failure
+
+    choose_colours(wanted_colour(words))
+    tell_failure(error.problems, as_json=wants_json(words))
     return error.exit_code
 
 
@@ -77,9 +126,7 @@ def _is_about_output(error: OSError) -> bool:
 
 def _cannot_write(why: str | None) -> int:
     if sys.stderr is not None:
-        sys.stderr.write(
-            f"the result cannot be written: {why}\n  fix: send it to a file or a terminal with room for it\n"
-        )
+        say(f"the result cannot be written: {why}\n  fix: send it to a file or a terminal with room for it\n")
     return FAILED
 
 
@@ -89,16 +136,18 @@ def discard_output() -> None:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
-def _our_bug(error: Exception) -> int:
+def _our_bug(error: Exception, words: Sequence[str]) -> int:
     import traceback  # deferred: nobody should need it
 
+    from amplihack.cli.asked import wants_json
+    from amplihack.cli.show import tell_failure
+    from amplihack.errors import Problem
     from amplihack.version import __version__
 
-    traceback.print_exception(error)
-    sys.stderr.write(
-        f"\namplihack {__version__} has a bug: the error above is not your fault.\n"
-        "  fix: please report it, with the lines above and the command that you ran\n"
-    )
+    say("".join(traceback.format_exception(error)) + "\n")
+    what = f"amplihack {__version__} has a bug: the error above is not your fault."
+    fix = "please report it, with the lines above and the command that you ran"
+    tell_failure((Problem(what, fix=fix),), as_json=wants_json(words))
     return OUR_BUG
 
 

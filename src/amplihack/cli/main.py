@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from amplihack.cli.guard import guarded, leave
@@ -16,19 +17,27 @@ if TYPE_CHECKING:
 
 
 class CommandRow:
-    """One row of the table. `flags` and `answer` are `module:function` of this package."""
+    """One row of the table. `flags` and `answer` are `module:function` of this package.
 
-    def __init__(self, summary: str, arguments: str, flags: str, answer: str) -> None:
+    `heals` says that the staged bundle is put right first. What installs, or only looks, does without it.
+    """
+
+    def __init__(self, summary: str, arguments: str, flags: str, answer: str, *, heals: bool = True) -> None:
         self.summary, self.arguments, self.flags, self.answer = summary, arguments, flags, answer
+        self.heals = heals
 
 
 # The first word of a name that has two is a group.
 GROUPS = {
-    "recipe": "run, check, explain and list recipes",
+    "recipe": "write, run, check, explain and list recipes",
     "bundle": "load, compose, explain and lock bundles",
+    "runs": "list, show, follow, resume, approve, cancel, fork and compare runs",
 }
 COMMANDS = {
     "recipe run": CommandRow("run a recipe", "RECIPE", "recipe_run:run_flags", "recipe_run:answer_run"),
+    "recipe new": CommandRow(
+        "write a new recipe to start with", "NAME", "recipe_new:new_flags", "recipe_new:answer_new"
+    ),
     "recipe list": CommandRow(
         "show the recipes that can be run by name",
         "",
@@ -71,6 +80,39 @@ COMMANDS = {
         "recipe_catalogue:sync_flags",
         "recipe_catalogue:answer_sync",
     ),
+    "runs list": CommandRow("list the runs that are kept", "", "runs:list_flags", "runs:answer_list"),
+    "runs show": CommandRow("show what happened in a run", "[RUN]", "runs:show_flags", "runs:answer_show"),
+    "runs tail": CommandRow(
+        "follow a run live, whoever runs it", "[RUN]", "runs_tail:tail_flags", "runs_tail:answer_tail"
+    ),
+    "runs resume": CommandRow(
+        "go on with a run that was interrupted, failed or waits",
+        "[RUN]",
+        "runs_resume:resume_flags",
+        "runs_resume:answer_resume",
+    ),
+    "runs approve": CommandRow(
+        "approve the gate that a run waits at", "[RUN]", "runs:gate_flags", "runs:answer_approve"
+    ),
+    "runs deny": CommandRow(
+        "deny the gate that a run waits at, for good", "[RUN]", "runs:gate_flags", "runs:answer_deny"
+    ),
+    "runs cancel": CommandRow(
+        "end a run with everything that it started", "[RUN]", "runs:run_flags", "runs:answer_cancel"
+    ),
+    "runs fork": CommandRow(
+        "begin a new run that shares what came before a step",
+        "[RUN]",
+        "runs_fork:fork_flags",
+        "runs_fork:answer_fork",
+    ),
+    "runs diff": CommandRow(
+        "tell where two runs first differ, and why",
+        "[A] [B]",
+        "runs_diff:diff_flags",
+        "runs_diff:answer_diff",
+    ),
+    "runs prune": CommandRow("remove old runs", "", "runs:prune_flags", "runs:answer_prune"),
     "bundle show": CommandRow(
         "print the composed bundle: every part, who brought it, what it costs",
         "[BUNDLE]",
@@ -125,7 +167,47 @@ COMMANDS = {
     "agents": CommandRow(
         "list the agents of a bundle", "[BUNDLE]", "bundle_flags:bundle_flags", "bundle_answers:answer_agents"
     ),
+    "install": CommandRow(
+        "stage the framework bundle of this version, or go back to the one before",
+        "[history]",
+        "install:install_flags",
+        "install:answer_install",
+        heals=False,
+    ),
+    "resolve-bundle-asset": CommandRow(
+        "print where an asset of the framework bundle is",
+        "ASSET",
+        "resolve_asset:asset_flags",
+        "resolve_asset:answer_asset",
+    ),
+    "doctor": CommandRow(
+        "look at everything that is installed, and put it right with --fix",
+        "",
+        "doctor:doctor_flags",
+        "doctor:answer_doctor",
+        heals=False,
+    ),
+    "uninstall": CommandRow(
+        "remove the staged framework bundle",
+        "",
+        "uninstall:uninstall_flags",
+        "uninstall:answer_uninstall",
+        heals=False,
+    ),
+    "version": CommandRow(
+        "print the version, and with --json what is staged and what runs it",
+        "",
+        "version:version_flags",
+        "version:answer_version",
+        heals=False,
+    ),
 }
+
+FIRST_EXAMPLES = (  # those of the other pages are in `examples.py`: this page loads nothing
+    ("amplihack recipe run build.yaml", "run a recipe"),
+    ("amplihack recipe check build.yaml", "look for mistakes without running anything"),
+    ("amplihack bundle show", "what the bundle of this directory is made of"),
+)
 
 _HEAD = """\
 usage: amplihack <command> …
@@ -143,8 +225,8 @@ _TAIL = """
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer a command and return its exit code; without `argv`, for a process that is ours alone, end it."""
     if argv is not None:
-        return guarded(lambda: dispatch(list(argv)))
-    return leave(guarded(lambda: dispatch(sys.argv[1:], alone=True)))
+        return guarded(lambda: dispatch(list(argv)), argv)
+    return leave(guarded(lambda: dispatch(sys.argv[1:], alone=True), sys.argv[1:]))
 
 
 def dispatch(words: list[str], *, alone: bool = False) -> int:
@@ -152,26 +234,37 @@ def dispatch(words: list[str], *, alone: bool = False) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         sys.stdout.write(help_page())
         return 0 if words else 2
-    if words[0] in ("-V", "--version", "version"):
+    if words[0] in ("-V", "--version") or words == ["version"]:
         sys.stdout.write(f"amplihack {__version__}\n")
         return 0
     name, rest = words[0], words[1:]
     if name not in _first_words():
-        _refuse(name)
+        _refuse(name, rest)
     if name in GROUPS:
         verb = next(iter(rest), "-")
         if verb.startswith("-"):
             group_parser(name).parse_args(rest)
         if verb not in _verbs(name):
-            _refuse(verb, name)
+            _refuse(verb, rest[1:], name)
         name, rest = f"{name} {verb}", rest[1:]
     if alone:
         from amplihack.cli.quick_start import quick_start  # deferred: `--version` needs none of it
 
-        quick_start()
+        quick_start(brief=name != "recipe run")
     options = parser(name).parse_args(rest)
+    _load("show:choose_colours")(options.color)
+    if COMMANDS[name].heals:
+        heal_first()
     code: int = _load(COMMANDS[name].answer)(options)
     return code
+
+
+def heal_first() -> None:
+    """Stage the bundle of this version before anything else is done, if it is not staged yet."""
+    from amplihack.system.healed import needs_a_look  # deferred: `--version` needs none of it
+
+    if needs_a_look(os.environ, __version__):
+        _load("healing:heal")()
 
 
 def parser(name: str) -> Parser:
@@ -202,16 +295,23 @@ def group_parser(group: str) -> Parser:
     return made
 
 
+def draw_examples(rows: Sequence[tuple[str, str]]) -> str:
+    """Return examples, each what to type and what it does, as the part of a help page."""
+    lines = [line for what, meaning in rows for line in (f"  # {meaning}", f"  {what}")]
+    return "\n".join(["examples:", *lines])
+
+
 def help_page() -> str:
     summaries = _first_words()
     width = max(map(len, summaries))
-    return _HEAD + "".join(f"  {name:<{width}}  {what}\n" for name, what in summaries.items()) + _TAIL
+    commands = "".join(f"  {name:<{width}}  {what}\n" for name, what in summaries.items())
+    return f"{_HEAD}{commands}\n{draw_examples(FIRST_EXAMPLES)}\n{_TAIL}"
 
 
 def _first_words() -> dict[str, str]:
     """Return what can follow `amplihack`, each with its summary."""
     alone = {name: command.summary for name, command in COMMANDS.items() if " " not in name}
-    return {**GROUPS, **alone, "version": "print the version"}
+    return {**GROUPS, **alone}
 
 
 def _verbs(group: str) -> dict[str, CommandRow]:
@@ -229,19 +329,14 @@ def _load(entry: str) -> Any:
     return getattr(import_module(f"amplihack.cli.{module}"), function)
 
 
-def _refuse(word: str, group: str = "") -> None:
-    """Raise UsageError with the word that was probably meant."""
-    from amplihack.documents.suggest import closest
+def _refuse(word: str, rest: list[str], group: str = "") -> None:
+    """Raise UsageError with the command that was probably meant."""
+    from amplihack.cli.meant import meant_command
     from amplihack.errors import UsageError
 
-    meant = closest(word, _verbs(group) if group else _first_words())
     what = f"amplihack {group}: there is no '{word}'" if group else f"there is no command '{word}'"
-    fix = (
-        f"`amplihack {group} --help` shows what there is"
-        if group
-        else "`amplihack --help` lists the commands"
-    )
-    raise UsageError(what, fix=f"did you mean '{meant}'?" if meant else fix)
+    verbs = {each: tuple(_verbs(each)) for each in GROUPS}
+    raise UsageError(what, fix=meant_command(word, rest, group, tuple(_first_words()), verbs))
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ from amplihack.app.workspace import (
     open_recipe,
     open_workspace,
     recipe_references,
+    shown_reference,
     validate,
 )
-from amplihack.cli.arguments import add_common
+from amplihack.cli.arguments import RECIPE, add_common
 from amplihack.cli.show import (
     draw_problem,
     err,
@@ -25,26 +26,34 @@ from amplihack.cli.show import (
     show_dialect,
     show_problems,
     tally,
+    tell_failure,
 )
 from amplihack.errors import NotFound
 
 
 def validate_flags(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
-    parser.add_argument("recipe", metavar="RECIPE", nargs="+", help="a file, or the name of a recipe")
+    parser.add_argument("recipe", metavar="RECIPE", nargs="+", help=RECIPE)
     parser.add_argument("--strict", action="store_true", help="warnings are errors")
 
 
 def answer_validate(options: argparse.Namespace) -> int:
     workspace = open_workspace(options.recipe_dir, options.working_dir)
     answers = [validate(workspace, reference) for reference in options.recipe]
-    if options.json:
+    missing = [problem for answer in answers if _is_missing(answer) for problem in answer.problems]
+    if missing and all(map(_is_missing, answers)):
+        tell_failure(missing, as_json=options.json)
+    elif options.json:
         out_json([_validation_json(answer) for answer in answers])
     else:
         for answer in answers:
             _show_validation(answer)
     strict = 2 if options.strict and any(answer.problems for answer in answers) else 0
     return max([strict, *(answer.exit_code for answer in answers)])
+
+
+def _is_missing(answer: Validation) -> bool:
+    return answer.exit_code == NotFound.exit_code
 
 
 def _show_validation(answer: Validation) -> None:
@@ -78,7 +87,7 @@ def _validation_json(answer: Validation) -> dict[str, Any]:
 def check_flags(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
     parser.add_argument(
-        "recipe", metavar="RECIPE", nargs="+", help="a file, a directory of files, or the name of a recipe"
+        "recipe", metavar="RECIPE", nargs="+", help="a file, a directory of files, a name, or - for stdin"
     )
     parser.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, for code scanning")
     parser.add_argument(
@@ -91,21 +100,30 @@ def answer_check(options: argparse.Namespace) -> int:
     from amplihack.app.check import check  # deferred, as below: each command needs one of them
 
     workspace = open_workspace(options.recipe_dir, options.working_dir)
-    read = [validate(workspace, reference) for reference in recipe_references(workspace, options.recipe)]
+    references, others = recipe_references(workspace, options.recipe)
+    for file in others:
+        err(
+            printable(
+                f"{file}: passed over, as it has none of the fields name, steps, stages, extends", keep=""
+            )
+        )
+    read = [validate(workspace, reference) for reference in references]
     answers = [check(workspace, each, everything=options.all) for each in read]
     found = [problem for answer in answers for problem in answer.findings]
     not_found = [problem for answer in answers for problem in answer.not_found]
-    show_problems(not_found)
+    nothing = bool(not_found) and not any(each.opened or not _is_missing(each) for each in read)
+    tell_failure(not_found, as_json=options.json and nothing)
     for each in read:
         if each.opened:
             show_dialect(each.opened.decoded, each.file)
     if options.sarif:
-        from amplihack.recipes.check import to_sarif
+        from amplihack.recipes.check.sarif import to_sarif
         from amplihack.version import __version__
 
         out_json(to_sarif(found, __version__))
     elif options.json:
-        out_json([problem_json(problem) for problem in found])
+        if not nothing:  # else the document that tells it is all there is
+            out_json([problem_json(problem) for problem in found])
     else:
         for problem in found:
             out(draw_problem(problem, sys.stdout))
@@ -119,7 +137,7 @@ def answer_check(options: argparse.Namespace) -> int:
 
 def explain_flags(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
-    parser.add_argument("recipe", metavar="RECIPE", help="a file, or the name of a recipe")
+    parser.add_argument("recipe", metavar="RECIPE", help=RECIPE)
 
 
 def answer_explain(options: argparse.Namespace) -> int:
@@ -129,7 +147,7 @@ def answer_explain(options: argparse.Namespace) -> int:
     workspace = open_workspace(options.recipe_dir, options.working_dir)
     opened = open_recipe(workspace, options.recipe)
     recipe = opened.located.recipe
-    show_dialect(opened.decoded, options.recipe)
+    show_dialect(opened.decoded, shown_reference(options.recipe))
     redactor = redactor_for(
         workspace.environment, recipe, {}
     )  # a secret may stand in a text of the plan as well

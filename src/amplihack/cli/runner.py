@@ -19,8 +19,8 @@ _VERSION = f"recipe-runner {__version__}"
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer a command and return its exit code; without `argv`, for a process that is ours alone, end it."""
     if argv is not None:
-        return guarded(lambda: run(list(argv)))
-    return leave(guarded(lambda: run(sys.argv[1:], alone=True)))
+        return guarded(lambda: run(list(argv)), argv)
+    return leave(guarded(lambda: run(sys.argv[1:], alone=True), sys.argv[1:]))
 
 
 def run(words: list[str], *, alone: bool = False) -> int:
@@ -34,6 +34,12 @@ def run(words: list[str], *, alone: bool = False) -> int:
         quick_start()
     options = parser().parse_args(words)
     options.json = options.output_format == "json"
+    from amplihack.cli.show import choose_colours
+
+    choose_colours(options.color)
+    from amplihack.cli.main import heal_first
+
+    heal_first()
     if options.recipe is None:
         from amplihack.errors import NothingToUse
 
@@ -58,7 +64,7 @@ def run(words: list[str], *, alone: bool = False) -> int:
 
 
 def parser() -> Parser:
-    from amplihack.cli.arguments import Parser, add_places
+    from amplihack.cli.arguments import Parser, add_color, add_places
     from amplihack.cli.recipe_run import add_run_flags, show_inputs
 
     root = Parser(
@@ -66,11 +72,12 @@ def parser() -> Parser:
         usage="[options] [RECIPE | list]",
         description="Run a recipe. `recipe-runner list` shows what there is.",
     )
-    root.after_help = show_inputs
+    root.after_help = lambda options: None if options.recipe == "list" else show_inputs(options)
     root.add_argument("recipe", metavar="RECIPE", nargs="?", help="a file, the name of a recipe, or `list`")
     root.add_argument("-V", "--version", action="version", version=_VERSION)
     root.add_argument("--validate-only", action="store_true", help="read it, report what is wrong, and exit")
     root.add_argument("--explain", action="store_true", help="show the steps and exit")
+    add_color(root)
     add_places(root)
     add_run_flags(root)
     return root

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from amplihack.cli.guard import discard_output
+from amplihack.cli.guard import discard_output, say
 from amplihack.errors import Location, Problem, Severity
+from amplihack.system.colour import use_colours
 
 if TYPE_CHECKING:
     from amplihack.recipes.decode import Decoded
@@ -36,24 +38,70 @@ def flush_out() -> None:
 
 
 def err(text: str = "") -> None:
-    print(text, file=sys.stderr)  # noqa: T201 - the one place that prints everything else
+    say(f"{text}\n")
 
 
 def out_json(value: Any) -> None:
-    out(json.dumps(value, indent=2, ensure_ascii=False))
+    # A date of a bundle's YAML is shown as it is written.
+    out(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def out_exactly(text: str) -> None:
+    """Print a result and nothing else: byte for byte, with a newline at its end as text files have it."""
+    if text and not text.endswith("\n"):
+        text += "\n"
+    try:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(_as_bytes(text))
+        else:
+            sys.stdout.write(text)
+    except BrokenPipeError:
+        discard_output()
+
+
+def _as_bytes(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")  # bytes that were no text are bytes again
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace")
+
+
+class _Colours:
+    """Keeps what `--color` says; every command decides it once, before it prints anything."""
+
+    choice = "auto"
+
+
+def choose_colours(choice: str) -> None:
+    """Follow `--color` from now on."""
+    _Colours.choice = choice
 
 
 def paint(text: str, colour: str, stream: TextIO) -> str:
-    """Return the text in a colour, if the stream is a terminal."""
-    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    """Return the text in a colour, if the stream is to have colours."""
+    if not use_colours(_Colours.choice, os.environ, is_terminal=stream.isatty()):
         return text
-    return f"\x1b[{colour}m{text}\x1b[0m"
+    return f"\x1b[{colour}m{text}\x1b[0m" if text else ""
 
 
-def show_problems(problems: Iterable[Problem], stream: TextIO | None = None) -> None:
-    target = stream or sys.stderr
+def tell_failure(problems: Sequence[Problem], *, as_json: bool) -> None:
+    """Tell why there is no result: on stderr, and where JSON is wanted also as one document on stdout."""
+    show_problems(problems)
+    if as_json:
+        out_json(failure_json(problems))
+
+
+def failure_json(problems: Sequence[Problem]) -> dict[str, Any]:
+    """Return the document of a failure: the first problem as `error`, and all of them."""
+    first = problems[0]
+    error = {"what": first.what, "where": place(first.where) or None, "fix": first.fix}
+    return {"error": error, "problems": [problem_json(problem) for problem in problems]}
+
+
+def show_problems(problems: Iterable[Problem]) -> None:
     for problem in problems:
-        print(draw_problem(problem, target), file=target)
+        err(draw_problem(problem, sys.stderr))
 
 
 def show_dialect(decoded: Decoded, file: str) -> None:

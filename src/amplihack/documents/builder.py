@@ -12,18 +12,22 @@ from typing import Any, Generic, Protocol, TypeVar
 import yaml
 
 from amplihack.documents.nodes import Scalar, Source, Style
+from amplihack.documents.scalars import plain_value
 from amplihack.errors import DocumentError, Location, Problem
 from amplihack.patterns import pattern
 
 MAX_DEPTH = 100
 _ALIAS_FACTOR = 100  # an aliased document may unfold to this many times its own events
 _MAX_UNFOLDED = 1_000_000  # and never to more nodes than this
+_MAX_UNFOLDED_TEXT = 10_000_000  # nor to more characters of the file
 _CORE = "tag:yaml.org,2002:"
 _STYLES: dict[str | None, Style] = {
     None: "plain", "": "plain", "'": "quoted", '"': "quoted", "|": "literal", ">": "folded",
 }  # fmt: skip
 _SCALAR_TAGS = ("!", *(f"{_CORE}{name}" for name in ("str", "int", "float", "bool", "null")))
 _CONTAINER_TAGS = ("!", f"{_CORE}map", f"{_CORE}seq")
+# What the parser misses at the end of a part, or of the file, is mended where that part begins.
+_TOLD_WHERE_IT_OPENS = ("found unexpected end of stream", "could not find expected ':'")
 _PROPERTIES = pattern(r"(?:[&!]\S*\s+)+(?=\S)")
 T = TypeVar("T")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -65,6 +69,11 @@ def _style_and_column(event: Any, source: Source) -> tuple[Style, int]:
     return _style(event), found.end() if found else mark.column
 
 
+def _end(event: Any) -> int:
+    end: int = event.end_mark.index
+    return end
+
+
 def _style(event: Any) -> Style:
     """Return how a scalar is written; a tag that says what it is counts more than quotes."""
     style = _STYLES[event.style]
@@ -81,11 +90,13 @@ class _Open(Generic[T]):
     """
 
     __slots__ = (
-        "anchor", "column", "depth", "entries", "items", "key", "keys", "line", "merges", "parts", "start",
+        "anchor", "before", "column", "depth", "entries", "items", "key", "keys", "line", "merges", "parts",
+        "start",
     )  # fmt: skip
 
-    def __init__(self, event: Any, start: int) -> None:
+    def __init__(self, event: Any, start: int, text: int) -> None:
         mark = event.start_mark
+        self.before: int = mark.index + text  # characters before it, with aliases unfolded
         self.line: int = mark.line
         self.column: int = mark.column
         self.anchor: str | None = event.anchor
@@ -100,12 +111,15 @@ class _Open(Generic[T]):
 
 
 class _Anchored(Generic[T]):
-    """What an anchor names: its value, the scalar's event or the closed container that made it, its size."""
+    """What an anchor names: its value, and the scalar's event or the closed container that made it.
 
-    __slots__ = ("depth", "made_from", "size", "value")
+    `size` counts its nodes, `text` its characters, both with aliases unfolded.
+    """
 
-    def __init__(self, value: T, made_from: Any, size: int, depth: int) -> None:
-        self.value, self.made_from, self.size, self.depth = value, made_from, size, depth
+    __slots__ = ("depth", "made_from", "size", "text", "value")
+
+    def __init__(self, value: T, made_from: Any, size: int, depth: int, text: int) -> None:
+        self.value, self.made_from, self.size, self.depth, self.text = value, made_from, size, depth, text
 
 
 class _Builder(Generic[T]):
@@ -119,6 +133,7 @@ class _Builder(Generic[T]):
         self.events = 0
         self.nodes = 0  # so far, with aliases unfolded
         self.unfolded = 0
+        self.unfolded_text = 0
         self.root: list[T] = []  # at most one
         self.is_blank = False
 
@@ -133,7 +148,7 @@ class _Builder(Generic[T]):
                 elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
                     self._open(event, kind)
                 elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-                    self._close()
+                    self._close(event)
                 elif kind is yaml.AliasEvent:
                     self._alias(event)
                 elif kind is yaml.DocumentStartEvent and self.root:
@@ -170,13 +185,13 @@ class _Builder(Generic[T]):
 
     def _rare_scalar(self, event: Any) -> None:
         """Take a scalar that has a tag or an anchor, or is all there is."""
-        if event.tag is not None and event.tag not in _SCALAR_TAGS:
+        if event.tag is not None and (event.tag not in _SCALAR_TAGS or _is_bang(event)):
             raise self._unsupported_tag(event)
         style, column = _style_and_column(event, self.source)
         self.is_blank = not self.stack and style == "plain" and event.value == ""
         value = self.make.scalar(event.value, style, event.start_mark.line, column)
         if event.anchor is not None:
-            self.anchors[event.anchor] = _Anchored(value, event, 1, 0)
+            self.anchors[event.anchor] = _Anchored(value, event, 1, 0, _end(event) - event.start_mark.index)
         self._add(value, event)
 
     def _open(self, event: Any, kind: type) -> None:
@@ -184,7 +199,7 @@ class _Builder(Generic[T]):
             raise self._unsupported_tag(event)
         if len(self.stack) >= MAX_DEPTH:
             raise self._too_deep(event)
-        frame: _Open[T] = _Open(event, self.nodes)
+        frame: _Open[T] = _Open(event, self.nodes, self.unfolded_text)
         self.nodes += 1
         if kind is yaml.MappingStartEvent:
             frame.entries = {}
@@ -194,7 +209,7 @@ class _Builder(Generic[T]):
                 frame.parts = []
         self.stack.append(frame)
 
-    def _close(self) -> None:
+    def _close(self, event: Any) -> None:
         frame = self.stack.pop()
         value = self._made(frame)
         if self.stack:
@@ -202,7 +217,8 @@ class _Builder(Generic[T]):
             if frame.depth >= above.depth:
                 above.depth = frame.depth + 1
         if frame.anchor is not None:
-            self.anchors[frame.anchor] = _Anchored(value, frame, self.nodes - frame.start, frame.depth)
+            text = _end(event) + self.unfolded_text - frame.before
+            self.anchors[frame.anchor] = _Anchored(value, frame, self.nodes - frame.start, frame.depth, text)
         self._add(value, frame)
 
     def _made(self, frame: _Open[T]) -> T:
@@ -223,8 +239,10 @@ class _Builder(Generic[T]):
             )
         named = self.anchors[event.anchor]
         self.unfolded += named.size
+        self.unfolded_text += named.text
         self.nodes += named.size
-        if self.unfolded > min(_ALIAS_FACTOR * (self.events + 100), _MAX_UNFOLDED):
+        too_many = self.unfolded > min(_ALIAS_FACTOR * (self.events + 100), _MAX_UNFOLDED)
+        if too_many or self.unfolded_text > _MAX_UNFOLDED_TEXT:
             raise self._error("the aliases unfold to too much", event, "repeat less through aliases")
         if len(self.stack) + named.depth > MAX_DEPTH:
             raise self._too_deep(event)
@@ -244,11 +262,7 @@ class _Builder(Generic[T]):
                 frame.parts.append(made_from)
         elif frame.key is None:
             if isinstance(made_from, _Open):
-                raise DocumentError(
-                    "a list or a mapping cannot be a key",
-                    where=self._where(made_from),
-                    fix="use a word as key",
-                )
+                raise self._no_key(made_from)
             frame.key = made_from
         else:
             self._pair(frame, value, made_from)
@@ -289,8 +303,22 @@ class _Builder(Generic[T]):
             return self.source.location(made_from.line, made_from.column)
         return key_node(made_from, self.source).where
 
+    def _no_key(self, made_from: _Open[T]) -> DocumentError:
+        from amplihack.documents.yaml_fixes import braces  # deferred, as below
+
+        where = self._where(made_from)
+        fix = braces(where.text) or "use a word as key"
+        return DocumentError("a list or a mapping cannot be a key", where=where, fix=fix)
+
     def _unsupported_tag(self, event: Any) -> DocumentError:
-        return self._error(f"the tag {event.tag!r} is not supported", event, "write the value without a tag")
+        from amplihack.documents.yaml_fixes import quoted  # deferred, as below
+
+        fix = "write the value without a tag"
+        if not event.tag.startswith(_CORE):
+            line = self.source.location(event.start_mark.line, 0).text
+            instead = ", or write `not`" if "condition" in line else ""
+            fix = f"put quotes around a value that begins with !{instead}: {quoted(line)}"
+        return self._error(f"the tag {event.tag!r} is not supported", event, fix)
 
     def _too_deep(self, event: Any) -> DocumentError:
         return self._error(f"nested more than {MAX_DEPTH} levels deep", event, "flatten the structure")
@@ -300,6 +328,14 @@ class _Builder(Generic[T]):
         return DocumentError(what, where=self.source.location(mark.line, mark.column), fix=fix)
 
 
+def _is_bang(event: Any) -> bool:
+    """Tell whether a text has a `!` in front that YAML would drop: `! grep` would become `grep`.
+
+    In front of a number it has a meaning: it makes a text of it.
+    """
+    return event.tag == "!" and _STYLES[event.style] == "plain" and plain_value(event.value) == event.value
+
+
 def _is_merge(key: Any) -> bool:
     """Tell whether a key is `<<` as YAML means it, without quotes."""
     return key is not None and key.value == "<<" and _style(key) == "plain"
@@ -307,25 +343,17 @@ def _is_merge(key: Any) -> bool:
 
 def _explain(error: yaml.YAMLError, source: Source) -> DocumentError:
     """A parser's complaint as one of ours, with a fix for the mistakes that people make."""
+    from amplihack.documents.yaml_fixes import fix_for  # deferred: most files can be read
+
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
-        where = source.location(mark.line, mark.column) if mark else source.location(0, 0)
+        opened = error.context_mark or mark
         what = " ".join(part for part in (error.context, error.problem) if part) or "this is not YAML"
-        return DocumentError(f"YAML parse error: {what}", where=where, fix=_fix(what, where))
+        if any(words in what for words in _TOLD_WHERE_IT_OPENS):
+            mark = opened
+        where = source.location(mark.line, mark.column) if mark else source.location(0, 0)
+        fix = fix_for(what, source, where, opened.line if opened else 0)
+        return DocumentError(f"YAML parse error: {what}", where=where, fix=fix)
     reason = getattr(error, "reason", None) or str(error).split("\n")[0]
-    return DocumentError(f"YAML parse error: {reason}", where=source.location(0, 0))
-
-
-def _fix(what: str, where: Location) -> str:
-    indent = where.text[: len(where.text) - len(where.text.lstrip())]
-    if "\t" in indent or "\\t" in what:
-        return "indent with spaces: YAML does not take tabs"
-    if "mapping values are not allowed" in what:
-        return 'put quotes around a value that contains ": "'
-    if "cannot start any token" in what or "unknown escape" in what:
-        return "put single quotes around the value"
-    if "did not find expected key" in what or "expected <block end>" in what:
-        return "check the indentation of this line and of the lines above it"
-    if any(phrase in what for phrase in ("end of stream", "expected ',' or", "expected node content")):
-        return "close the quote or the bracket"
-    return ""
+    fix = "save the file as plain text in UTF-8"
+    return DocumentError(f"YAML parse error: {reason}", where=source.location(0, 0), fix=fix)

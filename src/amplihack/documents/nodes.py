@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
 from amplihack.documents.places import place_of
-from amplihack.documents.scalars import ScalarValue, plain_value
+from amplihack.documents.scalars import ScalarValue, is_null, plain_value
 from amplihack.errors import Location, Problem
 from amplihack.records import Record, field
 
 PlainValue: TypeAlias = "bool | int | float | str | list[PlainValue] | dict[str, PlainValue] | None"
 Style: TypeAlias = Literal["plain", "quoted", "literal", "folded"]
+
+
+_MAY_BE_ABSENT = "nN~.+-"  # what begins with another character has a value
 
 
 class Source(Record, frozen=False, eq=False):
@@ -56,7 +59,7 @@ class Scalar(Record, frozen=False, eq=False):
     @property
     def absent(self) -> bool:
         """True for a plain empty value, `null` or `~`: the field might as well not be there."""
-        return self.style == "plain" and plain_value(self.text) is None
+        return self.style == "plain" and is_null(self.text)
 
     def locate(self, offset: int) -> Location:
         """Where a character of the scalar's text stands in the file, as closely as can be told."""
@@ -92,10 +95,18 @@ class Mapping(Record, frozen=False, eq=False):
     """Keys in file order, each once; a key that is not text is known by its source text."""
 
     entries: dict[str, Node]
-    keys: dict[str, Scalar]
+    make_keys: Callable[[], dict[str, Scalar]] = field(repr=False)  # on demand: few ask where a key stands
     source: Source = field(repr=False)
     line: int
     column: int
+    _keys: dict[str, Scalar] | None = field(default=None, repr=False)
+
+    @property
+    def keys(self) -> dict[str, Scalar]:
+        """The keys as they are written and where."""
+        if self._keys is None:
+            self._keys = self.make_keys()
+        return self._keys
 
     @property
     def where(self) -> Location:

@@ -54,8 +54,11 @@ class _Nodes:
 
     def mapping(self, entries: dict[str, Node], keys: dict[str, Any], line: int, column: int, /) -> Node:
         source = self.source
-        found = {text: key_node(event, source) for text, event in keys.items()}
-        return Mapping(entries, found, source, line, column)
+
+        def make_keys() -> dict[str, Scalar]:
+            return {text: key_node(event, source) for text, event in keys.items()}
+
+        return Mapping(entries, make_keys, source, line, column)
 
 
 def _refuse_control_characters(source: Source) -> None:

@@ -22,6 +22,11 @@ _LONGEST_INTEGER = 3500  # Python neither reads nor prints much longer ones; the
 ScalarValue = bool | int | float | str | None
 
 
+def is_null(text: str) -> bool:
+    """Tell whether an unquoted scalar says that there is nothing; `.nan` and `.inf` do not."""
+    return _WORDS.get(text, False) is None
+
+
 def plain_value(text: str) -> ScalarValue:
     """The value of an unquoted scalar; what is not a word or a number is the text itself."""
     if text in _WORDS:

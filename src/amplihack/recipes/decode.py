@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from amplihack.documents import Document, Mapping, Node, Scalar, Sequence, read_document, to_value
 from amplihack.documents.suggest import closest
-from amplihack.errors import Location, Problem, RecipeError
+from amplihack.errors import DocumentError, Location, Problem, RecipeError
 from amplihack.patterns import pattern
 from amplihack.recipes.decode_steps import StepReader
 from amplihack.recipes.dialect import Verdict, detect
@@ -36,7 +36,7 @@ from amplihack.recipes.model import (
 from amplihack.recipes.reading import Fields, Report, mappings, read_table
 from amplihack.recipes.semantics import is_blank
 from amplihack.recipes.values import Value
-from amplihack.records import Record
+from amplihack.records import Record, replace
 
 _STRICT_VERSION = pattern(r"\d+\.\d+\.\d+")
 
@@ -74,10 +74,30 @@ class Decoded(Record):
 
 def decode_text(data: bytes | str, name: str = "<recipe>") -> Decoded:
     """Reads a recipe's text. Raises DocumentError when it is not YAML at all."""
-    return decode(read_document(data, name))
+    return decode(read_recipe(data, name))
+
+
+def read_recipe(data: bytes | str, name: str) -> Document:
+    """Read the YAML of a recipe. Raises DocumentError, which shows no value of a secret."""
+    try:
+        return read_document(data, name)
+    except DocumentError as error:
+        from amplihack.recipes.secret_excerpts import hide_in_error  # deferred: most files can be read
+
+        raise hide_in_error(error, data) from error
 
 
 def decode(document: Document) -> Decoded:
+    """Decode a document. No problem of it shows a value of a secret."""
+    decoded = _decode(document)
+    if not decoded.problems:
+        return decoded
+    from amplihack.recipes.secret_excerpts import without_secrets  # deferred: most files have none
+
+    return replace(decoded, problems=without_secrets(decoded.problems, document))
+
+
+def _decode(document: Document) -> Decoded:
     report = Report(list(document.problems))
     if not isinstance(document.root, Mapping):
         kind = "a list" if isinstance(document.root, Sequence) else "a single value"
@@ -180,7 +200,10 @@ def _stages(fields: Fields, reader: StepReader, report: Report) -> tuple[Stage, 
             fields.where("stages"),
             "move the steps into a stage",
         )
-    found = [_stage(node, reader, report) for node in mappings(fields.nodes["stages"], "stages", report)]
+    found = [
+        _stage(node, reader, report)
+        for node in mappings(fields.nodes["stages"], "stages", report, key="name")
+    ]
     names: set[str] = set()
     for stage in found:
         if stage.name in names:
@@ -300,7 +323,12 @@ def _input(rule: Fields, owner: str, report: Report) -> Input:
         what = f"{owner}the type '{kind}' is not known, so it is not checked"
         report.add("unknown-type", what, rule.where("type"), fix, "warning")
     if choices is not None and not isinstance(choices, Sequence):
-        report.add("wrong-type", f"{owner}'enum' should be a list, such as [a, b]", choices.where)
+        report.add(
+            "wrong-type",
+            f"{owner}'enum' should be a list",
+            choices.where,
+            "write `enum: [a, b]`",
+        )
     return Input(
         rule.word("description") or "",
         kind,
@@ -314,7 +342,8 @@ def _input(rule: Fields, owner: str, report: Report) -> Input:
 def _default(rule: Fields, declared: Input, owner: str, report: Report) -> Value:
     value, wrong = conform(rule.data("default"), declared)
     if wrong and not is_blank(value):
-        report.add("wrong-type", f"{owner}'default' {wrong}", rule.where("default"))
+        fix = "correct the default, or what is said of the input in `type` and `enum`"
+        report.add("wrong-type", f"{owner}'default' {wrong}", rule.where("default"), fix)
     return value
 
 

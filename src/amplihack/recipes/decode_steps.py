@@ -25,6 +25,7 @@ from amplihack.recipes.model import (
     While,
 )
 from amplihack.recipes.reading import Fields, Report, mappings, read_table
+from amplihack.recipes.semantics import DEEPEST
 from amplihack.recipes.values import Value, to_json
 
 _MISSING = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
@@ -52,6 +53,8 @@ class StepReader:
 
     def compare(self, fields: Fields, *names: str) -> None:
         """Note it where a condition among these fields can depend on the dialect."""
+        if _CONDITIONS in self.differences:
+            return
         tests = filter(None, map(fields.test, names))
         if any(depends_on_dialect(test.condition.tree) for test in tests):
             self.differences[_CONDITIONS] = None
@@ -92,6 +95,7 @@ class StepReader:
             idle_timeout=fields.number("idle_timeout") or None,
             retry=self._retry(fields, owner),
             on_error=_on_error(fields),
+            idempotent=fields.flag("idempotent") is not False,
         )
 
     def _no_effect(self, fields: Fields, action: Action, owner: str) -> None:
@@ -118,6 +122,7 @@ class StepReader:
         self._missing(fields, kind, owner)
         match kind:
             case "bash":
+                self._env_names(fields, owner)
                 return _bash(fields, strict=self.strict_shell)
             case "agent":
                 return self._agent(fields, owner)
@@ -136,17 +141,30 @@ class StepReader:
 
     def _missing(self, fields: Fields, kind: Kind, owner: str) -> None:
         needed, stated = _MISSING[kind], "type" in fields
-        if needed in fields.nodes or (kind == "agent" and _described(fields)):
+        written = fields.text(needed) if kind == "agent" else None
+        blank = written is not None and not written.text.strip()
+        if (needed in fields.nodes and not blank) or (kind == "agent" and _described(fields)):
             return
         what = f"{owner}{kind} step is missing a '{needed}' field"
         fix = f"add `{needed}:`" if stated or kind != "bash" else "add `command:`, `prompt:` or `recipe:`"
         misspelt = closest(needed, [key for key in fields.node.entries if key not in STEP.known])
-        self.report.add(
-            f"no-{needed}",
-            what,
-            fields.node.where,
-            f"write `{needed}:` for `{misspelt}:`" if misspelt else fix,
-        )
+        if misspelt:
+            fix = f"write `{needed}:` for `{misspelt}:`"
+        elif needed in fields.node.entries:
+            fix = f"write it behind `{needed}:`{_why_empty(fields.node, needed)}"
+        elif name := _id_as_key(fields.node):
+            fix = f"write `- id: {name}` for `- {name}:`, and its fields below `id`"
+        self.report.add(f"no-{needed}", what, fields.node.where, fix)
+
+    def _env_names(self, fields: Fields, owner: str) -> None:
+        """Report names of variables that no process can be given."""
+        node = fields.nodes.get("env")
+        for name in node.entries if isinstance(node, Mapping) else ():
+            if not name or "=" in name:
+                what = f"{owner}env: '{name}' cannot be the name of a variable"
+                before, _, value = name.partition("=")
+                fix = f"write `{before}: {value}`" if before and value else "use letters, digits and _"
+                self.report.add("wrong-type", what, fields.where("env"), fix)
 
     def _agent(self, fields: Fields, owner: str) -> Agent:
         if "auto_stage" not in fields:
@@ -178,7 +196,10 @@ class StepReader:
             )
         if not isinstance(preferences, Sequence):
             self.report.add(
-                "wrong-type", f"{owner}'provider_preferences' should be a list", preferences.where
+                "wrong-type",
+                f"{owner}'provider_preferences' should be a list",
+                preferences.where,
+                "write `provider_preferences: [{provider: anthropic, model: claude-…}]`",
             )
             return ()
         return tuple(_model_choice(to_value(item)) for item in preferences.items)
@@ -200,7 +221,16 @@ class StepReader:
         if node is None:
             return Limits()
         inner = read_table(node, RECURSION, f"{owner}recursion: ", self.report)
-        return Limits(inner.count("max_depth"), inner.count("max_total_steps"))
+        depth = inner.count("max_depth")
+        if depth is not None and depth > DEEPEST:
+            self.report.add(
+                "too-large",
+                f"{owner}recursion: there are never more than {DEEPEST} levels of sub-recipes",
+                inner.where("max_depth"),
+                f"write {DEEPEST} or less",
+                "warning",
+            )
+        return Limits(depth, inner.count("max_total_steps"))
 
     # how often
 
@@ -263,6 +293,23 @@ class StepReader:
             _or(inner.number("max_delay"), 300.0),
             inner.word("on") == "transient",
         )
+
+
+def _why_empty(node: Mapping, key: str) -> str:
+    """Return why a field that somebody filled may be empty."""
+    where = node.where_key(key)
+    written = where.text[where.column - 1 + len(key) :].lstrip(" :")
+    if written.startswith("#"):
+        return ", in quotes: what begins with # is a comment"
+    return ", in quotes: what begins with & is an anchor" if written.startswith("&") else ""
+
+
+def _id_as_key(node: Mapping) -> str:
+    """Return the only key of a step, where the id stands for the word `id`."""
+    if len(node.entries) != 1:
+        return ""
+    ((name, fields),) = node.entries.items()
+    return name if isinstance(fields, Mapping) and name not in STEP.known else ""
 
 
 def _kind(fields: Fields) -> Kind:

@@ -7,7 +7,8 @@ An event names its step instance by an identity that stays the same when the sam
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, get_args
+from functools import cache
+from typing import Any, Literal, TypeAlias, get_args
 
 from amplihack.recipes.results import (
     NOTHING_SPENT,
@@ -18,7 +19,7 @@ from amplihack.recipes.results import (
     usage_json,
 )
 from amplihack.recipes.values import Value
-from amplihack.records import Record, field, field_names
+from amplihack.records import Record, RecordType, field, field_names
 
 
 class RunStarted(Record):
@@ -45,6 +46,7 @@ class RecipeEntered(Record):
     depth: int
     # Given to it, and secret to it: for those who mask. Never written anywhere.
     secrets: Mapping[str, Value] = field(default_factory=dict, repr=False, compare=False)
+    path: str | None = None  # of its file
 
 
 class StepStarted(Record):
@@ -58,6 +60,7 @@ class StepStarted(Record):
     depth: int
     number: int  # among the steps of its recipe, from 1
     of: int
+    idempotent: bool = True  # False: a person decides whether it runs again after it was cut off
 
 
 class StepFinished(Record):
@@ -85,6 +88,8 @@ class IterationStarted(Record):
     identity: str
     index: int
     of: int | None
+    # Its variable and the item, for those who show progress. Never written anywhere.
+    item: Mapping[str, Value] = field(default_factory=dict, repr=False, compare=False)
 
 
 class IterationFinished(Record):
@@ -121,6 +126,8 @@ class GateDecided(Record):
     approved: bool
     message: str
     identity: str = ""
+    by: str = ""  # who answered; empty when it decided itself
+    at: float = 0.0  # when, in seconds since 1970
 
 
 class Warned(Record):
@@ -128,6 +135,22 @@ class Warned(Record):
 
     identity: str
     what: str
+
+
+class AgentAsked(Record):
+    """An agent gets a prompt, with all variables in it; the step may leave `agent` and `model` to it."""
+
+    identity: str
+    prompt: str = field(repr=False)
+    agent: str | None = None
+    model: str | None = None
+
+
+class Staged(Record):
+    """Files that an agent step changed were staged with git."""
+
+    identity: str
+    files: tuple[str, ...]
 
 
 class LinesPrinted(Record):
@@ -140,6 +163,30 @@ class LinesPrinted(Record):
     identity: str
     stream: str
     lines: tuple[str, ...]
+
+
+class ProcessStarted(Record):
+    """A step started a process. `started` distinguishes it from a later one with the same id."""
+
+    identity: str
+    pid: int
+    started: str
+
+
+class Withheld(Record):
+    """A secret kept the journal from storing what a step left behind: a run that goes on needs it again."""
+
+    identity: str
+
+
+class Undone(Record):
+    """An edit of the recipe undid a finished step. `how` tells what the run that goes on does about it.
+
+    `again`: it runs again as a whole. `inside`: something inside it does. `gone`: it is no longer there.
+    """
+
+    identity: str
+    how: Literal["again", "inside", "gone"]
 
 
 Fact: TypeAlias = (  # what changes the state of a run
@@ -155,8 +202,19 @@ Fact: TypeAlias = (  # what changes the state of a run
     | GateReached
     | GateDecided
     | Warned
+    | AgentAsked
+    | Staged
 )
 Event: TypeAlias = Fact | LinesPrinted
+Recorded: TypeAlias = Event | ProcessStarted | Withheld | Undone  # what the journal of a run may hold
+
+
+_MARKS = str.maketrans({mark: f"%{ord(mark):02X}" for mark in "%/[]"})
+
+
+def identity_in(prefix: str, name: str) -> str:
+    """Return the unique name of a step in the whole run. Characters used as separators are escaped."""
+    return f"{prefix}{name.translate(_MARKS)}"
 
 
 def below(identity: str, ancestor: str) -> bool:
@@ -166,29 +224,54 @@ def below(identity: str, ancestor: str) -> bool:
 
 # as JSON --------------------------------------------------------------------------------------------------
 
-_KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
-_NEVER_WRITTEN = "secrets"
+_KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Recorded)}
+_NEVER_WRITTEN = ("secrets", "item")
+_PLAIN = frozenset({str, int, float, bool})
+# What fields of these names hold, whatever the event. A damaged journal is found out here.
+_SHAPES: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("identity", "step_id", "kind", "title", "recipe", "version", "run_id", "reason"), str),
+    **dict.fromkeys(("stage", "prompt", "message", "by", "what", "stream", "started", "how"), str),
+    **dict.fromkeys(("steps", "depth", "number", "index", "pid", "attempt"), int),
+    **dict.fromkeys(("delay", "at"), (int, float)),
+    **dict.fromkeys(("values", "ledger", "result", "spent"), dict),
+    **dict.fromkeys(("lines", "files"), list),
+}
 
 
-def to_json(event: Event) -> dict[str, Any]:
-    """Return the event as JSON data, without secrets. `from_json` restores it."""
-    names = [name for name in field_names(type(event)) if name != _NEVER_WRITTEN]
-    return {"event": type(event).__name__, **{name: _shown(getattr(event, name)) for name in names}}
+def to_json(event: Recorded) -> dict[str, Any]:
+    """Return the event as JSON data, without what is never written. `from_json` restores it."""
+    shown: dict[str, Any] = {"event": type(event).__name__}
+    for name in _written(type(event)):
+        value = getattr(event, name)
+        # Most values are as simple as this, and every step has dozens of them.
+        shown[name] = value if value is None or type(value) in _PLAIN else _shown(value)
+    return shown
 
 
-def from_json(shown: Mapping[str, Any]) -> Event:
-    """Return the event from its JSON data. Unknown fields, from a newer version, are ignored."""
+@cache
+def _written(kind: RecordType) -> tuple[str, ...]:
+    return tuple(name for name in field_names(kind) if name not in _NEVER_WRITTEN)
+
+
+def from_json(shown: Mapping[str, Any]) -> Recorded:
+    """Return the event from its JSON data. Unknown fields, from a newer version, are ignored.
+
+    Raises KeyError, TypeError or ValueError for data that is no event.
+    """
     kind = _KINDS[shown["event"]]
     values = {name: shown[name] for name in field_names(kind) if name in shown}
+    for name, value in values.items():
+        if name in _SHAPES and not isinstance(value, _SHAPES[name]):
+            raise TypeError(f"{name} cannot be {value!r}")
     if "result" in values:
         result = RunResult if kind is RunFinished else StepResult
         values["result"] = result.from_json(values["result"])
-    if "lines" in values:
-        values["lines"] = tuple(values["lines"])
+    for name in values.keys() & {"lines", "files"}:
+        values[name] = tuple(values[name])
     if "spent" in values:
         spent = values["spent"]
         values["spent"] = Spending(**{**spent, "usage": usage_from_json(spent["usage"])})
-    event: Event = kind(**values)
+    event: Recorded = kind(**values)
     return event
 
 

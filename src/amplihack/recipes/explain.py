@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from amplihack.recipes.model import Bash, Body, Foreach, Recipe, Stage, Step, SubRecipe, Text, While
-from amplihack.recipes.secret_forms import MASK
 from amplihack.recipes.semantics import batches, depth_limit, is_blank, step_limit
 from amplihack.recipes.values import Value, one_line, to_json
+from amplihack.recipes.wrapped_secrets import MASK
 
 _WIDTH = 100  # of a condition, a prompt or a hook in the text
 

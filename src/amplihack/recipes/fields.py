@@ -17,7 +17,9 @@ Shape: TypeAlias = Literal[
     "flag",  # true or false
     "count",  # a whole number, 0 or more
     "number",  # a whole or decimal number, 0 or more
-    "seconds",  # a number, or a template that renders to one
+    "duration",  # a number of seconds, or a text such as 5m
+    "seconds",  # a duration, or a template that renders to one
+    "milliseconds",  # a whole number of milliseconds, or a text such as 5s
     "attempts",  # a whole number, 1 or more, or a template that renders to one
     "words",  # a list of texts
     "map",  # names to any values
@@ -94,8 +96,8 @@ RECIPE = FieldTable(
               doc="Shell commands that run around every step."),
         Field(name="extends", shape="text",
               doc="A recipe whose steps come first and whose context, tags, hooks and limits are inherited."),
-        Field(name="default_step_timeout", shape="number",
-              doc="Seconds that a step without a `timeout` of its own may run."),
+        Field(name="default_step_timeout", shape="duration",
+              doc="How long a step without a `timeout` of its own may run."),
         Field(name="rate_limiting", shape="table", table="rate_limiting",
               doc="How many agents may run at once, and how far apart."),
         Field(name="orchestrator", shape="table", table="orchestrator",
@@ -140,7 +142,12 @@ RECURSION = FieldTable(
     "recursion",
     "How deep recipes may nest and how many steps they may run in all.",
     (
-        Field(name="max_depth", shape="count", default="6", doc="Levels of sub-recipes; 0 forbids them."),
+        Field(
+            name="max_depth",
+            shape="count",
+            default="6",
+            doc="Levels of sub-recipes, at most 50; 0 forbids them.",
+        ),
         Field(
             name="max_total_steps", shape="count", default="200", doc="Steps of a run, sub-recipes included."
         ),
@@ -178,7 +185,7 @@ APPROVAL = FieldTable(
               doc="What the person is asked."),
         Field(name="when", shape="choice", choices=("after", "before"), default="after",
               doc="Whether the gate stands behind the stage's steps or in front of them."),
-        Field(name="timeout", shape="number", default="0", doc="Seconds to wait; 0 waits for ever."),
+        Field(name="timeout", shape="duration", default="0", doc="How long to wait; 0 waits for ever."),
         Field(name="default", shape="choice", choices=("deny", "approve"), default="deny",
               doc="The answer when the time is up."),
     ),
@@ -191,8 +198,8 @@ RETRY = FieldTable(
         Field(name="max_attempts", shape="attempts", default="3", doc="Attempts in all, the first included."),
         Field(name="backoff", shape="choice", choices=("exponential", "linear"), default="exponential",
               doc="Whether the wait doubles after each attempt or stays the same."),
-        Field(name="initial_delay", shape="number", default="5", doc="Seconds before the second attempt."),
-        Field(name="max_delay", shape="number", default="300", doc="The longest wait, in seconds."),
+        Field(name="initial_delay", shape="duration", default="5", doc="The wait before the second attempt."),
+        Field(name="max_delay", shape="duration", default="300", doc="The longest wait."),
         Field(name="on", shape="choice", choices=("any", "transient"), default="any",
               doc="Whether every failure is tried again or only those that may pass by themselves."),
     ),
@@ -203,7 +210,12 @@ RATE_LIMITING = FieldTable(
     "One limiter for the whole tree of recipes.",
     (
         Field(name="max_concurrent_llm", shape="count", doc="Agents that may run at the same time."),
-        Field(name="min_delay_ms", shape="count", default="0", doc="Pause between two agents."),
+        Field(
+            name="min_delay_ms",
+            shape="milliseconds",
+            default="0",
+            doc="Pause between two agents.",
+        ),
         Field(name="backoff", shape="table", table="backoff", doc="What to do after a rate-limit answer."),
     ),
 )
@@ -213,8 +225,18 @@ BACKOFF = FieldTable(
     "How the pause grows when a provider says that there were too many requests.",
     (
         Field(name="enabled", shape="flag", default="true", doc="Whether the pause grows at all."),
-        Field(name="initial_delay_ms", shape="count", default="1000", doc="The first pause."),
-        Field(name="max_delay_ms", shape="count", default="60000", doc="The longest pause."),
+        Field(
+            name="initial_delay_ms",
+            shape="milliseconds",
+            default="1000",
+            doc="The first pause.",
+        ),
+        Field(
+            name="max_delay_ms",
+            shape="milliseconds",
+            default="60000",
+            doc="The longest pause.",
+        ),
         Field(name="multiplier", shape="number", default="2.0", doc="How fast it grows."),
         Field(name="reset_after_success", shape="count", default="3", doc="Successes that end it."),
         Field(name="applies_to", shape="any", prose=True, doc="Notes for readers."),
@@ -242,7 +264,7 @@ STEP = FieldTable(
         Field(name="type", shape="choice", choices=("bash", "agent", "recipe"),
               doc="The kind of step; when absent it follows from the fields: `recipe`, then `agent`, then "
                   "`prompt` without `command`, else bash."),
-        Field(name="name", shape="text", doc="Shown in progress instead of the id."),
+        Field(name="name", shape="text", doc="Shown in progress behind the id."),
         Field(name="description", shape="text", doc="What the step is for."),
         # what it does
         Field(name="command", shape="template", kinds=_BASH,
@@ -329,9 +351,9 @@ STEP = FieldTable(
         # limits and failures
         Field(name="working_dir", shape="template", aliases=("cwd",), default="the run's directory",
               doc="Where the step runs; relative to the run's directory."),
-        Field(name="timeout", shape="seconds", default="none", doc="Seconds it may run; 0 is no limit."),
-        Field(name="idle_timeout", shape="number", kinds=("bash", "agent"), default="none",
-              doc="Seconds the step may be silent."),
+        Field(name="timeout", shape="seconds", default="none", doc="How long it may run; 0 is no limit."),
+        Field(name="idle_timeout", shape="duration", kinds=("bash", "agent"), default="none",
+              doc="How long the step may be silent."),
         Field(name="retry", shape="table", table="retry", doc="Tries again on failure."),
         Field(name="on_error", shape="choice", choices=("fail", "continue", "skip_remaining"), default="fail",
               doc="What a failure does to the run."),
@@ -339,6 +361,9 @@ STEP = FieldTable(
               doc="A failure does not end the run."),
         Field(name="fatal", shape="flag", default="true",
               doc="`false` means the same as `continue_on_error: true`."),
+        Field(name="idempotent", shape="flag", default="true",
+              doc="`false` means that doing it twice does harm: a resumed run asks before it runs the step "
+                  "again, or a step inside it, where it was cut off before its end."),
         # words for the reader
         Field(name="inputs", shape="any", doc="What the step works on; the prompt when there is none."),
         Field(name="outputs", shape="any", prose=True, doc="What the step yields."),

@@ -29,32 +29,49 @@ _AT_ONCE = "write `parallel_group:` on the steps that run at the same time"
 _GATE = "write `approval: {prompt: …}` on a stage"
 _OFF = "write `condition: false`, or remove the step"
 _DIRECTORY = "write `working_dir:`"
-_SECONDS = "write `timeout:` in seconds"
+_SECONDS = "write `timeout:`, in seconds or as 5m"
 _VARIABLES = "write `context:` with the variables and their values"
 _STEPS = "write `steps:`"
 _TRIGGER = "remove it: a recipe runs when somebody starts it"
 _ON_THE_STEPS = "write it on the steps"
 _CONDITION_BELOW = "write `condition:` on the steps"
 _COMMAND_BELOW = "write `steps:`, each with an `id:` and a `command:`"
+_IN_ORDER = "steps run in their order; write `condition:` on those that may be left out"
+_STAGE_ORDER = "remove it: stages run in their order"
+_GOES_ON_BELOW = "write `on_error: continue` on the steps"
+_RETRY_BELOW = "write `retry: {max_attempts: 3}` on the steps"
+_LOOP_BELOW = "write `foreach:` on a step with `steps:` inside it"
+_RECIPE_BELOW = "write a step with `recipe:` and the name or path of a recipe"
 _BLOCK = "a step holds others only in a loop; write them one after another"
 
 _ANYWHERE: Final = {
     **dict.fromkeys(("if", "when", "only_if", "run_if", "only", "rules"), _CONDITION),
-    **dict.fromkeys(("unless", "skip_if", "except"), _OPPOSITE),
-    **dict.fromkeys(("else", "elif", "otherwise", "switch", "case"), _SECOND_STEP),
-    **dict.fromkeys(("needs", "requires", "depends", "deps", "after"), _DEPENDS),
-    **dict.fromkeys(("run", "script", "shell", "cmd", "cmds", "commands", "bash", "exec", "sh"), _COMMAND),
+    **dict.fromkeys(("cond", "conditions", "condition_expression", "precondition"), _CONDITION),
+    **dict.fromkeys(("preconditions", "pre_condition", "when_condition", "run_when"), _CONDITION),
+    **dict.fromkeys(("only_when", "execute_if", "guard", "where", "trigger_rule"), _CONDITION),
+    **dict.fromkeys(("unless", "skip_if", "except", "skip_when", "skip_unless", "not_if"), _OPPOSITE),
+    **dict.fromkeys(("else", "elif", "otherwise", "switch", "case", "then", "branches"), _SECOND_STEP),
+    **dict.fromkeys(("needs", "requires", "depends", "deps", "after", "depend_on"), _DEPENDS),
+    **dict.fromkeys(("dependencies", "run_after", "wait_for", "upstream", "before"), _DEPENDS),
+    **dict.fromkeys(("run", "script", "shell", "cmd", "cmds", "commands", "bash"), _COMMAND),
+    **dict.fromkeys(("exec", "sh", "do"), _COMMAND),
     **dict.fromkeys(("uses", "call", "include", "include_tasks", "import_tasks", "import_playbook"), _RECIPE),
+    **dict.fromkeys(("sub_recipe", "subrecipe", "call_recipe", "sub_workflow"), _RECIPE),
     **dict.fromkeys(("allow_failure", "ignore_errors", "ignore_error", "continue_on_fail"), _GOES_ON),
-    **dict.fromkeys(("continue_on", "fail_fast"), _GOES_ON),
-    **dict.fromkeys(("rescue", "catch", "on_failure", "failed_when", "on_success"), _ON_FAILURE),
-    **dict.fromkeys(("always", "finally", "on_exit", "after_script"), _ALWAYS),
-    **dict.fromkeys(("loop", "for", "for_each", "matrix", "strategy"), _LOOP),
+    **dict.fromkeys(("continue_on", "fail_fast", "ignore_failure", "ignore_failures"), _GOES_ON),
+    **dict.fromkeys(("continue_on_failure", "soft_fail", "can_fail", "allow_fail"), _GOES_ON),
+    **dict.fromkeys(("rescue", "catch", "on_failure", "failed_when", "on_success", "on_fail"), _ON_FAILURE),
+    **dict.fromkeys(("fallback", "compensate", "rollback", "onfail"), _ON_FAILURE),
+    **dict.fromkeys(("always", "finally", "on_exit", "after_script", "ensure", "teardown"), _ALWAYS),
+    **dict.fromkeys(("loop", "for", "for_each", "matrix", "strategy", "each", "iterate"), _LOOP),
+    **dict.fromkeys(("iterate_over", "loop_over", "foreach_item", "map_over"), _LOOP),
     **dict.fromkeys(("with_items", "with_dict", "with_list", "with_param", "with_sequence"), _LOOP),
     **dict.fromkeys(("while", "repeat", "do_while"), _WHILE),
     **dict.fromkeys(("retries", "max_retries", "retry_on_fail", "attempts", "max_tries"), _RETRY),
+    **dict.fromkeys(("retry_count", "retry_limit", "max_attempts", "retry_policy"), _RETRY),
     **dict.fromkeys(("approval_required", "auto_approve_if", "approval_message", "requires_approval"), _GATE),
     **dict.fromkeys(("manual", "gate", "confirm", "wait_for_approval", "approve"), _GATE),
+    **dict.fromkeys(("human_approval", "require_approval", "needs_approval", "approvers"), _GATE),
     **dict.fromkeys(("disabled", "enabled", "skip", "disable"), _OFF),
 }  # fmt: skip
 _STEP: Final = {
@@ -73,21 +90,39 @@ _STEP: Final = {
     "before_script": "write a step before this one",
     "changed_when": _CONDITION,
     "delegate_to": "remove it: every step runs on this machine",
-    "goto": "steps run in their order; write `condition:` on those that may be left out",
+    "environment": "write `env:`",
+    **dict.fromkeys(("goto", "next", "jump", "next_step"), _IN_ORDER),
 }
+# A stage and a recipe hold steps: what only a step can have is written there.
+_BELOW: Final = {
+    _COMMAND: _COMMAND_BELOW,
+    _GOES_ON: _GOES_ON_BELOW,
+    _RETRY: _RETRY_BELOW,
+    _LOOP: _LOOP_BELOW,
+    _RECIPE: _RECIPE_BELOW,
+    _DEPENDS: _STAGE_ORDER,
+    _WHILE: "write `while_condition:` on a step with `steps:` inside it",
+    _ON_FAILURE: _ON_FAILURE.replace("here", "on the steps"),
+}
+_HOLDER: Final = {word: _BELOW.get(what, what) for word, what in _ANYWHERE.items()}
 _STAGE: Final = {
-    **_ANYWHERE,
+    **_HOLDER,
     "tags": "write `when_tags:` on the steps",
-    "depends_on": "stages run in their order; remove it",
+    "depends_on": _STAGE_ORDER,
     "parallel": _AT_ONCE,
-    "continue_on_error": "write `on_error: continue` on the steps",
+    "continue_on_error": _GOES_ON_BELOW,
+    "retry": _RETRY_BELOW,
     "on_error": "write `on_error:` on the steps",
-    "foreach": "write `foreach:` on a step with `steps:` inside it",
+    "foreach": _LOOP_BELOW,
     **dict.fromkeys(("tasks", "jobs", "block"), _STEPS),
 }
 _RECIPE_LEVEL: Final = {
-    **{word: what for word, what in _ANYWHERE.items() if what not in (_OFF, _DEPENDS)},
-    **dict.fromkeys(("if", "when", "only_if", "run_if", "condition", "unless"), _CONDITION_BELOW),
+    **{
+        word: _CONDITION_BELOW if what in (_CONDITION, _OPPOSITE) else what
+        for word, what in _HOLDER.items()
+        if what not in (_OFF, _STAGE_ORDER)
+    },
+    "condition": _CONDITION_BELOW,
     **dict.fromkeys(("run", "script", "shell", "cmds", "commands"), _COMMAND_BELOW),
     **dict.fromkeys(("jobs", "tasks", "workflow", "pipeline", "plays", "templates", "nodes"), _STEPS),
     **dict.fromkeys(("env", "environment", "vars", "variables", "arguments"), _VARIABLES),
@@ -100,11 +135,45 @@ _RECIPE_LEVEL: Final = {
     "before_script": "write a step before the others",
     "needs": "write `recipe:` on a step to run another recipe first",
 }  # fmt: skip
-_WORDS: Final = {"step": _STEP, "stage": _STAGE, "recipe": _RECIPE_LEVEL}
+_ATTEMPTS = "write `max_attempts:`, the attempts in all, the first included"
+_DELAY = "write `initial_delay:`"
+_NOT_EVERY = "write `on: transient` to try again only what may pass by itself"
+_RETRY_FIELDS: Final = {
+    **dict.fromkeys(("attempts", "max_retries", "retries", "times", "count", "limit", "tries"), _ATTEMPTS),
+    **dict.fromkeys(("max_tries", "max", "maximum", "num_retries"), _ATTEMPTS),
+    **dict.fromkeys(("delay", "wait", "interval", "sleep", "delay_seconds", "backoff_seconds"), _DELAY),
+    **dict.fromkeys(
+        ("if", "when", "until", "condition", "retry_on", "on_errors", "on_exit_codes"), _NOT_EVERY
+    ),
+}
+_QUESTION = "write `prompt:`"
+_APPROVAL_FIELDS: Final = {
+    **dict.fromkeys(("message", "question", "text", "title", "description", "reason"), _QUESTION),
+    **dict.fromkeys(("if", "condition", "unless", "auto_approve_if"), "write `condition:` on the stage"),
+    **dict.fromkeys(
+        ("auto_approve", "on_timeout", "default_action"), "write `default: approve` and `timeout:`"
+    ),
+    **dict.fromkeys(("enabled", "disabled", "skip"), "write `required: true` or `required: false`"),
+}
+_HOOKS: Final = {
+    **dict.fromkeys(("on_failure", "on_fail", "failure", "error", "catch"), "write `on_error:`"),
+    **dict.fromkeys(
+        ("before", "before_step", "pre", "on_start", "before_each", "setup"), "write `pre_step:`"
+    ),
+    **dict.fromkeys(("after", "after_step", "post", "after_each", "on_success"), "write `post_step:`"),
+}
+_WORDS: Final = {
+    "step": _STEP,
+    "stage": _STAGE,
+    "recipe": _RECIPE_LEVEL,
+    "retry": _RETRY_FIELDS,
+    "approval": _APPROVAL_FIELDS,
+    "hooks": _HOOKS,
+}
 # Fields of ours that decide what runs: written with hyphens or capitals they must not be passed over either.
 _STEERING: Final = frozenset(
     {"condition", "depends_on", "continue_on_error", "on_error", "when_tags", "while_condition", "break_when",
-     "foreach", "parallel_group", "approval", "fatal", "nonfatal", "retry", "override"}
+     "foreach", "parallel_group", "approval", "fatal", "nonfatal", "retry", "override", "idempotent"}
 )  # fmt: skip
 
 

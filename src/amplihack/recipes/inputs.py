@@ -53,7 +53,7 @@ def _read(value: Value) -> Value:
         return value
     try:
         return from_json(value)
-    except (ValueError, RecursionError):
+    except ValueError:
         return value
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from amplihack.documents import Scalar
 from amplihack.errors import Location
-from amplihack.recipes.conditions import Condition
+from amplihack.recipes.conditions import Condition, VariableReference, references
 from amplihack.recipes.fields import Dialect, Kind
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field
@@ -40,7 +41,7 @@ class Text(Record):
         return self.at(sum(len(line) + 1 for line in before))
 
 
-class Test(Record):
+class Test(Record, cached=True):
     """A condition and the text it was read from."""
 
     condition: Condition
@@ -49,6 +50,11 @@ class Test(Record):
     @property
     def text(self) -> str:
         return self.condition.text
+
+    @cached_property
+    def references(self) -> tuple[VariableReference, ...]:
+        """Return every use of a variable in the condition, in text order."""
+        return references(self.condition.tree)
 
 
 class Limits(Record):
@@ -186,6 +192,7 @@ class Step(Record, kw_only=True):
     idle_timeout: float | None = None
     retry: Retry | None = None
     on_error: ErrorPolicy = "fail"
+    idempotent: bool = True  # False: if it was cut off, a person decides whether it runs again
 
     @property
     def kind(self) -> Kind | Literal["group"]:

@@ -11,6 +11,7 @@ from amplihack.recipes.model import JsonPick
 from amplihack.recipes.values import MISSING, Missing, Value, from_json, typed
 
 _FENCE = pattern(r"```([^\n`]*)\n?(.*?)```", re.DOTALL)
+_OPENER = pattern(r"[{\[]")
 _MOST_OPENERS = 2_000  # a text with more brackets than this is not an answer with JSON in it
 
 JSON_REMINDER = """
@@ -42,17 +43,25 @@ def _unquoted(text: str) -> str:
 def find_json(text: str, pick: JsonPick = "first") -> Value | Missing:
     """Return the JSON in an answer, or MISSING.
 
-    Tried in order: the whole text, blocks fenced as `json`, other fenced blocks, every `{`, every `[`. A
-    value with content is preferred to an empty `{}` or `[]`.
+    Tried in order: the whole text, blocks fenced as `json`, other fenced blocks, every `{` and `[` outside of
+    what was found. An object, or a list of objects, is preferred to other lists, and a value with content to
+    an empty `{}` or `[]`.
     """
     whole = _parse(text.strip())
     if whole is not MISSING:
         return whole
-    for candidates in (_fences(text, labelled=True), _fences(text, labelled=False), _spans(text)):
+    for candidates in (_fences(text, labelled=True), _fences(text, labelled=False)):
         found = [value for value in candidates if value is not MISSING]
         if found:
             return _choose(found, pick)
-    return MISSING
+    spans = [value for value in _spans(text) if value is not MISSING]
+    # Prose has brackets of its own, such as `[1]`: what holds an object is more likely the answer.
+    rich = [value for value in spans if _holds_object(value)]
+    return _choose(rich or spans, pick) if spans else MISSING
+
+
+def _holds_object(value: Value | Missing) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(map(_holds_object, value)))
 
 
 def _choose(found: list[Value | Missing], pick: JsonPick) -> Value | Missing:
@@ -77,20 +86,15 @@ def _fences(text: str, *, labelled: bool) -> Iterator[Value | Missing]:
 
 
 def _spans(text: str) -> Iterator[Value | Missing]:
-    """Yield JSON objects anywhere in the text, then arrays. The inside of a found one is skipped."""
-    for opener in "{[":
-        yield from _spans_of(text, opener)
-
-
-def _spans_of(text: str, opener: str) -> Iterator[Value | Missing]:
+    """Yield JSON objects and arrays anywhere in the text. The inside of a found one is skipped."""
     decoder = json.JSONDecoder()
-    position, tries = text.find(opener), 0
-    while position != -1 and tries < _MOST_OPENERS:
+    found, tries = _OPENER.search(text), 0
+    while found is not None and tries < _MOST_OPENERS:
         tries += 1
         try:
-            _, end = decoder.raw_decode(text, position)
+            _, end = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError):
-            end = position + 1
+            end = found.end()
         else:
-            yield _parse(text[position:end])
-        position = text.find(opener, end)
+            yield _parse(text[found.start() : end])
+        found = _OPENER.search(text, end)

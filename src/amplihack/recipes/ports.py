@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from amplihack.recipes.agent_port import AgentRunner
-from amplihack.recipes.events import Event
+from amplihack.recipes.events import Event, Recorded
 from amplihack.recipes.extends import Located
 from amplihack.recipes.templates import ShellScript
 from amplihack.recipes.values import Value
@@ -109,7 +109,7 @@ class Journal(Protocol):
 
     def record(self, event: Event) -> None: ...
 
-    def history(self) -> Iterable[Event]:
+    def history(self) -> Iterable[Recorded]:
         """Return the events of this run before it was interrupted, in order; none if it is new."""
         ...
 
@@ -119,6 +119,7 @@ class Decision(Record):
 
     approved: bool
     message: str = ""
+    by: str = ""  # who answered, if it is known
 
 
 class Approver(Protocol):
@@ -127,9 +128,29 @@ class Approver(Protocol):
         ...
 
 
+class LeftAlone(Record):
+    """A path that changed during a step and is not staged, and why."""
+
+    path: str
+    why: str
+
+
+class Staging(Record):
+    """What was staged after a step, and what was not."""
+
+    staged: tuple[str, ...] = ()
+    left: tuple[LeftAlone, ...] = ()
+
+
+class Watched(Protocol):
+    async def stage(self) -> Staging:
+        """Stage what changed since the watch began and was nobody's own before. Raises AmplihackError."""
+        ...
+
+
 class WorkTree(Protocol):
-    async def stage_all(self, directory: str) -> int | None:
-        """Stage every change with git and return the number of files; None outside a work tree."""
+    async def watch(self, directory: str) -> Watched | None:
+        """Remember how things are; None outside a work tree. Raises AmplihackError."""
         ...
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
 from amplihack.errors import Location, Problem, Severity
-from amplihack.recipes.fields import Field, FieldTable
+from amplihack.recipes.fields import STEP, Field, FieldTable
 from amplihack.recipes.foreign_words import instead_of
 from amplihack.recipes.model import Test, Text
 from amplihack.recipes.shapes import Read, Unreadable, read_field
-from amplihack.recipes.values import Value
+from amplihack.recipes.values import Value, one_line
 from amplihack.records import Record, field
 
 
@@ -100,7 +100,7 @@ def read_table(node: Mapping, table: FieldTable, owner: str, report: Report) -> 
         if each.name in nodes:
             _second_spelling(node, spelt[each.name], key, owner, report)
             continue
-        if not (isinstance(child, Scalar) and child.absent and each.shape not in ("words", "map", "texts")):
+        if not (isinstance(child, Scalar) and child.absent) or each.shape in ("words", "map", "texts"):
             nodes[each.name], spelt[each.name] = child, key
             if each.instead:
                 what = f"{owner}'{key}' is a note for readers and does nothing"
@@ -117,10 +117,13 @@ def _read(child: Node, each: Field, owner: str, values: dict[str, Read], report:
     try:
         values[each.name] = read_field(child, each)
     except Unreadable as error:
+        what = f"{owner}'{each.name}' {error}"
         if each.shape == "condition" and isinstance(child, Scalar):
-            report.add("bad-condition", f"{owner}'{each.name}' {error}", child.locate(error.offset))
+            report.add("bad-condition", what, child.locate(error.offset), error.fix)
         else:
-            report.add("wrong-type", f"{owner}'{each.name}' {error}", child.where)
+            from amplihack.recipes.shape_fixes import fix_for  # deferred: most files need no fix
+
+            report.add("wrong-type", what, child.where, fix_for(child, each))
 
 
 def _unknown(node: Mapping, key: str, table: FieldTable, owner: str, report: Report) -> None:
@@ -132,13 +135,10 @@ def _unknown(node: Mapping, key: str, table: FieldTable, owner: str, report: Rep
         return
     meant = closest(key, table.known)
     thing = "Unrecognized top-level field" if table.name == "recipe" else f"{owner}unrecognized field"
-    report.add(
-        "unknown-field",
-        f"{thing} '{key}' (possible typo)",
-        node.where_key(key),
-        f"did you mean '{meant}'?" if meant else "remove it, or rename it to x-… to keep it as a note",
-        "warning",
-    )
+    fix = f"did you mean '{meant}'?" if meant else "remove it, or rename it to x-… to keep it as a note"
+    if not key.isascii() and key.strip() in STEP.known | table.known:
+        fix = "indent with plain spaces: these are others, such as no-break spaces"
+    report.add("unknown-field", f"{thing} '{key}' (possible typo)", node.where_key(key), fix, "warning")
 
 
 def _second_spelling(node: Mapping, first: str, key: str, owner: str, report: Report) -> None:
@@ -151,15 +151,33 @@ def _second_spelling(node: Mapping, first: str, key: str, owner: str, report: Re
         )
 
 
-def mappings(node: Node | None, what: str, report: Report) -> Iterator[Mapping]:
-    """The mappings of a list; anything else is reported."""
+def mappings(node: Node | None, what: str, report: Report, *, key: str = "id") -> Iterator[Mapping]:
+    """The mappings of a list, each of which begins with `key`; anything else is reported."""
     if node is None:
         return
     if not isinstance(node, Sequence):
-        report.add("wrong-type", f"{what} should be a list", node.where, "start each one with a dash")
+        report.add("wrong-type", f"{what} should be a list", node.where, _as_list(node, key))
         return
     for item in node.items:
         if isinstance(item, Mapping):
             yield item
         else:
-            report.add("wrong-type", f"each of {what} should be a mapping", item.where, "begin it with `id:`")
+            fix = _as_mapping(item, key)
+            report.add("wrong-type", f"each of {what} should be a mapping", item.where, fix)
+
+
+def _as_list(node: Node, key: str) -> str:
+    """Say how to write a list of mappings that was written as something else."""
+    first = next(iter(node.entries), "") if isinstance(node, Mapping) else ""
+    if not first:
+        return f"start each one with a dash: `- {key}: first`"
+    if isinstance(node, Mapping) and key in node.entries:
+        return f"start each one with a dash, in front of its `{key}:`"
+    return f"start each one with a dash: write `- {key}: {first}` for `{first}:`, its fields below it"
+
+
+def _as_mapping(item: Node, key: str) -> str:
+    """Say how to write one of a list of mappings that was written as something else."""
+    if isinstance(item, Scalar) and key == "id" and not item.absent:
+        return f"begin it with `id:`, and write what it does below it: `command: {one_line(item.text, 40)}`"
+    return f"begin it with `{key}:`, its other fields below it"

@@ -11,7 +11,9 @@ _WORDS: dict[Shape, str] = {
     "flag": "true or false",
     "count": "whole number",
     "number": "number",
-    "seconds": "number or template",
+    "duration": "duration",
+    "seconds": "duration or template",
+    "milliseconds": "milliseconds or duration",
     "attempts": "whole number or template",
     "words": "list of texts",
     "map": "map",
@@ -28,9 +30,10 @@ _HEAD = """\
 Every field of a recipe file. This page is made from the same tables that `amplihack recipe validate` and
 `amplihack recipe schema` use (`make docs` writes it).
 
-A *template* is text in which `{{name}}`, `{{name.key}}` and `{{name[0]}}` stand for values. A *condition* is
-a boolean expression such as `status == 'ok' and len(items) > 0`. Fields whose name begins with `x-` are
-yours.
+A *template* is text in which `{{name}}`, `{{name.key}}` and `{{name[0]}}` stand for values, and `{{ '{{' }}`
+for two braces. A *condition* is a boolean expression such as `status == 'ok' and len(items) > 0`. A
+*duration* is a number of seconds, or a text of the units `ms`, `s`, `m`, `h` and `d`: `90`, `1.5`, `500ms`,
+`5m`, `1h30m`, `2d`. Fields whose name begins with `x-` are yours.
 """
 
 

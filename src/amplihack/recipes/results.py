@@ -119,10 +119,10 @@ class RunResult(Record, kw_only=True):
         return add_costs(step.cost_usd for step in self.step_results)
 
     def count(self, status: Status, *, allowed: bool | None = None) -> int:
-        """Count the steps of a status, including those inside sub-recipes and loops."""
+        """Count the steps of a status, also inside sub-recipes; the rounds of a loop are one step."""
         return sum(
             step.status == status and (allowed is None or step.allowed == allowed)
-            for step in every_result(self.step_results)
+            for step in counted_steps(self.step_results)
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -170,10 +170,26 @@ class RunResult(Record, kw_only=True):
             summary=shown.get("summary", ""),
         )
 
+    def own_text(self, *, has_output: bool) -> str:
+        """Return what the recipe gives back: its `output:` if it has one, else its last result."""
+        if has_output:
+            return self.summary
+        done = (step for step in reversed(self.step_results) if step.status in ("completed", "degraded"))
+        return next((step.output for step in done), "")
+
+    def failure_text(self) -> str:
+        """Return why the run did not succeed, without the steps that did."""
+        failed = [step for step in self.step_results if step.status == "failed" and not step.allowed]
+        error = [f"  error: {self.error}"] if self.error else []
+        return "\n".join([self._verdict(), *map(_step_line, failed), *error])
+
+    def _verdict(self) -> str:
+        word = "SUCCESS" if self.success else "FAILED" if self.ending == "failed" else self.ending.upper()
+        return f"Recipe '{self.recipe_name}': {word}{_seconds(self.duration)}"
+
     def to_text(self) -> str:
         """Return the run as lines for people: the verdict, each step, and what is easily overlooked."""
-        word = "SUCCESS" if self.success else "FAILED" if self.ending == "failed" else self.ending.upper()
-        lines = [f"Recipe '{self.recipe_name}': {word}{_seconds(self.duration)}"]
+        lines = [self._verdict()]
         lines += [_step_line(step) for step in self.step_results]
         if self.error:
             lines.append(f"  error: {self.error}")
@@ -181,13 +197,32 @@ class RunResult(Record, kw_only=True):
 
     def _remarks(self) -> Iterator[str]:
         counts = (
-            (self.count("degraded"), "degraded: no valid JSON, or a loop that reached its limit"),
+            (self.count("degraded"), "degraded: no valid JSON, a loop at its limit, or rounds that failed"),
             (self.count("failed", allowed=True), "failed, which the recipe allows"),
             (len(self.never_reached), f"never reached: {', '.join(self.never_reached)}"),
         )
         for number, what in counts:
             if number:
                 yield f"  {number} {what}"
+        if spent := spending_text(self.usage, self.cost_usd):
+            yield f"  {spent}"
+
+
+def spending_text(usage: Usage | None, cost_usd: float | None) -> str:
+    """Return the tokens and the cost that agents reported; what is unknown is left out, and is not 0."""
+    told = list(_tokens(usage)) if usage is not None else []
+    parts = [f"tokens: {', '.join(told)}"] if told else []
+    if cost_usd is not None:
+        parts.append(f"cost: ${cost_usd:.{2 if cost_usd >= 1 else 4}f}")
+    return "; ".join(parts)
+
+
+def _tokens(usage: Usage) -> Iterator[str]:
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    if usage.input_tokens is not None:
+        yield f"{usage.input_tokens:,} in{cached}"
+    if usage.output_tokens is not None:
+        yield f"{usage.output_tokens:,} out"
 
 
 def _step_line(step: StepResult) -> str:
@@ -210,6 +245,44 @@ def every_result(results: Iterable[StepResult]) -> Iterator[StepResult]:
             yield replace(part, allowed=True) if forgiven and part.status == "failed" else part
         if not result.children:
             yield result
+
+
+_WORST: tuple[Status, ...] = ("failed", "degraded", "completed", "skipped")
+
+
+def counted_steps(results: Iterable[StepResult]) -> Iterator[StepResult]:
+    """Yield each step once, with its worst result where the rounds of a loop have repeated it.
+
+    A step that only holds others is not counted, unless it went wrong in a way that none of them did.
+    """
+    for result in results:
+        forgiven = result.status != "failed" or result.allowed
+        parts = [
+            replace(part, allowed=True) if forgiven and part.status == "failed" else part
+            for part in _parts(result)
+        ]
+        yield from parts
+        if not parts or (
+            result.status in ("failed", "degraded") and all(part.status != result.status for part in parts)
+        ):
+            yield result
+
+
+def _parts(result: StepResult) -> Iterable[StepResult]:
+    """Return the steps inside one; those of all rounds count as one each."""
+    rounds = [child for child in result.children if child.identity.endswith("]")]
+    if not rounds:
+        return counted_steps(result.children)
+    steps: dict[str, StepResult] = {}
+    for each in rounds:
+        for part in counted_steps(each.children):
+            name = part.identity[len(each.identity) :]
+            steps[name] = min(steps.get(name, part), part, key=_badness)
+    return steps.values()
+
+
+def _badness(result: StepResult) -> tuple[int, bool]:
+    return _WORST.index(result.status), result.allowed
 
 
 class Spending(Record, kw_only=True):

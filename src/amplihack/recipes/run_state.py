@@ -7,27 +7,33 @@ walk through the recipe skips what is finished.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from amplihack.errors import AmplihackError
 from amplihack.recipes.events import (
-    Event,
     GateDecided,
     GateReached,
     IterationFinished,
     IterationStarted,
     OutputStored,
+    ProcessStarted,
+    Recorded,
     Retrying,
     RunFinished,
     RunStarted,
     StepFinished,
     StepStarted,
+    Undone,
     Warned,
+    Withheld,
+    below,
 )
 from amplihack.recipes.results import NOTHING_SPENT, RunResult, Spending, StepResult, total
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field, replace
 
 CUT_SHORT = "interrupted before it was done"
+HOLDERS = ("recipe", "group")  # kinds of steps that only hold others
 PREFLIGHT = "preflight"  # the kind of the result that says why a recipe could not even begin
 
 
@@ -35,7 +41,8 @@ class Instance(Record, frozen=False):
     """One step, or one round of a loop, with its progress.
 
     Until it is finished, `result` is what to report if the run ends now. `attempt` is the current or next
-    attempt, which may begin at `due`. `wasted` is what earlier attempts used.
+    attempt, which may begin at `due`. `wasted` is what earlier attempts used. `withheld` means that a
+    secret is missing from what it left behind.
     """
 
     result: StepResult
@@ -46,6 +53,9 @@ class Instance(Record, frozen=False):
     attempt: int = 1
     due: float = 0.0
     wasted: Spending = NOTHING_SPENT
+    idempotent: bool = True
+    process: ProcessStarted | None = None  # the last one of the current attempt
+    withheld: bool = False
 
     @property
     def failed_for_good(self) -> bool:
@@ -55,34 +65,49 @@ class Instance(Record, frozen=False):
 class Gate(Record, frozen=False):
     """A gate that was reached; `approved` is None until it is decided."""
 
+    stage: str
     due: float | None
+    prompt: str = ""
     approved: bool | None = None
     message: str = ""
+    by: str = ""
+    at: float = 0.0
+
+
+class _Instances(dict[str, Instance]):
+    """The step instances of a run by identity. One that is missing never began: the events are not whole."""
+
+    def __missing__(self, identity: str) -> Instance:
+        raise AmplihackError(
+            f"the history of the run is damaged: it goes on with step '{identity}', which never began",
+            fix="put a backup of the run database back, or run the recipe anew",
+        )
 
 
 class RunState:
     """The state of a run. `apply` takes the next event; the other methods answer questions."""
 
-    def __init__(self, events: Iterable[Event] = ()) -> None:
+    def __init__(self, events: Iterable[Recorded] = ()) -> None:
         self.ended: RunResult | None = None
-        self._instances: dict[str, Instance] = {}
+        self._instances = _Instances()
         self._places: dict[str, dict[str, None]] = {}  # identities by place, in the order they began
         self._gates: dict[str, Gate] = {}
         self._loose: dict[str, list[str]] = {}  # warnings that are about no step
+        self._tellers: dict[tuple[str, str], set[str]] = {}  # identities by step and warning
         for event in events:
             self.apply(event)
 
     # one event --------------------------------------------------------------------------------------------
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: Recorded) -> None:
         """Apply the next event. Events that change no state, such as printed lines, are ignored."""
         match event:
             case StepStarted():
-                blank = _blank(event.step_id, event.identity, event.kind)
-                self._begin(blank)
+                self._begin(_blank(event.step_id, event.identity, event.kind), idempotent=event.idempotent)
             case IterationStarted(identity, index):
-                step = self._instances[identity].result
-                self._begin(_blank(f"{step.step_id}[{index}]", f"{identity}[{index}]", step.kind))
+                whole = self._instances[identity]
+                name, step = f"{identity}[{index}]", whole.result
+                self._begin(_blank(f"{step.step_id}[{index}]", name, step.kind), idempotent=whole.idempotent)
             case StepFinished(result=result) | IterationFinished(result=result):
                 self._finish(result)
             # The instance owns these values, so that a step skipped after a crash can write them again.
@@ -93,34 +118,47 @@ class RunState:
             case Warned(identity, what):
                 known = self._instances.get(identity)
                 (known.warnings if known else self._loose.setdefault(identity, [])).append(what)
+                self._tellers.setdefault((_step_name(identity), what), set()).add(identity)
             case Retrying():
                 self._retry(event)
             case GateReached():
-                self._gates.setdefault(event.identity, Gate(event.due))
+                self._gates.setdefault(event.identity, Gate(event.stage, event.due)).prompt = event.prompt
             case GateDecided():
-                gate = self._gates.setdefault(event.identity, Gate(None))
+                gate = self._gates.setdefault(event.identity, Gate(event.stage, None))
                 gate.approved, gate.message = event.approved, event.message
+                gate.by, gate.at = event.by, event.at
+            case ProcessStarted(identity):
+                if (known := self._instances.get(identity)) is not None:
+                    known.process = event
+            case Undone():
+                self._undo(event)
+            case Withheld(identity):
+                self._instances[identity].withheld = True
             case RunStarted():
                 self._reopen()
             case RunFinished(result):
                 self.ended = result
 
-    def _begin(self, blank: StepResult) -> None:
+    def _begin(self, blank: StepResult, *, idempotent: bool = True) -> None:
         """Open the slot of an instance. An interrupted one keeps its slot and its attempts."""
         unfinished = replace(blank, status="failed", error=CUT_SHORT)
         # A dict, not a list: a step that begins again after a crash keeps its first position.
         self._places.setdefault(_place(blank.identity), {})[blank.identity] = None
         known = self._instances.setdefault(blank.identity, Instance(unfinished))
-        known.result, known.finished = unfinished, False
-        known.values, known.ledger = {}, {}
+        if known.finished and known.withheld:
+            self._try_again(known)
+        known.result, known.finished, known.idempotent = unfinished, False, idempotent
+        known.values, known.ledger, known.withheld, known.process = {}, {}, False, None
 
     def _finish(self, result: StepResult) -> None:
         """Store a result. A step that never began, such as one of a skipped stage, gets its slot here."""
         if result.identity not in self._instances:
             self._begin(result)
         known = self._instances[result.identity]
-        known.result = replace(result, children=self._parts(result.identity), warnings=tuple(known.warnings))
-        known.finished = True
+        parts, warnings = self._parts(result.identity), tuple(known.warnings)
+        if result.children != parts or result.warnings != warnings:
+            result = replace(result, children=parts, warnings=warnings)
+        known.result, known.finished = result, True
 
     def _retry(self, event: Retrying) -> None:
         """Forget the failed attempt, except for what it cost."""
@@ -128,14 +166,14 @@ class RunState:
         parts = (Spending.of(part) for part in self._parts(event.identity))
         known.wasted = total((known.wasted, event.spent, *parts))
         known.attempt, known.due = event.attempt, event.due
-        known.values, known.ledger = {}, {}
+        known.values, known.ledger, known.withheld, known.process = {}, {}, False, None
         self._forget_parts(event.identity)
 
     def _forget_parts(self, identity: str) -> None:
         for place in _inner_places(identity):
             for part in self._places.pop(place, ()):
                 self._forget_parts(part)
-                del self._instances[part]
+                self._take_back(self._instances.pop(part))
             # A retried sub-recipe asks its gates again: what was approved belonged to the failed attempt.
             for gate in [each for each in self._gates if each.startswith(place)]:
                 del self._gates[gate]
@@ -157,8 +195,26 @@ class RunState:
         # The limit on steps counts what led to the end, not what is now done again.
         known.wasted = replace(Spending.of(known.result) - parts, executed=0)
         known.attempt, known.due = 1, 0.0
-        known.warnings = []
+        self._take_back(known)
         known.finished = False
+
+    def _take_back(self, known: Instance) -> None:
+        for what in known.warnings:
+            self._tellers[_step_name(known.result.identity), what].discard(known.result.identity)
+        known.warnings = []
+
+    def _undo(self, event: Undone) -> None:
+        known = self._instances.get(event.identity)
+        if known is None:
+            return
+        if event.how == "inside":
+            known.finished = False
+            return
+        self._forget_parts(event.identity)
+        self._try_again(known)
+        if event.how == "gone":
+            del self._instances[event.identity]
+            del self._places[_place(event.identity)][event.identity]
 
     # questions --------------------------------------------------------------------------------------------
 
@@ -169,7 +225,44 @@ class RunState:
     def finished(self, identity: str) -> Instance | None:
         """Return the step or round of that identity if it is finished, so that it is not done again."""
         known = self._instances.get(identity)
-        return known if known is not None and known.finished else None
+        return known if known is not None and known.finished and not known.withheld else None
+
+    def executed(self, place: str = "") -> int:
+        """Return how many executed steps the limit counts at a place: all of the run, or of a sub-recipe."""
+        return sum(map(self._executed, self._places.get(place, ())))
+
+    def _executed(self, identity: str) -> int:
+        if (done := self.finished(identity)) is not None:
+            return done.result.executed
+        return self._instances[identity].wasted.executed + sum(map(self.executed, _inner_places(identity)))
+
+    def has_parts(self, identity: str) -> bool:
+        """Tell whether anything inside a step or round has begun."""
+        return any(self._places.get(place) for place in _inner_places(identity))
+
+    def instances(self) -> Mapping[str, Instance]:
+        """Return every step and round that has begun, by its identity."""
+        return self._instances
+
+    def in_doubt(self) -> tuple[StepResult, ...]:
+        """Return the steps that may have done their work, unknown to us, and must not do it twice unasked."""
+        guarded = [identity for identity, known in self._instances.items() if not known.idempotent]
+        return tuple(
+            known.result
+            for identity, known in self._instances.items()
+            if any(identity == each or below(identity, each) for each in guarded) and self._may_be_done(known)
+        )
+
+    def _may_be_done(self, known: Instance) -> bool:
+        if known.finished and not known.withheld:
+            return False
+        holds_others = known.result.kind in HOLDERS or self.has_parts(known.result.identity)
+        waits_for_its_next_attempt = known.due > 0 and known.process is None
+        return not holds_others and not waits_for_its_next_attempt
+
+    def gates(self) -> Mapping[str, Gate]:
+        """Return every gate that was reached, by its identity."""
+        return self._gates
 
     def gate(self, identity: str) -> Gate | None:
         return self._gates.get(identity)
@@ -179,11 +272,17 @@ class RunState:
         known = self._instances.get(identity)
         return what in (known.warnings if known else self._loose.get(identity, ()))
 
+    def told(self, identity: str, what: str) -> bool:
+        """Tell whether this step has given this warning anywhere: in another round or another call."""
+        return bool(self._tellers.get((_step_name(identity), what)))
+
     def complete(self, own: StepResult) -> StepResult:
         """Return the result of an instance with its parts, its warnings and everything that it used."""
         known = self._instances.get(own.identity)
         parts = self._parts(own.identity)
         wasted = known.wasted if known else NOTHING_SPENT
+        if not parts and wasted is NOTHING_SPENT and not (known and known.warnings):
+            return own  # as most steps are
         spent = total((wasted, Spending.of(own), *(Spending.of(part) for part in parts)))
         warnings = tuple(known.warnings) if known else ()
         return replace(own, children=parts, warnings=warnings, **spent.fields())
@@ -220,6 +319,11 @@ def _place(identity: str) -> str:
     """Return the prefix of an identity: `""`, `deploy/` for a sub-recipe or body, `each[` for rounds."""
     mark = "[" if identity.endswith("]") else "/"
     return identity[: identity.rfind(mark) + 1]
+
+
+def _step_name(identity: str) -> str:
+    """Return the id of a step, whichever round or call of it is meant."""
+    return identity.rpartition("/")[2].partition("[")[0]
 
 
 def _inner_places(identity: str) -> tuple[str, str]:

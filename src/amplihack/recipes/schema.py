@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from amplihack.documents.durations import SCHEMA as DURATION
 from amplihack.recipes.fields import TABLES, Field, FieldTable, Shape
 
 _SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean"]}
@@ -12,6 +13,8 @@ _WHOLE: dict[str, Any] = {"type": "integer", "minimum": 0}
 _NUMBER: dict[str, Any] = {"type": "number", "minimum": 0}
 _TEMPLATE: dict[str, Any] = {"type": "string", "pattern": r"\{\{.*\}\}"}
 
+_DURATION: dict[str, Any] = {"anyOf": [_NUMBER, {"type": "string", "pattern": DURATION}]}
+
 _SHAPES: dict[Shape, dict[str, Any]] = {
     "text": _SCALAR,
     "template": _SCALAR,
@@ -19,7 +22,9 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
     "flag": {"type": "boolean"},
     "count": _WHOLE,
     "number": _NUMBER,
-    "seconds": {"anyOf": [_NUMBER, _TEMPLATE]},
+    "duration": _DURATION,
+    "seconds": {"anyOf": [*_DURATION["anyOf"], _TEMPLATE]},
+    "milliseconds": {"anyOf": [_WHOLE, {"type": "string", "pattern": DURATION}]},
     "attempts": {"anyOf": [{"type": "integer", "minimum": 1}, _TEMPLATE]},
     "words": {"type": "array", "items": _SCALAR},
     "map": {"type": "object"},

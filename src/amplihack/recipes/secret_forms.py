@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from urllib.parse import quote, quote_plus
 
 from amplihack.patterns import pattern
+from amplihack.recipes.secret_spellings import encoded, escaped
 from amplihack.recipes.values import Value, to_text
+from amplihack.recipes.wrapped_secrets import MASK, Wraps
 
-MASK = "***"
 _SHORTEST_GUESS = 8  # a shorter text that nobody declared secret is more likely an ordinary word
-_MOST_LINES = 256  # of one secret; a private key has some fifty
-_SHORTEST_NUMBER = 4  # masking every "5" in every line would hide nothing and spoil everything
+_MOST_LINES = 1_000  # of one secret; a private key has some fifty
+SHORT = 4  # characters: masking every "5" in every line hides little and spoils much
+_LONG = 65_536  # characters: nobody puts more of them into a URL
+_MARKS = "\\%&'"  # what an escaped form contains: a text without them needs no look for it
 
 _KEY_NAME = pattern(
     r"PASSWORD|PASSWD|PASSPHRASE|APIKEY|(?:^|_)(?:SECRETS?|CREDENTIALS?|PRIVATE_KEY|ACCESS_KEY|API_KEY)(?:_|$)"
@@ -21,6 +22,7 @@ _KEY_NAME = pattern(
 )
 _PLACE_NAME = pattern(r"(?:_|^)(?:FILE|PATH|DIR|DIRECTORY|SOCK|SOCKET|URL|URI|HOST|ENDPOINT)$")
 _URL_PASSWORD = pattern(r"://[^/\s:@]*:([^/\s@]+)@")
+_WORD = pattern(r"[\w.]*\w")
 _COLOUR = pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 
@@ -41,64 +43,93 @@ def secret_values(environment: Mapping[str, str]) -> Iterator[str]:
 def forms(secret: str) -> Iterator[str]:
     """Yield every form in which the secret may appear in a text."""
     for whole in {secret, secret.strip()}:
-        yield from _spellings(whole)
+        if len(whole) > _LONG:
+            yield from (whole, json.dumps(whole)[1:-1], json.dumps(whole, ensure_ascii=False)[1:-1])
+            continue
+        yield from escaped(whole)
+        if len(whole) >= SHORT:
+            yield from encoded(whole)
     # Output is masked line by line, so a key of several lines never appears in one piece.
     lines = [line.strip() for line in secret.splitlines()[:_MOST_LINES]]
     for line in lines if len(lines) > 1 else []:
         if len(line) >= _SHORTEST_GUESS:
-            yield from _spellings(line)
+            yield from escaped(line)
 
 
-def _spellings(text: str) -> Iterator[str]:
-    yield text
-    yield json.dumps(text)[1:-1]
-    yield json.dumps(text, ensure_ascii=False)[1:-1]
-    # As a shell quotes it inside single quotes.
-    yield text.replace("'", "'\\''")
-    data = text.encode("utf-8", "surrogatepass")
-    yield quote(data, safe="")
-    yield quote(data)
-    yield quote_plus(data)
-    if text:
-        yield from _encoded(data)
+class KnownForms:
+    """Every form of every secret, ready to be looked for."""
+
+    def __init__(self) -> None:
+        self._all: set[str] = set()
+        self._by_mark: dict[str, list[str]] = {}  # by the sign that a text must contain; none for most
+        self._numbers: set[str] = set()  # too short to be masked inside words and other numbers
+        self._wraps = Wraps()
+
+    def __bool__(self) -> bool:
+        return bool(self._all or self._numbers)
+
+    def __contains__(self, text: str) -> bool:
+        return text in self._all or text.lstrip("-") in self._numbers
+
+    def learn(self, value: Value) -> None:
+        """Treat every text and number inside the value as secret."""
+        found = list(leaves(value))
+        self._numbers |= {to_text(each).lstrip("-") for each in found if _is_short_number(each)}
+        self.add(to_text(each) for each in found if not _is_short_number(each))
+
+    def add(self, secrets: Iterable[str]) -> None:
+        new = {form for each in secrets for form in forms(each) if form and not form.isspace()} - self._all
+        self._all |= new
+        for form in new:
+            mark = next((sign for sign in _MARKS if sign in form), "")
+            self._by_mark.setdefault(mark, []).append(form)
+            if not mark:
+                self._wraps.add((form,))
+
+    def mask(self, text: str) -> str:
+        """Return the text with all forms masked, also where line breaks or the ends of the text cut them."""
+        # Looking for each form on its own is faster than one pattern of them all: most texts hold none.
+        likely = (form for mark, each in self._by_mark.items() if mark in text for form in each)
+        found = [form for form in likely if form in text]
+        if len(found) == 1:
+            text = text.replace(found[0], MASK)
+        elif found:
+            text = _mask_spans(text, _spans(text, found))
+        if any(number in text for number in self._numbers):
+            text = _WORD.sub(lambda word: MASK if word[0] in self._numbers else word[0], text)
+        return self.mask_wrapped(text)
+
+    def mask_wrapped(self, text: str) -> str:
+        """Return the text with those masked that line breaks or its ends cut. Lines stay lines."""
+        return self._wraps.mask(text)
 
 
-def _encoded(data: bytes) -> Iterator[str]:
-    """Yield the base64 of the bytes, alone and as part of something longer.
-
-    Three bytes become four characters, so the same bytes look different at each of three offsets. Characters
-    that contain bits of a neighbour are left out.
-    """
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
-        yield encode(data).decode("ascii")
-        for before in range(3):
-            whole = encode(b"\0" * before + data).decode("ascii")
-            face = whole[(before * 8 + 5) // 6 : (before + len(data)) * 8 // 6]
-            if len(face) >= _SHORTEST_GUESS:
-                yield face
-
-
-def mask(text: str, known: Iterable[str]) -> str:
-    """Return the text with all known forms masked."""
-    # Looking for each form on its own is faster than one pattern of them all: most texts hold none.
-    found = [form for form in known if form in text]
-    if len(found) == 1:
-        return text.replace(found[0], MASK)
-    return _mask_spans(text, _spans(text, found)) if found else text
-
-
-def texts_in(value: Value) -> Iterator[str]:
-    """Yield the texts inside a value. Booleans, null and short numbers are too common to be masked."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
+def leaves(value: Value) -> Iterator[Value]:
+    """Yield the texts and numbers inside a value. Booleans and null are too common to be masked."""
+    if isinstance(value, Mapping):
         for item in value.values():
-            yield from texts_in(item)
-    elif isinstance(value, Sequence):
+            yield from leaves(item)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
         for item in value:
-            yield from texts_in(item)
-    elif value is not None and not isinstance(value, bool) and len(to_text(value)) >= _SHORTEST_NUMBER:
-        yield to_text(value)
+            yield from leaves(item)
+    elif value is not None and not isinstance(value, bool):
+        yield value
+
+
+def weakness(value: Value) -> str:
+    """Return what is wrong with a secret that is too short to be masked well; nothing if it is not."""
+    if isinstance(value, str):
+        if 0 < len(value) < SHORT:
+            return f"has fewer than {SHORT} characters: they are masked wherever they appear"
+    elif isinstance(value, bool):
+        return "is true or false: it is masked as a variable, but not inside texts"
+    elif _is_short_number(value):
+        return f"has fewer than {SHORT} digits: it is masked inside texts only where it stands alone"
+    return ""
+
+
+def _is_short_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and len(to_text(value)) < SHORT
 
 
 def _spans(text: str, found: Iterable[str]) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 Secret are the variables that a recipe lists under `secrets`, whatever values they get, and the values of
 environment variables whose names look like keys. A secret is found as it is and as JSON, URLs, base64 and
-shell quoting write it. Each longer line of a secret counts as one.
+shell quoting write it, whole or cut into lines. Each longer line of a secret counts as one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from amplihack.recipes.events import (
+    AgentAsked,
     Event,
     GateDecided,
     GateReached,
@@ -22,14 +23,16 @@ from amplihack.recipes.events import (
     Retrying,
     RunFinished,
     RunStarted,
+    Staged,
     StepFinished,
     StepStarted,
     Warned,
 )
 from amplihack.recipes.model import Recipe, Step, every_step
 from amplihack.recipes.results import RunResult, StepResult
-from amplihack.recipes.secret_forms import MASK, forms, mask, secret_values, strip_colours, texts_in
+from amplihack.recipes.secret_forms import KnownForms, secret_values, strip_colours, weakness
 from amplihack.recipes.values import Value, tail, to_text
+from amplihack.recipes.wrapped_secrets import MASK
 from amplihack.records import replace
 
 _QUOTED = 8_000  # bytes from the end of a step's output that its error may quote
@@ -49,11 +52,13 @@ class Redactor:
     ) -> None:
         """Begin with the variables of the run in `values`; only those named in `names` are secret."""
         self._names: set[str] = set(names)
-        self._forms: dict[str, None] = {}  # longest first
+        self._forms = KnownForms()
         self._seen: dict[str, Value] = dict(values or {})  # a sub-recipe may call one of them secret later
         self._writers: set[_StepName] = set()
+        self._weak: dict[str, str] = {}  # secrets that cannot be masked well, and why
+        self._told: set[str] = set()
         self._hidden: set[str] = set()  # identities of steps whose output is a secret
-        self._add(list(secret_values(environment or {})))
+        self._forms.add(secret_values(environment or {}))
         self._learn_seen(self._names)
 
     # learning ---------------------------------------------------------------------------------------------
@@ -73,23 +78,27 @@ class Redactor:
     def learn(self, name: str, value: Value) -> None:
         """Treat the variable `name`, and every text inside `value`, as secret from now on."""
         self._names.add(name)
-        self._add(list(texts_in(value)))
+        self._forms.learn(value)
+        if name not in self._told and (why := weakness(value)):
+            self._weak[name] = why
+
+    def weak(self) -> list[str]:
+        """Return what to say about secrets that cannot be masked well, each once."""
+        if not self._weak:
+            return []
+        found = [f"the secret '{name}' {why}" for name, why in self._weak.items()]
+        self._told |= self._weak.keys()
+        self._weak = {}
+        return found
 
     def _secret_step(self, step: Step) -> bool:
         collected = step.loop.collect if step.loop else None
         return step.result_name in self._names or collected in self._names
 
     def _learn_seen(self, names: Iterable[str]) -> None:
-        for name in names:
+        for name in sorted(names):
             if name in self._seen:
                 self.learn(name, self._seen[name])
-
-    def _add(self, secrets: Sequence[str]) -> None:
-        new = {form for secret in secrets for form in forms(secret) if form and not form.isspace()}
-        if not new <= self._forms.keys():
-            # Longest first: masking a part of a secret first would leave the rest of it readable.
-            known = sorted(new | self._forms.keys(), key=lambda form: (-len(form), form))
-            self._forms = dict.fromkeys(known)
 
     # masking ----------------------------------------------------------------------------------------------
 
@@ -97,10 +106,10 @@ class Redactor:
         """Return the text with every secret masked. If colour codes split a secret, they are removed."""
         if not text or not self._forms:
             return text
-        masked = mask(text, self._forms)
+        masked = self._forms.mask(text)
         if "\x1b" in masked:
             plain = strip_colours(masked)
-            without = mask(plain, self._forms)
+            without = self._forms.mask(plain)
             return masked if without == plain else without
         return masked
 
@@ -122,10 +131,8 @@ class Redactor:
 
     def redact_step(self, result: StepResult) -> StepResult:
         """Return the result without secrets. The output of a step that writes a secret is masked whole."""
-        hidden = self._is_hidden(result.identity)
-        if hidden and result.status == "failed":
-            self._add([result.output, tail(result.output, _QUOTED)])  # its error may quote what it printed
-        show = _masked if hidden else self.redact_text
+        self._notice_quoted(result)
+        show = _masked if self._is_hidden(result.identity) else self.redact_text
         masked = {
             "output": show(result.output),
             "stderr": show(result.stderr),
@@ -149,31 +156,62 @@ class Redactor:
             summary=self.redact_text(result.summary),
         )
 
+    def notice(self, event: Event) -> None:
+        """Learn what an event says about secret variables, though nobody may hear it."""
+        match event:
+            case OutputStored():
+                self._seen.update(event.values)
+                self._learn_seen(self._names & event.values.keys())
+            case StepStarted():
+                if (event.recipe, event.step_id) in self._writers:
+                    self._hidden.add(event.identity)
+            case StepFinished(result) | IterationFinished(result):
+                self._notice_quoted(result)
+            case RecipeEntered():
+                for name, value in event.secrets.items():
+                    self.learn(name, value)
+            case IterationStarted(item=item):
+                for name in self._names & item.keys():
+                    self.learn(name, item[name])
+            case _:
+                pass
+
+    def _notice_quoted(self, result: StepResult) -> None:
+        """Learn the secret output of a failed step: its error, and that of those around it, may quote it."""
+        if result.status == "failed" and self._is_hidden(result.identity):
+            self._forms.add([result.output, tail(result.output, _QUOTED)])
+
     def redact_event(self, event: Event) -> Event:
         """Return the event without secrets, and learn what it says about secret variables.
 
         Names from the recipe's own text (ids, identities, recipes) stay as they are.
         """
+        self.notice(event)
+        if not (self._names or self._forms or self._hidden):  # nothing is secret, as in most runs
+            return event
         match event:
-            case RunStarted() | IterationStarted():
-                return event
-            case RecipeEntered():
-                for name, value in event.secrets.items():
-                    self.learn(name, value)
-                return replace(event, secrets={})
-            case IterationFinished(result):
-                return IterationFinished(self.redact_step(result))
-            case RunFinished(result):
-                return RunFinished(self.redact_result(result))
             case StepStarted():
-                if (event.recipe, event.step_id) in self._writers:
-                    self._hidden.add(event.identity)
                 title = self._redact_title(event)
                 return event if title == event.title else replace(event, title=title)
-            case StepFinished():
-                return replace(event, result=self.redact_step(event.result))
+            case StepFinished(result) | IterationFinished(result):
+                masked = self.redact_step(result)
+                return event if masked is result else replace(event, result=masked)
             case OutputStored():
-                return self._stored(event)
+                return replace(
+                    event,
+                    values=self._redact_values(event.values),
+                    ledger=self._redact_values(event.ledger),
+                )
+            case LinesPrinted():
+                return self._printed(event)
+            case RunStarted():
+                return event
+            case IterationStarted(item=item):
+                return replace(event, item=self._redact_values(item)) if item else event
+            case RecipeEntered():
+                return replace(event, secrets={})
+            case RunFinished(result):
+                return RunFinished(self.redact_result(result))
             case Retrying():
                 return replace(event, reason=self.redact_text(event.reason))
             case GateReached():
@@ -182,26 +220,23 @@ class Redactor:
                 return replace(event, message=self.redact_text(event.message))
             case Warned():
                 return replace(event, what=self.redact_text(event.what))
-            case LinesPrinted():
-                return self._printed(event)
+            case AgentAsked():
+                return replace(event, prompt=self.redact_text(event.prompt))
+            case Staged():
+                return replace(event, files=self._redact_all(event.files))
             case _:
                 assert_never(event)
 
     def _printed(self, event: LinesPrinted) -> LinesPrinted:
-        hidden = self._is_hidden(event.identity)
-        if not hidden and (text := "\n".join(event.lines)) == self.redact_text(text):
+        if self._is_hidden(event.identity):
+            return replace(event, lines=tuple(map(_masked, event.lines)))
+        if (text := "\n".join(event.lines)) == self.redact_text(text):
             return event  # most output holds no secret, and one look at all of it is faster than many
-        show = _masked if hidden else self.redact_text
-        return replace(event, lines=tuple(show(line) for line in event.lines))
+        lines = self._forms.mask_wrapped(text).split("\n")
+        return replace(event, lines=tuple(map(self.redact_text, lines)))
 
     def _redact_title(self, event: StepStarted) -> str:
         return event.title if event.title == event.step_id else self.redact_text(event.title)
-
-    def _stored(self, event: OutputStored) -> OutputStored:
-        self._seen.update(event.values)
-        self._learn_seen(self._names & event.values.keys())
-        masked = self._redact_values(event.values)
-        return replace(event, values=masked, ledger=self._redact_values(event.ledger))
 
     def _is_hidden(self, identity: str) -> bool:
         return bool(self._hidden) and (

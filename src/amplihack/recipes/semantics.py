@@ -31,10 +31,12 @@ from amplihack.recipes.values import KeyPath, Missing, Value, from_json
 APPROVAL_MESSAGE: Final = "_approval_message"
 LOOP_INDEX: Final = "_loop_index"
 LOOP_ITERATION: Final = "_loop_iteration"
+LOOP: Final = "loop"  # what a round knows about its loop; a variable of this name hides it
 BUILT_IN: Final = frozenset(
     {"recipe", "session", "step", "stage", "steps", "parameters", "inputs", APPROVAL_MESSAGE}
 )
 RESERVED: Final = frozenset({"recipe", "session", "step"})  # in the other dialect no result may be called so
+STEP_FACTS: Final = ("status", "output", "result", "outputs", "exit_code", "error")  # of `steps.ID`
 HOOK_NAMES: Final = frozenset({"step_id", "step_type", "step_status", "step_error", "recipe_name"})
 
 
@@ -130,6 +132,11 @@ def writes(step: Step) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def names_of_steps(recipe: Recipe) -> frozenset[str]:
+    """Return every name that a step of the recipe sets by its own fields, whether it is kept or not."""
+    return frozenset(name for step in every_step(recipe.steps) for name in writes(step))
+
+
 def kept_of_rounds(step: Step, names: Iterable[str]) -> list[str]:
     """Return those of the names set in the rounds of a step that still exist after its loop."""
     if rounds_are_apart(step):
@@ -170,6 +177,38 @@ def loop_names(loop: Loop) -> tuple[str, ...]:
     return (loop.over.name,) if isinstance(loop.over, Foreach) else (LOOP_INDEX, LOOP_ITERATION)
 
 
+_EVERY_ROUND: Final = ("index", "index0", "first", "depth", "parent")
+LOOP_FACTS: Final = (*_EVERY_ROUND, "item", "last", "length", "revindex", "revindex0")
+
+
+def loop_facts(loop: Loop) -> tuple[str, ...]:
+    """Return the members of `loop` in the rounds of a loop: only a list has an end that is known."""
+    return LOOP_FACTS if isinstance(loop.over, Foreach) else _EVERY_ROUND
+
+
+def round_facts(index: int, items: Sequence[Value] | None, around: Value) -> dict[str, Value]:
+    """Return what `loop` holds in one round; `index` counts from 0, `around` is `loop` outside of it."""
+    outer = around if isinstance(around, Mapping) else {}
+    depth = outer.get("depth")
+    facts: dict[str, Value] = {
+        "index": index + 1,
+        "index0": index,
+        "first": index == 0,
+        "depth": depth + 1 if isinstance(depth, int) else 1,
+        "parent": dict(outer) or None,
+    }
+    if items is None:
+        return facts
+    left = len(items) - index
+    counted = {"length": len(items), "last": left == 1, "revindex": left, "revindex0": left - 1}
+    return {**facts, "item": items[index], **counted}
+
+
+def too_long(items: int, loop: Loop) -> str:
+    """Return why a list is refused that has more items than the loop may have rounds."""
+    return f"the list has {items} items; max_iterations allows {loop.max_iterations}"
+
+
 def every_loop_name(recipe: Recipe) -> frozenset[str]:
     """Return the names that any loop of the recipe sets for its rounds."""
     return frozenset(name for step in every_step(recipe.steps) if step.loop for name in loop_names(step.loop))
@@ -183,6 +222,8 @@ def list_path(text: str) -> KeyPath | None:
     found = find_placeholders(text)
     if not found:
         return tuple(text.split("."))
+    if found[0].constant is not None:
+        return None
     whole = len(found) == 1 and (found[0].start, found[0].end) == (0, len(text))
     return found[0].path if whole else None
 
@@ -210,10 +251,17 @@ def is_blank(value: Value) -> bool:
 
 def required_names(recipe: Recipe) -> frozenset[str]:
     """Return the names that a recipe requires and has no value for."""
+    elsewhere = {name for name, declared in recipe.declared.items() if declared.env}
+    without = frozenset(name for name in recipe.inputs - elsewhere if is_blank(recipe.context.get(name)))
+    return insisted_names(recipe) | without
+
+
+def insisted_names(recipe: Recipe) -> frozenset[str]:
+    """Return the names without which a recipe does not begin, and which have no value."""
     insisted = {name for name, rule in recipe.context_validation.items() if rule.strip() in INSISTING_RULES}
     required = {name for name, declared in recipe.declared.items() if declared.required}
     elsewhere = {name for name, declared in recipe.declared.items() if declared.env}
-    named = (insisted | required | recipe.inputs) - elsewhere
+    named = (insisted | required) - elsewhere
     return frozenset(name for name in named if is_blank(recipe.context.get(name)))
 
 
@@ -237,12 +285,13 @@ def rules_of(recipe: Recipe) -> Rules:
 # Limits -----------------------------------------------------------------------------------------------
 
 DEFAULT_DEPTH: Final = 6
+DEEPEST: Final = 50  # levels of sub-recipes, whatever a recipe allows: Python's stack has an end
 DEFAULT_STEPS: Final = 200
 
 
 def depth_limit(recipe: Recipe) -> int:
     """Return how many levels of sub-recipes may stand below a recipe that is run by itself."""
-    return DEFAULT_DEPTH if recipe.limits.max_depth is None else recipe.limits.max_depth
+    return DEFAULT_DEPTH if recipe.limits.max_depth is None else min(recipe.limits.max_depth, DEEPEST)
 
 
 def step_limit(recipe: Recipe) -> int:

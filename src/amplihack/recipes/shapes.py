@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
+from amplihack.documents.durations import EXPECTED, seconds_in
 from amplihack.documents.suggest import closest
 from amplihack.errors import ConditionError
 from amplihack.patterns import pattern
@@ -17,16 +18,20 @@ from amplihack.recipes.values import Value
 
 Read: TypeAlias = "bool | int | float | str | Text | Test | tuple[str, ...] | dict[str, Value] | Node | None"
 
+_MOST = 10**15  # of anything that is counted; larger ones do not fit into other numbers
 _WHOLE = pattern(r"[0-9]+")
+_MILLISECONDS = "a whole number of milliseconds, or a duration such as 5s"
+_FLAGS = ("true", "false")
+_WORDS = (*_FLAGS, "yes", "no", "on", "off")  # without quotes, as people write them in YAML
 _DECIMAL = pattern(r"[0-9]+(\.[0-9]+)?")
 
 
 class Unreadable(Exception):  # noqa: N818 - a signal between these two functions and their caller
     """The node does not have the field's shape; the message completes "'timeout' …"."""
 
-    def __init__(self, why: str, offset: int = 0) -> None:
+    def __init__(self, why: str, offset: int = 0, fix: str = "") -> None:
         super().__init__(why)
-        self.offset = offset
+        self.offset, self.fix = offset, fix
 
 
 def read_field(node: Node, field: Field) -> Read:
@@ -60,26 +65,27 @@ def _condition(node: Node, _field: Field) -> Read:
         return Test(parse_condition(scalar.text.strip()), Text(scalar.text, scalar))
     except ConditionError as error:
         indent = len(scalar.text) - len(scalar.text.lstrip())
-        raise Unreadable(f"cannot be read: {error.what}", error.column + indent) from error
+        raise Unreadable(f"cannot be read: {error.what}", error.column + indent, error.fix) from error
 
 
 def _flag(node: Node, _field: Field) -> Read:
     scalar = _scalar(node, "true or false")
-    if scalar.text in ("true", "True", "TRUE"):
-        return True
-    if scalar.text in ("false", "False", "FALSE"):
-        return False
+    word = scalar.text.lower()
+    known = _WORDS if scalar.style == "plain" else _FLAGS
+    if word in known and scalar.text in (word, word.upper(), word.title()):
+        return word in ("true", "yes", "on")
     raise Unreadable("should be true or false")
 
 
 def _count(node: Node, _field: Field) -> Read:
     scalar = _scalar(node, "a whole number, 0 or more")
     value = scalar.value
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST:
         return value
     if scalar.style == "quoted" and _WHOLE.fullmatch(scalar.text) and len(scalar.text) < 10:
         return int(scalar.text)
-    raise Unreadable("should be a whole number, 0 or more")
+    large = isinstance(value, int) and value >= _MOST
+    raise Unreadable("should be a whole number, 0 or more" + (", of at most 15 digits" if large else ""))
 
 
 def _number(node: Node, _field: Field) -> Read:
@@ -101,10 +107,30 @@ def _as_float(scalar: Scalar) -> float:
         return math.inf
 
 
+def _duration(node: Node, field: Field) -> Read:
+    scalar = _scalar(node, EXPECTED)
+    if isinstance(scalar.value, int) and not isinstance(scalar.value, bool):
+        return _number(node, field)  # `0x10` is one as well
+    seconds = seconds_in(scalar.text)
+    if seconds is None:
+        raise Unreadable(f"should be {EXPECTED}")
+    return seconds
+
+
 def _seconds(node: Node, field: Field) -> Read:
     if isinstance(node, Scalar) and "{{" in node.text:
         return node.text
-    return _number(node, field)
+    return _duration(node, field)
+
+
+def _milliseconds(node: Node, _field: Field) -> Read:
+    scalar = _scalar(node, _MILLISECONDS)
+    if _WHOLE.fullmatch(scalar.text) and len(scalar.text) < 10:
+        return int(scalar.text)
+    seconds = None if scalar.text.isdecimal() else seconds_in(scalar.text)
+    if seconds is None or isinstance(scalar.value, float):
+        raise Unreadable(f"should be {_MILLISECONDS}")
+    return round(seconds * 1000)
 
 
 def _attempts(node: Node, field: Field) -> Read:
@@ -158,7 +184,7 @@ def _items(node: Node, _field: Field) -> Read:
 
 def _width(node: Node, field: Field) -> Read:
     if isinstance(node, Scalar):
-        if node.text.lower() in ("true", "false"):
+        if node.text.lower() in _WORDS:
             return _flag(node, field)
         if "{{" in node.text:
             return node.text
@@ -184,7 +210,9 @@ _READERS: dict[Shape, Callable[[Node, Field], Read]] = {
     "flag": _flag,
     "count": _count,
     "number": _number,
+    "duration": _duration,
     "seconds": _seconds,
+    "milliseconds": _milliseconds,
     "attempts": _attempts,
     "words": _words,
     "map": _map,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import TypeAlias
 
 from amplihack.patterns import pattern
@@ -22,8 +23,9 @@ class Missing:
 
 MISSING = Missing()
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 DEEPEST = 100  # levels of lists and maps in a value that comes from outside
+_TYPED = pattern(r"[ \t\n\r]*[{\[0-9tfn-]")  # how JSON begins, except for a text
+_TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
 _INDEX = pattern(r"-?[0-9]{1,9}")
 
 
@@ -56,11 +58,18 @@ def to_text(value: Value | Missing) -> str:
 
 
 def to_json(value: Value) -> str:
-    """Return compact JSON with sorted keys; integers have no point, floats always have one."""
+    """Return compact JSON with the keys in their order; integers have no point, floats always have one."""
+    if type(value) is int:  # no bool: the most common kind after text needs no encoder
+        return str(value)
     try:
-        return _ENCODER.encode(value)
+        return _encoder().encode(value)
     except (ValueError, TypeError):  # a number without end, or a map that is no dict
-        return _ENCODER.encode(_finite(value))
+        return _encoder().encode(_finite(value))
+
+
+@cache  # made on first use: most checks of a recipe need no JSON
+def _encoder() -> json.JSONEncoder:
+    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _finite(value: Value) -> Value:
@@ -73,12 +82,25 @@ def _finite(value: Value) -> Value:
     return value
 
 
+def to_bytes(text: str) -> bytes:
+    """Return the text as UTF-8, also bytes that were no text and halves of surrogate pairs."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 def from_json(text: str) -> Value:
     """Parse strict JSON: no NaN or Infinity, no huge number, no extreme depth. Raises ValueError."""
-    value: Value = json.loads(text, parse_constant=_refuse, parse_float=_float)
+    if text.startswith("\ufeff"):
+        raise ValueError("it begins with a byte order mark")
+    try:
+        value: Value = _DECODER.decode(text)
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
     # Counting brackets first is cheap, and most texts have few.
     if text.count("[") + text.count("{") > DEEPEST and _deeper_than(DEEPEST, value):
-        raise ValueError(f"it is nested more than {DEEPEST} levels deep")
+        raise ValueError(_TOO_DEEP)
     return value
 
 
@@ -106,17 +128,22 @@ def _float(text: str) -> float:
     return number
 
 
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_float)
+
+
 def typed(text: str) -> Value:
     """Return the value that an output or `--set` text stands for; a number only if nothing is lost.
 
     `true`, `42`, `{"a": 1}` become values; `1.10`, `4e5`, `007` and 30-digit ids stay text.
     """
+    if not _TYPED.match(text):
+        return text
     try:
         value = from_json(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         return text
     # A number that would print differently (1.10, 4e5) has lost something: the text is kept.
-    if isinstance(value, str) or (_is_number(value) and json.dumps(value) != text.strip()):
+    if isinstance(value, str) or (_is_number(value) and to_json(value) != text.strip()):
         return text
     return value
 
@@ -129,6 +156,12 @@ def one_line(text: str, width: int = 200) -> str:
     """Return the text on one line of at most `width` characters; an ellipsis marks a cut."""
     line = " ".join(text.split())
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """Return the first names in one line, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def truncate(text: str, limit: int) -> str:

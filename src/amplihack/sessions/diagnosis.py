@@ -51,10 +51,14 @@ class ToolIndex(TypedDict):
 
 
 class _Round(Record):
-    """The round of each entry, and the results after which the assistant never spoke."""
+    """The round of each entry, and the results after which the assistant never spoke.
+
+    `at_end` is the last result of a round that is still open: a session may go on from there.
+    """
 
     of: tuple[int, ...]
     unanswered: tuple[int, ...]
+    at_end: int | None = None
 
 
 def build_tool_index(entries: Sequence[Message]) -> ToolIndex:
@@ -73,10 +77,13 @@ def diagnose_transcript(entries: Sequence[Message]) -> DiagnosisResult:
     """Tell whether a provider would accept these messages, and if not, why."""
     rounds = _rounds(entries)
     answered = {found for entry in entries for found in results_of(entry)}
-    unmet = [call.id for calls in _unmet(entries, rounds).values() for call in calls]
+    lost = _unmet(entries, rounds)
+    unmet = [call.id for calls in lost.values() for call in calls]
     orphaned = list(dict.fromkeys(call for call in unmet if call not in answered))
     misplaced = list(dict.fromkeys(call for call in unmet if call in answered))
     incomplete = [_incomplete(entries, index) for index in rounds.unanswered]
+    if rounds.at_end is not None and _is_cut_short(rounds, lost):
+        incomplete.append(_incomplete(entries, rounds.at_end))
     found = {
         "missing_tool_results": orphaned,
         "ordering_violation": misplaced,
@@ -108,7 +115,8 @@ def repair_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) ->
             if index in unmet:
                 missing[len(kept)] = unmet[index]
             kept.append(remaining)
-    return _closed(answer_calls(kept, missing, _LOST))
+    closed = _closed(answer_calls(kept, missing, _LOST))
+    return [*closed, closing_message()] if _is_cut_short(rounds, unmet) else closed
 
 
 def rewind_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) -> list[Message]:
@@ -136,7 +144,7 @@ def _rounds(entries: Sequence[Message]) -> _Round:
                 unanswered.append(last_result)
             number, last_result = number + 1, None
         numbers.append(number)
-    return _Round(tuple(numbers), tuple(unanswered))
+    return _Round(tuple(numbers), tuple(unanswered), last_result)
 
 
 def _unmet(entries: Sequence[Message], rounds: _Round) -> dict[int, list[ToolCall]]:
@@ -148,6 +156,11 @@ def _unmet(entries: Sequence[Message], rounds: _Round) -> dict[int, list[ToolCal
         if calls:
             unmet[index] = calls
     return unmet
+
+
+def _is_cut_short(rounds: _Round, unmet: dict[int, list[ToolCall]]) -> bool:
+    """Tell whether the last round ends with calls that were never answered, so that it cannot go on."""
+    return any(rounds.of[index] == rounds.of[-1] for index in unmet)
 
 
 def _strays(entries: Sequence[Message], rounds: _Round) -> dict[int, set[str]]:

@@ -109,6 +109,8 @@ def _unmet(
 ) -> MountPlan:
     if providers and preferences and warn is not None:
         wished = ", ".join(f"{wish.provider}/{wish.model}" for wish in preferences)
-        there = ", ".join(str(entry.get("id") or entry.get("module")) for entry in providers)
+        there = ", ".join(
+            str(entry.get("id") or entry.get("instance_id") or entry.get("module")) for entry in providers
+        )
         warn(f"No preferred providers found: wished for {wished}; the mount plan has {there}")
     return mount_plan

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 
 from amplihack.recipes.ports import Decision
+from amplihack.records import replace
+from amplihack.system.home import login_name
 
 
 class Nobody:
@@ -31,7 +33,7 @@ class PersonAtTerminal:
                 sys.stderr.flush()
                 decision = _decision(await _line())
                 if decision is not None:
-                    return decision
+                    return replace(decision, by=login_name())
                 sys.stderr.write("Please answer yes or no.\n")
         finally:
             self._after()

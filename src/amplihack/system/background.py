@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from amplihack.recipes.events import below
 from amplihack.recipes.ports import LeftRunning
 from amplihack.system.process_marks import command_after, run_mark, step_of
 from amplihack.system.process_table import TABLE, Member, command_of, marks_of, tree
 from amplihack.system.process_tree import HURRY, end_tree, group_alive
+from amplihack.system.readiness import Readiness
 from amplihack.system.spawn import GRACE, ProcessError
 from amplihack.system.undisturbed import undisturbed
+
+OnStart: TypeAlias = Callable[[str, int], None]  # the step, and the process
 
 _MOMENT = 0.2  # seconds that those get which are just ending when the run ends
 _open: dict[str, Background] = {}
@@ -24,12 +28,24 @@ _open: dict[str, Background] = {}
 class Background:
     """The background processes of one run. All of them start with `environment`."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._mark = run_mark(environment)
+    def __init__(self, environment: Mapping[str, str], on_start: OnStart | None = None) -> None:
+        self._mark, self._on_start = run_mark(environment), on_start
         self._groups: dict[int, str] = {}  # what is known without /proc: leaders, and their steps
         self._pipes: list[Callable[[], None]] = []
+        self._readiness: Readiness | None = None
         if self._mark:
             _open[self._mark] = self
+
+    def readiness(self) -> Readiness:
+        """Return what watches the processes of this run."""
+        if self._readiness is None:
+            self._readiness = Readiness()
+        return self._readiness
+
+    def started(self, pid: int, step: str) -> None:
+        """Tell who wants to know that a process of the run has started."""
+        if self._on_start is not None:
+            self._on_start(step, pid)
 
     def take(self, leader: int, step: str, close_pipes: Callable[[], None]) -> None:
         """Take over what an exited process left running."""
@@ -45,6 +61,8 @@ class Background:
         finally:
             for close in self._pipes:
                 close()
+            if self._readiness is not None:
+                self._readiness.close()
 
     async def end_step(self, step: str, *, grace: float = GRACE) -> None:
         """End what a step, and the steps inside it, left running."""
@@ -65,7 +83,9 @@ class Background:
         while (left := tuple(self._left())) and clock() < deadline and not HURRY.is_set():  # noqa: ASYNC110
             await asyncio.sleep(_MOMENT / 10)  # what is just ending need not be told
         if left and not await self._ended(grace):
-            raise ProcessError("processes that steps left in the background do not end")
+            raise ProcessError(
+                "processes that steps left in the background do not end", fix="end them with `kill -9`"
+            )
         return left
 
     async def _ended(self, grace: float) -> bool:

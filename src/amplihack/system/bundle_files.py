@@ -72,15 +72,19 @@ def _kind_of(path: str) -> str:
     return "file" if stat.S_ISREG(mode) else "directory" if stat.S_ISDIR(mode) else ""
 
 
+def _is_there(path: Path) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that is too long
+
+
 def _read(path: Path) -> FileText | Unreadable:
     try:
         if not os.access(path, os.R_OK):
-            return "permission_error" if path.exists() else "not_found"
+            return "permission_error" if _is_there(path) else "not_found"
     except ValueError:
         return "not_found"  # a NUL in the path
     try:
         data = read_bytes(path, limit=_LARGEST, kind="File")
         content = data.decode("utf-8-sig")
     except (AmplihackError, UnicodeDecodeError):
-        return "unsupported" if path.exists() else "not_found"
+        return "unsupported" if _is_there(path) else "not_found"
     return FileText(content, hashlib.sha256(data).hexdigest())

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from amplihack.bundles.context_files import is_within
 from amplihack.bundles.errors import BundleDependencyError, BundleNotFoundError, Subject, error_from
 from amplihack.bundles.include_graph import Node
 from amplihack.bundles.lock import BundleLock, Drift, LockEntry, drift, make_lock, print_lock, read_lock
@@ -14,6 +13,7 @@ from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_sources import module_sources
 from amplihack.bundles.ports import FileText
 from amplihack.bundles.prompt import Prompt
+from amplihack.bundles.reach import is_within
 from amplihack.bundles.tree import leaves
 from amplihack.bundles.uris import parse_uri, shown, without_fragment
 from amplihack.errors import AmplihackError

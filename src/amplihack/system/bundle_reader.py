@@ -13,9 +13,12 @@ from amplihack.bundles.errors import BundleDependencyError, BundleError, BundleL
 from amplihack.bundles.include_graph import Checkout, Node
 from amplihack.bundles.includes import BUNDLE_FILES
 from amplihack.bundles.lock import pinned
+from amplihack.bundles.model import Bundle
+from amplihack.bundles.module_sources import repair_sources
+from amplihack.bundles.reach import ESCAPES, NO_DOWNLOADS, Download, Reach
 from amplihack.bundles.roots import Root, root_directories, standing
-from amplihack.bundles.uris import canonical, parse_uri, shown, without_fragment
-from amplihack.errors import AmplihackError
+from amplihack.bundles.uris import address_inside, canonical, parse_uri, shown, without_fragment
+from amplihack.errors import AmplihackError, Location, Problem
 from amplihack.records import Record, field, replace
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import read_bytes
@@ -100,24 +103,58 @@ class BundleReader(Record, frozen=False):
         checkout = Checkout(
             str(source.source_root), source.kind == "local", source.commit or "", source.sha256 or ""
         )
+        reach = self._reach(uri, checkout)
         file = self._bundle_file(str(source.active_path), uri)
+        self._require_reachable(file, reach, uri)
         decoded = self._decode(file)
+        told = [*decoded.judged(strict=self.strict)]
         own = decoded.bundle if self.tolerant else decoded.checked(strict=self.strict)
-        above = self._root_above(file, checkout.root)
+        own = self._with_namespace_inside(own, reach, told)
+        above = self._root_above(file, checkout.root, reach)
         where = standing(own.name, own.base_path or "", own.namespace_root, above)
+        repaired = repair_sources(own, checkout.root, self.files)
         placed = replace(
-            own,
+            repaired.bundle,
             source_base_paths=MappingProxyType(dict(where.source_base_paths)),
             lineage=replace(own.lineage, uri=shown(uri)),
+            reach=reach,
         )
         key = self._key(uri, file, checkout)
-        return Node(key, uri, file, placed, checkout, where, above, decoded.judged(strict=self.strict))
+        return Node(key, uri, file, placed, checkout, where, above, (*told, *repaired.problems))
+
+    def _reach(self, uri: str, checkout: Checkout) -> Reach:
+        """Return what the text in a source may name: anything, unless it was downloaded."""
+        if checkout.is_local and not self.sources.has_cached(Path(checkout.root)):
+            return NO_DOWNLOADS
+        parsed = parse_uri(uri)
+        return Reach({checkout.root: Download(networked=parsed.is_remote or parsed.is_file)})
+
+    def _require_reachable(self, file: str, reach: Reach, uri: str) -> None:
+        """Raise BundleLoadError for a bundle file that is a link out of a downloaded source."""
+        if not reach.allows(file, file, self.files):
+            raise BundleLoadError(
+                f"{posixpath.basename(file)} is a link that leads out of {shown(without_fragment(uri))}",
+                fix="a downloaded bundle must hold its own files",
+                subject=Subject(uri=shown(uri), path=file),
+            )
+
+    def _with_namespace_inside(self, own: Bundle, reach: Reach, told: list[Problem]) -> Bundle:
+        """Return a bundle without a namespace root that leads out of its downloaded source."""
+        file = own.lineage.file
+        if own.namespace_root is None or self._is_namespace_inside(file, own.namespace_root, reach):
+            return own
+        what = f"`namespace_root: {own.namespace_root}` leads out of the downloaded bundle, and is ignored"
+        told.append(Problem(what, Location(file, 1, 1), "name a directory in it", "error", ESCAPES))
+        return replace(own, namespace_root=None)
+
+    def _is_namespace_inside(self, file: str, namespace_root: str, reach: Reach) -> bool:
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(file), namespace_root))
+        return reach.allows(file, place, self.files)
 
     def _key(self, uri: str, file: str, checkout: Checkout) -> str:
         if checkout.is_local:
             return f"file://{self.files.real(file) or file}"
-        inside = posixpath.relpath(file, checkout.root)
-        return f"{canonical(without_fragment(uri))}#subdirectory={inside}"
+        return canonical(address_inside(uri, posixpath.relpath(file, checkout.root)))
 
     def _bundle_file(self, path: str, uri: str) -> str:
         if self.files.is_file(path):
@@ -140,14 +177,17 @@ class BundleReader(Record, frozen=False):
             self._decoded[file] = decode_bundle(data, file)
         return self._decoded[file]
 
-    def _root_above(self, file: str, source_root: str) -> Root | None:
+    def _root_above(self, file: str, source_root: str, reach: Reach) -> Root | None:
         """Find the nearest root bundle above a nested one, in the same source."""
         for directory in root_directories(posixpath.dirname(file), source_root):
             for name in BUNDLE_FILES:
                 candidate = f"{directory}/{name}"
-                if self.files.is_file(candidate):
+                if self.files.is_file(candidate) and reach.allows(candidate, candidate, self.files):
                     root = self._decode(candidate).bundle
-                    return Root(root.name, directory, root.namespace_root)
+                    inside = root.namespace_root
+                    if inside is not None and not self._is_namespace_inside(candidate, inside, reach):
+                        inside = None
+                    return Root(root.name, directory, inside)
         return None
 
 

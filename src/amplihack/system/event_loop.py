@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import suppress
-from typing import Any, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn, TypeVar
 
 from amplihack.system.process_tree import HURRY
 
@@ -39,10 +39,33 @@ def run_until_signal(work: Coroutine[Any, Any, T], *, stopping: Callable[[], Non
         await asyncio.wait([task])
         return task
 
-    ended = asyncio.run(main())
+    with _own_interrupts():
+        ended = asyncio.run(main())
     if ended.cancelled():
         raise KeyboardInterrupt
     return ended.result()
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Keep asyncio from hearing Ctrl-C itself, since we do.
+
+    To replace its handler, Python describes it, with the task that it would cancel. What that loads costs
+    more than a step.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    """Do as Python does by default, until we listen."""
+    raise KeyboardInterrupt
 
 
 def _end_on_signals(task: asyncio.Task[Any], stopping: Callable[[], None]) -> None:

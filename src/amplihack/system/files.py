@@ -31,7 +31,7 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file")
             before = os.fstat(descriptor)
             _require_file(before, path, kind)
             _require_size(before.st_size, path, limit, kind)
-            data = _up_to(file, limit + 1)
+            data = up_to(file, limit + 1)
             after = os.fstat(descriptor)
     except OSError as error:
         raise _unreadable(error, path, kind) from error
@@ -116,7 +116,8 @@ def _require_size(size: int, path: Path, limit: int, kind: str) -> None:
         )
 
 
-def _up_to(file: FileIO, count: int) -> bytes:
+def up_to(file: FileIO, count: int) -> bytes:
+    """Read at most `count` bytes: one read may give less than there is."""
     parts: list[bytes] = []
     while count > 0 and (part := file.read(count)):
         parts.append(part)

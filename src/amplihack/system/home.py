@@ -10,6 +10,8 @@ from pathlib import Path
 from amplihack.errors import UsageError
 from amplihack.records import Record
 
+_LONGEST_NAME, _LONGEST_PATH, _MOST_PARTS = 255, 4_000, 200
+
 
 class Home(Record):
     """The directories that everything else is found from; built once and passed down."""
@@ -31,7 +33,11 @@ class Home(Record):
         return self.root / "amplifier-bundle"
 
     def path(self, text: str | Path) -> Path:
-        """Resolve a path as typed: `~` is the user's home, relative means from the current directory."""
+        """Resolve a path as typed: `~` is the user's home, relative means from the current directory.
+
+        Raises UsageError for what no system takes for a path.
+        """
+        _require_length(str(text))
         return _absolute(_expanded(str(text), self.user), self.cwd)
 
 
@@ -43,6 +49,22 @@ def this_process() -> tuple[Mapping[str, str], Path]:
         raise UsageError(
             "the current directory no longer exists", fix="change to a directory that does"
         ) from error
+
+
+def login_name() -> str:
+    """Return the name of the user of this process, or the number where it has none."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"user {os.getuid()}"
+
+
+def _require_length(text: str) -> None:
+    if len(text) <= _LONGEST_NAME:
+        return
+    parts = text.split("/")
+    if max(map(len, parts)) > _LONGEST_NAME or len(parts) > _MOST_PARTS or len(text) > _LONGEST_PATH:
+        raise UsageError(f"this is too long for a path: {text[:40]}…", fix="check the path")
 
 
 def _absolute(text: str | Path, cwd: Path) -> Path:

@@ -21,6 +21,7 @@ from pathlib import Path
 from amplihack.errors import AmplihackError
 
 _SHORTEST, _LONGEST = 0.005, 0.25  # seconds between looks at a lock that somebody else holds
+_NOTICEABLE = 2.0  # seconds after which whoever waits wants to know why
 _BUSY = (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN)
 
 
@@ -74,15 +75,25 @@ def _try(path: Path, descriptor: int, *, shared: bool) -> HeldLock | None:
     except OSError as error:
         if error.errno not in _BUSY:
             os.close(descriptor)
-            raise LockError(f"cannot lock {path}: {error.strerror}") from error
+            fix = "check who may write there, and that its file system knows locks"
+            raise LockError(f"cannot lock {path}: {error.strerror}", fix=fix) from error
     os.close(descriptor)
     return None
 
 
 @contextmanager
-def locked(path: Path, *, shared: bool = False, patience: float | None = None) -> Iterator[HeldLock]:
-    """Hold the lock, after waiting up to `patience` seconds (None: without limit)."""
-    lock = _patiently(path, partial(try_lock, path, shared=shared), patience)
+def locked(
+    path: Path,
+    *,
+    shared: bool = False,
+    patience: float | None = None,
+    waiting: Callable[[], None] | None = None,
+) -> Iterator[HeldLock]:
+    """Hold the lock, after waiting up to `patience` seconds (None: without limit).
+
+    `waiting` is called once, when the wait has become noticeable.
+    """
+    lock = _patiently(path, partial(try_lock, path, shared=shared), patience, waiting)
     try:
         yield lock
     finally:
@@ -94,11 +105,21 @@ def lock_directory(path: Path, *, shared: bool = False, patience: float | None =
     return _patiently(path, partial(try_lock_directory, path, shared=shared), patience)
 
 
-def _patiently(path: Path, attempt: Callable[[], HeldLock | None], patience: float | None) -> HeldLock:
-    deadline = None if patience is None else time.monotonic() + patience
+def _patiently(
+    path: Path,
+    attempt: Callable[[], HeldLock | None],
+    patience: float | None,
+    waiting: Callable[[], None] | None = None,
+) -> HeldLock:
+    start = time.monotonic()
+    deadline = None if patience is None else start + patience
     pause = _SHORTEST
     while (lock := attempt()) is None:
-        _check(deadline, time.monotonic(), path)
+        now = time.monotonic()
+        _check(deadline, now, path)
+        if waiting is not None and now - start >= _NOTICEABLE:
+            waiting()
+            waiting = None
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST)
     return lock

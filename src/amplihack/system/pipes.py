@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias
 
 from amplihack.system.lines import LineSplitter
+from amplihack.system.readiness import Readiness
 
-_READ = 262_144
+Stream: TypeAlias = Literal["stdout", "stderr"]
+_READ = 65_536  # as much as a pipe holds
+
+
+class Reader(Protocol):
+    """Receives what a process prints. What these methods raise, `on_error` gets."""
+
+    def on_data(self, stream: Stream, data: bytes) -> None: ...
+
+    def on_lines(self, stream: Stream, lines: Sequence[str]) -> None: ...
+
+    def on_end(self) -> None: ...
+
+    def on_error(self, error: BaseException) -> None: ...
 
 
 class OutputPipe:
-    """Passes every chunk to `on_data` and all whole lines to `on_lines`, then calls `on_end`.
+    """Passes every chunk, and all whole lines if `longest_line` is given, to the reader."""
 
-    Exceptions of these go to `on_error`.
-    """
+    __slots__ = ("_descriptor", "_reader", "_readiness", "_splitter", "_stream", "open")
 
     def __init__(
-        self,
-        descriptor: int,
-        *,
-        longest_line: int,
-        on_data: Callable[[bytes], None],
-        on_lines: Callable[[Sequence[str]], None] | None,
-        on_end: Callable[[], None],
-        on_error: Callable[[BaseException], None],
+        self, stream: Stream, descriptor: int, reader: Reader, readiness: Readiness, longest_line: int | None
     ) -> None:
         self.open = True
-        self._descriptor = descriptor
-        self._on_data, self._on_lines, self._on_end, self._on_error = on_data, on_lines, on_end, on_error
-        self._splitter = LineSplitter(longest_line)
-        self._loop = asyncio.get_running_loop()
+        self._stream: Stream = stream
+        self._descriptor, self._reader, self._readiness = descriptor, reader, readiness
+        self._splitter = None if longest_line is None else LineSplitter(longest_line)
         os.set_blocking(descriptor, False)
-        self._loop.add_reader(descriptor, self._read)
+        readiness.add(descriptor, self._read)
 
     def _read(self) -> bool:
         """Read what is there, and tell whether there may be more."""
@@ -45,12 +50,12 @@ class OutputPipe:
             if not data:
                 self.close()
                 return False
-            self._on_data(data)
-            if self._on_lines is not None and (lines := self._splitter.feed(data)):
-                self._on_lines(lines)
+            self._reader.on_data(self._stream, data)
+            if self._splitter is not None and (lines := self._splitter.feed(data)):
+                self._reader.on_lines(self._stream, lines)
         except BaseException as error:  # noqa: BLE001 - raised again where the process is awaited
-            self._on_lines = None
-            self._on_error(error)
+            self._splitter = None
+            self._reader.on_error(error)
         return True
 
     def drain(self) -> None:
@@ -63,11 +68,11 @@ class OutputPipe:
         if not self.open:
             return
         self.open = False
-        self._loop.remove_reader(self._descriptor)
+        self._readiness.remove(self._descriptor)
         os.close(self._descriptor)
-        self._on_end()
+        self._reader.on_end()
         try:
-            if self._on_lines is not None and (lines := self._splitter.end()):
-                self._on_lines(lines)
+            if self._splitter is not None and (lines := self._splitter.end()):
+                self._reader.on_lines(self._stream, lines)
         except BaseException as error:  # noqa: BLE001 - as above
-            self._on_error(error)
+            self._reader.on_error(error)

@@ -18,6 +18,7 @@ from contextlib import suppress
 from amplihack.system.process_table import TABLE, Member, lives, send, tree
 
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between looks while a tree is ending; bounded by its grace
+_LAST_LOOKS = 2
 _PATIENCE = 10.0  # seconds that a process gets to die of a SIGKILL before we give up
 
 HURRY = threading.Event()  # set it to end every period of grace now, after a second Ctrl-C
@@ -32,18 +33,22 @@ async def end_tree(mark: str, *, leader: int | None = None, grace: float) -> boo
     known: frozenset[Member] = frozenset()
     clock, pause = asyncio.get_running_loop().time, _SHORTEST
     deadline = clock() + grace
-    while alive := _living(mark, leader, known):
+    looks = 0  # without anything alive
+    # What is just becoming another program shows no mark: one that was started at the last moment would be
+    # missed, so the end is looked at twice.
+    while (alive := _living(mark, leader, known)) or (known and looks < _LAST_LOOKS):
+        looks = 0 if alive else looks + 1
         insist = clock() >= deadline or HURRY.is_set()
-        if insist:  # each time: a tree may grow while it is being felled
+        if alive and insist:  # each time: a tree may grow while it is being felled
             _signal(alive, leader, signal.SIGKILL)
         elif new := alive - known:
             _signal(new, leader if not known else None, signal.SIGTERM)
             # a stopped process must be woken to receive the other
             _signal(new, leader if not known else None, signal.SIGCONT)
-        if clock() >= deadline + _PATIENCE:
+        if alive and clock() >= deadline + _PATIENCE:
             return False
         known |= alive
-        await asyncio.sleep(pause)
+        await asyncio.sleep(pause if alive else _SHORTEST)
         pause = min(pause * 2, _LONGEST)
     return True
 

@@ -12,12 +12,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal, TypeAlias
 
-from amplihack.records import Record, replace
+from amplihack.records import Record
 from amplihack.system.background import background_of
-from amplihack.system.pipes import OutputPipe
+from amplihack.system.pipes import OutputPipe, Stream
 from amplihack.system.process_marks import VARIABLE, command_mark, with_mark
 from amplihack.system.process_table import TABLE
 from amplihack.system.process_tree import end_tree
+from amplihack.system.readiness import Readiness
 from amplihack.system.spawn import Command, ProcessError, on_exit, start
 from amplihack.system.spool import Captured
 from amplihack.system.undisturbed import undisturbed
@@ -27,7 +28,6 @@ __all__ = ["Captured", "Command", "Finished", "LineListener", "ProcessError", "r
 _SILENCE = 0.2  # seconds without output after which those who hold a dead process's pipes are left behind
 _LAST_WORDS = 2.0  # seconds that they get in all, however much they print
 
-Stream: TypeAlias = Literal["stdout", "stderr"]
 LineListener: TypeAlias = Callable[[Stream, Sequence[str]], None]
 Ending: TypeAlias = Literal["exit", "timeout", "idle"]
 
@@ -73,6 +73,7 @@ class _Watch:
     def __init__(self, command: Command, on_lines: LineListener | None) -> None:
         self._mark = command_mark(command.step)
         self._background = background_of(command.env)
+        self._readiness = Readiness() if self._background is None else self._background.readiness()
         self._command, self._on_lines = command, on_lines
         self._loop = asyncio.get_running_loop()
         self.ending: asyncio.Future[Ending] = self._loop.create_future()
@@ -82,20 +83,26 @@ class _Watch:
             "stderr": Captured(command.output_limit),
         }
         self._failure: BaseException | None = None
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._timers: list[asyncio.TimerHandle] = []
         self._exited = False
-        env = {**command.env, VARIABLE: with_mark(command.env, self._mark)}
-        self._process = start(replace(command, env=env))
+        try:
+            self._process = start(command, {**command.env, VARIABLE: with_mark(command.env, self._mark)})
+        except BaseException:
+            self._stop_readiness()
+            raise
+        if self._background is not None:
+            self._background.started(self._process.pid, command.step)
         self._last_heard = self._loop.time()
-        self._forget_exit = on_exit(self._process, self._exit)
+        self._forget_exit = on_exit(self._process, self._readiness, self._exit)
+        longest = None if on_lines is None else command.longest_line
         self._pipes = (
-            self._pipe("stdout", self._process.stdout),
-            self._pipe("stderr", self._process.stderr),
+            OutputPipe("stdout", self._process.stdout, self, self._readiness, longest),
+            OutputPipe("stderr", self._process.stderr, self, self._readiness, longest),
         )
         if command.timeout is not None:
-            self._at(self._last_heard + command.timeout, "timeout", partial(self._end, "timeout"))
+            self._at(self._last_heard + command.timeout, partial(self._end, "timeout"))
         if command.idle_timeout is not None:
-            self._when_silent(command.idle_timeout, "idle", partial(self._end, "idle"))
+            self._when_silent(command.idle_timeout, partial(self._end, "idle"))
 
     @property
     def must_end(self) -> bool:
@@ -104,37 +111,36 @@ class _Watch:
 
     @property
     def _holders(self) -> bool:
-        return any(pipe.open for pipe in self._pipes)
+        return self._pipes[0].open or self._pipes[1].open
 
-    def _pipe(self, name: Stream, descriptor: int) -> OutputPipe:
-        return OutputPipe(
-            descriptor,
-            longest_line=self._command.longest_line,
-            on_data=partial(self._take, name),
-            on_lines=None if self._on_lines is None else partial(self._on_lines, name),
-            on_end=self._pipe_closed,
-            on_error=self._fail,
-        )
+    # what the pipes tell --------------------------------------------------------------------------------
 
-    def _take(self, name: Stream, data: bytes) -> None:
+    def on_data(self, stream: Stream, data: bytes) -> None:
         self._last_heard = self._loop.time()
-        output = self._outputs.get(name)
+        output = self._outputs.get(stream)
         if output is None:  # the step is over: what it left running is heard, but no longer kept
             return
         try:
             output.add(data)
         except OSError as error:
-            raise ProcessError(f"cannot keep the output of {self._command.argv[0]}: {error}") from error
+            what = f"cannot keep the output of {self._command.argv[0]}: {error}"
+            raise ProcessError(what, fix="make room in the temporary directory, or set TMPDIR") from error
 
-    def _fail(self, error: BaseException) -> None:
+    def on_lines(self, stream: Stream, lines: Sequence[str]) -> None:
+        if self._on_lines is not None:
+            self._on_lines(stream, lines)
+
+    def on_error(self, error: BaseException) -> None:
         if self._failure is None:
             self._failure = error
         if not self.ending.done():
             self.ending.set_exception(error)
 
-    def _pipe_closed(self) -> None:
+    def on_end(self) -> None:
         if self._exited and not self._holders:
             self._end("exit")
+
+    # how it ends ----------------------------------------------------------------------------------------
 
     def _end(self, ending: Ending) -> None:
         if not self.ending.done():
@@ -142,22 +148,24 @@ class _Watch:
 
     def _exit(self) -> None:
         self._exited = True
-        self._last_heard = self._loop.time()
-        self._pipe_closed()
+        for pipe in self._pipes:
+            pipe.drain()  # most often to its end, and then there is nothing to wait for
+        self.on_end()
         if not self.ending.done():
-            self._at(self._last_heard + _LAST_WORDS, "last words", partial(self._end, "exit"))
-            self._when_silent(_SILENCE, "silence", partial(self._end, "exit"))
+            self._last_heard = self._loop.time()
+            self._at(self._last_heard + _LAST_WORDS, partial(self._end, "exit"))
+            self._when_silent(_SILENCE, partial(self._end, "exit"))
 
-    def _at(self, when: float, name: str, then: Callable[[], None]) -> None:
-        self._timers[name] = self._loop.call_at(when, then)
+    def _at(self, when: float, then: Callable[[], None]) -> None:
+        self._timers.append(self._loop.call_at(when, then))
 
-    def _when_silent(self, seconds: float, name: str, then: Callable[[], None]) -> None:
+    def _when_silent(self, seconds: float, then: Callable[[], None]) -> None:
         """Call `then` after this many seconds without output."""
         due = self._last_heard + seconds
         if self._loop.time() >= due:
             then()
         else:
-            self._at(due, name, partial(self._when_silent, seconds, name, then))
+            self._at(due, partial(self._when_silent, seconds, then))
 
     async def end(self) -> None:
         """End the process and everything that it started."""
@@ -165,7 +173,8 @@ class _Watch:
         self._stop_waiting()
         self._close_pipes()
         if not gone:
-            raise ProcessError(f"process {self._process.pid} ({self._command.argv[0]}) does not end")
+            what = f"process {self._process.pid} ({self._command.argv[0]}) does not end"
+            raise ProcessError(what, fix=f"look what holds it: `ps -o stat,wchan -p {self._process.pid}`")
         self._process.wait()
 
     def finished(self, ending: Ending) -> Finished:
@@ -196,9 +205,14 @@ class _Watch:
             output.close()
 
     def _stop_waiting(self) -> None:
-        for timer in self._timers.values():
+        for timer in self._timers:
             timer.cancel()
         self._forget_exit()
+        self._stop_readiness()
+
+    def _stop_readiness(self) -> None:
+        if self._background is None:  # otherwise it serves all processes of the run
+            self._readiness.close()
 
     def _close_pipes(self) -> None:
         for pipe in self._pipes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 # A name in quotes or in a block may be spelled otherwise in the file than it reads.
 _SPELLED_OTHERWISE = re.compile(rb"""name["']?\s*:\s*[^\w\s]""")
+# Keys of the document itself, which stand at the beginning of a line; in JSON they stand anywhere.
+_WORK = re.compile(rb"""^["']?(?:steps|stages|extends)["']?[ \t]*:""", re.MULTILINE)
+_NAMED = re.compile(rb"""^["']?name["']?[ \t]*:""", re.MULTILINE)
+_IN_JSON = re.compile(rb"""["']?\b(?:steps|stages|extends)["']?[ \t]*:""")
 
 
 class Refused(InputError):  # noqa: N818 - reads as what happened
@@ -38,6 +42,18 @@ def recipe_files(directory: Path) -> tuple[Path, ...]:
     return tuple(directory / name for name in sorted(chosen, key=_by_stem))
 
 
+def may_be_recipe(path: Path) -> bool:
+    """Tell whether a YAML file may be meant as a recipe: it has one of a recipe's fields, or cannot be read.
+
+    Lists and maps without them are something else, such as the answers of a scripted agent.
+    """
+    try:
+        data = read_bytes(path)
+    except AmplihackError:
+        return True  # opening it says why
+    return data.lstrip().startswith(b"{") or any(each.search(data) for each in (_NAMED, _WORK))
+
+
 def by_stem(directory: Path, name: str) -> Path | None:
     """Return the file of that name in the directory. A broken link counts, a directory does not."""
     for suffix in (".yaml", ".yml"):
@@ -47,9 +63,31 @@ def by_stem(directory: Path, name: str) -> Path | None:
     return None
 
 
-def by_field(directory: Path, name: str, load: Callable[[Path], Decoded]) -> Path | None:
-    """Return the first file in the directory whose recipe has that `name`."""
-    return next((path for path in recipe_files(directory) if _calls_itself(path, name, load)), None)
+def by_field(files: Iterable[Path], name: str, load: Callable[[Path], Decoded]) -> Path | None:
+    """Return the first of the files whose recipe has that `name`."""
+    return next((path for path in files if _calls_itself(path, name, load)), None)
+
+
+def files_like_recipes(directory: Path) -> tuple[Path, ...]:
+    """Return the recipes of a directory that holds all kinds of files; none if it cannot be read."""
+    try:
+        return tuple(path for path in recipe_files(directory) if looks_like_recipe(path, named=True))
+    except InputError:
+        return ()
+
+
+def looks_like_recipe(path: Path, *, named: bool = False) -> bool:
+    """Tell whether a file has steps or stages or extends something, however broken it may be.
+
+    With `named`, it must have a name as well: pipelines of other tools have steps, too.
+    """
+    try:
+        data = read_bytes(path)
+    except AmplihackError:
+        return False
+    if data.lstrip().startswith(b"{"):
+        return _IN_JSON.search(data) is not None
+    return _WORK.search(data) is not None and (not named or _NAMED.search(data) is not None)
 
 
 def require_inside(path: Path, allowed: tuple[Path, ...]) -> Path:

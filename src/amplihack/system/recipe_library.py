@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplihack.documents import Mapping as MappingNode
-from amplihack.documents import Scalar, read_document
+from amplihack.documents import Scalar
 from amplihack.documents.suggest import closest
 from amplihack.errors import NotFound
 from amplihack.recipes.naming import (
@@ -22,11 +22,19 @@ from amplihack.recipes.naming import (
 from amplihack.records import Record, field
 from amplihack.system.files import read_bytes, real, short_hash
 from amplihack.system.home import Home
-from amplihack.system.recipe_files import by_field, by_stem, recipe_files, require_inside
+from amplihack.system.recipe_files import (
+    by_field,
+    by_stem,
+    files_like_recipes,
+    looks_like_recipe,
+    recipe_files,
+    require_inside,
+)
 from amplihack.system.search_dirs import (
     anchored_dirs,
     distinct,
     environment_dirs,
+    near_dirs,
     project_of,
     standard_dirs,
 )
@@ -54,12 +62,18 @@ class ReadRecipe(Record):
 
 
 class Library(Record):
-    """Finds and loads recipes. `first` comes before the directories around a run, `rest` after them."""
+    """Finds and loads recipes. `first` comes before the directories around a run, `rest` after them.
+
+    `near` are the working directory and those above it. They hold all kinds of files, so that only what looks
+    like a recipe counts there.
+    """
 
     home: Home
     working_dir: Path
     first: tuple[Path, ...] = ()
     rest: tuple[Path, ...] = ()
+    named: tuple[Path, ...] = ()  # by the environment
+    near: tuple[Path, ...] = ()
     _known: dict[Path, tuple[tuple[int, int, int], ReadRecipe]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -73,15 +87,36 @@ class Library(Record):
         recipe_dirs: Iterable[str | Path] = (),
         working_dir: Path | None = None,
     ) -> Library:
-        """Build a command's library: its `-R` directories, then the environment's, then the standard ones."""
+        """Build a command's library.
+
+        Its `-R` directories come first, then the environment's, then those here and above, then the standard
+        ones.
+        """
         run_dir = home.cwd / working_dir if working_dir else home.cwd
-        rest = (*environment_dirs(environment, home.cwd), *standard_dirs(home, run_dir))
-        return cls(home, run_dir, tuple(home.cwd / directory for directory in recipe_dirs), rest)
+        return cls(
+            home,
+            run_dir,
+            tuple(home.path(directory) for directory in recipe_dirs),
+            rest=standard_dirs(home, run_dir),
+            named=environment_dirs(environment, home.cwd),
+            near=near_dirs(run_dir),
+        )
 
     @property
     def directories(self) -> tuple[Path, ...]:
-        """Return all search directories of `find` and the list, in order."""
-        return distinct((*self.first, *self.rest))
+        """Return the directories that are there for recipes, in the order of the search."""
+        return distinct((*self.first, *self.named, *self.rest))
+
+    @property
+    def searched(self) -> tuple[Path, ...]:
+        """Return all directories of `find` and the list, in order: also those here and above."""
+        return distinct((*self.first, *self.named, *self.near, *self.rest))
+
+    def files(self, directory: Path) -> tuple[Path, ...]:
+        """Return the recipe files of a search directory. Raises InputError."""
+        if directory in self.directories:
+            return recipe_files(directory)
+        return files_like_recipes(directory)
 
     def find(self, name: str) -> Path | None:
         """Return the file that `name` means, by stem, then by `name` field; the first directory wins.
@@ -90,8 +125,10 @@ class Library(Record):
         """
         if reason := unsafe_name(name):
             raise InvalidReference(f"{name!r} is not the name of a recipe: {reason}", fix="give a plain name")
-        for directory in self.directories:
-            if hit := self._in(directory, name):
+        for_recipes = self.directories
+        for directory in self.searched:
+            find = self._in if directory in for_recipes else self._near
+            if hit := find(directory, name):
                 return real(require_inside(hit, (directory,)))
         return None
 
@@ -101,14 +138,14 @@ class Library(Record):
 
     def read(self, path: Path) -> ReadRecipe:
         """Do as `load` does, with the hash of the file and the version that it states."""
-        from amplihack.recipes.decode import decode  # deferred: commands for bundles read no recipe
+        from amplihack.recipes.decode import decode, read_recipe  # deferred: commands for bundles read none
 
         stamp = _stamp(path)
         known = self._known.get(path)
         if stamp and known and known[0] == stamp:
             return known[1]
         data = read_bytes(path)
-        document = read_document(data, self.shown(path))
+        document = read_recipe(data, self.shown(path))
         root = document.root
         version = root.entries.get("version") if isinstance(root, MappingNode) else None
         stated = version.text if isinstance(version, Scalar) and not version.absent else ""
@@ -128,7 +165,8 @@ class Library(Record):
         file outside the project, the run directory and the search directories.
         """
         caller = self.home.cwd / caller if caller else None
-        directories = distinct((*self.first, *anchored_dirs(self.working_dir, caller, top), *self.rest))
+        around = anchored_dirs(self.working_dir, caller, top)
+        directories = distinct((*self.first, *around, *self.named, *self.rest))
         try:
             wanted = recipe_reference(reference)
         except InvalidReference as error:
@@ -161,7 +199,14 @@ class Library(Record):
         return Located(self.load(path).required(), str(path))
 
     def _in(self, directory: Path, name: str) -> Path | None:
-        return by_stem(directory, name) or by_field(directory, name, self.load)
+        return by_stem(directory, name) or by_field(recipe_files(directory), name, self.load)
+
+    def _near(self, directory: Path, name: str) -> Path | None:
+        """Look among files of all kinds, in a directory that may not be readable."""
+        hit = by_stem(directory, name)
+        if hit is not None and looks_like_recipe(hit):
+            return hit
+        return by_field(files_like_recipes(directory), name, self.load)
 
     def _by_name(self, name: str, directories: tuple[Path, ...]) -> Path | None:
         hits = (self._in(directory, name) for directory in directories)

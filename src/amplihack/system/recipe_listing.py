@@ -9,7 +9,7 @@ from amplihack.errors import AmplihackError, Location, Problem
 from amplihack.recipes.naming import unsafe_name
 from amplihack.records import Record
 from amplihack.system.files import real
-from amplihack.system.recipe_files import recipe_files, require_inside
+from amplihack.system.recipe_files import require_inside
 from amplihack.system.recipe_library import Library, ReadRecipe
 
 
@@ -50,9 +50,9 @@ def list_library(library: Library) -> RecipeListing:
     """List what the library holds, in the search order of `Library.find`."""
     problems: list[Problem] = [_missing(path) for path in library.first if not path.is_dir()]
     shelves: list[list[_Entry]] = []
-    for directory in library.directories:
+    for directory in library.searched:
         try:
-            shelves.append([_entry(library, path) for path in recipe_files(directory)])
+            shelves.append([_entry(library, path) for path in library.files(directory)])
         except AmplihackError as error:
             problems.append(_problem(error, str(directory)))
     entries = [entry for shelf in shelves for entry in shelf]

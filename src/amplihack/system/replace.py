@@ -66,7 +66,7 @@ def _replacing(path: Path, mode: int, *, sync: bool = True) -> Iterator[IO[bytes
         temporary.unlink(missing_ok=True)
         raise
     if sync:
-        _sync_directory(path.parent)
+        sync_directory(path.parent)
 
 
 def _mode(path: Path, new_mode: int) -> int:
@@ -76,7 +76,8 @@ def _mode(path: Path, new_mode: int) -> int:
         return new_mode
 
 
-def _sync_directory(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
+    """Put the names in a directory on the disk: what was made, renamed or removed in it."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

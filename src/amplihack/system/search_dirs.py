@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from amplihack.system.files import real
+from amplihack.system.healed import PACKAGED, own_bundle
 from amplihack.system.home import Home
 
 _LEVELS = 10  # how far up from the working directory a project's own recipes are looked for
+_OWN = "recipes"  # where projects keep recipes that they do not keep beside everything else
 _BUNDLED = Path("amplifier-bundle", "recipes")
-PACKAGED_BUNDLE = Path(__file__).parent.parent / "_bundle" / "amplifier-bundle"
+PACKAGED_BUNDLE = Path(own_bundle() or PACKAGED)
 
 
 def environment_dirs(environment: Mapping[str, str], cwd: Path) -> tuple[Path, ...]:
@@ -23,16 +27,43 @@ def environment_dirs(environment: Mapping[str, str], cwd: Path) -> tuple[Path, .
 
 
 def standard_dirs(home: Home, working_dir: Path) -> tuple[Path, ...]:
-    """Return the user's and the project's directories, then the staged and the packaged bundle's."""
+    """Return the user's and the project's directories, then the staged and the packaged bundle's.
+
+    Bundles of the directories above come after the project's own.
+    """
     packaged = PACKAGED_BUNDLE / "recipes"
     return (
         home.root / ".claude" / "recipes",
         working_dir / _BUNDLED,
         working_dir / "src" / "amplihack" / _BUNDLED,
         working_dir / ".claude" / "recipes",
+        *(level / _BUNDLED for level in _up_to_the_project(working_dir) if (level / _BUNDLED).is_dir()),
         home.staged_bundle / "recipes",
         *((packaged,) if packaged.is_dir() else ()),
     )
+
+
+def near_dirs(working_dir: Path) -> tuple[Path, ...]:
+    """Return the working directory and those above it, up to the project's root, each with its `recipes`.
+
+    Other people's files are no recipes of ours: a directory above in which others can write, such as the
+    temporary one, ends the search.
+    """
+    found: list[Path] = []
+    for level in _up_to_the_project(working_dir):
+        if found and others_can_write(level):
+            break
+        found += (level, *((level / _OWN,) if (level / _OWN).is_dir() else ()))
+    return tuple(found)
+
+
+def others_can_write(directory: Path) -> bool:
+    """Tell whether other people, apart from the administrator, can put files into a directory."""
+    try:
+        status = directory.stat()
+    except OSError:
+        return True  # nobody knows
+    return bool(status.st_mode & stat.S_IWOTH) or status.st_uid not in (0, os.getuid())
 
 
 def anchored_dirs(working_dir: Path, *files: Path | None) -> tuple[Path, ...]:

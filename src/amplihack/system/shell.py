@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
 from amplihack.recipes.templates import EnvironmentPlan, VariableIndex, plan_environment
-from amplihack.recipes.values import Value, to_json
-from amplihack.system.background import Background
-from amplihack.system.processes import Command, Finished, ProcessError, run_process
-from amplihack.system.random_tokens import token
-from amplihack.system.spool import write_all
+from amplihack.recipes.values import to_bytes
+from amplihack.system.background import Background, OnStart
+from amplihack.system.bash_program import BASH
+from amplihack.system.context_text import ContextText
+from amplihack.system.processes import Command, Finished, run_process
+from amplihack.system.step_files import StepFiles
 
-BASH = "/bin/bash"
 _STRICT = ("-e", "-u", "-o", "pipefail")
 _INLINE = 65_536  # a longer script is run from a file
 _ARGUMENTS = 1_500_000  # what we use of the space for environment and arguments
@@ -24,28 +24,35 @@ _STDERR_KEPT = 100_000
 
 
 class BashShell:
-    """Runs the commands of one run of a recipe. `scratch` is a private directory that the run removes."""
+    """Runs the commands of one run of a recipe. `scratch` is a private directory that the run removes.
 
-    def __init__(self, environment: Mapping[str, str], scratch: Path) -> None:
-        self._environment, self._scratch = dict(environment), scratch
-        self._inherited = sum(
-            len(os.fsencode(name)) + len(os.fsencode(text)) + 2 for name, text in environment.items()
-        )
+    `on_start` hears of every process, those of agents too.
+    """
+
+    def __init__(
+        self, environment: Mapping[str, str], scratch: Path, on_start: OnStart | None = None
+    ) -> None:
+        self._environment, self._files = dict(environment), StepFiles(scratch)
+        self._inherited = _bytes(environment)
         self._budget = _budget(environment)
-        self._background = Background(self._environment)
-        self._context, self._index = _ContextText(), VariableIndex()
+        self._background = Background(self._environment, on_start)
+        self._context, self._index = ContextText(), VariableIndex()
 
     async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
-        """Run the script to its end, then remove its files."""
+        """Run the script to its end, then remove its files, or let the next step have them."""
         files: list[str] = []
         try:
             plan = self._plan(request)
             env = self._variables(request, plan, files)
             finished = await run_process(self._command(request, plan, env, files), on_lines)
-        finally:
+        except BaseException:
             for file in files:
-                with suppress(FileNotFoundError):
-                    os.unlink(file)  # noqa: PTH108 - a plain text: this runs at every step
+                self._files.remove(file)
+            raise
+        context, *large = files
+        self._files.give_back(context)
+        for file in large:
+            self._files.remove(file)
         return _outcome(request, plan, finished)
 
     async def end_step(self, step: str) -> None:
@@ -53,6 +60,7 @@ class BashShell:
 
     async def close(self) -> Sequence[LeftRunning]:
         """End what steps left running, even when cancelled meanwhile. Calling it again does nothing."""
+        self._files.clear()
         return await self._background.end()
 
     def _plan(self, request: ShellRequest) -> EnvironmentPlan:
@@ -66,8 +74,10 @@ class BashShell:
         )
 
     def _variables(self, request: ShellRequest, plan: EnvironmentPlan, files: list[str]) -> dict[str, str]:
-        carried = {plan.paths[name]: self._write(text, files) for name, text in plan.files.items()}
-        context = self._write(self._context.text(request.scope), files)
+        context = self._write(self._context.parts(request.scope), files)  # the first: it is used again
+        carried = {
+            plan.paths[name]: self._write([to_bytes(text)], files) for name, text in plan.files.items()
+        }
         return {
             **self._environment,
             **plan.exports,
@@ -80,47 +90,24 @@ class BashShell:
         self, request: ShellRequest, plan: EnvironmentPlan, env: Mapping[str, str], files: list[str]
     ) -> Command:
         source = plan.preamble + request.script.source
-        inline = len(source) <= _INLINE and len(os.fsencode(source)) <= _INLINE
+        inline = len(source) <= _INLINE and (source.isascii() or len(to_bytes(source)) <= _INLINE)
         program = (BASH, *_STRICT) if request.strict else (BASH,)
-        argv = (*program, "-c", source) if inline else (*program, self._write(source, files))
+        argv = (*program, "-c", source) if inline else (*program, self._write([to_bytes(source)], files))
         return Command(
             argv=argv,
-            cwd=Path(request.working_dir),
+            cwd=_path(request.working_dir),
             env=env,
             timeout=request.timeout,
             idle_timeout=request.idle_timeout,
             step=request.step,
         )
 
-    def _write(self, text: str, files: list[str]) -> str:
-        path = f"{self._scratch}/step-{token(8)}"
-        files.append(path)
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            try:
-                write_all(descriptor, text.encode("utf-8", "surrogateescape"))
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise ProcessError(f"cannot write a file for the step: {error.strerror or error}") from error
+    def _write(self, parts: Sequence[bytes], files: list[str]) -> str:
+        files.append(path := self._files.write(parts))
         return path
 
 
-class _ContextText:
-    """Writes all variables as one JSON map. Unchanged variables are not encoded again."""
-
-    def __init__(self) -> None:
-        self._values: dict[str, Value] = {}
-        self._parts: dict[str, str] = {}
-        self._names: list[str] = []
-
-    def text(self, scope: Mapping[str, Value]) -> str:
-        for name, value in scope.items():
-            if name not in self._parts or self._values[name] is not value:
-                self._values[name], self._parts[name] = value, f"{to_json(name)}:{to_json(value)}"
-        if len(self._names) != len(scope) or not all(map(scope.__contains__, self._names)):
-            self._names = sorted(scope)
-        return "{" + ",".join(map(self._parts.__getitem__, self._names)) + "}"
+_path = lru_cache(maxsize=16)(Path)  # most steps of a run work in one directory
 
 
 def _bytes(variables: Mapping[str, str]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -10,13 +11,14 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from amplihack.errors import AmplihackError
 from amplihack.records import Record
 from amplihack.system.lines import LONGEST_LINE
 from amplihack.system.process_table import TABLE
+from amplihack.system.readiness import Readiness
 from amplihack.system.spool import OUTPUT_LIMIT
 from amplihack.system.watcher import watch_over_us
 
@@ -65,21 +67,27 @@ def _wait(pid: int) -> int:
         return 0
 
 
-def start(command: Command) -> Process:
-    """Start it as the leader of a new session, with its output in pipes."""
+def start(command: Command, env: Mapping[str, str]) -> Process:
+    """Start it with these variables as the leader of a new session, with its output in pipes."""
     watch_over_us()
-    with ExitStack() as theirs, ExitStack() as ours:
-        try:
-            stdin = _stdin(command.stdin, theirs)
-            stdout, stderr = _pipe(theirs, ours), _pipe(theirs, ours)
-            pid = _spawn(command, (stdin, stdout[1], stderr[1]))
-        except (OSError, ValueError) as error:
-            raise _not_started(command, error) from error
-        ours.pop_all()
-        return Process(pid, stdout[0], stderr[0])
+    opened: list[int] = []
+    ours: tuple[int, ...] = ()
+    try:
+        opened += (stdin := _stdin(command.stdin),)
+        opened += (stdout := os.pipe())
+        opened += (stderr := os.pipe())
+        pid = _spawn(command, env, (stdin, stdout[1], stderr[1]))
+        ours = (stdout[0], stderr[0])
+    except (OSError, ValueError) as error:
+        raise _not_started(command, error) from error
+    finally:
+        for each in opened:
+            if each not in ours:
+                os.close(each)
+    return Process(pid, *ours)
 
 
-def _spawn(command: Command, streams: tuple[int, int, int]) -> int:
+def _spawn(command: Command, env: Mapping[str, str], streams: tuple[int, int, int]) -> int:
     """Return the id of the new process.
 
     `posix_spawn` takes half the time of `Popen` with hundreds of variables, and a little less with few. It
@@ -87,11 +95,11 @@ def _spawn(command: Command, streams: tuple[int, int, int]) -> int:
     """
     if TABLE and min(streams) > 2 and "/" in command.argv[0] and _is_here(command.cwd):
         moved = [(os.POSIX_SPAWN_DUP2, each, number) for number, each in enumerate(streams)]
-        closed = [(os.POSIX_SPAWN_CLOSE, each) for each in _inheritable()]
+        closed = [(os.POSIX_SPAWN_CLOSE, each) for each in _open_descriptors()]
         return os.posix_spawn(
             command.argv[0],
             command.argv,
-            command.env,
+            env,
             file_actions=[*moved, *closed],
             setsid=True,
             setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),  # Python ignores them; nobody else expects that
@@ -100,7 +108,7 @@ def _spawn(command: Command, streams: tuple[int, int, int]) -> int:
     popen = subprocess.Popen(  # noqa: S603 - starting what we are told to is the purpose
         command.argv,
         cwd=command.cwd,
-        env=command.env,
+        env=env,
         stdin=stdin,
         stdout=stdout,
         stderr=stderr,
@@ -117,84 +125,85 @@ def _is_here(directory: Path) -> bool:
         return False
 
 
-def _inheritable() -> list[int]:
-    """Return the descriptors, except the three streams, that a new process would inherit."""
+def _open_descriptors() -> list[int]:
+    """Return all descriptors except the three streams.
+
+    A process would inherit few of them, but to close all of them is faster than to ask about each. One that
+    is closed by then, such as that of this list, does no harm.
+    """
     numbers = map(int, os.listdir("/proc/self/fd"))  # noqa: PTH208 - a page of numbers
-    return [each for each in numbers if each > 2 and _is_inheritable(each)]
+    return [each for each in numbers if each > 2]
 
 
-def _is_inheritable(descriptor: int) -> bool:
-    try:
-        return os.get_inheritable(descriptor)
-    except OSError:  # it has been closed since
-        return False
-
-
-def _pipe(theirs: ExitStack, ours: ExitStack) -> tuple[int, int]:
-    """Open a pipe from the process to us."""
-    reading, writing = os.pipe()
-    ours.callback(os.close, reading)
-    theirs.callback(os.close, writing)
-    return reading, writing
-
-
-def _stdin(source: bytes | Path | None, theirs: ExitStack) -> int:
+def _stdin(source: bytes | Path | None) -> int:
     """Open the input. Bytes go into an unnamed file, not a pipe: no size can block, nobody must feed it."""
     if isinstance(source, bytes):
-        file = theirs.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
-        file.write(source)
-        file.seek(0)
-        return file.fileno()
-    descriptor = os.open(os.devnull if source is None else source, os.O_RDONLY | os.O_CLOEXEC)
-    theirs.callback(os.close, descriptor)
-    return descriptor
+        with tempfile.TemporaryFile() as file:
+            file.write(source)
+            file.seek(0)
+            return os.dup(file.fileno())
+    return os.open(os.devnull if source is None else source, os.O_RDONLY | os.O_CLOEXEC)
+
+
+_START_FIXES = {
+    errno.EACCES: "make it executable with `chmod +x`, or name its interpreter in front of it",
+    errno.ENOEXEC: "give it a first line such as #!/bin/sh",
+    errno.E2BIG: "its arguments or variables are too large: pass them in a file",
+    errno.EMFILE: "too many files are open: lower --max-parallel, or raise `ulimit -n`",
+    errno.EAGAIN: "too many processes run: lower --max-parallel, or raise `ulimit -u`",
+    errno.ENOMEM: "there is no memory left: lower --max-parallel",
+}
 
 
 def _not_started(command: Command, error: OSError | ValueError) -> ProcessError:
     program = command.argv[0]
     match error:
         case FileNotFoundError() | NotADirectoryError() if not command.cwd.is_dir():
-            return ProcessError(f"cannot run {program}: the directory {command.cwd} does not exist")
+            what = f"cannot run {program}: the directory {command.cwd} does not exist"
+            return ProcessError(what, fix="create it, or correct `working_dir:` or -C")
         case FileNotFoundError() if isinstance(command.stdin, Path) and error.filename == str(command.stdin):
-            return ProcessError(f"cannot run {program}: its input {error.filename} does not exist")
+            what = f"cannot run {program}: its input {error.filename} does not exist"
+            return ProcessError(
+                what, fix="do not remove files of the temporary directory while a run goes on"
+            )
         case FileNotFoundError():
             fix = "install it, or name it by its full path"
             return ProcessError(f"cannot run {program}: no such program on the PATH", fix=fix)
         case OSError():
-            return ProcessError(f"cannot run {program}: {error.strerror or error}")
+            fix = _START_FIXES.get(error.errno or 0, "check that it runs from a shell")
+            return ProcessError(f"cannot run {program}: {error.strerror or error}", fix=fix)
         case _:
             what = "an argument, variable or path holds a character that no process can be given"
-            return ProcessError(f"cannot run {program}: {what} ({error})")
+            return ProcessError(f"cannot run {program}: {what} ({error})", fix="remove it from the value")
 
 
-def on_exit(process: Process, tell: Callable[[], None]) -> Callable[[], None]:
+def on_exit(process: Process, readiness: Readiness, tell: Callable[[], None]) -> Callable[[], None]:
     """Call `tell` in the event loop once when the process exits; the result cancels that.
 
     With process descriptors the process is not reaped, so its id stays reserved for its group. On other
     kernels a thread waits for it.
     """
-    loop = asyncio.get_running_loop()
     if sys.platform == "linux":
         with suppress(OSError):  # a kernel before 5.3, or one that forbids them
-            return _on_exit_by_descriptor(os.pidfd_open(process.pid), loop, tell)
-    return _on_exit_by_thread(process, loop, tell)
+            return _on_exit_by_descriptor(os.pidfd_open(process.pid), readiness, tell)
+    return _on_exit_by_thread(process, asyncio.get_running_loop(), tell)
 
 
 def _on_exit_by_descriptor(
-    descriptor: int, loop: asyncio.AbstractEventLoop, tell: Callable[[], None]
+    descriptor: int, readiness: Readiness, tell: Callable[[], None]
 ) -> Callable[[], None]:
     waiting = [descriptor]
 
     def forget() -> None:
-        while waiting:
-            loop.remove_reader(waiting[0])
+        if waiting:
+            readiness.remove(descriptor)
             os.close(waiting.pop())
 
     def readable() -> None:
         forget()
         tell()
 
-    loop.add_reader(descriptor, readable)
+    readiness.add(descriptor, readable)
     return forget
 
 

@@ -79,9 +79,9 @@ class Captured:
         return data.decode("utf-8", "replace")
 
 
-def write_all(file: int, data: bytes | bytearray) -> None:
+def write_all(file: int, *parts: bytes | bytearray) -> None:
     """Write all of it, though the system may take less at a time. May raise OSError."""
-    view = memoryview(data)
+    view = memoryview(b"".join(parts) if len(parts) > 1 else parts[0])
     while view:
         view = view[os.write(file, view) :]
 

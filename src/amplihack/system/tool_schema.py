@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import copy
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
 from amplihack.bundles.tokens import estimate_tokens
+
+Names: TypeAlias = dict[str, ast.expr]  # what names stand for
+_LARGEST = 20_000  # parts of a schema that are counted
 
 
 class ToolCost(TypedDict):
@@ -38,50 +43,113 @@ def _sources(module_dir: Path) -> list[Path]:
 
 def _tools(file: Path) -> list[ToolCost]:
     try:
-        source = file.read_text(encoding="utf-8")
-        tree = ast.parse(source)
+        tree = ast.parse(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError, RecursionError):
         return []
+    known = _assigned(tree.body)
     classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-    return [tool for node in classes if (tool := _tool(node, source))]
+    try:
+        return [tool for node in classes if (tool := _tool(node, known))]
+    except RecursionError:  # nested deeper than anybody would write
+        return []
 
 
-def _tool(node: ast.ClassDef, source: str) -> ToolCost | None:
-    schema = _given(node, "input_schema")
+def _tool(node: ast.ClassDef, known: Names) -> ToolCost | None:
+    known = {**known, **_members(node)}
+    schema = _given(node, "input_schema", known)
     if schema is None:
         return None
-    name = _text(_given(node, "name"), source) or node.name
-    description = estimate_tokens(_text(_given(node, "description"), source))
-    cost = estimate_tokens(_text(schema, source))
+    name = _text(_given(node, "name", known)) or node.name
+    description = estimate_tokens(_text(_given(node, "description", known)))
+    cost = estimate_tokens(_text(schema))
     total = estimate_tokens(name) + description + cost
     return {"name": name, "description_tokens": description, "schema_tokens": cost, "total_tokens": total}
 
 
-def _given(node: ast.ClassDef, attribute: str) -> ast.expr | None:
-    """Return the value of a class attribute, or what the property or method of that name returns."""
+def _given(node: ast.ClassDef, attribute: str, known: Names) -> ast.expr | None:
+    """Return the value of a class attribute, or what the property or method of that name returns.
+
+    Names in it are replaced by what they stand for: local variables, attributes and constants.
+    """
     for item in node.body:
-        if isinstance(item, ast.Assign) and any(_is_name(target, attribute) for target in item.targets):
-            return item.value
-        if isinstance(item, ast.AnnAssign) and _is_name(item.target, attribute):
-            return item.value
+        if isinstance(item, ast.Assign | ast.AnnAssign) and attribute in _assigned([item]):
+            return _inlined(item.value, known) if item.value else None
         if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == attribute:
-            return next(
-                (inner.value for inner in ast.walk(item) if isinstance(inner, ast.Return) and inner.value),
-                None,
-            )
+            returned = (inner.value for inner in ast.walk(item) if isinstance(inner, ast.Return))
+            value = next((each for each in returned if each is not None), None)
+            return _inlined(value, {**known, **_assigned(ast.walk(item))}) if value is not None else None
     return None
 
 
-def _is_name(target: ast.expr, name: str) -> bool:
-    return isinstance(target, ast.Name) and target.id == name
+def _members(node: ast.ClassDef) -> Names:
+    """Return the attributes of a class and of its instances, under the names that methods call them by."""
+    names = _assigned(node.body)
+    inits = (item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__")
+    for init in inits:
+        for inner in ast.walk(init):
+            if isinstance(inner, ast.Assign | ast.AnnAssign) and inner.value is not None:
+                targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
+                names |= {each.attr: inner.value for each in targets if isinstance(each, ast.Attribute)}
+    owners = ("self", "cls", node.name)
+    return {f"{owner}.{name}": value for owner in owners for name, value in names.items()}
 
 
-def _text(expression: ast.expr | None, source: str) -> str:
-    """Return the value as it is sent to a model, or the source if the value is not constant."""
+def _assigned(statements: Iterable[ast.AST]) -> Names:
+    """Return what each name is set to first, with what is added to it later."""
+    found: Names = {}
+    for item in statements:
+        value = getattr(item, "value", None)
+        targets = [*getattr(item, "targets", ()), *([item.target] if hasattr(item, "target") else [])]
+        for target in targets if isinstance(value, ast.expr) else ():
+            name = target
+            while isinstance(name, ast.Subscript):
+                name = name.value
+            if isinstance(name, ast.Name) and value is not None:
+                before = found.get(name.id) if name is not target or isinstance(item, ast.AugAssign) else None
+                found[name.id] = ast.List([before, value], ast.Load()) if before is not None else value
+    return found
+
+
+class _Inliner(ast.NodeTransformer):
+    """Puts what names stand for in their place; a name that stands for itself stays.
+
+    How much is put in is bounded, since each name may stand for many others.
+    """
+
+    def __init__(self, known: Names) -> None:
+        self._known, self._open, self._left = known, set[str](), _LARGEST
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._meant(node.id, node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        owner = node.value.id if isinstance(node.value, ast.Name) else ""
+        return self._meant(f"{owner}.{node.attr}", node)
+
+    def _meant(self, name: str, node: ast.expr) -> ast.expr:
+        value = self._known.get(name)
+        if value is None or name in self._open:
+            return node
+        self._left -= sum(1 for _ in ast.walk(value))
+        if self._left < 0:
+            return node
+        self._open.add(name)
+        meant: ast.expr = self.visit(copy.deepcopy(value))
+        self._open.remove(name)
+        return meant
+
+
+def _inlined(value: ast.expr, known: Names) -> ast.expr:
+    inlined: ast.expr = _Inliner(known).visit(copy.deepcopy(value))
+    return inlined
+
+
+def _text(expression: ast.expr | None) -> str:
+    """Return the value as it is sent to a model, or its source if it is not constant."""
     if expression is None:
         return ""
     try:
         value = ast.literal_eval(expression)
         return value if isinstance(value, str) else json.dumps(value)
     except (ValueError, TypeError):
-        return ast.get_source_segment(source, expression) or ""
+        return ast.unparse(expression)

@@ -1,30 +1,124 @@
-"""Stage changes in a git work tree."""
+"""Stage with git what changes in a work tree while an agent works."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from amplihack.system.processes import Command, run_process
+from amplihack.errors import AmplihackError
+from amplihack.recipes.ports import Staging
+from amplihack.system.processes import Command, Finished, run_process
 
-_GIT_LIMIT = 60.0
+if TYPE_CHECKING:
+    from amplihack.system.work_tree_changes import Snapshot
+
+_LIMIT = 60.0  # seconds for one git command
+_MOST_OUTPUT = 256_000_000  # bytes: a list of files that is cut would be a wrong list
+_BUSY = "index.lock"
+_PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds to wait for another git, in turn
+# What git says where there is nothing to stage in.
+_NO_WORK_TREE = ("not a git repository", "must be run in a work tree")
 
 
 class GitWorkTree:
-    """Stages changes with the user's git, in a work tree only."""
+    """Finds the work tree of a directory, with the user's own git and its settings.
+
+    It remembers what was staged during this run, for steps that change the same files again.
+    """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = {**environment, "GIT_TERMINAL_PROMPT": "0"}
+        self._environment = {
+            **environment,
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_OPTIONAL_LOCKS": "0",  # a look must not stand in the way of a git that the agent starts
+            "LC_ALL": "C",
+        }
+        self._staged: dict[str, dict[str, str]] = {}  # by work tree: the index entry of each path
+        self._one_at_a_time = asyncio.Lock()
 
-    async def stage_all(self, directory: str) -> int | None:
-        if (await self._git(directory, "rev-parse", "--is-inside-work-tree")).strip() != "true":
-            return None
-        await self._git(directory, "add", "-A")
-        return len((await self._git(directory, "diff", "--cached", "--name-only", "-z")).split("\0")) - 1
+    async def watch(self, directory: str) -> WatchedTree | None:
+        """Remember the state of the work tree; None outside of one. Raises AmplihackError."""
+        found = await self.git(directory, "rev-parse", "--show-toplevel")
+        if not found.ok:
+            if any(words in found.stderr.text() for words in _NO_WORK_TREE):
+                return None
+            raise _failed("rev-parse", found)
+        root = found.stdout.read(0, found.stdout.size).removesuffix(b"\n").decode("utf-8", "surrogateescape")
+        return WatchedTree(self, root, await self._look(root, ignored=True))
 
-    async def _git(self, directory: str, *words: str) -> str:
-        """Return what git prints, or nothing when it fails: staging is optional and never fails a step."""
-        finished = await run_process(
-            Command(argv=("git", *words), cwd=Path(directory), env=self._environment, timeout=_GIT_LIMIT)
+    async def stage_since(self, root: str, before: Snapshot) -> Staging:
+        """Stage what is new or different since then, except what was somebody's own already."""
+        from amplihack.system.work_tree_changes import decide  # deferred: many runs ask no agent
+
+        ours = self._staged.setdefault(root, {})
+        async with self._one_at_a_time:  # git refuses two that write at once
+            decision = decide(before, await self._look(root, ignored=False), ours)
+            if decision.stage:
+                await self._add(root, decision.stage)
+            # What git holds now, also where the agent staged it itself.
+            after = await self._look(root, ignored=False)
+            ours.update({path: after.staged[path] for path in decision.ours if path in after.staged})
+        return Staging(decision.stage, decision.left)
+
+    async def _look(self, root: str, *, ignored: bool) -> Snapshot:
+        from amplihack.system.work_tree_changes import read_status
+
+        words = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames"]
+        words.append("--ignore-submodules=none")
+        if ignored:
+            words.append("--ignored=matching")
+        found = await self.git(root, *words)
+        if not found.ok or found.stdout.lost:
+            raise _failed("status", found)
+        return read_status(root, found.stdout.read(0, found.stdout.size))
+
+    async def _add(self, root: str, paths: tuple[str, ...]) -> None:
+        names = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
+        for pause in (*_PATIENCE, None):
+            # Unlike `git add` it takes names as they are: no patterns, nothing below a directory.
+            done = await self.git(
+                root, "update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=names
+            )
+            if done.ok:
+                return
+            if pause is None or _BUSY not in done.stderr.text():
+                raise _failed("update-index", done)
+            await asyncio.sleep(pause)
+
+    async def git(self, directory: str, *words: str, stdin: bytes | None = None) -> Finished:
+        return await run_process(
+            Command(
+                argv=("git", *words),
+                cwd=Path(directory),
+                env=self._environment,
+                stdin=stdin,
+                timeout=_LIMIT,
+                output_limit=_MOST_OUTPUT,
+            )
         )
-        return finished.stdout.text() if finished.ok else ""
+
+
+class WatchedTree:
+    """A work tree, and its state at one moment."""
+
+    def __init__(self, tree: GitWorkTree, root: str, before: Snapshot) -> None:
+        self._tree, self._root, self._before = tree, root, before
+
+    async def stage(self) -> Staging:
+        return await self._tree.stage_since(self._root, self._before)
+
+
+def _failed(command: str, finished: Finished) -> AmplihackError:
+    if finished.timed_out:
+        return AmplihackError(
+            f"git {command} did not finish within {_LIMIT:g} seconds",
+            fix="stage by hand, and use --no-auto-stage in a work tree this large",
+        )
+    said = [line for line in finished.stderr.text().splitlines() if line.strip()]
+    why = next((line for line in said if _BUSY in line), said[0] if said else finished.status)
+    return AmplihackError(
+        f"git {command} failed: {why.removeprefix('fatal: ')}",
+        fix="run `git status` to see what is wrong; --no-auto-stage leaves git alone",
+    )

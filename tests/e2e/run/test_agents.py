@@ -100,7 +100,7 @@ def test_without_an_agent_nothing_runs(workspace: Workspace) -> None:
         assert answer.exit_code == 4
         assert "there is no agent to use" in answer.stderr
         assert "--agent" in answer.stderr
-        assert answer.stdout == ""
+        assert "there is no agent to use" in answer.json["error"]["what"]
         assert not (workspace.path / "ran").exists()
 
 
@@ -154,7 +154,7 @@ def test_an_agents_changes_are_staged_in_a_work_tree_and_only_there(workspace: W
     assert run(workspace, text, "--agent", command, "-C", "repo", "--no-auto-stage").exit_code == 0
     assert git(workspace.path / "repo", "diff", "--cached", "--name-only") == ""
     assert run(workspace, text, "--agent", command, "-C", "repo").exit_code == 0
-    assert git(workspace.path / "repo", "diff", "--cached", "--name-only").count("made-") == 2
+    assert git(workspace.path / "repo", "diff", "--cached", "--name-only").count("made-") == 1
     plain = run(workspace, text, "--agent", command)
     assert (plain.exit_code, plain.json["warnings"]) == (0, [])
 

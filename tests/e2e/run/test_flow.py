@@ -168,7 +168,8 @@ def test_loops_of_every_kind(workspace: Workspace) -> None:
     assert context["table"] == ["a1-a2", "b1-b2"]
     assert (context["n"], context["last"], context["nothing"], context["item"]) == (5, "y", [], "mine")
     assert statuses(result)["never-ends"] == "degraded"
-    assert result["counts"]["completed"] == 4 + 2 + 5 + 2 + 2 + 1
+    counts = result["counts"]  # cells, joined, count and until; never-ends; empty
+    assert (counts["completed"], counts["degraded"], counts["skipped"]) == (4, 1, 1)
 
 
 def test_a_flaky_command_is_tried_again(workspace: Workspace) -> None:
@@ -243,7 +244,8 @@ def test_sub_recipes_pass_values_both_ways(workspace: Workspace) -> None:
 
 
 def test_a_recipe_that_calls_itself_ends(workspace: Workspace) -> None:
-    result = run(workspace, "name: r\nsteps:\n  - {id: again, recipe: r}\n", exit_code=1)
+    text = "name: r\ncontext: {go: 1}\nsteps:\n  - {id: again, condition: go, recipe: r}\n"
+    result = run(workspace, text, exit_code=1)
     assert "Maximum recipe recursion depth (6) exceeded" in result["step_results"][0]["error"]
 
 
@@ -257,7 +259,7 @@ def test_the_total_of_steps_is_counted_honestly(workspace: Workspace) -> None:
     )
     text = (
         "name: r\nrecursion: {{max_total_steps: {most}}}\nsteps:\n  - {{id: a, recipe: child}}\n"
-        "  - {{id: b, foreach: [1, 2], command: echo y}}\n  - {{id: c, command: echo z}}\n"
+        "  - {{id: b, foreach: [1, 2], command: echo y}}\n  - {{id: c, condition: x, command: echo z}}\n"
     )
     run(workspace, text.format(most=4))
     result = run(workspace, text.format(most=3), exit_code=1)

@@ -92,7 +92,7 @@ def test_without_a_terminal_the_run_waits(scene: Scene) -> None:
     assert (answer.exit_code, answer.json["status"], answer.json["never_reached"]) == (1, "waiting", ["b"])
     assert "--yes" in answer.json["error"]
     text = scene.workspace.run("recipe", "run", "g.yaml", "-q")
-    assert "Recipe 'gated': WAITING" in text.stdout
+    assert (text.stdout, "Recipe 'gated': WAITING" in text.stderr) == ("", True)
 
 
 def test_yes_approves(scene: Scene) -> None:

@@ -36,6 +36,11 @@ def place(workspace: Workspace) -> Workspace:
         (("--set", "target=dev", "--set", "count=few"), "the input 'count' should be a whole number"),
         (("--set", "target=dev", "--set", "cuont=3"), "did you mean 'count'?"),
         (("--set", "target=dev", "--set-json", "zzz=3"), "does not use the variable 'zzz'"),
+        (
+            ("--set", "cuont=3", "--set", "tarket=dev"),
+            "did you mean 'count' for 'cuont'? did you mean 'target'",
+        ),
+        (("--set", "target=dev", "--set-json", "b=3", "--set-str", "a=x"), "the variables 'a', 'b'"),
         (("--set", "target=dev", "--include-tags", "fats"), "did you mean 'fast'?"),
         (("--set", "target=dev", "--exclude-tags", "slwo"), "did you mean 'slow'?"),
     ],
@@ -73,10 +78,13 @@ def test_a_flag_counts_more_than_the_environment(place: Workspace) -> None:
     assert answer.json["context"]["go"].startswith("dev 2 eve")
 
 
+@pytest.mark.parametrize(
+    "words", [("deploy.yaml", "--help"), ("--help", "deploy.yaml"), ("-h", "deploy.yaml")]
+)
 @pytest.mark.parametrize("command", ["amplihack", "runner"])
-def test_help_lists_the_inputs_of_a_recipe(place: Workspace, command: str) -> None:
+def test_help_lists_the_inputs_of_a_recipe(place: Workspace, command: str, words: tuple[str, ...]) -> None:
     ask = place.runner if command == "runner" else lambda *words: place.run("recipe", "run", *words)
-    answer = ask("deploy.yaml", "--help")
+    answer = ask(*words)
     assert answer.exit_code == 0
     assert answer.stdout.endswith(
         """
@@ -87,3 +95,8 @@ inputs of deploy, given by --set NAME=VALUE:
   owner   who asked  (from $DEPLOY_OWNER)
 """
     )
+
+
+def test_the_word_list_is_no_recipe_whose_inputs_are_shown(place: Workspace) -> None:
+    answer = place.runner("list", "--help")
+    assert (answer.exit_code, answer.stderr) == (0, "")

@@ -165,3 +165,65 @@ def test_an_agent_that_prints_a_gigabyte_takes_little_memory(workspace: Workspac
     difference = peak(workspace, "a.yaml", "--agent", "command:bash talk.sh") - small
     assert json.loads(Path(workspace.path / "out.json").read_text())["success"]
     assert difference <= 64
+
+
+def test_two_braces_can_be_written_in_every_place(workspace: Workspace) -> None:
+    text = r"""
+name: r
+context: {name: Ada}
+steps:
+  - {id: bare, command: "echo {{ '{{' }}name}} {{name}}"}
+  - {id: double, command: 'echo "{{ "{{" }}name{{ "}}" }} {{name}}"'}
+  - id: single
+    command: echo '{{ '{{name}}' }} {{name}}'
+  - id: ansi
+    command: echo $'{{ '{{name}}' }} {{name}}'
+  - id: heredoc
+    command: |
+      cat <<EOF
+      {{ '{{name}}' }} {{name}}
+      EOF
+  - id: quoted
+    command: |
+      cat <<'EOF'
+      {{ '{{name}}' }} {{name}}
+      EOF
+  - id: backticks
+    command: echo `echo "{{ '{{name}}' }} {{name}}"`
+  - id: inside
+    command: echo "$(printf %s '{{ '{{name}}' }} {{name}}')"
+  - {id: asked, prompt: "{{ '{{name}}' }} {{name}}"}
+  - {id: other, command: "echo '{{\"\\n\"}} {{.x}}'"}
+  - id: so
+    condition: bare == '{{ "{{name}}" }} {{name}}' and bare.startswith({{ '{{' }})
+    command: echo yes
+output: "{{ '{{name}}' }} {{name}}"
+"""
+    workspace.write("r.yaml", text)
+    workspace.write("answers.yaml", "- {match: '{{name}} Ada', reply: understood}\n")
+    check = workspace.run("recipe", "check", "r.yaml", "--strict")
+    assert (check.exit_code, check.stdout) == (0, "")
+    result = workspace.run("recipe", "run", "r.yaml", "--json", "--agent", "scripted:answers.yaml").json
+    outputs = {step["step_id"]: step["output"] for step in result["step_results"]}
+    assert (outputs.pop("asked"), outputs.pop("other"), outputs.pop("so")) == (
+        "understood",
+        '{{"\\n"}} {{.x}}',
+        "yes",
+    )
+    assert set(outputs.values()) == {"{{name}} Ada"}
+    assert (result["summary"], result["warnings"]) == ("{{name}} Ada", [])
+
+
+def test_a_value_in_env_that_bash_would_run_fails_the_step_and_does_not_run(workspace: Workspace) -> None:
+    workspace.write(
+        "r.yaml",
+        "name: r\ncontext: {v: $(touch canary)}\nsteps:\n"
+        '  - {id: a, command: "true", env: {BASH_ENV: "{{v}}"}, continue_on_error: true}\n'
+        '  - {id: b, command: (( N > 3 )), env: {N: "a[{{v}}]"}, continue_on_error: true}\n'
+        '  - {id: c, command: echo "$N", env: {N: "{{v}}"}}\n',
+    )
+    answer = workspace.run("recipe", "run", "r.yaml", "--show-output")
+    assert "{{v}} in env BASH_ENV: bash expands this variable" in answer.stderr
+    assert "{{v}} in env N: the value goes to a variable that the script calculates with" in answer.stderr
+    assert "$(touch canary)" in answer.stdout
+    assert not (workspace.path / "canary").exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from benchmarks import run
 from benchmarks.bench import Bench
-from benchmarks.measure import CommandFailed, Cost, command, in_turns, median
+from benchmarks.measure import CommandFailed, Cost, command, in_turns, median, minimum
 from benchmarks.peers import installed_peers, parse_compare
 from benchmarks.table import Row, amount, show, show_markdown, summary
 from benchmarks.workloads import Workload, bash_steps, foreach
@@ -17,6 +17,7 @@ from benchmarks.workloads import Workload, bash_steps, foreach
 def test_the_median_is_taken_of_each_measure_by_itself() -> None:
     costs = [Cost(1, 30, 5), Cost(3, 10, 7), Cost(2, 20, 6)]
     assert median(costs) == Cost(2, 20, 6)
+    assert minimum(costs) == Cost(1, 10, 5)
 
 
 def test_costs_are_subtracted_and_divided_field_by_field() -> None:
@@ -56,6 +57,7 @@ def test_a_bar_is_met_or_missed(figure: float, bar: float | None, verdict: str) 
         (100.4, "×", "100×"),
         (2.0, "×", "2×"),
         (27.6, "MiB", "28 MiB"),
+        (0.313, "ms more", "0.31 ms more"),
     ],
 )
 def test_numbers_have_as_many_digits_as_matter(number: float, unit: str, text: str) -> None:

@@ -148,6 +148,27 @@ def test_a_bundle_error_knows_its_place_its_chain_and_a_hint() -> None:
     error = error_from(BundleDependencyError, problems, Subject("u", chain=("x", "y")))
     assert isinstance(error, BundleError)
     assert isinstance(error, AmplihackError)
-    assert (str(error), error.path, error.line, error.hint) == ("a; b", "/w/b.yaml", 3, "fix a")
+    assert (str(error), error.path, error.line, error.hint) == (
+        "/w/b.yaml:3:1: a; b",
+        "/w/b.yaml",
+        3,
+        "fix a",
+    )
     assert (error.uri, error.chain, error.exit_code) == ("u", ("x", "y"), 2)
     assert error.problems == problems
+
+
+def test_paths_that_only_this_machine_has_are_noted() -> None:
+    text = """
+        bundle: {name: own}
+        includes: [../other, /abs/b.yaml, ./inside.yaml, 'file:///abs/c.yaml', name, 'git+https://h/r']
+        context: {include: [a.md, ../up.md, ~/home.md, /abs/x.md, own:n.md], named: ../up2.md}
+        tools: [{module: t, source: ../tool}, {module: u, source: ./tool}, {module: v, source: ~/tool}]
+        agents: {a: {description: x, path: ../a.md}}
+    """
+    found = lint(bundle(text, "/w/b/bundle.yaml"), LintInput(root="/w/b"))
+    assert [each.what.split()[0] for each in found if each.code == "outside-bundle"] == [
+        "../other", "/abs/b.yaml", "/abs/c.yaml", "/w/up.md", "~/home.md", "/abs/x.md", "/w/up2.md",
+        "/w/tool", "~/tool", "../a.md",
+    ]  # fmt: skip
+    assert {each.severity for each in found if each.code == "outside-bundle"} == {"note"}

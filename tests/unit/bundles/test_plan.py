@@ -3,8 +3,9 @@ from __future__ import annotations
 from tests.unit.bundles.world import World, bundle, decoded, plain
 
 from amplihack.bundles.compose import compose
-from amplihack.bundles.context_files import check_context, context_path, repair_sources, resolve_context
+from amplihack.bundles.context_files import check_context, context_path, resolve_context
 from amplihack.bundles.lock import LockEntry, drift, make_lock, print_lock
+from amplihack.bundles.module_sources import repair_sources
 from amplihack.bundles.mount_plan import fingerprint, for_kernel, mount_plan
 from amplihack.bundles.validate import validate, validate_completeness
 

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from datetime import date
+
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, to_plain
 from amplihack.bundles.tree_files import TreeFile, read_page, read_tree
 from amplihack.errors import DocumentError
+
+scalar_texts = st.one_of(
+    st.text("0123456789+-._:xobeE", min_size=1, max_size=8),
+    st.sampled_from(
+        ["yes", "Yes", "yES", "NO", "no", "On", "oFF", "off", "True", "null", "~", "-.INF", ".nan", "y", "n"]
+    ),
+    st.from_regex(r"\A[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ][0-9:]{5,8})?Z?\Z"),
+)
 
 
 def read(text: str) -> TreeFile:
@@ -36,7 +50,11 @@ def test_every_value_knows_its_place_and_is_called_after_the_bundle_once_that_is
     ("text", "value"),
     [
         ("1.10", 1.1), ("0x1f", 31), ("true", True), ("tool", "tool"), ("'12'", "12"), ("~", None),
-        ("nothing", "nothing"), (".5", 0.5), ("!!str 12", "12"), ("on", "on"), ("+1", 1),
+        ("nothing", "nothing"), (".5", 0.5), ("!!str 12", "12"), ("on", True), ("+1", 1),
+        ("No", False), ("'no'", "no"), ("0777", 511), ("1_000", 1000), (".inf", math.inf), ("n", "n"),
+        ("1:30", 90), ("08", "08"), ("1e3", "1e3"), ("-0x1F", -31), ("0b11", 3), ("0o17", "0o17"),
+        ("2024-01-31", date(2024, 1, 31)), ("2024-13-01", "2024-13-01"), ("NULL", None), ("offer", "offer"),
+        ("0b_", "0b_"), ("=", "="), ("1." + "9" * 5, 1.99999), ("9" * 4000, "9" * 4000),
     ],
 )  # fmt: skip
 def test_values_are_those_of_documents_and_can_be_had_as_they_are_written(text: str, value: object) -> None:
@@ -95,3 +113,31 @@ def test_frontmatter_counts_lines_from_the_top_of_its_page() -> None:
     assert str(head.where(head.root)) == "p.md:2:1"
     assert (body, line) == ("Text\n", 4)
     assert read_page("---\n# nothing\n---\nText\n", "p.md")[0] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("no", "write false, or 'no' for text"),
+        ("On", "write true, or 'On' for text"),
+        ("0777", "write 511, or '0777' for text"),
+        ("12:30", "write 750, or '12:30' for text"),
+        ("true", None), ("FALSE", None), ("0", None), ("10", None), ("0.5", None), ("0x1f", None),
+        ("~", None), ("'no'", None), ("2024-01-31", None),
+    ],
+)  # fmt: skip
+def test_a_value_that_looks_like_text_and_is_none_is_told(text: str, fix: str | None) -> None:
+    file = read(f"a: {text}\n")
+    assert [(each.fix, str(each.where)) for each in file.problems] == ([(fix, "b.yaml:1:4")] if fix else [])
+
+
+@given(text=scalar_texts)
+def test_unquoted_values_are_those_of_the_safe_loader(text: str) -> None:
+    try:
+        expected = yaml.safe_load(f"- {text}")[0]
+        mine = to_plain(read(f"- {text}").root)[0]
+    except (yaml.YAMLError, ValueError, DocumentError, TypeError):
+        return  # neither a value for them, nor a claim of ours
+    if isinstance(expected, dict | list):
+        return
+    assert (type(mine), repr(mine)) == (type(expected), repr(expected))

@@ -67,3 +67,25 @@ def test_only_the_first_word_of_a_command_is_a_command(word: str) -> None:
 def test_the_help_of_a_run_names_every_agent() -> None:
     page = " ".join(main.parser("recipe run").format_help().split())
     assert f"--agent, --agent-binary AGENT {table.choices()}" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (["a.yaml", "--stirct"], "did you mean --strict?"),
+        (["a.yaml", "--step-timout=5"], "did you mean --step-timeout?"),
+        (["a.yaml", "--xyz"], "`amplihack recipe run --help` shows what it understands"),
+        (["a.yaml", "b.yaml"], "`amplihack recipe run --help` shows what it understands"),
+        (["a.yaml", "--step-timeout", "5 minutes"], "write 5m"),
+        (["a.yaml", "--step-timeout", "nan"], "write seconds, or a duration"),
+    ],
+)
+def test_a_flag_that_is_not_known_suggests_the_nearest_one(words: list[str], fix: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        main.parser("recipe run").parse_args(words)
+    assert caught.value.fix.startswith(fix)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90.0), ("1h30m", 5400.0), ("500ms", 0.5), ("0", 0.0)])
+def test_a_time_limit_takes_seconds_and_durations(text: str, seconds: float) -> None:
+    assert main.parser("recipe run").parse_args(["a.yaml", "--step-timeout", text]).step_timeout == seconds

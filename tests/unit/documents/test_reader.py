@@ -134,13 +134,11 @@ def test_every_repeated_key_is_reported_where_it_stands_and_the_first_counts() -
     ("text", "at", "fix"),
     [
         ("a:\n\tb: c\n", (2, 1), "indent with spaces: YAML does not take tabs"),
-        ("a: b: c\n", (1, 5), 'put quotes around a value that contains ": "'),
-        ("a: @b\n", (1, 4), "put single quotes around the value"),
-        ("a: `b`\n", (1, 4), "put single quotes around the value"),
-        ('a: "\\q"\n', (1, 5), "put single quotes around the value"),
-        ("a: 'b\n", (2, 1), "close the quote or the bracket"),
-        ("a: [b, c\n", (2, 1), "close the quote or the bracket"),
-        ("a:\n  b: 1\n c: 2\n", (3, 2), "check the indentation of this line and of the lines above it"),
+        ("a: b: c\n", (1, 5), """put quotes around a value that contains ": ", as in a: 'b: c'"""),
+        ("a: @b\n", (1, 4), "put quotes around the whole value: a: '@b'"),
+        ("a: `b`\n", (1, 4), "put quotes around the whole value: a: '`b`'"),
+        ("a: 'b\n", (1, 4), "close the quote that opens on line 1"),
+        ("a:\n  b: 1\n c: 2\n", (3, 2), "indent it like line 2, with 2 blanks, if both belong together"),
     ],
 )
 def test_broken_yaml_is_located_with_a_way_out(text: str, at: tuple[int, int], fix: str) -> None:

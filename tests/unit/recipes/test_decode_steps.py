@@ -82,6 +82,14 @@ def test_an_agent_without_a_prompt_is_asked_what_the_step_says_of_itself() -> No
     assert decode_text("name: n\nsteps: [{id: a, agent: x, description: d}]").problems == ()
 
 
+@pytest.mark.parametrize("prompt", ["''", "' '", '"\\n"'])
+def test_a_blank_prompt_asks_nothing_and_is_an_error(prompt: str) -> None:
+    (problem,) = decode_text(f"name: n\nsteps: [{{id: a, prompt: {prompt}}}]").problems
+    assert (problem.code, problem.severity) == ("no-prompt", "error")
+    assert problem.fix == "write it behind `prompt:`"
+    assert decode_text(f"name: n\nsteps: [{{id: a, prompt: {prompt}, description: d}}]").problems == ()
+
+
 def test_all_fields_of_a_bash_step_arrive() -> None:
     found = step(
         "command: ls, name: t, description: d, env: {A: 1}, output_exit_code: c, output_stderr: e, "
@@ -144,7 +152,7 @@ def test_an_agent_without_a_prompt_is_asked_with_the_words_it_has() -> None:
 
     assert prompt("description: Look around") == "Look around"
     assert prompt("task: Do it, description: Carefully") == "Do it\n\nCarefully"
-    assert prompt("description: Look, inputs: {b: 1, a: '{{x}}'}") == 'Look\n\nInputs:\n{"a":"{{x}}","b":1}'
+    assert prompt("description: Look, inputs: {b: 1, a: '{{x}}'}") == 'Look\n\nInputs:\n{"b":1,"a":"{{x}}"}'
     assert prompt("inputs: the pages") == "Inputs:\nthe pages"
     assert prompt("prompt: Mine, description: Look") == "Mine"
 
@@ -242,6 +250,44 @@ def test_a_timeout_of_zero_is_stated_and_no_timeout_is_not(value: str, timeout: 
     assert step(f"command: ls, timeout: {value}").timeout == timeout
 
 
+@pytest.mark.parametrize(
+    ("step_text", "fix"),
+    [
+        ("{}", "add `command:`, `prompt:` or `recipe:`"),
+        ("{build: {command: ls}}", "write `- id: build` for `- build:`, and its fields below `id`"),
+        ("{id: a, command: }", "write it behind `command:`"),
+        ("{id: a, comand: ls}", "write `command:` for `comand:`"),
+    ],
+)
+def test_a_step_with_nothing_to_do_says_what_to_write(step_text: str, fix: str) -> None:
+    found = decode_text(f"name: n\nsteps:\n  - {step_text}\n").problems
+    assert [problem.fix for problem in found if problem.code == "no-command"] == [fix]
+
+
+def test_what_only_looks_like_a_command_is_explained() -> None:
+    for sign, why in (("#x", "what begins with # is a comment"), ("&x", "what begins with & is an anchor")):
+        found = decode_text(f"name: n\nsteps:\n  - id: a\n    command: {sign}\n").problems
+        assert why in found[0].fix
+
+
+def test_every_length_of_time_may_be_a_duration() -> None:
+    one = step("command: ls, timeout: 1m, idle_timeout: 500ms, retry: {initial_delay: 2s, max_delay: 1h}")
+    assert (one.timeout, one.idle_timeout) == (60.0, 0.5)
+    assert one.retry is not None
+    assert (one.retry.initial_delay, one.retry.max_delay) == (2.0, 3600.0)
+    whole = recipe(
+        "name: n\ndefault_step_timeout: 5m\nrate_limiting: {min_delay_ms: 2s, backoff: {max_delay_ms: 1m}}\n"
+        "stages: [{name: s, steps: [{id: a, command: ls}], approval: {timeout: 1d}}]\n"
+    )
+    assert whole.default_step_timeout == 300.0
+    assert whole.rate_limit is not None
+    assert whole.rate_limit.backoff is not None
+    assert (whole.rate_limit.min_delay_ms, whole.rate_limit.backoff.max_delay_ms) == (2_000, 60_000)
+    gate = whole.stages[0].approval
+    assert gate is not None
+    assert gate.timeout == 86_400.0
+
+
 def test_retry_has_defaults_of_its_own() -> None:
     assert step("command: ls, retry: {}").retry == Retry()
     assert step("command: ls").retry is None
@@ -283,3 +329,13 @@ def test_a_field_that_does_nothing_here_is_told(fields: str, message: str) -> No
     (problem,) = decode_text(f"name: n\nsteps: [{{id: a, {fields}}}]").problems
     assert (problem.code, problem.severity, problem.what) == ("no-effect", "warning", f"Step 'a': {message}")
     assert problem.fix
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"), [("A=B", "write `A: B`"), ("''", "use letters"), ("A=", "use letters")]
+)
+def test_a_name_that_no_process_can_be_given_is_an_error(name: str, fix: str) -> None:
+    (problem,) = decode_text(f"name: n\nsteps: [{{id: a, command: ls, env: {{{name}: x}}}}]").problems
+    assert problem.severity == "error"
+    assert "cannot be the name of a variable" in problem.what
+    assert problem.fix.startswith(fix)

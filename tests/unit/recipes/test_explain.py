@@ -41,7 +41,7 @@ steps:
         "Hook pre_step: echo {{a}}",
         "",
         "Context defaults:",
-        '  b: {"a":"é","z":1}',
+        '  b: {"z":1,"a":"é"}',
         "  n: 1.0",
         "",
         "Expects from the caller: needed",

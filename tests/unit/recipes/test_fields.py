@@ -14,10 +14,12 @@ RIGHT: dict[Shape, tuple[str, ...]] = {
     "text": ("word", "1.10", "'quoted'", "yes"),
     "template": ("word {{x}}", "'{{x}}'"),
     "condition": ("a == 1", "true", "'{{a}} == 1'", '"a and b"'),
-    "flag": ("true", "False", "'true'"),
+    "flag": ("true", "False", "'true'", "yes", "No", "ON", "off"),
     "count": ("0", "12", "'7'"),
     "number": ("0", "1.5", "30", "'2.5'"),
-    "seconds": ("0", "600", "'{{limit}}'"),
+    "duration": ("0", "1.5", "30", "'2.5'", "500ms", "5m", "1h30m", "'2d'"),
+    "seconds": ("0", "600", "90s", "1h 30m", "'{{limit}}'"),
+    "milliseconds": ("0", "12", "'7'", "2s", "500ms"),
     "attempts": ("1", "4", "'{{tries}}'"),
     "words": ("[]", "[a, 1.10]", ""),
     "map": ("{}", "{a: [1, {b: 2}]}", ""),
@@ -33,10 +35,12 @@ WRONG: dict[Shape, tuple[str, ...]] = {
     "text": ("[a]", "{a: b}"),
     "template": ("[a]", "{a: b}"),
     "condition": ("[a]", "a ==", "'(a'", "a = 1", "{a: b}"),
-    "flag": ("yes", "1", "on", "[true]", "'yes'"),
+    "flag": ("1", "[true]", "'yes'", "y", "yEs", "ja"),
     "count": ("-1", "1.5", "many", "[1]", "true", "'-1'"),
     "number": ("-1", "soon", "[1]", "{a: 1}", "true", "1" + "0" * 400, "'1e5'"),
-    "seconds": ("-1", "soon", "[1]", "{a: 1}", "12s"),
+    "duration": ("-1", "soon", "[1]", "{a: 1}", "true", "1" + "0" * 400, "5 minutes", "1:30", "-5m", ".inf"),
+    "seconds": ("-1", "soon", "[1]", "{a: 1}", "12x", "30m1h", ".nan"),
+    "milliseconds": ("-1", "1.5", "many", "[1]", "true", "5 minutes"),
     "attempts": ("0", "-1", "1.5", "often", "[1]"),
     "words": ("word", "{a: b}", "[[a]]", "[{a: b}]"),
     "map": ("word", "[a]", "1"),
@@ -138,6 +142,7 @@ def test_a_wrong_value_is_an_error_that_names_the_field_and_its_line(
     errors = [problem for problem in document.problems if problem.severity == "error"]
     named = [problem for problem in errors if given.name in problem.what and _line(problem.where) == line]
     assert any("should be" in problem.what or "cannot be read" in problem.what for problem in named)
+    assert [problem for problem in named if not problem.fix] == []
 
 
 def _line(where: Location | None) -> int:

@@ -10,6 +10,9 @@ HOLDERS = {
     "step": "name: n\nsteps:\n- {{id: a, command: ls, {word}: x}}\n",
     "stage": "name: n\nstages:\n- {{name: s, {word}: x, steps: [{{id: a, command: ls}}]}}\n",
     "recipe": "name: n\n{word}: x\nsteps: [{{id: a, command: ls}}]\n",
+    "retry": "name: n\nsteps:\n- {{id: a, command: ls, retry: {{{word}: x}}}}\n",
+    "approval": "name: n\nstages:\n- {{name: s, approval: {{{word}: x}}, steps: [{{id: a, command: ls}}]}}\n",
+    "hooks": "name: n\nhooks: {{{word}: x}}\nsteps: [{{id: a, command: ls}}]\n",
 }
 
 
@@ -47,7 +50,32 @@ HOLDERS = {
         ("step", "finally", "`on_error: continue`"),
         ("stage", "if", "`condition:`"),
         ("stage", "when", "`condition:`"),
-        ("stage", "needs", "`depends_on:"),
+        ("step", "cond", "`condition:`"),
+        ("step", "preCondition", "`condition:`"),
+        ("step", "skip_when", "the opposite"),
+        ("step", "depend_on", "`depends_on:"),
+        ("step", "waitFor", "`depends_on:"),
+        ("step", "ignore_failure", "`on_error: continue`"),
+        ("step", "on_fail", "`on_error: continue`"),
+        ("step", "each", "`foreach:`"),
+        ("step", "retry_count", "`retry:"),
+        ("step", "human_approval", "`approval:"),
+        ("step", "subrecipe", "`recipe:`"),
+        ("step", "environment", "`env:`"),
+        ("step", "next", "in their order"),
+        ("stage", "needs", "in their order"),
+        ("stage", "run", "`steps:`, each with"),
+        ("stage", "loop", "on a step"),
+        ("stage", "ignore_errors", "on the steps"),
+        ("stage", "retries", "on the steps"),
+        ("retry", "attempts", "`max_attempts:`"),
+        ("retry", "maxRetries", "`max_attempts:`"),
+        ("retry", "delay", "`initial_delay:`"),
+        ("approval", "message", "`prompt:`"),
+        ("approval", "condition", "on the stage"),
+        ("hooks", "on_failure", "`on_error:`"),
+        ("hooks", "before_step", "`pre_step:`"),
+        ("recipe", "retries", "on the steps"),
         ("stage", "approval_required", "`approval:"),
         ("stage", "tasks", "`steps:`"),
         ("recipe", "jobs", "`steps:`"),
@@ -84,3 +112,12 @@ def test_until_is_a_note_for_readers_and_says_so() -> None:
     (problem,) = decode_text("name: n\nsteps: [{id: a, command: ls, until: done}]").problems
     assert (problem.code, problem.severity) == ("no-effect", "warning")
     assert "`break_when:`" in problem.fix
+
+
+@pytest.mark.parametrize("table", ["step", "stage", "recipe"])
+def test_what_is_advised_is_not_refused_in_its_turn(table: str) -> None:
+    for word, what in _WORDS[table].items():
+        elsewhere = any(place in what for place in ("on the steps", "on a step", "on a stage"))
+        if what.startswith("write `") and not elsewhere:
+            advised = what.split("`")[1].split(":")[0]
+            assert advised in TABLES[table].known, f"{word}: {what}"

@@ -62,6 +62,8 @@ def test_a_value_is_typed_only_where_nothing_is_lost(text: str, value: Value) ->
         ("nothing but {} here", {}),
         ("list [1, [2]] end", [1, [2]]),
         ('{"a": 1} {"a": 2}', {"a": 1}),
+        ('Here: [{"a": 1}, {"a": 2}] done', [{"a": 1}, {"a": 2}]),
+        ('see [1] and {bad}: [[{"a": 1}]]', [[{"a": 1}]]),
     ],
 )
 def test_json_is_found_in_an_answer(text: str, value: Value) -> None:

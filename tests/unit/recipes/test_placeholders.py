@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplihack.recipes.placeholders import find_placeholders, show, unsupported
+from amplihack.recipes.placeholders import find_placeholders, find_variables, show, unsupported
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,39 @@ def test_syntax_of_other_template_languages_is_reported(text: str, found: list[t
 
 def test_a_path_is_shown_as_an_author_would_write_it() -> None:
     assert show(("a", "b-c", "0", "two words")) == 'a.b-c.0["two words"]'
+
+
+# constants
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{{ '{{' }}", ["{{"]),
+        ('{{ "{{" }}', ["{{"]),
+        ("{{'}}'}}", ["}}"]),
+        ("{{ '{{name}}' }}", ["{{name}}"]),
+        ('{{\t"it\'s {x}"\t}}', ["it's {x}"]),
+        ("{{ '{{' }}name}}", ["{{"]),
+        ("{{ '{' }}{{ '}' }}", ["{", "}"]),
+    ],
+)
+def test_a_quoted_text_with_a_brace_stands_for_itself(text: str, expected: list[str]) -> None:
+    found = find_placeholders(text)
+    assert [each.constant for each in found] == expected
+    assert [each.value({}) for each in found] == expected
+    assert find_variables(text) == ()
+    assert unsupported(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{{"\\n"}}', "{{ 'abc' }}", "{{ '' }}", "${{ '{{' }}", "{{ '{{ }}", "{{ '{\n{' }}", "{{ '{{' + x }}"],
+)
+def test_other_quoted_texts_belong_to_other_tools(text: str) -> None:
+    assert find_placeholders(text) == ()
+
+
+def test_a_block_inside_a_constant_is_no_block() -> None:
+    assert unsupported("{{ '{{#if x}}' }}") == ()
+    assert [each.text for each in unsupported("{{ '{{#if x}}' }} {{#each y}}")] == ["{{#each y}}"]

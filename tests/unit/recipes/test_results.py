@@ -36,6 +36,20 @@ def test_a_plain_success_has_no_remarks() -> None:
     assert result.to_text() == "Recipe 'demo': SUCCESS\n  [completed] a\n"
 
 
+def test_tokens_and_cost_stand_in_the_text_where_an_agent_told_them() -> None:
+    asked = (
+        step("a", usage=Usage(input_tokens=12_000, output_tokens=300, cached_tokens=9_000), cost_usd=0.0123),
+        step("b", usage=Usage(input_tokens=500)),
+        step("c"),
+    )
+    result = RunResult(run_id="x", recipe_name="demo", ending="completed", step_results=asked)
+    assert result.to_text().splitlines()[-1] == "  tokens: 12,500 in (9,000 cached), 300 out; cost: $0.0123"
+    dear = RunResult(run_id="x", recipe_name="demo", ending="completed", step_results=(step(cost_usd=12.5),))
+    assert dear.to_text().splitlines()[-1] == "  cost: $12.50"
+    free = RunResult(run_id="x", recipe_name="demo", ending="completed", step_results=(step(cost_usd=0.0),))
+    assert free.to_text().splitlines()[-1] == "  cost: $0.0000"
+
+
 def test_other_endings_are_named() -> None:
     for ending, word in (("denied", "DENIED"), ("waiting", "WAITING"), ("interrupted", "INTERRUPTED")):
         result = RunResult(run_id="x", recipe_name="demo", ending=ending, error="why")  # type: ignore[arg-type]  # each is one

@@ -1,7 +1,12 @@
 import base64
+import html
 import json
+import os
+import re
+import subprocess
+import textwrap
 from dataclasses import replace
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
@@ -11,6 +16,7 @@ from amplihack.recipes.events import (
     Event,
     GateDecided,
     GateReached,
+    IterationStarted,
     LinesPrinted,
     OutputStored,
     RecipeEntered,
@@ -68,11 +74,107 @@ def test_without_secrets_a_text_stays_the_very_same_object() -> None:
         base64.b64encode(KEY.encode()).decode(),
         base64.urlsafe_b64encode(KEY.encode()).decode(),
         KEY.replace("'", "'\\''"),
+        quote(KEY, safe="").lower(),
+        quote_plus(KEY),
+        quote(quote(KEY)),
+        html.escape(KEY),
+        html.escape(html.escape(KEY)),
+        KEY.replace('"', "&#34;").replace("'", "&#39;"),
+        KEY.replace('"', "&quot;").replace("'", "&apos;"),
+        KEY.encode("ascii", "xmlcharrefreplace").decode(),
+        repr(KEY)[1:-1],
+        KEY.replace("'", "''"),
+        KEY.encode().hex(),
+        KEY.encode().hex().upper(),
+        KEY.encode().hex(" "),
+        base64.b64encode(KEY.encode()).decode().rstrip("="),
+        quote(base64.b64encode(KEY.encode()), safe=""),
     ],
 )
 def test_a_secret_is_masked_however_it_is_written(written: str) -> None:
     masked = Redactor(["key"], values={"key": KEY}).redact_text(f"before {written} after")
     assert masked in ("before *** after", 'before "***" after')
+
+
+@pytest.mark.parametrize("depth", range(1, 6))
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_json_inside_json_is_masked(depth: int, ascii_only: bool) -> None:
+    written = KEY
+    for _ in range(depth):
+        written = json.dumps(written, ensure_ascii=ascii_only)
+        ascii_only = False
+    masked = Redactor(["key"], values={"key": KEY}).redact_text(written)
+    assert masked.strip('\\"') == "***"
+
+
+@pytest.mark.parametrize(
+    "script",
+    ['printf %q "$1"', 'LC_ALL=C; printf %q "$1"', 'echo "${1@Q}"', "v=$1; declare -p v", 'set -x; : "$1"'],
+)
+@pytest.mark.parametrize("key", [KEY, "~a b$c`d\\e!{f,g}", "#tab\there; (and) [more]*?", "back\\slash'quote"])
+def test_what_bash_quotes_is_masked(script: str, key: str) -> None:
+    env = {"LANG": "C.UTF-8", "PATH": os.environ["PATH"]}
+    done = subprocess.run(["bash", "-c", script, "x", key], env=env, capture_output=True, check=True)
+    masked = Redactor(["key"], values={"key": key}).redact_text((done.stdout + done.stderr).decode())
+    assert re.sub(r"declare -- v=|\+ :|[$'\"\s]|\*\*\*", "", masked) == ""
+
+
+LONG = "ghp_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-and-some-more"
+
+
+@pytest.mark.parametrize("width", [8, 16, 20, 57, 64, 76])
+@pytest.mark.parametrize("before", ["", "u", "user:"])
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\n    ", "\\n"])
+def test_base64_in_lines_is_masked(width: int, before: str, line_break: str) -> None:
+    encoded = base64.b64encode(f"{before}{LONG}\n".encode()).decode()
+    lines = textwrap.wrap(encoded, width)
+    masked = Redactor(["key"], values={"key": LONG}).redact_text(f"<{line_break.join(lines)}>")
+    left = re.sub(r"\*\*\*|\s|\\n", "", masked)
+    assert len(left) <= 2 + len(before) * 4 // 3 + 6, masked  # a piece of what stands beside it
+    assert masked.count("\n") == line_break.count("\n") * (len(lines) - 1)
+
+
+def test_each_line_of_wrapped_output_is_masked_whichever_lines_come_together() -> None:
+    lines = textwrap.wrap(base64.b64encode(LONG.encode()).decode(), 20)
+    redactor = Redactor(["key"], values={"key": LONG})
+    together = redactor.redact_event(LinesPrinted("a", "stdout", ("from", *lines, "to")))
+    assert together == LinesPrinted("a", "stdout", ("from", *["***"] * len(lines), "to"))
+    for line in lines[:-1]:  # the last is short
+        assert redactor.redact_event(LinesPrinted("a", "stdout", (line,))) == LinesPrinted(
+            "a", "stdout", ("***",)
+        )
+
+
+@pytest.mark.parametrize("cut", range(12, len(LONG) - 12, 7))
+def test_a_secret_that_the_end_of_a_text_cuts_is_masked(cut: int) -> None:
+    redactor = Redactor(["key"], values={"key": LONG})
+    assert redactor.redact_text(f"it was {LONG[:cut]}") == "it was ***"
+    assert redactor.redact_text(f"it was {LONG[:cut]}…") == "it was ***…"
+    assert redactor.redact_text(f"{LONG[cut:]}, it was\nall") == "***, it was\nall"
+
+
+def test_ordinary_words_that_a_secret_contains_stay() -> None:
+    redactor = Redactor(["url"], values={"url": "postgres://me:sesame@db.example.org/production"})
+    text = "postgres://other@example.org/production is not it\nproduction\nthe db.example.org is up"
+    assert redactor.redact_text(text) == text
+
+
+def test_short_secrets_are_masked_as_far_as_that_makes_sense_and_are_told() -> None:
+    redactor = Redactor(
+        ["pin", "flag", "word", "none"], values={"pin": 12, "flag": True, "word": "ab", "none": ""}
+    )
+    assert (
+        redactor.redact_text("12 and 5-12 but 312, 1.12 and crab") == "*** and 5-*** but 312, 1.12 and cr***"
+    )
+    told = redactor.weak()
+    assert [each.split("'")[1] for each in told] == ["flag", "pin", "word"]
+    assert redactor.weak() == []
+
+
+def test_a_very_long_secret_costs_no_gigabytes() -> None:
+    long = "0123456789é" * 100_000
+    redactor = Redactor(["k"], values={"k": long})
+    assert redactor.redact_text(f"<{long}> {json.dumps(long)}") == '<***> "***"'
 
 
 @pytest.mark.parametrize("user", ["", "u", "us", "use", "user"])
@@ -274,3 +376,16 @@ def test_what_is_handed_to_a_sub_recipe_that_calls_it_secret_is_masked_from_then
     assert isinstance(entered, RecipeEntered)
     assert entered.secrets == {}
     assert redactor.redact_text("the key is sesame-4711.") == "the key is ***."
+
+
+def test_the_item_of_a_loop_is_masked_by_its_name_and_by_what_it_holds() -> None:
+    redactor = Redactor({"token"}, values={"token": "s3cr3t-one"})
+    shown = redactor.redact_event(
+        IterationStarted("each", 0, 2, {"item": {"token": "x", "url": "u/s3cr3t-one"}})
+    )
+    assert isinstance(shown, IterationStarted)
+    assert shown.item == {"item": {"token": "***", "url": "u/***"}}
+    named = redactor.redact_event(IterationStarted("each", 1, 2, {"token": "s3cr3t-two"}))
+    assert isinstance(named, IterationStarted)
+    assert named.item == {"token": "***"}
+    assert redactor.redact_text("it is s3cr3t-two") == "it is ***"

@@ -51,7 +51,7 @@ def test_what_is_missing_has_no_members() -> None:
     [
         (None, ""), (True, "true"), (5, "5"), (5.0, "5.0"), (1.5, "1.5"), (1e21, "1e+21"),
         ("it's", "it's"), ("", ""),
-        ([1, "x", None], '[1,"x",null]'), ({"b": 2, "a": [True]}, '{"a":[true],"b":2}'),
+        ([1, "x", None], '[1,"x",null]'), ({"b": 2, "a": [True]}, '{"b":2,"a":[true]}'),
         ({"k": "é🦀"}, '{"k":"é🦀"}'),
         ([float("nan"), float("inf")], "[null,null]"), ((1, 2), "[1,2]"), ([], "[]"), (2**70, str(2**70)),
     ],
@@ -133,5 +133,5 @@ def test_half_a_surrogate_pair_is_cut_like_any_character() -> None:
     assert tail("a\udc80b", 4) == "\udc80b"
 
 
-def test_json_keeps_the_order_of_lists_and_sorts_keys_at_every_depth() -> None:
-    assert to_json({"z": [{"b": 1, "a": 2}], "a": 0}) == '{"a":0,"z":[{"a":2,"b":1}]}'
+def test_json_keeps_the_order_of_lists_and_keys_at_every_depth() -> None:
+    assert to_json({"z": [{"b": 1, "a": 2}], "a": 0}) == '{"z":[{"b":1,"a":2}],"a":0}'

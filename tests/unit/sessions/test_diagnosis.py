@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -165,3 +166,18 @@ def test_whatever_is_rewound_is_a_healthy_beginning(messages: list[Message]) -> 
     rewound = rewind_transcript(messages, diagnose_transcript(messages))
     assert rewound == messages[: len(rewound)]
     assert diagnose_transcript(rewound)["status"] == "healthy"
+
+
+@pytest.mark.parametrize("after", [[], [user("on")], [user("on"), said("1")]])
+def test_a_turn_with_one_of_two_results_is_incomplete_and_gets_a_closing_message(
+    after: list[dict[str, Any]],
+) -> None:
+    entries = numbered(user("go"), calls("a", "b"), result("a"), *after)
+    diagnosis = diagnose_transcript(entries)
+    assert diagnosis["failure_modes"] == ["missing_tool_results", "incomplete_assistant_turn"]
+    assert diagnosis["incomplete_turns"] == [
+        {"after_line": 3, "after_index": 2, "missing": "assistant_response"}
+    ]
+    repaired = repair_transcript(entries, diagnosis)
+    assert [each["role"] for each in repaired[:5]] == ["user", "assistant", "tool", "tool", "assistant"]
+    assert diagnose_transcript(repaired)["status"] == "healthy"

@@ -51,3 +51,10 @@ def test_a_stamp_changes_with_the_file(tmp_path: Path) -> None:
     file.write_text("12")
     assert BundleFiles().stamp(str(file)) != before
     assert BundleFiles().stamp("a\0b") is None
+
+
+def test_a_name_that_no_file_can_have_is_not_found(tmp_path: Path) -> None:
+    for name in ("x" * 300, "a\0b", "x/" * 3000):
+        assert BundleFiles().read(f"{tmp_path}/{name}") == "not_found"
+        assert not BundleFiles().is_file(f"{tmp_path}/{name}")
+        assert BundleFiles().real(f"{tmp_path}/{name}") is None

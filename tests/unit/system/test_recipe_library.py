@@ -116,6 +116,7 @@ def test_an_unsafe_name_is_rejected_with_a_reason(project: Path, name: str) -> N
 
 def test_a_link_that_leaves_its_directory_is_refused(project: Path) -> None:
     outside = put(project.parent / "secret.yaml")
+    (project / ".git").mkdir()  # the search ends at the project's root
     (project / "r").mkdir()
     (project / "r" / "build.yaml").symlink_to(outside)
     found = library(project, "r")

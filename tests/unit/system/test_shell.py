@@ -5,22 +5,29 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from amplihack.recipes.ports import ShellRequest
 from amplihack.recipes.templates import ShellScript
 from amplihack.recipes.values import Value
 from amplihack.system.shell import BashShell
 
 
-def outputs(folder: Path, source: str, scopes: list[dict[str, Value]]) -> list[str]:
+def outputs(
+    folder: Path, source: str, scopes: list[dict[str, Value]], scratch: Path | None = None
+) -> list[str]:
     """Run one script with one shell in each of the scopes, and return what it printed."""
-    shell = BashShell(dict(os.environ), folder)
+    shell = BashShell(dict(os.environ), scratch or folder)
 
     async def run() -> list[str]:
         requests = [
             ShellRequest(script=ShellScript(source, {}), scope=scope, working_dir=str(folder))
             for scope in scopes
         ]
-        return [(await shell.run(request, lambda _stream, _lines: None)).stdout for request in requests]
+        try:
+            return [(await shell.run(request, lambda _stream, _lines: None)).stdout for request in requests]
+        finally:
+            await shell.close()
 
     return asyncio.run(run())
 
@@ -40,6 +47,35 @@ def test_every_step_finds_exactly_its_own_variables_in_the_context_file(tmp_path
     assert printed[0] == '{"a":["kept"],"b":1}'
     assert printed[2] == '{"a":["kept"],"c":true}'
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        'rm "$f"',
+        'rm "$f"; mkdir "$f"',
+        'rm "$f"; mkfifo "$f"',
+        'chmod 0 "$f"',
+        'chmod 644 "$f"',
+        'ln "$f" "$kept"',
+        'mv "$f" "$kept"; ln -s "$kept" "$f"',
+        'printf %9999s x > "$f"',
+    ],
+)
+def test_what_a_step_does_to_its_context_file_is_no_concern_of_the_next(tmp_path: Path, harm: str) -> None:
+    scopes: list[dict[str, Value]] = [{"n": "one"}, {"n": "another"}, {}]
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    names = 'f=$AMPLIHACK_CONTEXT_FILE; kept="$PWD/kept-$RECIPE_VAR_n"'
+    printed = outputs(tmp_path, f'{names}; cat "$f"; stat -c " %a" "$f"; {harm}', scopes, scratch)
+    assert printed == ['{"n":"one"} 600\n', '{"n":"another"} 600\n', "{} 600\n"]
+    kept = {path.name: path.read_text() for path in tmp_path.glob("kept-*")}
+    assert kept in ({}, {"kept-one": '{"n":"one"}', "kept-another": '{"n":"another"}', "kept-": "{}"})
+
+
+def test_the_steps_of_a_run_write_one_context_file_again(tmp_path: Path) -> None:
+    scopes: list[dict[str, Value]] = [{"n": number} for number in range(3)]
+    assert len(set(outputs(tmp_path, 'echo "$AMPLIHACK_CONTEXT_FILE"', scopes))) == 1
 
 
 def test_a_variable_that_changes_between_steps_is_seen_changed(tmp_path: Path) -> None:

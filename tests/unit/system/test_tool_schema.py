@@ -88,3 +88,56 @@ def test_a_module_without_readable_tools_costs_nothing_known(tmp_path: Path, sou
 
 def test_a_module_that_is_not_there_costs_nothing_known(tmp_path: Path) -> None:
     assert estimate_module_tool_tokens(tmp_path / "missing") is None
+
+
+SCHEMA = '{"type": "object", "properties": {"x": {"type": "string", "description": "What is wanted."}}}'
+CASES = {
+    "a constant": "return %s",
+    "a local variable": "schema = %s\n        return schema",
+    "a local variable with a type": "schema: dict = %s\n        return schema",
+    "a constant of the module": "return SCHEMA",
+    "a constant of the class": "return self.OWN",
+    "a constant of the class by its name": "return Tool.OWN",
+    "an attribute of the instance": "return self._schema",
+    "a variable of a variable": "inner = SCHEMA\n        outer = inner\n        return outer",
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_schema_behind_a_name_counts(tmp_path: Path, case: str) -> None:
+    body = CASES[case].replace("%s", SCHEMA)
+    source = f"""
+SCHEMA = {SCHEMA}
+class Tool:
+    OWN = {SCHEMA}
+    name = "t"
+    def __init__(self):
+        self._schema = SCHEMA
+    @property
+    def input_schema(self):
+        {body}
+"""
+    cost = estimate_module_tool_tokens(module(tmp_path, source))
+    assert cost is not None
+    assert cost["tools"][0]["schema_tokens"] == estimate_tokens(SCHEMA)
+
+
+def test_what_is_added_to_a_schema_counts(tmp_path: Path) -> None:
+    source = """
+class T:
+    def input_schema(self):
+        s = {"a": 1}
+        s["b"] = {"c": "%s"}
+        return s
+"""
+    cost = estimate_module_tool_tokens(module(tmp_path, source % ("x" * 400)))
+    assert cost is not None
+    assert cost["tools"][0]["schema_tokens"] > 100
+
+
+def test_names_that_stand_for_many_names_are_counted_up_to_a_bound(tmp_path: Path) -> None:
+    lines = ["a0 = 'x' * 9", *(f"a{n} = [{', '.join([f'a{n - 1}'] * 50)}]" for n in range(1, 9))]
+    source = "\n".join((*lines, "class T:", "    input_schema = a8", "    description = b", "b = b", ""))
+    cost = estimate_module_tool_tokens(module(tmp_path, source))
+    assert cost is not None
+    assert 0 < cost["total_tokens"] < 100_000

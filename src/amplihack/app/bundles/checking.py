@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.bundles.compose import compose
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.lint import LintInput, lint, role_of
+from amplihack.bundles.module_lint import ModulePlace, lint_module, lint_root_package
+from amplihack.bundles.module_sources import modules_of
 from amplihack.bundles.mount_plan import for_kernel
-from amplihack.bundles.sections.table import MODULE_SECTIONS
-from amplihack.bundles.tree import Leaf, Table
+from amplihack.bundles.reach import ReachableFiles
+from amplihack.bundles.tree import Leaf
 from amplihack.bundles.uris import parse_uri
 from amplihack.bundles.validate import validate, validate_completeness
 from amplihack.bundles.variables import expand_plan
@@ -29,7 +32,7 @@ async def check(request: LoadRequest, *, complete: bool = False) -> tuple[Loaded
 def _findings(loaded: LoadedBundle, environment: Mapping[str, str], *, complete: bool) -> tuple[Problem, ...]:
     found = [*loaded.problems]
     found += validate_completeness(loaded.bundle) if complete else validate(loaded.bundle)
-    found += _missing_modules(loaded)
+    found += _modules(loaded)
     found += _habits(loaded)
     if complete:
         expanded = expand_plan(loaded.plan, environment)
@@ -48,18 +51,25 @@ def _each_once(problems: Iterable[Problem]) -> Iterator[Problem]:
             yield problem
 
 
-def _missing_modules(loaded: LoadedBundle) -> Iterator[Problem]:
-    """Report modules that should lie on this disk and do not."""
-    tables = (loaded.bundle.section(name) for name in (*MODULE_SECTIONS, "session"))
-    for _, entry in (item for table in tables for item in table):
-        source = entry.get("source") if isinstance(entry, Table) else None
+def _modules(loaded: LoadedBundle) -> Iterator[Problem]:
+    """Report modules that should lie on this disk and do not, and what is wrong with those that do."""
+    seen: set[str] = set()
+    for section, entry in modules_of(loaded.bundle):
+        source = entry.get("source")
         if not isinstance(source, Leaf) or not isinstance(source.value, str):
             continue
         parsed = parse_uri(source.value)
-        if parsed.is_file and parsed.path.startswith("/") and loaded.files.real(parsed.path) is None:
-            what = f"there is no module at {parsed.path}"
+        path = posixpath.join(parsed.path, parsed.subpath.strip("/")).rstrip("/")
+        if not parsed.is_file or not path.startswith("/"):
+            continue
+        if loaded.files.real(path) is None:
+            what = f"there is no module at {path}"
             fix = "check the path; it starts at the file that names it"
             yield Problem(what, place_of(source), fix, "error", "module-not-found")
+        elif path not in seen:
+            seen.add(path)
+            files = ReachableFiles(loaded.files, loaded.bundle.reach, path)
+            yield from lint_module(ModulePlace(path, section, entry.text("module")), files)
 
 
 def _habits(loaded: LoadedBundle) -> Iterator[Problem]:
@@ -69,4 +79,7 @@ def _habits(loaded: LoadedBundle) -> Iterator[Problem]:
             if node.is_local:
                 below = [composition.included[each] for each in composition.order.includes[key]]
                 inherited = compose(*below) if below else None
-                yield from lint(node.own, LintInput(node.uri, role_of(node.file), inherited))
+                role = role_of(node.file)
+                yield from lint(node.own, LintInput(node.uri, role, inherited, node.checkout.root))
+                if role == "root":
+                    yield from lint_root_package(node.directory, loaded.files)

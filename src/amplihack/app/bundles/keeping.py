@@ -12,7 +12,7 @@ from amplihack.app.workspace import Workspace
 from amplihack.bundles.errors import BundleDependencyError, BundleError
 from amplihack.bundles.lock import Drift
 from amplihack.bundles.module_sources import module_sources
-from amplihack.bundles.uris import parse_uri, without_fragment
+from amplihack.bundles.uris import address_inside, parse_uri
 from amplihack.errors import Problem
 from amplihack.records import Record, replace
 from amplihack.system.bundle_lock import (
@@ -20,7 +20,6 @@ from amplihack.system.bundle_lock import (
     lock_drift,
     lock_modules,
     lock_of,
-    remote_sources,
     stored_lock,
     write_lock,
 )
@@ -71,11 +70,10 @@ async def status(request: LoadRequest) -> Status:
 
 
 def _fetched(loaded: LoadedBundle) -> tuple[str, ...]:
-    """Return every source that comes from elsewhere: bundles, then modules."""
-    modules = (each for each in module_sources(loaded.bundle) if parse_uri(each).is_git)
-    return tuple(
-        dict.fromkeys((*remote_sources(loaded.nodes.values()), *(without_fragment(each) for each in modules)))
-    )
+    """Return every source that comes from elsewhere, whole: bundles, then modules."""
+    bundles = (node.uri for node in loaded.nodes.values() if not node.is_local)
+    modules = (each for each in module_sources(loaded.bundle) if parse_uri(each).way not in (None, "local"))
+    return tuple(dict.fromkeys(address_inside(each, "") for each in (*bundles, *modules)))
 
 
 class Updated(Record):
@@ -84,7 +82,7 @@ class Updated(Record):
 
 
 async def update(request: LoadRequest) -> Updated:
-    """Fetch what is new for every source of the include graph; a failure changes nothing.
+    """Fetch what is new for every source of the include graph and of modules; a failure changes nothing.
 
     What is new may include more: that is fetched too, until nothing more is found. A bundle that cannot be
     loaded as it is may be repaired by what is new, so what fails now is only told at the end.
@@ -111,7 +109,7 @@ async def _used_sources(
         if own is None or (own in done and done[own].outcome != "failed"):
             raise
         return (own,), error.problems
-    return remote_sources(loaded.nodes.values()), loaded.problems
+    return _fetched(loaded), loaded.problems
 
 
 def _remote_address(request: LoadRequest) -> str | None:
@@ -119,7 +117,7 @@ def _remote_address(request: LoadRequest) -> str | None:
     source = request.source
     known = request.names.lookup(source.partition(":")[0])
     parsed = parse_uri(known.uri if known and "://" not in source else source)
-    return None if parsed.is_file or parsed.is_package else without_fragment(str(parsed))
+    return None if parsed.is_file or parsed.is_package else address_inside(str(parsed), "")
 
 
 async def clean(workspace: Workspace, *, dry_run: bool) -> CleanReport:

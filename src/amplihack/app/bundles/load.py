@@ -29,6 +29,7 @@ from amplihack.bundles.module_sources import with_sources
 from amplihack.bundles.mount_plan import MountPlan, fingerprint, mount_plan
 from amplihack.bundles.names import KnownNames, NameTable
 from amplihack.bundles.prompt import Prompt
+from amplihack.bundles.reach import ReachableFiles
 from amplihack.bundles.settings import Policy, Settings, apply_settings, compose_policies, policies_of
 from amplihack.bundles.uris import shown, without_fragment
 from amplihack.errors import AmplihackError, Problem
@@ -85,7 +86,13 @@ class LoadedBundle(Record, repr=False):
     @property
     def contents(self) -> Contents:
         """List every part with its cost; looks into the source of local tools, without running it."""
-        return contents_of(self.bundle, self.prompt, _tool_tokens)
+        return contents_of(self.bundle, self.prompt, self._tool_tokens)
+
+    def _tool_tokens(self, path: str) -> int | None:
+        reachable = ReachableFiles(self.files, self.bundle.reach, path)
+        sources = (f"{path}/{name}/__init__.py" for name in reachable.list(path).directories)
+        is_whole = all(reachable.is_file(each) for each in sources if self.files.is_file(each))
+        return _tool_tokens(path) if is_whole else None
 
     @property
     def plan(self) -> MountPlan:

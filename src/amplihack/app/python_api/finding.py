@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
 
+from amplihack.documents.durations import seconds_in
 from amplihack.errors import UsageError
 from amplihack.recipes.naming import unsafe_name
 from amplihack.records import Record
@@ -94,12 +94,9 @@ def cache_ttl(text: str | None) -> float:
     """Return the seconds that a setting asks for. Raises UsageError."""
     if not text:
         return DEFAULT_TTL
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
+    seconds = seconds_in(text)
+    if seconds is None:
         raise UsageError(
-            "RECIPE_RUNNER_CACHE_TTL is not a number of seconds", fix="set it to 30, say, or unset it"
+            "RECIPE_RUNNER_CACHE_TTL is not a number of seconds", fix="set it to 30 or 5m, say, or unset it"
         )
     return seconds

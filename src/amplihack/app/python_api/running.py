@@ -9,15 +9,18 @@ from typing import TypeAlias
 
 from amplihack.app.adapter import Adapter
 from amplihack.app.python_api.reading import located, recipe_file
-from amplihack.app.run import run
+from amplihack.app.run import run as run_opened
 from amplihack.app.run_request import RunRequest
+from amplihack.app.variables import Given
 from amplihack.app.workspace import Opened, Workspace, open_decoded, open_file, open_workspace
+from amplihack.errors import AmplihackError, UsageError
 from amplihack.recipes.decode import Decoded, decode_text
 from amplihack.recipes.dialect import Verdict
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.results import RunResult
-from amplihack.recipes.values import Value
+from amplihack.recipes.values import Value, to_json
+from amplihack.records import replace
 from amplihack.system.event_loop import run_to_end
 
 Context: TypeAlias = Mapping[str, Value] | None
@@ -38,8 +41,42 @@ class RecipeRunner(RunRequest, kw_only=True):
 
     async def execute_async(self, recipe: RecipeSource, context: Context = None) -> RunResult:
         """Run it in the caller's event loop. When cancelled, it ends its processes first."""
+        if isinstance(self.adapter, Mapping):
+            raise UsageError("the adapter is a mapping", fix="give variables by their name: context={…}")
         workspace = open_workspace(self.recipe_dirs, self.working_dir)
-        return await run(workspace, _open(workspace, recipe), dict(context or {}), self)
+        return await run_opened(workspace, _open(workspace, recipe), dict(context or {}), self)
+
+    def resume(
+        self,
+        run: str = "last",
+        context: Context = None,
+        *,
+        accept_changes: bool = False,
+        run_again: bool = False,
+    ) -> RunResult:
+        """Go on with a run of this runner's store, with this runner's settings, and return its result.
+
+        `context` gives secrets again. `accept_changes` goes on with an edited recipe. `run_again` runs steps
+        again that say `idempotent: false`. Raises AmplihackError if it cannot go on.
+        """
+        # Deferred: `sqlite3` is slow to load, and most programs resume nothing.
+        from amplihack.app.runs.resuming import find_resumable, prepare
+
+        if self.store is None:
+            raise UsageError("this runner keeps no runs", fix="give it `store=RunStore(directory)`")
+        kept, any_adapter = find_resumable(self.store, run, adapter=True), self.adapter is not None
+        documents = tuple(f"{name}={to_json(value)}" for name, value in (context or {}).items())
+        ready = prepare(self.store, kept, Given(documents=documents), adapter=any_adapter)
+        try:
+            ready.settle_changes(accept=accept_changes)
+            ready.settle_doubts(run_again=run_again)
+        except AmplihackError:
+            ready.memory.close()
+            raise
+        request = replace(self, run_id=ready.run.run_id)
+        return run_to_end(
+            run_opened(ready.workspace, ready.opened, ready.values, request, memory=ready.memory)
+        )
 
 
 def _open(workspace: Workspace, source: RecipeSource) -> Opened:

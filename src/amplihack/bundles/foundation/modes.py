@@ -70,18 +70,19 @@ def _check(contributes: Tree | None, report: FileReport) -> None:
     if contributes is None or is_absent(contributes):
         return
     if not isinstance(contributes, Table):
-        report.warn(
-            "mode-shape", f"`contributes` should be a mapping, got {kind_of(contributes)}", contributes
-        )
+        what = f"`contributes` should be a mapping, got {kind_of(contributes)}"
+        report.warn("mode-shape", what, contributes, f"its keys are {', '.join(CONTRIBUTIONS)}")
         return
     for key, item in contributes:
         if key not in CONTRIBUTIONS:
             known = ", ".join(CONTRIBUTIONS)
             report.warn("mode-shape", f"`contributes.{key}` is not known", item, f"use one of {known}")
         elif key == "agents" and not _maps_of_maps(item):
-            report.warn("mode-shape", "`contributes.agents` should map names to mappings", item)
+            what = "`contributes.agents` should map names to mappings"
+            report.warn("mode-shape", what, item, "write `name:` and its fields below it, indented")
         elif key != "agents" and not _texts(item):
-            report.warn("mode-shape", f"`contributes.{key}` should be a list of texts", item)
+            what = f"`contributes.{key}` should be a list of texts"
+            report.warn("mode-shape", what, item, f"write `{key}: [a, b]`")
 
 
 def _maps_of_maps(tree: Tree) -> bool:

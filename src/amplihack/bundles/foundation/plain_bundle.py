@@ -58,6 +58,8 @@ def bundle_of(plain: PlainBundle, *, tolerant: bool = False) -> Bundle:
     for section in SECTIONS:
         if section.name in values:
             before = known.section(section.name)
+            if not before and _is_empty(values[section.name]):
+                continue
             tables[section.name] = _table(section, values[section.name], before, origin, tolerant)
     tables["context"] = _context(plain, origin)
     return Bundle(
@@ -74,7 +76,13 @@ def bundle_of(plain: PlainBundle, *, tolerant: bool = False) -> Bundle:
         else dict(plain.source_base_paths),
         extra=extra,
         lineage=_lineage(plain),
+        reach=known.reach,
     )
+
+
+def _is_empty(value: object) -> bool:
+    """Tell whether a field holds an empty list or mapping, as most do."""
+    return type(value) in (list, dict) and not value
 
 
 def plain_section(bundle: Bundle, name: str) -> Any:

@@ -72,12 +72,16 @@ def change_agent_modules(agent: Table, change: Callable[[Tree], Tree], *, module
     session = entries.get("session")
     if isinstance(session, Table):
         changed = {key: change(item) for key, item in session.entries.items()}
-        entries["session"] = replace(session, entries=changed)
+        if any(changed[key] is not item for key, item in session.entries.items()):
+            entries["session"] = replace(session, entries=changed)
     for section in modules:
         listed = entries.get(section)
         if isinstance(listed, Items):
-            entries[section] = replace(listed, items=[change(item) for item in listed.items], known=None)
-    return replace(agent, entries=entries)
+            items = [change(item) for item in listed.items]
+            if any(item is not before for item, before in zip(items, listed.items, strict=True)):
+                entries[section] = replace(listed, items=items, known=None)
+    is_same = all(entries[key] is item for key, item in agent.entries.items())
+    return agent if is_same else replace(agent, entries=entries)
 
 
 def merge_agents(tables: Sequence[Table]) -> Table:
@@ -110,7 +114,8 @@ def check_agents(section: str, table: Table) -> Iterator[Problem]:
     for name, agent in table:
         if not isinstance(agent, Table):
             what = f"{section}.{name} should be a mapping, got {kind_of(agent)}"
-            yield Problem(what, place_of(agent), code="agent-shape")
+            fix = f"write `{name}:` and below it, indented, its `description:` and the rest"
+            yield Problem(what, place_of(agent), fix, code="agent-shape")
 
 
 def agent_rows(section: str, table: Table, _costs: Costs) -> Iterator[Row]:

@@ -27,7 +27,7 @@ def decode_context(tree: Tree | None, report: FileReport, base: str | None) -> T
         elif isinstance(item, Removed):
             entries[key] = item
         elif isinstance(item, Leaf) and isinstance(item.value, str):
-            entries[key] = replace(item, value=construct_context_path(base or "", item.value))
+            entries[key] = replace(item, value=_named(item.value, base))
         elif key != "expand" and not is_absent(item):
             what = f"`context.{key}` has no effect: only `include` takes a list of files"
             report.warn("context-key", what, item, f"rename `{key}` to `include`")
@@ -35,9 +35,21 @@ def decode_context(tree: Tree | None, report: FileReport, base: str | None) -> T
 
 
 def _value(reference: str, base: str | None) -> str | Pending:
-    if ":" in reference or base is None:
+    if ":" in reference or base is None or is_home_path(reference):
         return Pending(reference)
     return construct_context_path(base, reference)
+
+
+def _named(path: str, base: str | None) -> str | Pending:
+    """Return what a name of its own stands for: a path from the bundle, or an absolute one."""
+    if is_home_path(path):
+        return Pending(path)
+    return path if path.startswith("/") else construct_context_path(base or "", path)
+
+
+def is_home_path(reference: str) -> bool:
+    """Tell whether a reference starts at somebody's home."""
+    return reference.startswith("~")
 
 
 def construct_context_path(base: str, name: str) -> str:

@@ -49,10 +49,10 @@ def _add_module(found: Table, item: Tree, at: str, report: FileReport, base: str
         what = f"expected dict, got {kind_of(item)}: {to_plain(item)!r}"
         report.error("module-entry", _malformed(report, at, what, at.partition("[")[0]), item)
         return
-    key = item.text("id") or item.text("module")
+    key = module_id(item)
     if not key:
-        report.error(
-            "module-missing", f"Bundle '{report.owner}': {at} has no 'module'", item, "name a module"
+        report.warn(
+            "module-missing", f"Bundle '{report.owner}': {at} has no 'module'", item, _module_fix(item)
         )
         return
     entry = _entry(item, f"Bundle '{report.owner}': {at}", report, base)
@@ -60,6 +60,17 @@ def _add_module(found: Table, item: Tree, at: str, report: FileReport, base: str
     if before is not None:
         _report_repeated(key, at, item, report)
     found.entries[key] = entry if before is None else merge(before, entry)
+
+
+def _module_fix(entry: Table) -> str:
+    """Suggest the module of an entry that names none; some people write `name` for it."""
+    name = entry.text("name")
+    return f"write `module: {name}`" if name else "name a module"
+
+
+def module_id(entry: Table) -> str:
+    """Return what makes two entries the same one: their id, or else their module."""
+    return entry.text("id") or entry.text("instance_id") or entry.text("module")
 
 
 def _report_repeated(key: str, at: str, item: Table, report: FileReport) -> None:
@@ -111,7 +122,7 @@ def check_modules(section: str, table: Table) -> Iterator[Problem]:
         at = f"{section}[{index}]"
         if not isinstance(entry, Table):
             what = f"{at} should be a mapping, got {kind_of(entry)}"
-            yield Problem(what, place_of(entry), code="module-entry")
+            yield Problem(what, place_of(entry), "write `- module: name`", code="module-entry")
             continue
         if not entry.text("module"):
             fix = "name the module that it configures"
@@ -119,11 +130,13 @@ def check_modules(section: str, table: Table) -> Iterator[Problem]:
         config = entry.get("config")
         if config is not None and not is_absent(config) and not isinstance(config, Table):
             what = f"{at}: 'config' should be a mapping, got {kind_of(config)}"
-            yield Problem(what, place_of(config), code="module-config")
+            fix = "write `config:` and below it, indented, a line `name: value` for each setting"
+            yield Problem(what, place_of(config), fix, code="module-config")
         source = entry.get("source")
         if source is not None and not is_absent(source) and not is_text(source):
             what = f"{at}: 'source' should be text, got {kind_of(source)}"
-            yield Problem(what, place_of(source), code="module-source")
+            fix = "write one address or path, such as `source: git+https://host/repository@main`"
+            yield Problem(what, place_of(source), fix, code="module-source")
 
 
 def is_text(tree: Tree) -> bool:

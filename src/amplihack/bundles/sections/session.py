@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from amplihack.bundles.file_report import FileReport, as_table, is_absent, kind_of, place_of
-from amplihack.bundles.sections.modules import is_text, with_anchored_source
+from amplihack.bundles.sections.modules import is_text, module_id, with_anchored_source
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Leaf, Table, Tree, to_plain
 from amplihack.errors import Problem
@@ -39,10 +39,10 @@ def check_session(_section: str, table: Table) -> Iterator[Problem]:
             continue
         if not isinstance(part, Table):
             what = f"session.{role} should be a module name or a mapping, got {kind_of(part)}"
-            yield Problem(what, place_of(part), code="session-module")
+            yield Problem(what, place_of(part), f"write `{role}: {{module: name}}`", code="session-module")
         elif not part.text("module") and not part.text("source"):
             what = f"session.{role} names neither a module nor a source"
-            yield Problem(what, place_of(part), code="session-module")
+            yield Problem(what, place_of(part), "add `module: name` to it", code="session-module")
 
 
 def session_plan(table: Table) -> dict[str, Any]:
@@ -75,5 +75,5 @@ def session_items(table: Table) -> Iterator[tuple[str, Tree]]:
 
 def _module_id(tree: Tree) -> str:
     if isinstance(tree, Table):
-        return tree.text("id") or tree.text("module")
+        return module_id(tree)
     return str(tree.value) if isinstance(tree, Leaf) else ""

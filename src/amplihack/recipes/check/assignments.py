@@ -6,7 +6,6 @@ where every guard of one of the ways in which it was set holds too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TypeAlias
 
 from amplihack.recipes.conditions import And, Expression, references, show
@@ -71,19 +70,19 @@ class Assignments:
         A name that was set under a condition is there under the same condition only while that still holds.
         """
         found = set()
+        changed = any(each.path[0] in self._changes for each in test.references)
         for part in _conjuncts(test.condition.tree):
-            marks = [self._changes.get(each.path[0], 0) for each in references(part)]
-            found.add(f"{show(part)} {marks}" if any(marks) else show(part))
+            marks = [self._changes.get(each.path[0], 0) for each in references(part)] if changed else ()
+            shown = show(part)
+            found.add(f"{shown} {marks}" if any(marks) else shown)
         return frozenset(found)
 
 
-def _conjuncts(tree: Expression) -> Iterator[Expression]:
-    """Yield the parts that must all hold for a condition to hold."""
-    if isinstance(tree, And):
-        for operand in tree.operands:
-            yield from _conjuncts(operand)
-    else:
-        yield tree
+def _conjuncts(tree: Expression) -> list[Expression]:
+    """Return the parts that must all hold for a condition to hold."""
+    if not isinstance(tree, And):
+        return [tree]
+    return [part for operand in tree.operands for part in _conjuncts(operand)]
 
 
 def tags(step: Step) -> Guards:

@@ -58,15 +58,17 @@ class Callee(Record):
     needs: frozenset[str]
     used: frozenset[str]
     required: frozenset[str]
+    insists: frozenset[str]  # of the required names, those without which it does not begin
     declared: frozenset[str]
     open: bool
 
 
 class CallNeeds(Record):
-    """A call and what it lacks: `required` of what the callee insists on, `used` of the rest."""
+    """A call and what it lacks: `required` of what the callee asks for, `used` of the rest."""
 
     step: Step
     required: tuple[str, ...]
+    insists: frozenset[str]  # of the required names, those without which the callee does not begin
     used: tuple[str, ...]
     open: bool
 

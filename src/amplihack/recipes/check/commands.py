@@ -2,40 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from amplihack.errors import Problem, Severity
+from amplihack.errors import Problem, Severity, TemplateError
 from amplihack.recipes.check.codes import finding
-from amplihack.recipes.model import Bash, Recipe, Step, Text, every_step
+from amplihack.recipes.check.subject import CheckedRecipe
+from amplihack.recipes.model import Bash, Step, Text, every_step
 from amplihack.recipes.placeholders import show
-from amplihack.recipes.templates.shell import APART, Hazard, hazards, is_number
-from amplihack.recipes.values import MISSING, KeyPath, Missing, Value, lookup, to_text
+from amplihack.recipes.templates.shell import Hazard, hazards, is_number
+from amplihack.recipes.values import KeyPath, Missing, lookup, to_text
 from amplihack.records import replace
 
 
-def command_hazards(
-    recipe: Recipe, changed: frozenset[str], blame: Callable[[Step], Severity]
-) -> Iterator[Problem]:
+def refused_values(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find placeholders that are more than a value in their place.
 
-    `changed` are the names that steps set, so that their defaults tell nothing. `blame` tells how bad it is
-    that a step can only fail; a hook that fails is only warned about.
+    The defaults of names that steps set tell nothing. A hook that fails is only warned about.
     """
-    hooks = recipe.hooks
+    hooks = subject.recipe.hooks
     scripts: list[tuple[Text, Severity]] = [
-        (step.action.command, blame(step))
-        for step in every_step(recipe.steps)
+        (step.action.command, subject.blame(step))
+        for step in every_step(subject.recipe.steps)
         if isinstance(step.action, Bash)
     ]
     scripts += [(hook, "warning") for hook in (hooks.pre_step, hooks.post_step, hooks.on_error) if hook]
-    defaults = {name: value for name, value in recipe.context.items() if name not in changed}
-    known = recipe.context.keys() | changed
     for script, worst in scripts:
         for hazard in _first_of_each(script.text):
-            problem = _problem(hazard, script, _default(defaults, hazard.path), known)
+            known = subject.recipe.context.keys() | subject.flow.made
+            problem = _problem(hazard, script, _default(subject, hazard.path), known)
             if problem:
                 yield replace(problem, severity=worst) if problem.severity == "error" else problem
+
+
+def values_in_env(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find placeholders in `env` that bash, a program or the script runs or calculates with."""
+    for step in every_step(subject.recipe.steps):
+        action = step.action
+        if isinstance(action, Bash) and "{{" in to_text(dict(action.env)):
+            from amplihack.recipes.templates.env_values import (
+                env_dangers,
+            )  # deferred: few steps have such an `env`
+
+            try:
+                dangers = dict.fromkeys(env_dangers(action.command.text, action.env))
+            except TemplateError:
+                continue  # told where the script is read
+            for danger, name, path in dangers:
+                yield _env_problem(danger, f"{{{{{show(path)}}}}} in env {name}", step, subject)
+
+
+def _env_problem(danger: str, place: str, step: Step, subject: CheckedRecipe) -> Problem:
+    match danger:
+        case "function":
+            what = f"{place}: bash makes a function of this variable, and would run the value"
+            fix = "write the function in the script"
+            return finding("bash-refused", subject.blame(step), what, step.where, fix)
+        case "evaluated":
+            what = f"{place}: the script calculates with it, so a value that hides a command fails the step"
+            return finding("bash-arithmetic", "note", what, step.where, "make sure that it is a number")
+        case _:
+            what = f"{place} is run as a bash program"
+            return finding("bash-source", "warning", what, step.where, "pass it as an argument instead")
 
 
 def _first_of_each(script: str) -> Iterator[Hazard]:
@@ -48,9 +76,11 @@ def _first_of_each(script: str) -> Iterator[Hazard]:
             yield hazard
 
 
-def _default(defaults: Mapping[str, Value], path: KeyPath) -> str | None:
+def _default(subject: CheckedRecipe, path: KeyPath) -> str | None:
     """The text of a value that only a caller can change; None where there is none to speak of."""
-    value = lookup(defaults, path) if path else MISSING
+    if not path or path[0] in subject.flow.made:
+        return None
+    value = lookup(subject.recipe.context, path)
     return None if isinstance(value, Missing) or value in (None, "") else to_text(value)
 
 
@@ -62,9 +92,10 @@ def _problem(hazard: Hazard, script: Text, default: str | None, known: AbstractS
             return finding("bash-refused", "error", hazard.detail, script.line(hazard.line), hazard.fix)
         case "refused":
             return finding("bash-refused", "error", f"{{{{{name}}}}}: {hazard.detail}", where, hazard.fix)
-        case "literal" if hazard.path[0] in known:
-            what = f"${{{{{name}}}}} stays as it is, although there is a variable {name}"
-            return finding("unsupported-template", "warning", what, where, APART)
+        case "literal" if hazard.path[0] in known or hazard.detail:
+            why = hazard.detail or f"although there is a variable {name}"
+            what = f"${{{{{name}}}}} stays as it is, {'and ' if hazard.detail else ''}{why}"
+            return finding("unsupported-template", "warning", what, where, hazard.fix)
         case "arithmetic" if default is not None and not is_number(default):
             what = f"{name} is used in arithmetic, and '{default}' is not a number"
             return finding("bash-arithmetic", "error", what, where, "make it a number, or compare it as text")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from amplihack.errors import Problem
 from amplihack.recipes.check.codes import finding
-from amplihack.recipes.check.conditions import inside, sites
+from amplihack.recipes.check.conditions import inside
+from amplihack.recipes.check.sites import sites
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.conditions import (
     And,
@@ -22,17 +23,19 @@ from amplihack.recipes.conditions import (
 )
 from amplihack.recipes.model import Recipe, every_step
 from amplihack.recipes.semantics import rules_of
+from amplihack.recipes.values import Value
 
 
 def text_flags(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find variables that hold the text "false" and are tested as they are."""
     if "false" in rules_of(subject.recipe).false_words:
         return  # there the word is false
-    for site in sites(subject):
+    words = {name: value for name, value in subject.recipe.context.items() if _is_word(value)}
+    for site in sites(subject) if words else ():
         for name, column in _flags(site.test.condition.tree):
-            default = subject.recipe.context.get(name)
-            if not isinstance(default, str) or default.lower() not in ("true", "false"):
+            if name not in words:
                 continue
+            default = str(words[name])
             certain = default.lower() == "false" and name not in subject.changed
             yield finding(
                 "text-as-flag",
@@ -41,6 +44,10 @@ def text_flags(subject: CheckedRecipe) -> Iterator[Problem]:
                 site.test.source.at(column),
                 f"write {name} == 'true', or make its default {default.lower()} without quotes",
             )
+
+
+def _is_word(value: Value) -> bool:
+    return isinstance(value, str) and value.lower() in ("true", "false")
 
 
 def _flags(tree: Expression) -> Iterator[tuple[str, int]]:

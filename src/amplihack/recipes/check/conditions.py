@@ -2,58 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from amplihack.errors import ConditionError, Problem, Severity
+from amplihack.errors import Problem, Severity
 from amplihack.recipes.check.codes import finding
+from amplihack.recipes.check.sites import Site, failing, sites
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.conditions import (
     And,
     Compare,
     Constant,
     Expression,
+    ListLiteral,
     Or,
     Rules,
-    known,
-    references,
     show,
 )
-from amplihack.recipes.conditions.certain import compared, constant_value, contradiction, lost_items, verdict
-from amplihack.recipes.conditions.tree import children
-from amplihack.recipes.model import Step, Test, Text, While, every_step
+from amplihack.recipes.conditions.certain import compared, contradiction, lost_items, verdict
+from amplihack.recipes.conditions.tree import Name, PlaceholderNode, Property
+from amplihack.recipes.conditions.used_variables import mentions_variables
+from amplihack.recipes.model import Step, Text, While, every_step
 from amplihack.recipes.semantics import rules_of
-from amplihack.recipes.values import Missing
-from amplihack.records import Record, replace
+from amplihack.recipes.values import Missing, Value, lookup
 
 _COMPARE_FIX = "compare it with something that it can be"
-
-
-class Site(Record):
-    """A condition and what it decides about, in words such as "step 'build'"."""
-
-    test: Test
-    about: str
-    repeats: bool = False  # the condition of a loop: that it always holds is then no mistake
-    blame: Severity = "warning"  # how bad it is if the condition can only fail
-
-
-def sites(subject: CheckedRecipe) -> Iterator[Site]:
-    """Yield the conditions of stages, steps and loops."""
-    for stage in subject.recipe.stages:
-        if stage.condition:
-            yield Site(stage.condition, f"stage '{stage.name}'", blame="error")
-        for step in every_step(stage.steps):
-            yield from _step_sites(step, subject)
-
-
-def _step_sites(step: Step, subject: CheckedRecipe) -> Iterator[Site]:
-    if step.condition:
-        # the step is there to be run, as far as its condition is concerned
-        blame = subject.blame(replace(step, condition=None, loop=None))
-        yield Site(step.condition, f"step '{step.id}'", blame=blame)
-    if step.loop and isinstance(step.loop.over, While):
-        blame = subject.blame(replace(step, loop=None))
-        yield Site(step.loop.over.condition, f"the loop of step '{step.id}'", repeats=True, blame=blame)
 
 
 def pointless_conditions(subject: CheckedRecipe) -> Iterator[Problem]:
@@ -61,36 +33,51 @@ def pointless_conditions(subject: CheckedRecipe) -> Iterator[Problem]:
     rules = rules_of(subject.recipe)
     for site in sites(subject):
         yield from _findings(site, rules)
+        yield from _lengths(site, subject.recipe.context)
     for step in every_step(subject.recipe.steps):
         yield from _empty_loop(step)
 
 
 def _findings(site: Site, rules: Rules) -> Iterator[Problem]:
     tree = site.test.condition.tree
-    if failure := _failure(tree, rules):
-        what = f"the condition can only fail: {failure}"
-        yield finding("condition-fails", site.blame, what, site.test.source.where)
+    if not site.test.references:
+        if problem := failing(site, rules):
+            yield problem
+        else:
+            yield from _constant(site, rules)
         return
-    if not isinstance(constant_value(tree, rules), Missing):
-        yield from _constant(site, rules)
+    if impossible := list(_impossible(tree, site.test.source, rules)):
+        yield from impossible
         return
-    impossible = list(_impossible(tree, site.test.source, rules))
-    yield from impossible
-    if impossible:
-        return
-    answer = verdict(tree, rules)
+    answer = verdict(tree, rules, all_compared=True)
     if answer is not None:
         yield _decided(site, answer, _reason(tree, rules))
     else:
         yield from _partly(tree, site.test.source, rules)
 
 
-def _failure(tree: Expression, rules: Rules) -> str:
-    try:
-        known(tree, rules)
-    except ConditionError as error:
-        return error.what
-    return ""
+def _lengths(site: Site, context: Mapping[str, Value]) -> Iterator[Problem]:
+    """Find `x.length`, which other languages know: here it is a key, and lists and texts have none."""
+    for node in inside(site.test.condition.tree):
+        if isinstance(node, Property) and node.key == "length":
+            path = (*(str(part) for part in _path(node.base)), node.key)
+            if isinstance(lookup(context, path), Missing):
+                shown = show(node.base)
+                what = f"{shown}.length is empty, unless {shown} is a map with that key"
+                where = site.test.source.at(node.column)
+                yield finding("unknown-key", "warning", what, where, f"write len({shown})")
+
+
+def _path(node: Expression) -> tuple[str, ...]:
+    match node:
+        case Name(name):
+            return (name,)
+        case PlaceholderNode(path):
+            return path
+        case Property(base, key):
+            return (*_path(base), key)
+        case _:
+            return ("",)  # no variable has this name
 
 
 def _constant(site: Site, rules: Rules) -> Iterator[Problem]:
@@ -124,35 +111,39 @@ def _reason(tree: Expression, rules: Rules) -> str:
     return "its parts leave no other way" if isinstance(tree, Or) else ""
 
 
-def _decided_parts(tree: Expression, rules: Rules) -> Iterator[tuple[Expression, bool]]:
-    """The smallest operands that have one answer only."""
-    for operand in tree.operands if isinstance(tree, And | Or) else children(tree):
-        smaller = list(_decided_parts(operand, rules))
-        yield from smaller
-        answer = verdict(operand, rules) if isinstance(tree, And | Or) and not smaller else None
+def _decided_parts(tree: Expression, rules: Rules) -> list[tuple[Expression, bool]]:
+    """Return the smallest operands that have one answer only, where no comparison of variables has."""
+    found: list[tuple[Expression, bool]] = []
+    joined = isinstance(tree, And | Or)
+    for operand in tree.inner:
+        smaller = _decided_parts(operand, rules) if operand.inner else []
+        found += smaller
+        answer = verdict(operand, rules, all_compared=True) if joined and not smaller else None
         if answer is not None:
-            yield operand, answer
+            found.append((operand, answer))
+    return found
 
 
 def inside(tree: Expression) -> Iterator[Expression]:
     """Yield an expression and all its parts."""
-    yield tree
-    for child in children(tree):
-        yield from inside(child)
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(node.inner)
 
 
 def _impossible(tree: Expression, source: Text, rules: Rules) -> Iterator[Problem]:
     for node in inside(tree):
-        if not isinstance(node, Compare) or not references(node):
+        if not isinstance(node, Compare) or not mentions_variables(node):
             continue
         answer, why = compared(node, rules)
         if answer is not None:
             always = "always holds" if answer else "never holds"
-            yield finding(
-                "never-equal", "warning", f"{show(node)} {always}: {why}", source.at(node.left.column)
-            )
+            what = f"{show(node)} {always}: {why}"
+            yield finding("never-equal", "warning", what, source.at(node.left.column), _COMPARE_FIX)
             continue
-        for item, lost in lost_items(node, rules):
+        for item, lost in lost_items(node, rules) if isinstance(node.right, ListLiteral) else ():
             what = f"{show(item)} in this list can never match: {lost}"
             yield finding("never-equal", "warning", what, source.at(item.column), _COMPARE_FIX)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from amplihack.recipes.check import variable_uses
 from amplihack.recipes.check.assignments import (
@@ -33,19 +34,23 @@ from amplihack.recipes.check.availability import (
     Use,
 )
 from amplihack.recipes.check.variable_uses import VariableMention
-from amplihack.recipes.model import Body, Recipe, Stage, Step, SubRecipe, Test, every_step
+from amplihack.recipes.model import Body, Loop, Recipe, Stage, Step, SubRecipe, Test, every_step
 from amplihack.recipes.semantics import (
     BUILT_IN,
     HOOK_NAMES,
+    LOOP,
     batches,
     declared_names,
     handed_back,
     kept_body,
     kept_of_rounds,
+    loop_facts,
     loop_names,
     rounds_are_apart,
     writes,
 )
+from amplihack.recipes.values import KeyPath
+from amplihack.records import replace
 
 
 def follow(recipe: Recipe, look: LookInto) -> Flow:
@@ -66,6 +71,9 @@ def names_set(step: Step, look: LookInto) -> dict[str, bool]:
     return {**kept, **dict.fromkeys(writes(step), True)}
 
 
+_Outside: TypeAlias = tuple[Guards, frozenset[str], frozenset[str]]  # guards, names tested, names asked about
+
+
 class _Walk:
     def __init__(self, recipe: Recipe, look: LookInto) -> None:
         self.recipe, self.look = recipe, look
@@ -73,8 +81,10 @@ class _Walk:
         self.makers = self._makers()
         self.set = Assignments()
         self.loop_names: list[str] = []
+        self.loops: list[tuple[str, ...]] = []  # what `loop` tells in each loop around the position
         self.guards: Guards = UNGUARDED
         self.tested: frozenset[str] = frozenset()
+        self.asked: frozenset[str] = frozenset()
         self.siblings: dict[str, list[str]] = {}
         self.running: list[str] = []
         self.done: set[str] = set()
@@ -114,7 +124,7 @@ class _Walk:
             self._stage(stage)
         self._hooks()
         if self.recipe.summary:
-            self._use_anywhere(variable_uses.in_text(self.recipe.summary, soft=True))
+            self._use_anywhere(variable_uses.in_text(self.recipe.summary))
 
     # the parts of a recipe
 
@@ -123,16 +133,19 @@ class _Walk:
             self._use(None, variable_uses.in_test(stage.condition))
         if stage.approval and stage.approval.before:
             self._use(None, variable_uses.in_text(stage.approval.prompt))
-        with self._guarded(stage.condition):
-            self._steps(stage.steps)
-            if stage.approval and not stage.approval.before:
-                self._use(None, variable_uses.in_text(stage.approval.prompt))
+        outside = self._enter(stage.condition)
+        self._steps(stage.steps)
+        if stage.approval and not stage.approval.before:
+            self._use(None, variable_uses.in_text(stage.approval.prompt))
+        self._leave(outside)
 
     def _hooks(self) -> None:
         hooks = self.recipe.hooks
+        looping = any(step.loop for step in every_step(self.recipe.steps))
+        given = HOOK_NAMES | ({LOOP} if looping else set())  # hooks run in rounds as well
         for text in filter(None, (hooks.pre_step, hooks.post_step, hooks.on_error)):
             found = variable_uses.in_command(text)
-            self._use_anywhere(each for each in found if each.name not in HOOK_NAMES)
+            self._use_anywhere(each for each in found if each.name not in given)
 
     def _use_anywhere(self, found: Iterable[VariableMention]) -> None:
         """Note uses in texts that are rendered at many times, so that any result may be there."""
@@ -178,20 +191,27 @@ class _Walk:
     def _step(self, step: Step) -> Guards:
         """Follow one step; returns the guards of its condition as they were before it ran."""
         self.used.update(variable_uses.environment_names(step))
-        with self._guarded(step.condition):
-            guards = self.guards
-            self._use(step, variable_uses.before_loop(step))
-            with self._loop(step):
-                self._use(step, variable_uses.in_round(step))
-                if isinstance(step.action, Body):
-                    self._steps(step.action.steps)
-                elif isinstance(step.action, SubRecipe):
-                    self._call(step, step.action)
+        outside = self._enter(step.condition)
+        guards = self.guards
+        self._use(step, variable_uses.before_loop(step))
+        if step.loop is None:
+            self._round(step)
+        else:
+            with self._loop(step, step.loop):
+                self._round(step)
                 self._between_rounds(step)
+        self._leave(outside)
         return guards
 
+    def _round(self, step: Step) -> None:
+        self._use(step, variable_uses.in_round(step))
+        if isinstance(step.action, Body):
+            self._steps(step.action.steps)
+        elif isinstance(step.action, SubRecipe):
+            self._call(step, step.action)
+
     def _between_rounds(self, step: Step) -> None:
-        results = self._names_set(step) if step.loop else {}
+        results = self._names_set(step)
         for mention in variable_uses.between_rounds(step):
             if mention.name in results:
                 self.used.add(mention.name)
@@ -208,7 +228,7 @@ class _Walk:
         missing = tuple(sorted(name for name in callee.required - given if self._lacks(name, inherits)))
         unmet = callee.needs - given - callee.required
         used = tuple(sorted(name for name in unmet if self._lacks(name, inherits)))
-        self.calls.append(CallNeeds(step, missing, used, self.open))
+        self.calls.append(CallNeeds(step, missing, callee.insists, used, self.open))
         if inherits:
             self.used |= callee.used
             self.open = self.open or callee.open
@@ -217,6 +237,14 @@ class _Walk:
         if not inherits:
             return True
         return not (name in self.declared or self.set.ways(name) or name in self.loop_names)
+
+    def _in_loop(self, path: KeyPath) -> bool:
+        """Tell whether a path that begins with `loop` leads to something here."""
+        loops = self.loops
+        members = path[1:]
+        while loops and members[:1] == ("parent",):
+            loops, members = loops[:-1], members[1:]
+        return bool(loops) and (not members or members[0] in loops[-1])
 
     # what is set
 
@@ -232,25 +260,26 @@ class _Walk:
             inside = UNGUARDED if name in callee.sure else frozenset({f"inside {step.id}"})
             self.set.add(name, step.id, guards | inside | own_guards(step, name))
 
-    @contextmanager
-    def _guarded(self, test: Test | None) -> Iterator[None]:
-        guards, tested = self.guards, self.tested
+    def _enter(self, test: Test | None) -> _Outside:
+        """Go where a condition holds; returns what is known outside, to come back to."""
+        outside = self.guards, self.tested, self.asked
         if test:
-            self.guards = guards | self.set.conjuncts(test)
-            self.tested = tested | {each.name for each in variable_uses.in_test(test)}
-        yield
-        self.guards, self.tested = guards, tested
+            self.guards |= self.set.conjuncts(test)
+            self.tested |= {each.path[0] for each in test.references}
+            self.asked |= variable_uses.asked_in(test)
+        return outside
+
+    def _leave(self, outside: _Outside) -> None:
+        self.guards, self.tested, self.asked = outside
 
     @contextmanager
-    def _loop(self, step: Step) -> Iterator[None]:
+    def _loop(self, step: Step, loop: Loop) -> Iterator[None]:
         """Inside a loop its own names are there, and perhaps what an earlier round has set."""
-        if step.loop is None:
-            yield
-            return
-        guards, names, apart = self.guards, loop_names(step.loop), rounds_are_apart(step)
+        guards, names, apart = self.guards, loop_names(loop), rounds_are_apart(step)
         before = self.set.fork() if apart else {}
         hidden = {name: list(self.set.ways(name)) for name in names}
         self.loop_names += names
+        self.loops.append(loop_facts(loop))
         if not apart:
             again = frozenset({f"an earlier round of {step.id}"})
             for name in self._names_set(step):
@@ -259,6 +288,7 @@ class _Walk:
         yield
         self.guards = guards
         del self.loop_names[-len(names) :]
+        self.loops.pop()
         self.set.restore(hidden)
         if apart:
             self.set.back_to(before)
@@ -268,10 +298,15 @@ class _Walk:
     def _use(self, step: Step | None, found: Iterable[VariableMention]) -> None:
         for mention in found:
             self.used.add(mention.name)
-            self.uses.append(Use(mention, step, self._availability(step, mention.name), self.open))
+            if mention.name in self.asked:  # its author has asked whether it is there
+                mention = replace(mention, soft=True)
+            self.uses.append(Use(mention, step, self._availability(step, mention.path), self.open))
 
-    def _availability(self, step: Step | None, name: str) -> Availability:
+    def _availability(self, step: Step | None, path: KeyPath) -> Availability:
+        name = path[0]
         if name in self.loop_names:
+            return SURE
+        if name == LOOP and self._in_loop(path):
             return SURE
         ways = self.set.ways(name)
         for sibling in self.siblings.get(name, ()):

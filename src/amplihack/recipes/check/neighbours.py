@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Literal, Protocol
 
+from amplihack.errors import Problem
 from amplihack.recipes.check.availability import Callee, Flow, Later, Unknown
 from amplihack.recipes.check.flow import follow
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.semantics import declared_names, every_loop_name, required_names, writes
-from amplihack.records import Record
+from amplihack.recipes.semantics import (
+    declared_names,
+    every_loop_name,
+    insisted_names,
+    required_names,
+    writes,
+)
+from amplihack.records import Record, field
 
 _DEEPEST = 24  # a chain of sub-recipes longer than any limit allows
 _MOST_CALLERS = 200
 
 
 class Unresolved(Record):
-    """A sub-recipe that was looked for in vain, or one that nobody can tell before the run."""
+    """A sub-recipe that was looked for in vain, cannot be read, or that nobody can tell before the run."""
 
-    why: Literal["missing", "unknowable"]
+    why: Literal["missing", "unreadable", "unknowable"]
     searched: tuple[str, ...] = ()
+    problem: Problem | None = None  # why it cannot be read
 
 
 class Surroundings(Protocol):
@@ -47,6 +56,11 @@ class Incoming(Record):
     given: frozenset[str] = frozenset()  # on purpose, or from their own defaults
     made: frozenset[str] = frozenset()  # by steps of theirs, perhaps after the call
     open: bool = False
+    by: Mapping[str, str] = field(default_factory=dict)  # for each name the first caller that sets it
+
+    def setter(self, name: str) -> str | None:
+        """Return the recipe that calls this one, itself or through others, and sets the variable."""
+        return self.by.get(name)
 
 
 def key(located: Located) -> str:
@@ -106,6 +120,7 @@ class Neighbours:
         """Return everything that callers, and callers of callers, may hand down."""
         given: set[str] = set()
         made: set[str] = set()
+        by: dict[str, str] = {}
         unknown = False
         waiting, seen = [located], {key(located)}
         while waiting and len(seen) < _MOST_CALLERS:
@@ -119,8 +134,10 @@ class Neighbours:
                     given |= declared_names(caller.recipe) | every_loop_name(caller.recipe)
                     made |= flow.made
                     unknown = unknown or flow.open
+                for name in (given | made) - by.keys():
+                    by[name] = caller.recipe.name
         called = bool(self._callers(located))
-        return Incoming(called, frozenset(given), frozenset(made), unknown)
+        return Incoming(called, frozenset(given), frozenset(made), unknown, by)
 
     def _callers(self, located: Located) -> tuple[Located, ...]:
         if located.path is None:
@@ -153,6 +170,7 @@ def _by_its_word(recipe: Recipe) -> Callee:
         needs=nothing,
         used=nothing,
         required=required_names(recipe),
+        insists=insisted_names(recipe),
         declared=declared_names(recipe),
         open=False,
     )
@@ -169,6 +187,7 @@ def _from_outside(recipe: Recipe, flow: Flow) -> Callee:
         ),
         used=flow.used,
         required=required_names(recipe),
+        insists=insisted_names(recipe),
         declared=declared_names(recipe),
         open=flow.open,
     )

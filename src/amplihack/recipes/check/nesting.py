@@ -45,10 +45,14 @@ def bottomless_calls(subject: CheckedRecipe) -> Iterator[Problem]:
             yield finding("endless-recursion", "error" if error else "warning", what, call.recipe.where, fix)
         elif levels > allowed:
             what = f"'{name}' leads {levels} {_recipes(levels)} deep, and {allowed or 'none'} are allowed"
-            yield finding("too-deep", "warning", what, call.recipe.where, _DEPTH_FIX)
+            surely = 1 + forced.depth(target, (key(subject.located),))
+            blame = subject.blame(step) if surely > allowed else "warning"
+            yield finding("too-deep", blame, what, call.recipe.where, _DEPTH_FIX)
         elif certain.too_tight(target, levels_inside(limit, call.limits, target.recipe)):
             what = f"'{name}' leads deeper than a limit further down allows"
-            yield finding("too-deep", "warning", what, call.recipe.where, _DEPTH_FIX)
+            tight = forced.too_tight(target, levels_inside(limit, call.limits, target.recipe))
+            blame = subject.blame(step) if tight else "warning"
+            yield finding("too-deep", blame, what, call.recipe.where, _DEPTH_FIX)
 
 
 def _recipes(count: int) -> str:

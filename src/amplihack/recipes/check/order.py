@@ -20,7 +20,6 @@ from amplihack.recipes.semantics import batches, rounds_are_apart, rules_of
 def dependencies(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find dependencies on steps that do not come before."""
     recipe = subject.recipe
-    severity: Severity = "error" if subject.strict else "warning"
     all_ids = {step.id for step in every_step(recipe.steps)}
     spelling = Spelling(all_ids)
     before: set[str] = set()
@@ -35,7 +34,7 @@ def dependencies(subject: CheckedRecipe) -> Iterator[Problem]:
                 else:
                     what += "does not exist"
                     fix = f"did you mean '{meant}'?" if meant else "remove it"
-                yield finding("unknown-dependency", severity, what, step.where, fix)
+                yield finding("unknown-dependency", "error", what, step.where, fix)
         before.add(step.id)
 
 

@@ -9,7 +9,8 @@ from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Agent, Bash, Recipe, Text, every_step
-from amplihack.recipes.placeholders import Unsupported, unsupported
+from amplihack.recipes.placeholders import Unsupported, find_literal, show, unsupported
+from amplihack.recipes.templates.text import literal_fix
 
 _CLOSING = pattern(r"\{\{[ \t]*(?:/|else\b)")
 _FIRST_NAME = pattern(r"[A-Za-z_][\w-]*")
@@ -22,6 +23,18 @@ def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:
         for found in unsupported(text.text) if "{{" in text.text else ():
             if found.what != "empty" and not _CLOSING.match(found.text):
                 yield _problem(found, text, subject.names)
+    for step in every_step(subject.recipe.steps):  # what scripts have of this is judged with their quotes
+        if isinstance(step.action, Agent):
+            yield from _literal(step.action.prompt, subject.names)
+
+
+def _literal(text: Text, known: Collection[str]) -> Iterator[Problem]:
+    for found in find_literal(text.text):
+        if found.path[0] in known:
+            name = show(found.path)
+            what = f"${{{{{name}}}}} stays in the text as it is, although there is a variable {name}"
+            where, fix = text.at(found.start), literal_fix(text.text, found)
+            yield finding("unsupported-template", "warning", what, where, fix)
 
 
 def _texts(recipe: Recipe) -> Iterator[Text]:

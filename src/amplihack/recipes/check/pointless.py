@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amplihack.documents.suggest import closest
-from amplihack.errors import Problem
+from amplihack.errors import Location, Problem, Severity
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Foreach, Step, Text, every_step
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.semantics import CONTEXT_RULES, as_list, is_blank, list_path
+from amplihack.recipes.semantics import BUILT_IN, CONTEXT_RULES, as_list, is_blank, list_path
+from amplihack.recipes.values import Missing, lookup
 from amplihack.records import replace
 
 
@@ -52,9 +53,13 @@ def pointless_overrides(subject: CheckedRecipe) -> Iterator[Problem]:
 
 
 def pointless_retries(subject: CheckedRecipe) -> Iterator[Problem]:
-    """Find commands that are tried again on failure although no exit code counts as one."""
+    """Find steps that are never tried again: after one attempt, or since no exit code counts as a failure."""
     for step in every_step(subject.recipe.steps):
-        if (
+        if step.retry and step.retry.max_attempts == 1:
+            what = f"step '{step.id}' is never tried again: `max_attempts` counts the first attempt too"
+            fix = "write 2 or more, or remove `retry`"
+            yield finding("pointless-retry", "warning", what, step.where, fix)
+        elif (
             step.retry
             and isinstance(step.action, Bash)
             and step.action.any_exit
@@ -70,29 +75,73 @@ def _has_time_limit(step: Step) -> bool:
     return bool(step.timeout or step.idle_timeout)
 
 
+_REFERABLE = pattern(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+
+
+def unreachable_results(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find results under a name that no placeholder can have."""
+    for step in every_step(subject.recipe.steps):
+        name = step.result_name
+        if not _REFERABLE.fullmatch(name):
+            field = "output" if step.output else "id"
+            what = f"the result of step '{step.id}' cannot be used: {{{{{name}}}}} is no placeholder"
+            fix = f"use letters, digits, _ and - in its {field}" + (
+                "" if step.output else ", or add `output:`"
+            )
+            yield finding("unreachable-result", "warning", what, step.where, fix)
+
+
 _NAME = pattern(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")
 
 
 def constant_loops(subject: CheckedRecipe) -> Iterator[Problem]:
-    """Find loops over a text that is no list: written there, or the default of the variable."""
+    """Find loops over what is no list, or a list that is too long: written there, or the default."""
     for step in every_step(subject.recipe.steps):
-        over = step.loop.over if step.loop else None
-        if isinstance(over, Foreach) and isinstance(over.items, Text):
-            yield from _constant_loop(step, over.items, subject)
+        loop = step.loop
+        if loop is None or not isinstance(loop.over, Foreach):
+            continue
+        blame = subject.blame(replace(step, loop=None))  # it fails before the first round
+        if isinstance(loop.over.items, Text):
+            yield from _named_loop(step, loop.over.items, loop.max_iterations, blame, subject)
+        elif len(loop.over.items) > loop.max_iterations:
+            yield _too_long(step, len(loop.over.items), loop.max_iterations, step.where, blame)
 
 
-def _constant_loop(step: Step, items: Text, subject: CheckedRecipe) -> Iterator[Problem]:
+def _named_loop(
+    step: Step, items: Text, most: int, blame: Severity, subject: CheckedRecipe
+) -> Iterator[Problem]:
     path = list_path(items.text)
     if path is None:
         return
-    name = path[0]
-    default = subject.recipe.context.get(name)
+    name, where = path[0], items.where
     if not find_placeholders(items.text) and not _NAME.fullmatch(items.text) and name not in subject.names:
         what = f"step '{step.id}' goes over the text '{items.text}', which is no list"
-        blame = subject.blame(replace(step, loop=None))  # it fails before the first round
-        yield finding("foreach-no-list", blame, what, items.where, "write a list, such as [a, b]")
-    elif (
-        len(path) == 1 and name not in subject.changed and not is_blank(default) and as_list(default) is None
-    ):
-        what = f"step '{step.id}' goes over {name}, whose default is no list"
-        yield finding("foreach-no-list", "warning", what, items.where, f"make {name} a list, such as [a, b]")
+        yield finding("foreach-no-list", blame, what, where, "write a list, such as [a, b]")
+    elif name in subject.recipe.context and name not in subject.changed:
+        yield from _default_loop(step, items, most, blame if subject.final else "warning", subject)
+    elif subject.final and name not in subject.names and name not in BUILT_IN and not subject.flow.open:
+        what = f"step '{step.id}' goes over {items.text}, and nothing sets {name}"
+        fix = f"write a list, such as [a, b], or set {name}"
+        yield finding("foreach-no-list", blame, what, where, fix)
+
+
+def _default_loop(
+    step: Step, items: Text, most: int, blame: Severity, subject: CheckedRecipe
+) -> Iterator[Problem]:
+    """Judge a loop over a value that no step changes; a blank one still has to come from somebody."""
+    path = list_path(items.text) or ()
+    value = lookup(subject.recipe.context, path)
+    found = as_list(value)
+    missing = isinstance(value, Missing) or is_blank(value)
+    if found is None and (subject.final or not missing) and (subject.final or len(path) == 1):
+        said = "whose value is" if subject.final else "whose default is"
+        what = f"step '{step.id}' goes over {'.'.join(path)}, {said} no list"
+        fix = f"make {path[0]} a list, such as [a, b]"
+        yield finding("foreach-no-list", blame, what, items.where, fix)
+    elif found is not None and len(found) > most:
+        yield _too_long(step, len(found), most, items.where, blame)
+
+
+def _too_long(step: Step, items: int, most: int, where: Location, blame: Severity) -> Problem:
+    what = f"step '{step.id}' goes over {items} items, and `max_iterations` allows {most}"
+    return finding("foreach-no-list", blame, what, where, f"add `max_iterations: {items}`")

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from amplihack.errors import Problem
-from amplihack.recipes.check.commands import command_hazards
+from amplihack.recipes.check.bash_port import AskBash
+from amplihack.recipes.check.certain import place
+from amplihack.recipes.check.commands import refused_values, values_in_env
 from amplihack.recipes.check.condition_values import compared_json, text_flags
 from amplihack.recipes.check.conditions import pointless_conditions
+from amplihack.recipes.check.failing_recipes import failing_recipes
 from amplihack.recipes.check.neighbours import Surroundings
 from amplihack.recipes.check.nesting import bottomless_calls, too_many_steps
 from amplihack.recipes.check.order import dependencies, parallel_writes, split_groups
@@ -19,17 +22,14 @@ from amplihack.recipes.check.pointless import (
     pointless_retries,
     unknown_rules,
     unknown_secrets,
+    unreachable_results,
 )
 from amplihack.recipes.check.sub_recipes import empty_inputs, missing_inputs, unknown_inputs, unknown_recipes
 from amplihack.recipes.check.subject import CheckedRecipe, study
-from amplihack.recipes.check.unknown import reserved_names, unknown_agents, unknown_parts
+from amplihack.recipes.check.syntax import syntax_faults
+from amplihack.recipes.check.unknown import hidden_loops, reserved_names, unknown_agents, unknown_parts
 from amplihack.recipes.check.unset_variables import doubtful_uses, unused_outputs
 from amplihack.recipes.extends import Located
-
-
-def _scripts(subject: CheckedRecipe) -> Iterator[Problem]:
-    return command_hazards(subject.recipe, subject.flow.made, subject.blame)
-
 
 STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     # variables
@@ -41,6 +41,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     missing_inputs,
     empty_inputs,
     unknown_inputs,
+    failing_recipes,
     bottomless_calls,
     too_many_steps,
     # conditions
@@ -52,27 +53,39 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     split_groups,
     parallel_writes,
     # texts
-    _scripts,
+    refused_values,
+    values_in_env,
+    syntax_faults,
     other_templates,
     # fields that do not mean anything here
     reserved_names,
+    hidden_loops,
     unknown_agents,
     unknown_rules,
     unknown_secrets,
     pointless_overrides,
     pointless_retries,
     constant_loops,
+    unreachable_results,
 )
 
 
-def check_recipe(located: Located, world: Surroundings, *, everything: bool = False) -> tuple[Problem, ...]:
-    """Return the findings of one recipe in the order of its lines; notes only if `everything` is wanted."""
-    subject = study(located, world)
+def check_recipe(
+    located: Located, world: Surroundings, *, everything: bool = False, bash: AskBash | None = None
+) -> tuple[Problem, ...]:
+    """Return the findings of one recipe in the order of its lines; notes only if `everything` is wanted.
+
+    Without `bash`, scripts are not held to its grammar.
+    """
+    return findings(study(located, world, bash=bash, notes=everything), everything=everything)
+
+
+def findings(subject: CheckedRecipe, *, everything: bool = False) -> tuple[Problem, ...]:
+    """Return what all stages find in the order of the lines; notes only if `everything` is wanted."""
     found = {problem for stage in STAGES for problem in stage(subject)}
-    return tuple(sorted((each for each in found if everything or each.severity != "note"), key=_place))
+    shown = tuple(sorted((each for each in found if everything or each.severity != "note"), key=place))
+    if not shown or not subject.recipe.secrets:
+        return shown
+    from amplihack.recipes.secret_excerpts import hide_defaults  # deferred: most recipes have no secrets
 
-
-def _place(problem: Problem) -> tuple[str, int, int, str, str]:
-    where = problem.where
-    place = (where.file, where.line, where.column) if where else ("", 0, 0)
-    return *place, problem.code, problem.what
+    return hide_defaults(shown, subject.recipe)

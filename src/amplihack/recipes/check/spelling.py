@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
@@ -23,15 +22,20 @@ def plain(name: str) -> str:
 
 
 class Spelling:
-    """The names that exist, asked for the one that was probably meant."""
+    """The names that exist, asked for the one that was probably meant.
+
+    Names are kept by what is left without their digits: names that are far apart without digits are so with
+    them, and hundreds of steps called `step_1`, `step_2` … are compared at once.
+    """
 
     def __init__(self, known: Iterable[str]) -> None:
-        self._by_length: dict[int, list[str]] = defaultdict(list)
+        self._without_digits: dict[str, list[str]] = {}
         self._by_look: dict[str, str] = {}
         for name in sorted(set(known)):
-            self._by_length[len(name)].append(name)
+            self._without_digits.setdefault(_DIGITS.sub("", name), []).append(name)
             self._by_look.setdefault(_look(name), name)
         self._answers: dict[str, str | None] = {}
+        self._near: dict[tuple[str, int], list[str]] = {}
         self._left = _MOST_COMPARISONS
 
     def meant(self, name: str) -> str | None:
@@ -48,17 +52,33 @@ class Spelling:
             return None
         allowed = 1 if len(name) <= _SHORT else 2
         best: tuple[int, str] | None = None
-        for length in range(len(name) - allowed, len(name) + allowed + 1):
-            for candidate in self._by_length.get(length, ()):
-                self._left -= 1
-                if self._left < 0:
-                    return None
-                if len(set(name) ^ set(candidate)) > 2 * allowed:
-                    continue  # each slip changes two letters at most: cheaper to see than to count
-                apart = distance(name, candidate, allowed)
+        for form in self._forms_near(_DIGITS.sub("", name), allowed):
+            for candidate in self._without_digits[form]:
+                apart = self._apart(name, candidate, allowed)
                 if 0 < apart <= allowed and not _on_purpose(name, candidate):
                     best = min(best or (apart, candidate), (apart, candidate))
-        return best[1] if best else None
+        return best[1] if best and self._left >= 0 else None
+
+    def _forms_near(self, form: str, allowed: int) -> list[str]:
+        """Return the forms without digits within reach. Another name of the same form is there on purpose."""
+        asked = (form, allowed)
+        if asked not in self._near:
+            self._near[asked] = [
+                other
+                for other in self._without_digits
+                if other != form and self._apart(form, other, allowed) <= allowed
+            ]
+        return self._near[asked]
+
+    def _apart(self, name: str, candidate: str, allowed: int) -> int:
+        """Count the slips between two names, as long as comparisons are left; more than allowed is enough."""
+        if abs(len(name) - len(candidate)) > allowed:
+            return allowed + 1
+        self._left -= 1
+        # Each slip changes two letters at most: cheaper to see than to count.
+        if self._left < 0 or len(set(name) ^ set(candidate)) > 2 * allowed:
+            return allowed + 1
+        return distance(name, candidate, allowed)
 
 
 def _look(name: str) -> str:

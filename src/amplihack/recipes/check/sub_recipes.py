@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amplihack.errors import Problem, Severity
-from amplihack.recipes.check.availability import CallNeeds
+from amplihack.recipes.check.availability import CallNeeds, Unknown
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.neighbours import Unresolved, key
 from amplihack.recipes.check.spelling import Spelling
@@ -13,18 +13,38 @@ from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Step, SubRecipe, every_step
 from amplihack.recipes.semantics import is_blank
+from amplihack.recipes.templates import render_text
 
 
 def unknown_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
-    """Find calls of recipes that are not there."""
+    """Find calls of recipes that are not there, or that cannot be read."""
     for step in every_step(subject.recipe.steps):
         call = step.action
-        if isinstance(call, SubRecipe):
-            found = subject.neighbours.resolve(call, subject.located.path)
-            if isinstance(found, Unresolved) and found.why == "missing":
-                searched = f"looked in {', '.join(found.searched)}" if found.searched else "check its name"
-                what = f"there is no recipe '{call.recipe.text.strip()}'"
-                yield finding("unknown-recipe", subject.blame(step), what, call.recipe.where, searched)
+        found = (
+            subject.neighbours.resolve(call, subject.located.path) if isinstance(call, SubRecipe) else None
+        )
+        if not isinstance(call, SubRecipe) or not isinstance(found, Unresolved):
+            continue
+        name, where, blame = call.recipe.text.strip(), call.recipe.where, subject.blame(step)
+        if found.why == "missing":
+            searched = f"looked in {', '.join(found.searched)}" if found.searched else "check its name"
+            yield finding("unknown-recipe", blame, f"there is no recipe '{name}'", where, searched)
+        elif found.why == "unreadable" and (problem := found.problem):
+            place = f"{problem.where}: " if problem.where else ""
+            what = f"the recipe '{name}' cannot be read: {place}{problem.what}"
+            yield finding("broken-recipe", blame, what, where, problem.fix)
+        elif subject.final and (unset := _names_nothing(call, subject)):
+            what = f"'recipe: {name}' names no recipe: nothing sets {unset}"
+            yield finding("unknown-recipe", blame, what, where, f"set {unset}, or write the name of a recipe")
+
+
+def _names_nothing(call: SubRecipe, subject: CheckedRecipe) -> str:
+    """Return the names that nothing sets and without which a call has no name; empty if it may have one."""
+    uses = [use for use in subject.flow.uses if use.mention.source is call.recipe]
+    unset = all(isinstance(use.availability, Unknown) and not use.open for use in uses)
+    if not unset or render_text(call.recipe.text, {}).text.strip():
+        return ""
+    return ", ".join(sorted({use.mention.name for use in uses}))
 
 
 def missing_inputs(subject: CheckedRecipe) -> Iterator[Problem]:
@@ -37,12 +57,16 @@ def _missing_inputs(call: CallNeeds, subject: CheckedRecipe) -> Iterator[Problem
     action, incoming = call.step.action, subject.incoming
     if not isinstance(action, SubRecipe):
         return
-    from_above = incoming.given | incoming.made if action.mode == "inherit" else frozenset()
+    inherits = action.mode == "inherit"
+    from_above = incoming.given | incoming.made if inherits else frozenset()
     required = [name for name in call.required if name not in from_above]
     used = [name for name in call.used if name not in from_above]
     if required:
-        nobody_above = action.mode == "isolated" or (subject.root and not call.open and not incoming.open)
-        yield _missing(call.step, action, required, "needs", "warning" if nobody_above else "note")
+        # Whoever starts the recipe can give what it passes on: that nobody does is certain only then.
+        unclear = inherits and (call.open or incoming.open)
+        certain = not unclear and (subject.final or not inherits) and not call.insists.isdisjoint(required)
+        severity = subject.blame(call.step) if certain else "note" if unclear else "warning"
+        yield _missing(call.step, action, required, "needs", severity)
     if used:
         yield _missing(call.step, action, used, "mentions", "note")
 
@@ -65,7 +89,8 @@ def empty_inputs(subject: CheckedRecipe) -> Iterator[Problem]:
         for name in sorted(callee.required & action.context.keys()):
             if is_blank(action.context[name]):
                 what = f"'{action.recipe.text.strip()}' needs {name}, and step '{step.id}' gives it empty"
-                yield finding("missing-input", "warning", what, action.recipe.where, f"give {name} a value")
+                blame = subject.blame(step) if name in callee.insists else "warning"
+                yield finding("missing-input", blame, what, action.recipe.where, f"give {name} a value")
 
 
 def unknown_inputs(subject: CheckedRecipe) -> Iterator[Problem]:

@@ -3,38 +3,63 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from amplihack.errors import Severity
-from amplihack.recipes.check.availability import Flow
-from amplihack.recipes.check.neighbours import Incoming, Neighbours, Surroundings
-from amplihack.recipes.check.spelling import Spelling
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, Step
 from amplihack.recipes.semantics import declared_names, every_loop_name, reached_steps, unavoidable
 from amplihack.records import Record
 
+if TYPE_CHECKING:
+    from amplihack.recipes.check.availability import Flow
+    from amplihack.recipes.check.bash_port import AskBash
+    from amplihack.recipes.check.neighbours import Incoming, Neighbours, Surroundings
+    from amplihack.recipes.check.spelling import Spelling
+
 
 class CheckedRecipe(Record, cached=True):  # no slots: what is costly is computed once and kept
-    """What every stage of the check looks at."""
+    """What every stage of the check looks at.
+
+    With `final`, no values but those that the recipe has now can come: it is about to be run by itself.
+    """
 
     located: Located
-    neighbours: Neighbours
-    flow: Flow
-    incoming: Incoming
-    agents: frozenset[str]
+    world: Surroundings
+    bash: AskBash | None = None
+    final: bool = False
+    notes: bool = True  # somebody wants to be told notes too
 
     @property
     def recipe(self) -> Recipe:
         return self.located.recipe
 
-    @property
-    def root(self) -> bool:
-        """Nothing calls it, and it lists its variables: whatever it leaves out, it forgot."""
-        return not self.incoming.called and bool(self.recipe.context)
+    # Deferred imports: a run asks about few things, and pays for no others.
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        from amplihack.recipes.check.neighbours import Neighbours
+
+        return Neighbours(self.world)
+
+    @cached_property
+    def flow(self) -> Flow:
+        return self.neighbours.flow(self.located)
+
+    @cached_property
+    def incoming(self) -> Incoming:
+        from amplihack.recipes.check.neighbours import Incoming
+
+        return Incoming() if self.final else self.neighbours.incoming(self.located)
 
     @property
     def strict(self) -> bool:
         return self.recipe.dialect == "amplifier"
+
+    @cached_property
+    def agents(self) -> frozenset[str]:
+        """The agents known here."""
+        return self.world.agents()
 
     @cached_property
     def changed(self) -> frozenset[str]:
@@ -48,6 +73,8 @@ class CheckedRecipe(Record, cached=True):  # no slots: what is costly is compute
 
     @cached_property
     def spelling(self) -> Spelling:
+        from amplihack.recipes.check.spelling import Spelling
+
         return Spelling(self.names)
 
     @cached_property
@@ -60,13 +87,13 @@ class CheckedRecipe(Record, cached=True):  # no slots: what is costly is compute
         return "error" if step.id in self.reached and unavoidable(step) else "warning"
 
 
-def study(located: Located, world: Surroundings) -> CheckedRecipe:
-    """Follow the data through a recipe, the recipes that it calls and those that call it."""
-    neighbours = Neighbours(world)
-    return CheckedRecipe(
-        located,
-        neighbours,
-        flow=neighbours.flow(located),
-        incoming=neighbours.incoming(located),
-        agents=world.agents(),
-    )
+def study(
+    located: Located,
+    world: Surroundings,
+    *,
+    bash: AskBash | None = None,
+    final: bool = False,
+    notes: bool = True,
+) -> CheckedRecipe:
+    """Prepare to follow the data through a recipe, the recipes that it calls and those that call it."""
+    return CheckedRecipe(located, world, bash, final, notes)

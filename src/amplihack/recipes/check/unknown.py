@@ -12,7 +12,7 @@ from amplihack.recipes.check.spelling import Spelling
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Agent, Recipe, Step, every_step
 from amplihack.recipes.placeholders import show
-from amplihack.recipes.semantics import RESERVED, writes
+from amplihack.recipes.semantics import LOOP, RESERVED, STEP_FACTS, loop_names, writes
 from amplihack.recipes.values import Missing, Value, lookup, member
 
 
@@ -25,6 +25,23 @@ def reserved_names(subject: CheckedRecipe) -> Iterator[Problem]:
         for name in sorted(RESERVED & named):
             what = f"step '{step.id}' stores a result as {name}, which belongs to the runner"
             yield finding("reserved-name", "error", what, step.where, "choose another name")
+
+
+def hidden_loops(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find a variable called `loop` that hides what the runner tells about loops, where that is asked for."""
+    steps = tuple(every_step(subject.recipe.steps))
+    asked = any(use.mention.path[:1] == (LOOP,) and use.mention.path[1:] for use in subject.flow.uses)
+    if LOOP not in subject.names or not asked or not any(step.loop for step in steps):
+        return
+    maker = next((step for step in steps if LOOP in _sets(step)), None)
+    place = maker.where if maker else subject.recipe.context_places.get(LOOP, subject.recipe.where)
+    what = "a variable is called loop, so {{loop.index}} and its relatives are parts of it"
+    fix = "give it another name to learn from `loop` which round it is"
+    yield finding("reserved-name", "warning" if maker else "note", what, place, fix)
+
+
+def _sets(step: Step) -> tuple[str, ...]:
+    return (*writes(step), *(loop_names(step.loop) if step.loop else ()))
 
 
 def unknown_parts(subject: CheckedRecipe) -> Iterator[Problem]:
@@ -82,21 +99,32 @@ def _meant(value: Value | Missing, keys: tuple[str, ...]) -> str | None:
 
 def _unknown_step(use: Use, steps: Mapping[str, Step], recipe: Recipe, flow: Flow) -> Problem | None:
     path = use.mention.path
-    if path[0] != "steps" or path[1] in steps or "steps" in recipe.context or "steps" in flow.made:
+    if path[0] != "steps" or "steps" in recipe.context or "steps" in flow.made:
         return None
+    if path[1] in steps:
+        return _unknown_fact(use) if len(path) > 2 and path[2] not in STEP_FACTS else None
     meant = Spelling(steps).meant(path[1])
     fix = f"did you mean '{meant}'?" if meant else "check its id"
     severity: Severity = "note" if use.mention.soft else "warning"
     return finding("unknown-step", severity, f"there is no step '{path[1]}'", use.mention.where, fix)
 
 
+def _unknown_fact(use: Use) -> Problem:
+    path = use.mention.path
+    meant = closest(path[2], STEP_FACTS)
+    fix = f"did you mean {meant}?" if meant else f"there are {', '.join(STEP_FACTS)}"
+    what = f"{show(path)} is not there: a step that has ended has no {path[2]}"
+    return finding("unknown-key", "note" if use.mention.soft else "warning", what, use.mention.where, fix)
+
+
 def unknown_agents(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find agents that nobody here knows; one finding for each name, where it is first used."""
-    agents = subject.agents
+    steps = [step for step in every_step(subject.recipe.steps) if isinstance(step.action, Agent)]
+    agents = subject.agents if steps else frozenset()
     short = {_short(agent) for agent in agents}
     spaces = {_space(agent) for agent in agents if ":" in agent}
     seen = {"self", ""}
-    for step in every_step(subject.recipe.steps):
+    for step in steps:
         name = step.action.agent if isinstance(step.action, Agent) else None
         if name is None or name in seen or "{{" in name:
             continue
@@ -110,8 +138,12 @@ def unknown_agents(subject: CheckedRecipe) -> Iterator[Problem]:
             "warning" if expected else "note",
             f"step '{step.id}': there is no agent '{name}' here",
             step.where,
-            f"did you mean '{meant}'?" if meant else "install it, or check its name",
+            f"did you mean '{meant}'?" if meant else _missing_agent(name),
         )
+
+
+def _missing_agent(name: str) -> str:
+    return f"install it, or check its name: it would be .claude/agents/{name.replace(':', '/')}.md"
 
 
 def _space(agent: str) -> str:

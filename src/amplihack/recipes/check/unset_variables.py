@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
+from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.recipes.check.availability import Later, Maybe, Sibling, Unknown, Use
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.spelling import USUAL_INPUTS, plain
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.check.variable_uses import EVERYTHING
+from amplihack.recipes.model import every_step
+from amplihack.recipes.placeholders import show
+from amplihack.recipes.semantics import LOOP, LOOP_FACTS, loop_facts
+
+# Stands for a note that nobody wants to be told. A recipe can have one at each mention of a variable, and
+# where a mention stands takes time to find.
+_UNTOLD: Final = Problem("a note", severity="note")
 
 
 def doubtful_uses(subject: CheckedRecipe) -> Iterator[Problem]:
@@ -22,7 +31,8 @@ def doubtful_uses(subject: CheckedRecipe) -> Iterator[Problem]:
         problem = _judge(use, subject)
         if problem:
             seen.add(once)
-            yield problem
+            if problem is not _UNTOLD:
+                yield problem
 
 
 def _judge(use: Use, subject: CheckedRecipe) -> Problem | None:
@@ -43,6 +53,8 @@ def _maybe(use: Use, step: str, subject: CheckedRecipe) -> Problem | None:
     name = use.mention.name
     if name in subject.incoming.given:
         return None
+    if not subject.notes:
+        return _UNTOLD
     return finding(
         "may-be-empty",
         "note",
@@ -68,11 +80,13 @@ def _later(use: Use, step: str, subject: CheckedRecipe) -> Problem | None:
     if name in subject.incoming.given:
         return None
     own = use.step is not None and use.step.id == step
-    mild = use.mention.soft or use.open or subject.incoming.called or (own and not subject.strict)
+    mild = use.mention.soft or use.open or use.mention.manner == "bare" or (own and not subject.strict)
+    if mild and not subject.notes:
+        return _UNTOLD
     what = "the step itself sets it" if own else f"step '{step}' sets it, and runs later"
     return finding(
         "used-before-set",
-        "note" if mild else "warning",
+        "note" if mild or subject.incoming.called else "warning",
         f"{name} is not set yet: {what}",
         use.mention.where,
         f"move step '{step}' up, or give {name} a default in `context:`"
@@ -81,33 +95,59 @@ def _later(use: Use, step: str, subject: CheckedRecipe) -> Problem | None:
     )
 
 
-def _unknown(use: Use, subject: CheckedRecipe) -> Problem | None:
+def _unknown(use: Use, subject: CheckedRecipe) -> Problem:
     name = use.mention.name
-    if name in subject.incoming.given or name in subject.incoming.made:
-        return None
+    if caller := subject.incoming.setter(name):
+        what = f"nothing here sets {name}; {caller}, which calls this recipe, does"
+        return finding("set-by-caller", "note", what, use.mention.where) if subject.notes else _UNTOLD
+    if name == LOOP:
+        return _no_loop(use, subject)
     meant = subject.spelling.meant(name)
-    declare = f"add `{name}:` to `context:`, or set it with `output: {name}` in an earlier step"
+    forgotten = _forgotten(use, subject, meant)
+    if not forgotten and not subject.notes:
+        return _UNTOLD
     return finding(
         "undefined-variable",
-        "warning" if _forgotten(use, subject, meant) else "note",
-        f"nothing sets {name}" if subject.strict else f"nothing here sets {name}; a caller would have to",
+        "warning" if forgotten else "note",
+        f"nothing sets {name}"
+        if subject.strict or use.mention.is_word
+        else f"nothing here sets {name}; a caller would have to",
         use.mention.where,
-        f"did you mean {meant}?" if meant else declare,
+        _unknown_fix(use, meant),
     )
+
+
+def _no_loop(use: Use, subject: CheckedRecipe) -> Problem:
+    """Tell that `loop` is not there, or has no such member in a loop of this kind."""
+    path, loops = use.mention.path, [step.loop for step in every_step(subject.recipe.steps) if step.loop]
+    members = {name for loop in loops for name in loop_facts(loop)}
+    meant = closest(path[1], members) if len(path) > 1 and path[1] not in members else None
+    there = ", ".join(f"loop.{name}" for name in LOOP_FACTS)
+    return finding(
+        "undefined-variable",
+        "note" if use.mention.soft or use.open else "warning",
+        f"{show(path)} is not there",
+        use.mention.where,
+        f"did you mean loop.{meant}?"
+        if meant
+        else f"in the rounds of a `foreach` there are {there}; a `while_condition` does not know its end",
+    )
+
+
+def _unknown_fix(use: Use, meant: str | None) -> str:
+    name = use.mention.name
+    if use.mention.is_word:
+        text = f"if the text is meant, write '{show(use.mention.path)}' in quotes"
+        return f"did you mean {meant}? {text.capitalize()}" if meant else text
+    declare = f"add `{name}:` to `context:`, or set it with `output: {name}` in an earlier step"
+    return f"did you mean {meant}?" if meant else declare
 
 
 def _forgotten(use: Use, subject: CheckedRecipe, meant: str | None) -> bool:
     """Whether it is almost certainly a mistake that nothing sets the variable."""
-    mention = use.mention
-    if mention.soft or use.open or subject.incoming.open or mention.name.isdigit():
+    if use.mention.soft or use.open or subject.incoming.open:
         return False
-    if meant is not None:
-        return True
-    if mention.manner == "bare":
-        return False  # a condition may ask for what is not there: it is null
-    if subject.strict:
-        return True
-    return subject.root and mention.name not in USUAL_INPUTS and not mention.name.isupper()
+    return subject.final or meant is not None or use.mention.name not in USUAL_INPUTS
 
 
 def unused_outputs(subject: CheckedRecipe) -> Iterator[Problem]:

@@ -7,13 +7,12 @@ from typing import Literal, TypeAlias
 
 from amplihack.errors import Location
 from amplihack.patterns import pattern
-from amplihack.recipes.conditions import Call, Expression, references
-from amplihack.recipes.conditions.tree import children
+from amplihack.recipes.conditions.unset import ASKING, asked_about, bare_words
 from amplihack.recipes.model import Agent, Bash, Body, Foreach, Step, SubRecipe, Test, Text, While
-from amplihack.recipes.placeholders import find_placeholders
+from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.semantics import list_path
 from amplihack.recipes.values import KeyPath, Value
-from amplihack.records import Record, field
+from amplihack.records import Record, field, replace
 
 Manner: TypeAlias = Literal["placeholder", "bare"]  # `{{name}}`, or a name in a condition
 
@@ -31,6 +30,7 @@ class VariableMention(Record):
     offset: int
     soft: bool = False
     place: Location | None = None  # where the source has no place of its own
+    test: Test | None = field(default=None, repr=False)  # the condition that it stands in
 
     @property
     def name(self) -> str:
@@ -40,39 +40,56 @@ class VariableMention(Record):
     def where(self) -> Location:
         return self.place or self.source.at(self.offset)
 
-
-def in_text(text: Text, *, soft: bool = False, place: Location | None = None) -> Iterator[VariableMention]:
-    """Yield the placeholders of a template."""
-    for found in find_placeholders(text.text):
-        spaced = text.text[found.start + 2].isspace()  # other tools write `{{ name }}`
-        yield VariableMention(found.path, "placeholder", text, found.start, soft or spaced, place)
-
-
-def in_command(command: Text) -> Iterator[VariableMention]:
-    """Yield the placeholders of a script; a comment may mention what it likes."""
-    for mention in in_text(command):
-        line = command.text[command.text.rfind("\n", 0, mention.offset) + 1 : mention.offset]
-        if line.lstrip().startswith("#"):
-            yield VariableMention(mention.path, mention.manner, command, mention.offset, soft=True)
-        else:
-            yield mention
+    @property
+    def is_word(self) -> bool:
+        """Tell whether it is a bare name in a comparison, which was perhaps meant as a text."""
+        words = bare_words(self.test.condition.tree) if self.test else ()
+        return any(column == self.offset for _, column in words)
 
 
-def in_test(test: Test) -> Iterator[VariableMention]:
-    """Yield the variables of a condition."""
-    guarded = set(_guarded(test.condition.tree))
-    for found in references(test.condition.tree):
-        braces = test.text[found.column : found.column + 2] == "{{"
-        manner: Manner = "placeholder" if found.quoted or braces else "bare"
-        yield VariableMention(found.path, manner, test.source, found.column, found.column in guarded)
+def in_text(text: Text, *, soft: bool = False, place: Location | None = None) -> list[VariableMention]:
+    """Return the placeholders of a template."""
+    return [
+        VariableMention(found.path, "placeholder", text, found.start, soft, place)
+        for found in find_variables(text.text)
+    ]
 
 
-def _guarded(tree: Expression) -> Iterator[int]:
-    """Yield the columns of names inside `defined(...)` and `default(...)`."""
-    if isinstance(tree, Call) and tree.function in ("defined", "default"):
-        yield from (found.column for found in references(tree))
-    for child in children(tree):
-        yield from _guarded(child)
+def in_command(command: Text) -> list[VariableMention]:
+    """Return the placeholders of a script; a comment may mention what it likes."""
+    found = in_text(command)
+    if "#" not in command.text:
+        return found
+    return [
+        replace(mention, soft=True) if _in_comment(command.text, mention.offset) else mention
+        for mention in found
+    ]
+
+
+def _in_comment(script: str, offset: int) -> bool:
+    return script[script.rfind("\n", 0, offset) + 1 : offset].lstrip().startswith("#")
+
+
+def in_test(test: Test) -> list[VariableMention]:
+    """Return the variables of a condition."""
+    text, asked = test.text, asked_in(test)
+    return [
+        VariableMention(
+            found.path,
+            "placeholder" if found.quoted or text.startswith("{{", found.column) else "bare",
+            test.source,
+            found.column,
+            soft=found.path[0] in asked,
+            test=test,
+        )
+        for found in test.references
+    ]
+
+
+def asked_in(test: Test) -> frozenset[str]:
+    """Return the variables of which a condition asks whether they are there."""
+    asks = any(word in test.text for word in ASKING)
+    return asked_about(test.condition.tree) if asks else frozenset()
 
 
 def in_value(value: Value, place: Location, *, soft: bool = False) -> Iterator[VariableMention]:
@@ -121,13 +138,16 @@ def in_round(step: Step) -> Iterator[VariableMention]:
     match step.action:
         case Bash(command, env):
             yield from in_command(command)
-            yield from in_value(env, step.where)
+            if env:
+                yield from in_value(env, step.where)
         case Agent() as agent:
             yield from in_text(agent.prompt, place=None if agent.prompt.node else step.where)
-            yield from in_value(agent.config, step.where, soft=True)
+            if agent.config:
+                yield from in_value(agent.config, step.where, soft=True)
         case SubRecipe() as call:
             yield from in_text(call.recipe)
-            yield from in_value(call.context, step.where)
+            if call.context:
+                yield from in_value(call.context, step.where)
         case Body():
             return
 

@@ -22,31 +22,35 @@ from amplihack.recipes.conditions import (
     known,
     show,
 )
-from amplihack.recipes.conditions.kinds import Bounds, bounds, clash, misspelt
+from amplihack.recipes.conditions.kinds import ANYTHING, Bounds, bounds, clash, misspelt
 from amplihack.recipes.conditions.rules import equal, number_in, truthy
 from amplihack.recipes.conditions.tree import Operator
+from amplihack.recipes.conditions.used_variables import mentions_variables
 from amplihack.recipes.values import MISSING, Missing, Value
 
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _OPPOSITE: dict[Operator, Operator] = {"==": "!=", "!=": "==", "in": "not in", "not in": "in"}
 
 
-def verdict(tree: Expression, rules: Rules) -> bool | None:
-    """Return the answer that holds for all values of the variables, or None."""
-    constant = constant_value(tree, rules)
-    if not isinstance(constant, Missing):
-        return truthy(constant, rules)
+def verdict(tree: Expression, rules: Rules, *, all_compared: bool = False) -> bool | None:
+    """Return the answer that holds for all values of the variables, or None.
+
+    `all_compared` tells that `compared` has found none for any comparison of variables in it.
+    """
+    if not mentions_variables(tree):
+        constant = constant_value(tree, rules)
+        return None if isinstance(constant, Missing) else truthy(constant, rules)
     match tree:
-        case Not(operand):
-            inner = verdict(operand, rules)
-            return None if inner is None else not inner
-        case And(operands):
-            return _all(operands, rules)
-        case Or(operands):
-            denied = _all(tuple(_denied(operand) for operand in operands), rules)
-            return None if denied is None else not denied
         case Compare():
-            return compared(tree, rules)[0]
+            return None if all_compared else compared(tree, rules)[0]
+        case And():
+            return _all(tree.operands, rules, all_compared)
+        case Or():
+            denied = _all(tuple(_denied(operand) for operand in tree.operands), rules, all_compared)
+            return None if denied is None else not denied
+        case Not():
+            inner = verdict(tree.operand, rules, all_compared=all_compared)
+            return None if inner is None else not inner
         case _:
             return None
 
@@ -59,8 +63,8 @@ def constant_value(tree: Expression, rules: Rules) -> Value | Missing:
         return MISSING
 
 
-def _all(operands: tuple[Expression, ...], rules: Rules) -> bool | None:
-    answers = [verdict(operand, rules) for operand in operands]
+def _all(operands: tuple[Expression, ...], rules: Rules, all_compared: bool) -> bool | None:
+    answers = [verdict(operand, rules, all_compared=all_compared) for operand in operands]
     if False in answers or contradiction(operands, rules):
         return False
     return True if all(answers) else None
@@ -82,16 +86,16 @@ def _denied(tree: Expression) -> Expression:
 
 def compared(node: Compare, rules: Rules) -> tuple[bool | None, str]:
     """Return the answer that a comparison always gives, and why."""
-    left, right = bounds(node.left), bounds(node.right)
-    match node.operator:
-        case "==" | "!=":
-            why = clash(left, right, rules)
-            return (node.operator == "!=", why) if why else (None, "")
-        case "in" | "not in":
-            why = _not_inside(node, left, right, rules)
-            return (node.operator == "not in", why) if why else (None, "")
-        case symbol:
-            return _ordered(symbol, left, right)
+    left, operator = bounds(node.left), node.operator
+    if operator in ("in", "not in"):
+        why = _not_inside(node, left, bounds(node.right), rules)
+        return (operator == "not in", why) if why else (None, "")
+    if left is ANYTHING:  # nearly always: a variable can be equal to anything, and more or less than it
+        return None, ""
+    if operator in ("==", "!="):
+        why = clash(left, bounds(node.right), rules)
+        return (operator == "!=", why) if why else (None, "")
+    return _ordered(operator, left, bounds(node.right))
 
 
 def _not_inside(node: Compare, left: Bounds, right: Bounds, rules: Rules) -> str:
@@ -136,13 +140,16 @@ def _ordered(symbol: str, left: Bounds, right: Bounds) -> tuple[bool | None, str
 
 def contradiction(operands: tuple[Expression, ...], rules: Rules) -> str:
     """Tell why operands of an `and` cannot hold together, when two are about the same variable."""
-    plain = {show(each) for each in operands}
-    for each in operands:
-        if isinstance(each, Not) and show(each.operand) in plain:
-            return f"{show(each.operand)} is wanted and denied"
+    denied = [show(each.operand) for each in operands if isinstance(each, Not)]
+    if denied:
+        plain = {show(each) for each in operands}
+        for text in denied:
+            if text in plain:
+                return f"{text} is wanted and denied"
+    compares = [each for each in operands if isinstance(each, Compare)]
     about: dict[str, list[Compare]] = {}
-    for each in operands:
-        if isinstance(each, Compare) and (subject := _subject(each.left)):
+    for each in compares if len(compares) > 1 else ():
+        if subject := _subject(each.left):
             about.setdefault(subject, []).append(each)
     for tests in about.values():
         # Pairs grow with the square: the limit keeps a long generated condition fast to check.

@@ -28,6 +28,7 @@ from amplihack.recipes.conditions.tree import (
 )
 from amplihack.recipes.values import Missing, Value, lookup, member, to_text
 
+_WHEN_IT_FAILS = "test the value first, such as `defined(x) and int(x) > 1`, or prepare it in a bash step"
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -42,7 +43,11 @@ def evaluate(tree: Expression, scope: Mapping[str, Value], rules: Rules = AMPLIH
     try:
         return _value(tree, scope, rules)
     except RecursionError as error:
-        raise ConditionError("a value is nested too deeply to be compared", column=tree.column) from error
+        raise ConditionError(
+            "a value is nested too deeply to be compared",
+            column=tree.column,
+            fix="compare a part of it, such as x.key",
+        ) from error
 
 
 def _value(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Value:
@@ -80,7 +85,7 @@ def _blaming(column: int, function: Callable[P, R], *args: P.args, **kwargs: P.k
     try:
         return function(*args, **kwargs)
     except ValueError as error:  # also Python's own, for integers of thousands of digits
-        raise ConditionError(str(error), column=column) from error
+        raise ConditionError(str(error), column=column, fix=_WHEN_IT_FAILS) from error
 
 
 def _decided(

@@ -14,8 +14,10 @@ from amplihack.recipes.conditions import (
     Interpolated,
     ListLiteral,
     Method,
+    Name,
     Not,
     Or,
+    PlaceholderNode,
     Rules,
 )
 from amplihack.recipes.conditions.rules import number_in
@@ -25,6 +27,7 @@ from amplihack.records import Record, replace
 ValueKind: TypeAlias = Literal["null", "yes or no", "number", "text", "list", "map"]
 
 _ANYTHING: Final = frozenset[ValueKind](("null", "yes or no", "number", "text", "list", "map"))
+_JUST: Final = {kind: frozenset[ValueKind]((kind,)) for kind in _ANYTHING}
 _FLAG_WORDS: Final = frozenset({"true", "True", "false", "False"})
 
 
@@ -40,6 +43,7 @@ class Bounds(Record):
     whole: bool = False
 
 
+ANYTHING: Final = Bounds()
 FLAG: Final = Bounds(frozenset({"yes or no"}))
 TEXT: Final = Bounds(frozenset({"text"}))
 LIST: Final = Bounds(frozenset({"list"}))
@@ -62,9 +66,11 @@ _METHODS: Final[dict[str, Bounds]] = {
 
 def bounds(node: Expression) -> Bounds:
     """Return everything that is known about the value of an expression."""
+    if isinstance(node, Constant):
+        return Bounds(_JUST[_kind(node.value)], node.value)
     match node:
-        case Constant(value):
-            return Bounds(frozenset({_kind(value)}), value)
+        case Name() | PlaceholderNode():
+            return ANYTHING
         case ListLiteral():
             return LIST
         case Interpolated():
@@ -72,11 +78,11 @@ def bounds(node: Expression) -> Bounds:
         case Compare() | Not() | And() | Or():
             return FLAG
         case Call(function):
-            return _FUNCTIONS.get(function, Bounds())
+            return _FUNCTIONS.get(function, ANYTHING)
         case Method(base, method, arguments):
             return _METHODS.get(method) or _changed(method, bounds(base), arguments)
         case _:
-            return Bounds()
+            return ANYTHING
 
 
 def _changed(method: str, base: Bounds, arguments: Sequence[Expression]) -> Bounds:
@@ -95,7 +101,7 @@ def _changed(method: str, base: Bounds, arguments: Sequence[Expression]) -> Boun
             # Stripping given characters can uncover blanks that an earlier `strip()` did not see.
             return replace(known, bare_left=False, bare_right=False)
         case _:
-            return Bounds()
+            return ANYTHING
 
 
 def _kind(value: Value) -> ValueKind:
@@ -108,6 +114,8 @@ def _kind(value: Value) -> ValueKind:
 
 def clash(left: Bounds, right: Bounds, rules: Rules) -> str:
     """Return the reason why two expressions can never be equal; empty if they can."""
+    if left is ANYTHING or right is ANYTHING:
+        return ""
     return _beside(left, right, rules) or _beside(right, left, rules) or _kinds_clash(left, right, rules)
 
 

@@ -27,33 +27,43 @@ def number(token: Token) -> Constant:
             raise ValueError("too large")
         return Constant(value, token.column)
     except ValueError as error:
-        raise ConditionError(f"Parse error: invalid number: {token.text}", column=token.column) from error
+        what, fix = f"Parse error: invalid number: {token.text}", f"put quotes around it: '{token.text}'"
+        raise ConditionError(what, column=token.column, fix=fix) from error
 
 
-def placeholder(token: Token) -> PlaceholderNode:
-    return PlaceholderNode(safe_path(find_placeholders(token.text)[0].path, token.column), token.column)
+def placeholder(token: Token) -> PlaceholderNode | Constant:
+    found = find_placeholders(token.text)[0]
+    if found.constant is not None:
+        return Constant(found.constant, token.column)
+    return PlaceholderNode(safe_path(found.path, token.column), token.column)
 
 
 def quoted(token: Token) -> Constant | Interpolated:
     r"""Read a quoted text. Placeholders are found before escapes are undone: `\{{x}}` is plain text."""
-    parts = tuple(_parts(token.text[1:-1], token.column + 1))
+    raw = token.text[1:-1]
+    if "{{" not in raw and "\\" not in raw:  # nearly always
+        return Constant(raw, token.column)
+    parts = tuple(_parts(raw, token.column + 1))
     if any(isinstance(part, PlaceholderNode) for part in parts):
         return Interpolated(parts, token.column)
     return Constant("".join(part for part in parts if isinstance(part, str)), token.column)
 
 
 def _parts(raw: str, column: int) -> Iterator[str | PlaceholderNode]:
-    done = 0
+    text, done = "", 0
     for found in find_placeholders(raw):
         if _is_escaped(raw, found.start):
             continue
-        if found.start > done:
-            yield _unescape(raw[done : found.start])
-        path = tuple(_unescape(part) for part in found.path)
-        yield PlaceholderNode(safe_path(path, column + found.start), column + found.start)
+        text += _unescape(raw[done : found.start]) + (found.constant or "")
         done = found.end
-    if done < len(raw):
-        yield _unescape(raw[done:])
+        if found.constant is None:
+            if text:
+                yield text
+            path = tuple(_unescape(part) for part in found.path)
+            yield PlaceholderNode(safe_path(path, column + found.start), column + found.start)
+            text = ""
+    if text := text + _unescape(raw[done:]):
+        yield text
 
 
 def _is_escaped(raw: str, start: int) -> bool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Final, cast
+from collections.abc import Callable
+from typing import Final, TypeVar, cast
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import literals
@@ -30,6 +29,7 @@ from amplihack.recipes.conditions.tree import (
 )
 from amplihack.records import Record
 
+_T = TypeVar("_T")
 MOST_BYTES: Final = 8192
 MOST_BRACKETS: Final = 32
 MOST_LEVELS: Final = 160  # keeps every walk over a tree far from Python's own recursion limit
@@ -49,46 +49,61 @@ _STARTS: Final = frozenset({"name", "number", "string", "placeholder", "(", "["}
 
 def parse_condition(text: str) -> Condition:
     """Parse the text of a condition. Raises ConditionError with the column of the first mistake."""
-    size = len(text.encode("utf-8", "surrogatepass"))
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if size > MOST_BYTES:
         raise ConditionError(
             f"Parse error: condition expression too long ({size} bytes, max {MOST_BYTES})",
             fix="compute the answer in a bash step and test its output",
         )
-    reader = _Reader(tokenize(text))
+    tokens = tokenize(text)
+    reader = _Reader(tokens, tokens[0].kind)
     tree = _or(reader)
     if reader.kind != "end":
-        raise reader.unexpected(fix="join expressions with `and` or `or`; there is no arithmetic here")
-    if height(tree) > MOST_LEVELS:
+        raise reader.left_over()
+    # A tree has no more levels than tokens.
+    if len(tokens) > MOST_LEVELS and height(tree) > MOST_LEVELS:
         raise _too_deep(MOST_LEVELS, tree.column)
     return Condition(text, tree)
 
 
-class _Reader(Record, frozen=False):
+class _Reader(Record, frozen=False, eq=False):
     """The position of the parser in the tokens, and the number of brackets that are open there."""
 
     tokens: tuple[Token, ...]
+    kind: str  # of the next token
     position: int = 0
     brackets: int = 0
-
-    @property
-    def kind(self) -> str:
-        return self.tokens[self.position].kind
 
     @property
     def column(self) -> int:
         return self.tokens[self.position].column
 
     def take(self) -> Token:
+        """Return the next token, which is not the end, and move past it."""
         token = self.tokens[self.position]
         self.position += 1
+        self.kind = self.tokens[self.position].kind
         return token
 
     def accept(self, kind: str) -> bool:
         if self.kind != kind:
             return False
-        self.position += 1
+        self.take()
         return True
+
+    def left_over(self) -> ConditionError:
+        """Return the error for words behind a whole expression."""
+        from amplihack.recipes.conditions.fixes import for_rest  # deferred, as below: most are right
+
+        return self.unexpected(fix=for_rest([token.text for token in self.tokens[self.position - 1 :]]))
+
+    def misplaced(self) -> ConditionError:
+        """Return the error for a word where a value should stand, or for none at all."""
+        from amplihack.recipes.conditions.fixes import for_missing, for_rest
+
+        before = self.tokens[self.position - 1].text if self.position else ""
+        is_operator = before == "<" and self.kind == ">"
+        return self.unexpected(fix=for_rest([before, ">"]) if is_operator else for_missing(before))
 
     def unexpected(self, wanted: str = "", *, fix: str = "") -> ConditionError:
         token = self.tokens[self.position]
@@ -99,16 +114,18 @@ class _Reader(Record, frozen=False):
             what = f"expected {wanted} at position {token.column}"
         return ConditionError(f"Parse error: {what}", column=token.column, fix=fix)
 
-    @contextmanager
-    def inside(self, closing: str) -> Iterator[None]:
-        """Parse what stands between an opening bracket, already taken, and its closing one."""
+    def inside(self, rule: Callable[[_Reader], _T], closing: str) -> _T:
+        """Parse by a rule what stands between an opening bracket, already taken, and its closing one."""
         self.brackets += 1
         if self.brackets > MOST_BRACKETS:
             raise _too_deep(MOST_BRACKETS, self.tokens[self.position - 1].column)
-        yield
+        found = rule(self)
         if not self.accept(closing):
-            raise self.unexpected(f"'{closing}'")
+            from amplihack.recipes.conditions.fixes import for_closing
+
+            raise self.unexpected(f"'{closing}'", fix=for_closing(closing))
         self.brackets -= 1
+        return found
 
 
 def _too_deep(most: int, column: int) -> ConditionError:
@@ -160,7 +177,8 @@ def _operator(reader: _Reader) -> Operator | None:
     if reader.kind in _COMPARISONS:
         return cast("Operator", reader.take().kind)
     if reader.tokens[reader.position].text == "not" and reader.tokens[reader.position + 1].kind == "in":
-        reader.position += 2
+        reader.take()
+        reader.take()
         return "not in"
     return None
 
@@ -175,15 +193,14 @@ def _primary(reader: _Reader) -> Expression:
 
 def _dotted(reader: _Reader, base: Expression) -> Expression:
     if reader.kind != "key":
-        raise reader.unexpected("method name after '.'")
+        raise reader.unexpected("method name after '.'", fix="write a key or a method behind the dot: x.key")
     key = reader.take()
     literals.safe_name(key.text, key.column)
     if not reader.accept("("):
         return Property(base, key.text, base.column)
     if key.text not in METHODS:
-        raise _unsafe(f"method '.{key.text}()'", key.column, METHODS)
-    with reader.inside(")"):
-        arguments = _items(reader, ")")
+        raise _no_method(key)
+    arguments = reader.inside(_arguments, ")")
     _check_count(f".{key.text}()", len(arguments), METHODS[key.text], key.column)
     return Method(base, key.text, arguments, key.column)
 
@@ -191,8 +208,7 @@ def _dotted(reader: _Reader, base: Expression) -> Expression:
 def _indexed(reader: _Reader, base: Expression) -> Expression:
     if reader.kind not in _STARTS:
         raise _expected_index(reader.column)
-    with reader.inside("]"):
-        index = _primary(reader)
+    index = reader.inside(_primary, "]")
     match index:
         case Constant(str() as key):
             literals.safe_name(key, index.column)
@@ -205,12 +221,13 @@ def _expected_index(column: int) -> ConditionError:
     return ConditionError(
         f"Parse error: expected string key or numeric index inside brackets at position {column}",
         column=column,
+        fix="write x['key'] or x[0]",
     )
 
 
 def _atom(reader: _Reader) -> Expression:
     if reader.kind not in _STARTS:
-        raise reader.unexpected()
+        raise reader.misplaced()
     token = reader.take()
     match token.kind:
         case "string":
@@ -220,11 +237,9 @@ def _atom(reader: _Reader) -> Expression:
         case "placeholder":
             return literals.placeholder(token)
         case "(":
-            with reader.inside(")"):
-                return _or(reader)
+            return reader.inside(_or, ")")
         case "[":
-            with reader.inside("]"):
-                return ListLiteral(_items(reader, "]"), token.column)
+            return ListLiteral(reader.inside(_list, "]"), token.column)
         case _:
             return _name(reader, token)
 
@@ -236,11 +251,18 @@ def _name(reader: _Reader, token: Token) -> Expression:
     if not reader.accept("("):
         return Name(token.text, token.column)
     if token.text not in FUNCTIONS:
-        raise _unsafe(f"function '{token.text}'", token.column, FUNCTIONS)
-    with reader.inside(")"):
-        arguments = _items(reader, ")")
+        raise _no_function(token)
+    arguments = reader.inside(_arguments, ")")
     _check_count(f"{token.text}()", len(arguments), FUNCTIONS[token.text], token.column)
     return Call(token.text, arguments, token.column)
+
+
+def _arguments(reader: _Reader) -> tuple[Expression, ...]:
+    return _items(reader, ")")
+
+
+def _list(reader: _Reader) -> tuple[Expression, ...]:
+    return _items(reader, "]")
 
 
 def _items(reader: _Reader, closing: str) -> tuple[Expression, ...]:
@@ -253,15 +275,26 @@ def _items(reader: _Reader, closing: str) -> tuple[Expression, ...]:
     return tuple(items)
 
 
-def _unsafe(what: str, column: int, allowed: dict[str, int]) -> ConditionError:
-    return ConditionError(
-        f"Unsafe expression: {what} is not allowed",
-        column=column,
-        fix=f"allowed are {', '.join(sorted(allowed))}",
-    )
+def _no_method(name: Token) -> ConditionError:
+    from amplihack.recipes.conditions.fixes import for_method
+
+    return _unsafe(f"method '.{name.text}()'", name.column, for_method(name.text, METHODS))
+
+
+def _no_function(name: Token) -> ConditionError:
+    from amplihack.recipes.conditions.fixes import for_function
+
+    return _unsafe(f"function '{name.text}'", name.column, for_function(name.text, FUNCTIONS))
+
+
+def _unsafe(what: str, column: int, fix: str) -> ConditionError:
+    return ConditionError(f"Unsafe expression: {what} is not allowed", column=column, fix=fix)
 
 
 def _check_count(name: str, given: int, least: int, column: int) -> None:
     if given < least:
+        from amplihack.recipes.conditions.fixes import for_count
+
         plural = "" if least == 1 else "s"
-        raise ConditionError(f"Parse error: {name} needs at least {least} argument{plural}", column=column)
+        what = f"Parse error: {name} needs at least {least} argument{plural}"
+        raise ConditionError(what, column=column, fix=for_count(name))

@@ -76,7 +76,15 @@ def _equals_text(value: Value, text: str, rules: Rules) -> bool:
         return _BOOLEANS.get(text) is value
     if isinstance(value, int | float):
         return value == number_in(text)
-    return rules.containers_as_json and value is not None and to_json(value) == text
+    if not rules.containers_as_json or value is None:
+        return False
+    return text in (to_json(value), to_json(_sorted(value)))  # the order of keys makes no difference
+
+
+def _sorted(value: Value) -> Value:
+    if isinstance(value, Mapping):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if _is_list(value) else value
 
 
 def _same(left: Value, right: Value) -> bool:

@@ -24,33 +24,35 @@ from amplihack.recipes.conditions.tree import (
 from amplihack.recipes.values import KeyPath
 
 _PLAIN = pattern(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_JOINED = (And, Or)
+_TESTS = (Compare, Not, And, Or)
 _WORDS = {True: "true", False: "false", None: "null"}
 
 
 def show(tree: Expression) -> str:
+    if isinstance(tree, Name):  # most trees that are shown are names and comparisons, and so they come first
+        return tree.name
+    if isinstance(tree, Compare):
+        return f"{_operand(tree.left)} {tree.operator} {_operand(tree.right)}"
     match tree:
-        case Constant(value):
-            return _constant(value)
-        case Name(name):
-            return name
-        case PlaceholderNode(path):
-            return _placeholder(path)
-        case Interpolated(parts):
-            return _interpolated(parts)
-        case ListLiteral(items):
-            return f"[{_items(items)}]"
-        case Call(function, arguments):
-            return f"{function}({_items(arguments)})"
+        case Constant():
+            return _constant(tree.value)
+        case PlaceholderNode():
+            return _placeholder(tree.path)
+        case Call():
+            return f"{tree.function}({_items(tree.arguments)})"
         case Property() | Index() | Method():
             return _postfix(tree)
-        case Compare(operator, left, right):
-            return f"{_operand(left)} {operator} {_operand(right)}"
-        case Not(operand):
-            return f"not {_within(operand, And, Or)}"
-        case And(operands):
-            return " and ".join(_within(operand, And, Or) for operand in operands)
-        case Or(operands):
-            return " or ".join(_within(operand, Or) for operand in operands)
+        case Not():
+            return f"not {_within(tree.operand, _JOINED)}"
+        case And():
+            return " and ".join([_within(operand, _JOINED) for operand in tree.operands])
+        case Or():
+            return " or ".join([_within(operand, Or) for operand in tree.operands])
+        case Interpolated():
+            return _interpolated(tree.parts)
+        case ListLiteral():
+            return f"[{_items(tree.items)}]"
         case _:
             assert_never(tree)
 
@@ -77,10 +79,10 @@ def _items(items: tuple[Expression, ...]) -> str:
 
 
 def _operand(node: Expression) -> str:
-    return _within(node, Compare, Not, And, Or)
+    return node.name if isinstance(node, Name) else _within(node, _TESTS)
 
 
-def _within(node: Expression, *weaker: type[Expression]) -> str:
+def _within(node: Expression, weaker: type | tuple[type, ...]) -> str:
     return f"({show(node)})" if isinstance(node, weaker) else show(node)
 
 
@@ -91,6 +93,8 @@ def _constant(value: bool | float | str | None) -> str:
 
 
 def _escaped(text: str, *, quote: str) -> str:
+    if text.isalnum():
+        return text
     for plain, escape in (
         ("\\", "\\\\"),
         (quote, f"\\{quote}"),

@@ -12,27 +12,22 @@ from amplihack.records import Record
 
 _BLANKS = pattern(r"[ \t\r\n]*")
 _KEY = pattern(r"[A-Za-z0-9_]+(?:-[A-Za-z][A-Za-z0-9_]*)*")
+# The most frequent kind first. Where two could begin alike, as `.5` and `.`, the longer one comes first.
 _TOKEN = pattern(
-    r"""(?P<string>'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
-    r"|(?P<number>[-+]?\.?[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z][A-Za-z0-9_]*)*)"
-    r"|(?P<symbol>==|!=|<=|>=|&&|\|\||[<>()\[\],.!])",
+    r"(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*+(?:-[A-Za-z][A-Za-z0-9_]*+)*+)"
+    r"""|(?P<string>'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
+    r"|(?P<number>[-+]?\.?[0-9][0-9.]*+(?:[eE][-+]?[0-9]++)?)"
+    r"|(?P<symbol>==|!=|<=|>=|&&|\|\||[<>()\[\],.!])"
+    r")[ \t\r\n]*+",
     re.DOTALL,
 )
 
 _SAME_AS: Final = {"&&": "and", "||": "or", "!": "not"}
 _KEYWORDS: Final = frozenset({"and", "or", "not", "in"})
 _VALUE_ENDS: Final = frozenset({"name", "key", "number", "string", "placeholder", ")", "]"})
-_FIXES: Final = {
-    "=": "use == to compare",
-    "&": "use `and` or &&",
-    "|": "use `or` or ||",
-    "{": "write a variable as a bare name or as {{name}}",
-    "$": "write a variable as a bare name or as {{name}}",
-}
 
 
-class Token(Record):
+class Token(Record, frozen=False):  # nobody changes one, and freezing them costs more than reading them
     """A word of a condition. The `kind` of a symbol or keyword is the word itself."""
 
     kind: str
@@ -43,12 +38,19 @@ class Token(Record):
 def tokenize(text: str) -> tuple[Token, ...]:
     """Return all tokens and a final `end`. Raises ConditionError at the first text that is no token."""
     found: list[Token] = []
-    previous, column = "", _after_blanks(text, 0)
-    while column < len(text):
-        token = _token(text, column, previous)
+    previous, column, end = "", _after_blanks(text, 0), len(text)
+    while column < end:
+        if previous == "." or text[column] in ".{":
+            token = _special(text, column, previous)
+            column = _after_blanks(text, column + len(token.text))
+        elif match := _TOKEN.match(text, column):
+            token = _token(match, column)
+            column = match.end()
+        else:
+            raise _unexpected(text, column)
         found.append(token)
-        previous, column = token.kind, _after_blanks(text, column + len(token.text))
-    return (*found, Token("end", "", len(text)))
+        previous = token.kind
+    return (*found, Token("end", "", end))
 
 
 def _after_blanks(text: str, column: int) -> int:
@@ -56,23 +58,30 @@ def _after_blanks(text: str, column: int) -> int:
     return match.end() if match else column
 
 
-def _token(text: str, column: int, previous: str) -> Token:
+def _special(text: str, column: int, previous: str) -> Token:
+    """Return the token where what it is depends on the one before, or where a placeholder may begin."""
     if previous == "." and (key := _KEY.match(text, column)):
         return Token("key", key.group(), column)  # `x.in`, `x.True` and `x.0` are plain keys
     if text[column] == "." and previous in _VALUE_ENDS:
         return Token(".", ".", column)  # `x.5` is a key of x; elsewhere `.5` is a number
     if text.startswith("{{", column):
         return Token("placeholder", _placeholder(text, column), column)
-    match = _TOKEN.match(text, column)
-    if match is None:
-        raise _unexpected(text, column)
-    word = match.group()
-    if match.lastgroup == "symbol" or word in _KEYWORDS:
-        return Token(_SAME_AS.get(word, word), word, column)
-    return Token(match.lastgroup or "", word, column)
+    if match := _TOKEN.match(text, column):
+        return _token(match, column)
+    raise _unexpected(text, column)
+
+
+def _token(match: re.Match[str], column: int) -> Token:
+    kind = match.lastgroup or ""
+    word: str = match[kind]
+    if kind == "symbol" or word in _KEYWORDS:
+        kind = _SAME_AS.get(word, word)
+    return Token(kind, word, column)
 
 
 def _unexpected(text: str, column: int) -> ConditionError:
+    from amplihack.recipes.conditions.fixes import for_character  # deferred: most conditions are right
+
     character = text[column]
     if character in "'\"":
         return ConditionError(
@@ -83,7 +92,7 @@ def _unexpected(text: str, column: int) -> ConditionError:
     return ConditionError(
         f"Parse error: unexpected character: '{character}' at position {column}",
         column=column,
-        fix=_FIXES.get(character, ""),
+        fix=for_character(text, column),
     )
 
 
@@ -111,7 +120,9 @@ def _not_a_placeholder(text: str, column: int) -> ConditionError:
 
 def _advice(inside: str) -> str:
     if "|" in inside:
-        return "conditions have no filters; use a function or a method, such as default(x, '') or x.lower()"
+        from amplihack.recipes.conditions.fixes import for_character  # deferred, as above
+
+        return for_character(inside, inside.index("|"))
     if inside.startswith(("#", "/", "^")) or inside.split()[:1] == ["else"]:
         return "conditions have no blocks; use `and`, `or` and `not`"
     if inside.startswith("."):

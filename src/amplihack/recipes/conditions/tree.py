@@ -1,8 +1,11 @@
-"""Define the syntax tree of conditions. Columns are for messages: comparing two trees ignores them."""
+"""Define the syntax tree of conditions. Columns are for messages: comparing two trees ignores them.
+
+`inner` of a node are the expressions directly inside it, in the order of the text.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from amplihack.recipes.values import KeyPath
 from amplihack.records import Record, field
@@ -15,6 +18,7 @@ class Constant(Record):
 
     value: bool | int | float | str | None
     column: int = field(default=0, compare=False)
+    inner: ClassVar[tuple[Expression, ...]] = ()
 
 
 class Name(Record):
@@ -22,6 +26,7 @@ class Name(Record):
 
     name: str
     column: int = field(default=0, compare=False)
+    inner: ClassVar[tuple[Expression, ...]] = ()
 
 
 class PlaceholderNode(Record):
@@ -29,6 +34,7 @@ class PlaceholderNode(Record):
 
     path: KeyPath
     column: int = field(default=0, compare=False)
+    inner: ClassVar[tuple[Expression, ...]] = ()
 
 
 class Interpolated(Record):
@@ -36,6 +42,7 @@ class Interpolated(Record):
 
     parts: tuple[str | PlaceholderNode, ...]
     column: int = field(default=0, compare=False)
+    inner: ClassVar[tuple[Expression, ...]] = ()
 
 
 class ListLiteral(Record):
@@ -43,6 +50,10 @@ class ListLiteral(Record):
 
     items: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
+
+    @property
+    def inner(self) -> tuple[Expression, ...]:
+        return self.items
 
 
 class Property(Record):
@@ -52,6 +63,10 @@ class Property(Record):
     key: str
     column: int = field(default=0, compare=False)
 
+    @property
+    def inner(self) -> tuple[Expression, ...]:
+        return (self.base,)
+
 
 class Index(Record):
     """`base[index]`."""
@@ -60,6 +75,10 @@ class Index(Record):
     index: Expression
     column: int = field(default=0, compare=False)
 
+    @property
+    def inner(self) -> tuple[Expression, ...]:
+        return (self.base, self.index)
+
 
 class Call(Record):
     """`function(arguments)`."""
@@ -67,6 +86,10 @@ class Call(Record):
     function: str
     arguments: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
+
+    @property
+    def inner(self) -> tuple[Expression, ...]:
+        return self.arguments
 
 
 class Method(Record):
@@ -77,6 +100,10 @@ class Method(Record):
     arguments: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
 
+    @property
+    def inner(self) -> tuple[Expression, ...]:
+        return (self.base, *self.arguments)
+
 
 class Compare(Record):
     """`left operator right`."""
@@ -86,12 +113,20 @@ class Compare(Record):
     right: Expression
     column: int = field(default=0, compare=False)
 
+    @property
+    def inner(self) -> tuple[Expression, ...]:
+        return (self.left, self.right)
+
 
 class Not(Record):
     """`not operand`."""
 
     operand: Expression
     column: int = field(default=0, compare=False)
+
+    @property
+    def inner(self) -> tuple[Expression, ...]:
+        return (self.operand,)
 
 
 class And(Record):
@@ -100,12 +135,20 @@ class And(Record):
     operands: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
 
+    @property
+    def inner(self) -> tuple[Expression, ...]:
+        return self.operands
+
 
 class Or(Record):
     """Two or more operands, of which one must hold."""
 
     operands: tuple[Expression, ...]
     column: int = field(default=0, compare=False)
+
+    @property
+    def inner(self) -> tuple[Expression, ...]:
+        return self.operands
 
 
 Expression: TypeAlias = (
@@ -132,34 +175,11 @@ class Condition(Record):
     tree: Expression
 
 
-def children(node: Expression) -> tuple[Expression, ...]:
-    """Return the expressions directly inside, in the order of the text."""
-    match node:
-        case Name() | Constant() | PlaceholderNode() | Interpolated():  # most nodes are leaves
-            return ()
-        case And(operands) | Or(operands):
-            return operands
-        case ListLiteral(items):
-            return items
-        case Call(_, arguments):
-            return arguments
-        case Not(operand):
-            return (operand,)
-        case Compare(_, left, right):
-            return (left, right)
-        case Property(base):
-            return (base,)
-        case Index(base, index):
-            return (base, index)
-        case Method(base, _, arguments):
-            return (base, *arguments)
-
-
 def height(tree: Expression) -> int:
     """Count the levels of expressions inside one another."""
     # Level by level instead of recursively: this check protects the recursive walks, so it must not recurse.
     levels, level = 0, [tree]
     while level:
         levels += 1
-        level = [child for node in level for child in children(node)]
+        level = [child for node in level for child in node.inner]
     return levels

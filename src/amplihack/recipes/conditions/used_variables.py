@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from amplihack.recipes.conditions.evaluate import evaluate
 from amplihack.recipes.conditions.rules import AMPLIHACK, Rules
 from amplihack.recipes.conditions.tree import (
@@ -14,10 +12,11 @@ from amplihack.recipes.conditions.tree import (
     Name,
     PlaceholderNode,
     Property,
-    children,
 )
 from amplihack.recipes.values import MISSING, KeyPath, Missing, Value
 from amplihack.records import Record
+
+_CHAINS = (Property, Index, PlaceholderNode)
 
 
 class VariableReference(Record):
@@ -30,7 +29,9 @@ class VariableReference(Record):
 
 def references(tree: Expression) -> tuple[VariableReference, ...]:
     """Return every use of a variable in text order, each with the constant part of its path."""
-    return tuple(_references(tree))
+    found: list[VariableReference] = []
+    _add_references(tree, found)
+    return tuple(found)
 
 
 def known(tree: Expression, rules: Rules = AMPLIHACK) -> Value | Missing:
@@ -43,32 +44,35 @@ def known(tree: Expression, rules: Rules = AMPLIHACK) -> Value | Missing:
 
 def mentions_variables(tree: Expression) -> bool:
     """Tell whether there are any references; stops at the first, as the check asks this very often."""
-    if isinstance(tree, Interpolated):
-        return any(isinstance(part, PlaceholderNode) for part in tree.parts)
-    if isinstance(tree, Name | PlaceholderNode):
+    kind = type(tree)
+    if kind is Name or kind is PlaceholderNode:
         return True
-    return any(map(mentions_variables, children(tree)))
+    if kind is Interpolated:
+        return True  # it has at least one placeholder, otherwise it is a constant
+    return any(map(mentions_variables, tree.inner))
 
 
-def _references(node: Expression) -> Iterator[VariableReference]:
-    if isinstance(node, Constant):
+def _add_references(node: Expression, found: list[VariableReference]) -> None:
+    kind = type(node)
+    if kind is Constant:
         return
     if path := _constant_path(node):
-        yield VariableReference(path, node.column, quoted=False)
+        found.append(VariableReference(path, node.column, quoted=False))
     elif isinstance(node, Interpolated):
-        for part in node.parts:
-            if isinstance(part, PlaceholderNode):
-                yield VariableReference(part.path, part.column, quoted=True)
+        inner = (part for part in node.parts if isinstance(part, PlaceholderNode))
+        found += (VariableReference(part.path, part.column, quoted=True) for part in inner)
     else:
-        for child in children(node):
-            yield from _references(child)
+        for child in node.inner:
+            _add_references(child, found)
 
 
 def _constant_path(node: Expression) -> KeyPath:
     """Return `a.b['c'][0]` as a path; empty if the expression is no such chain."""
-    steps: list[str] = []
     if isinstance(node, Name):  # nearly always
         return (node.name,)
+    if not isinstance(node, _CHAINS):
+        return ()
+    steps: list[str] = []
     while isinstance(node, Property | Index):
         match node:
             case Property(_, key):

@@ -12,7 +12,8 @@ from typing import assert_never
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.bash import run_bash
 from amplihack.recipes.engine.job import Done, Job, StepFailure
-from amplihack.recipes.engine.numbers import number_of
+from amplihack.recipes.engine.numbers import number_of, seconds_of
+from amplihack.recipes.engine.room import has_room
 from amplihack.recipes.engine.sub_recipe import call_recipe
 from amplihack.recipes.events import Retrying
 from amplihack.recipes.model import Agent, Bash, Body, Retry, Step, SubRecipe
@@ -20,17 +21,28 @@ from amplihack.recipes.outputs import find_json, stored_value
 from amplihack.recipes.values import Missing, Value, to_json
 from amplihack.records import replace
 
+_ONCE = Retry(max_attempts=1)
 _BEGINNING = 200  # characters of an answer that was no JSON, shown in the error
 
 
 async def act(job: Job) -> Done:
     """Do the action of the step, with retries. Raises StepFailure."""
-    retry = job.step.retry or Retry(max_attempts=1)
+    if isinstance(job.step.action, Agent):
+        from amplihack.recipes.engine.staging import stages, staging  # deferred: many recipes ask no agent
+
+        if stages(job, job.step.action):
+            return await staging(job, lambda: _attempts(job))
+    return await _attempts(job)
+
+
+async def _attempts(job: Job) -> Done:
+    retry = job.step.retry or _ONCE
     attempts = max(1, int(number_of(retry.max_attempts, job.frame, "retry.max_attempts")))
     attempt = await _first_attempt(job)
     while True:
         try:
-            return replace(await _once(job), attempts=attempt)
+            done = await _once(job)
+            return done if attempt == 1 else replace(done, attempts=attempt)
         except StepFailure as failure:
             failure.attempts = attempt
             if attempt >= attempts or not _worth_retrying(retry, failure):
@@ -44,7 +56,6 @@ async def _first_attempt(job: Job) -> int:
     known = job.run.state.instance(job.identity)
     if known is None or known.attempt == 1:
         return 1
-    job.frame.budget.spend(known.wasted.executed)
     clock = job.run.world.clock
     await clock.sleep(max(0.0, known.due - clock.wall()))
     return known.attempt
@@ -75,6 +86,12 @@ async def _once(job: Job) -> Done:
                 from amplihack.recipes.engine.agent import ask  # deferred: many recipes ask no agent
 
                 done = await ask(job, action, limit)
+            case SubRecipe() | Body() if not has_room():
+                raise StepFailure(
+                    "the steps are nested too deeply to go on",
+                    hopeless=True,
+                    fix="call fewer recipes inside each other, or lower `max_depth` to stop earlier",
+                )
             case SubRecipe() as action:
                 done = await _within(limit, call_recipe(job, action))
             case Body() as action:
@@ -87,7 +104,8 @@ async def _once(job: Job) -> Done:
             await job.run.world.shell.end_step(job.identity)
         raise
     except AmplihackError as error:  # the world could not do it: no program, no room, no such character
-        raise StepFailure(f"{job.step.kind} step failed: {error.what}", hopeless=True) from error
+        what = f"{job.step.kind} step failed: {error.what}"
+        raise StepFailure(what, hopeless=True, fix=error.fix) from error
 
 
 def _time_limit(job: Job) -> float | None:
@@ -96,7 +114,7 @@ def _time_limit(job: Job) -> float | None:
     The default limit is for steps that work themselves. A step that holds others takes as long as they do.
     """
     if job.step.timeout is not None:
-        return number_of(job.step.timeout, job.frame, "timeout") or None
+        return seconds_of(job.step.timeout, job.frame, "timeout") or None
     if isinstance(job.step.action, Bash | Agent):
         return job.frame.default_timeout or job.run.options.step_timeout
     return None
@@ -116,6 +134,8 @@ async def _within(limit: float | None, work: Awaitable[Done]) -> Done:
 
 async def _run_body(job: Job, body: Body) -> Done:
     ended = await job.run.steps(job.run, body.steps, job.frame)
+    if job.run.ending is not None:
+        raise StepFailure(job.run.ending_reason, hopeless=True, final=True)
     if ended.sequel == "stop":
         culprit = next((each for each in ended.results if each.status == "failed" and not each.allowed), None)
         raise StepFailure(culprit.error if culprit else "the body was stopped")

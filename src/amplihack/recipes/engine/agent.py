@@ -8,11 +8,13 @@ from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
 from amplihack.recipes.engine.directories import working_dir
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import Done, Job, StepFailure, cut_off
+from amplihack.recipes.events import AgentAsked
 from amplihack.recipes.model import Agent
 from amplihack.recipes.outputs import JSON_REMINDER
 from amplihack.recipes.ports import Persona
 from amplihack.recipes.results import add_costs, add_usage
 from amplihack.recipes.templates import render_text
+from amplihack.recipes.templates.text import literal_warnings
 from amplihack.recipes.values import Value, tail
 from amplihack.records import replace
 
@@ -25,6 +27,8 @@ async def ask(job: Job, action: Agent, limit: float | None) -> Done:
     """Ask the agent once. Raises StepFailure."""
     rendered = render_text(action.prompt.text, job.frame.view())
     job.missing(rendered.missing, "prompt")
+    for warning in literal_warnings(action.prompt.text, job.frame.view()):
+        job.warn(warning)
     prompt = rendered.text
     if job.step.json and job.frame.recipe.dialect == "amplifier":
         prompt += _JSON_FROM_THE_START
@@ -56,19 +60,18 @@ async def correct_json(job: Job, action: Agent, limit: float | None, first: Done
 async def _answer(job: Job, action: Agent, prompt: str, limit: float | None) -> AgentReply:
     request = _request(job, action, prompt, limit)
     try:
-        reply = await put_question(job, request)
+        return await put_question(job, request)
     except AgentFailed as failure:
         raise _failure(failure) from failure
-    await _stage(job, action, request.working_dir)
-    return reply
 
 
 async def put_question(job: Job, request: AgentRequest) -> AgentReply:
     """Wait for a free slot, then for the answer. Raises AgentFailed."""
     run = job.run
     if run.world.agents is None:
-        raise AgentFailed("there is no agent to ask")
+        raise AgentFailed("there is no agent to ask", fix="name one with --agent, such as claude")
     async with run.pace.turn():
+        run.record(AgentAsked(job.identity, request.prompt, request.agent, request.model))
         try:
             reply = await run.world.agents.ask(request, lambda line: job.heard("stdout", (line,)))
         except AgentFailed as failure:
@@ -131,8 +134,9 @@ def _persona(job: Job, action: Agent) -> Persona:
         return job.run.world.personas.persona(action.agent)
     except AmplihackError as error:
         if job.run.options.strict_agents:
-            raise StepFailure(error.what, hopeless=True) from error
-        job.warn(f"{error.what}; the step runs without this persona")
+            raise StepFailure(error.what, hopeless=True, fix=error.fix) from error
+        fix = f" (fix: {error.fix})" if error.fix else ""
+        job.warn(f"{error.what}; the step runs without this persona{fix}")
         return Persona("")
 
 
@@ -145,18 +149,5 @@ def _failure(failure: AgentFailed) -> StepFailure:
         exit_code=failure.tool_exit_code,
         transient=failure.transient,
         timed_out=failure.timed_out,
+        fix=failure.fix,
     )
-
-
-async def _stage(job: Job, action: Agent, directory: str) -> None:
-    """Stage the agent's changes with git, if this run does that and the directory is a work tree."""
-    default = job.run.options.auto_stage and job.frame.recipe.dialect == "amplihack"
-    if not (default if action.auto_stage is None else action.auto_stage):
-        return
-    try:
-        count = await job.run.world.work_tree.stage_all(directory)
-    except AmplihackError as error:  # staging is a courtesy: without git there is nothing to stage for
-        job.warn(f"the agent's changes are not staged: {error.what}")
-        return
-    if count:
-        job.heard("stderr", (f"staged {count} file(s) with git",))

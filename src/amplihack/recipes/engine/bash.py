@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from amplihack.errors import TemplateError
 from amplihack.recipes.engine.directories import working_dir
 from amplihack.recipes.engine.job import Done, Job, StepFailure, cut_off
 from amplihack.recipes.model import Bash
 from amplihack.recipes.ports import ShellOutcome, ShellRequest
-from amplihack.recipes.templates import ShellScript, render_shell, render_value
+from amplihack.recipes.templates import ShellScript, check_env, render_shell, render_value
 from amplihack.recipes.values import Value, tail, to_text
 
 _ERROR_TAIL = 4_000
@@ -17,14 +19,12 @@ _NOT_EXECUTABLE = (126, 127)
 async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
     """Run the command and return its output. Raises StepFailure."""
     script = _render(job, action)
-    env, missing = render_value(dict(action.env), job.frame.view())
-    job.missing(missing, "env")
     outcome = await job.run.world.shell.run(
         ShellRequest(
             script=script,
             scope=job.frame.scope.values,
             working_dir=working_dir(job),
-            env={name: to_text(value) for name, value in env.items()} if isinstance(env, dict) else {},
+            env=_environment(job, action),
             timeout=limit,
             idle_timeout=job.step.idle_timeout,
             max_env_value_bytes=action.max_env_value_bytes,
@@ -38,6 +38,21 @@ async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
     if outcome.stdout_lost:
         job.warn(cut_off(outcome.stdout_lost))
     return _judge(action, outcome)
+
+
+def _environment(job: Job, action: Bash) -> Mapping[str, str]:
+    if not action.env:
+        return {}
+    view = job.frame.view()
+    try:
+        warnings = check_env(action.command.text, action.env, view)
+    except TemplateError as error:
+        raise StepFailure(f"{error.what} (fix: {error.fix})", hopeless=True) from error
+    for warning in warnings:
+        job.warn(warning)
+    env, missing = render_value(dict(action.env), view)
+    job.missing(missing, "env")
+    return {name: to_text(value) for name, value in env.items()} if isinstance(env, dict) else {}
 
 
 def _render(job: Job, action: Bash) -> ShellScript:

@@ -8,13 +8,20 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from amplihack.recipes.conditions import Rules
+from amplihack.recipes.events import identity_in
 from amplihack.recipes.model import Limits, Recipe
-from amplihack.recipes.semantics import APPROVAL_MESSAGE, levels_inside, rules_of, tighter_step_limit
+from amplihack.recipes.semantics import (
+    APPROVAL_MESSAGE,
+    LOOP,
+    levels_inside,
+    rules_of,
+    tighter_step_limit,
+)
+from amplihack.recipes.tracked import TrackedValues
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field, replace
 
 _T = TypeVar("_T")
-_MARKS = str.maketrans({mark: f"%{ord(mark):02X}" for mark in "%/[]"})
 
 
 class Writes(Record):
@@ -31,7 +38,7 @@ class Scope:
     """
 
     def __init__(self, values: Mapping[str, Value], ledger: Mapping[str, Value] | None = None) -> None:
-        self.values: dict[str, Value] = dict(values)
+        self.values = TrackedValues(values)
         self.ledger: dict[str, Value] = dict(ledger or {})
         self.written: dict[str, None] = {}
         self._watches: list[Writes] = []
@@ -87,6 +94,16 @@ def _put_back(found: dict[str, _T], names: set[str], before: Mapping[str, _T]) -
     found.update(before)
 
 
+class _View(ChainMap[str, Value]):
+    """Names in several maps. Looking one up, which every placeholder does, searches each map once."""
+
+    def get(self, key: str, default: _T = None) -> Value | _T:  # type: ignore[assignment]
+        for each in self.maps:
+            if key in each:
+                return each[key]
+        return default
+
+
 class Budget(Record, frozen=False):
     """Counts executed steps against the limit of this recipe and of all recipes around it."""
 
@@ -96,23 +113,21 @@ class Budget(Record, frozen=False):
 
     def exhausted(self) -> int | None:
         """Return the limit that leaves no room for another step, or None."""
-        if self.used >= self.limit:
-            return self.limit
-        return self.outer.exhausted() if self.outer else None
+        budget: Budget | None = self
+        while budget is not None:
+            if budget.used >= budget.limit:
+                return budget.limit
+            budget = budget.outer
+        return None
 
     def take(self) -> int | None:
         """Count one more step, or return the limit that leaves no room for it."""
         limit = self.exhausted()
-        if limit is None:
-            self.spend(1)
-        return limit
-
-    def spend(self, steps: int) -> None:
-        """Count steps that were executed, also those before a crash."""
-        budget: Budget | None = self
+        budget: Budget | None = self if limit is None else None
         while budget is not None:
-            budget.used += steps
+            budget.used += 1
             budget = budget.outer
+        return limit
 
 
 class Frame(Record, kw_only=True):
@@ -126,7 +141,7 @@ class Frame(Record, kw_only=True):
     scope: Scope
     default_timeout: float | None = None
     prefix: str = ""
-    facts: Mapping[str, Value] = field(default_factory=dict)  # built-in names: recipe, session, step, stage
+    facts: Mapping[str, Value] = field(default_factory=dict)  # built-in names: recipe, session, step …
     before: int = 0  # steps of the recipe that come before these
     of: int | None = None  # steps of the whole recipe, if these are not all
 
@@ -140,8 +155,8 @@ class Frame(Record, kw_only=True):
         return self.max_depth - self.depth
 
     def identity(self, name: str) -> str:
-        """Return the unique name of a step in the whole run. Characters used as separators are escaped."""
-        return f"{self.prefix}{name.translate(_MARKS)}"
+        """Return the unique name of a step of this frame in the whole run."""
+        return identity_in(self.prefix, name)
 
     def view(self, **extra: Value) -> Mapping[str, Value]:
         """Return every name that a template or condition can see; variables hide built-in names."""
@@ -153,7 +168,7 @@ class Frame(Record, kw_only=True):
             "parameters": values,
         }
         # A chain instead of a copy: the view follows later writes, and copying all variables would be slow.
-        return ChainMap(extra, values, builtin)
+        return _View(extra, values, builtin)
 
     def with_facts(self, **facts: Value) -> Frame:
         return replace(self, facts={**self.facts, **facts})
@@ -182,8 +197,13 @@ class Frame(Record, kw_only=True):
             scope=scope,
             default_timeout=recipe.default_step_timeout or self.default_timeout,
             prefix=f"{identity}/",
-            facts={**self.facts, **recipe_facts(recipe)},
+            # A recipe means the same wherever it is called, so it does not see the loop of its caller.
+            facts={**_without(self.facts, LOOP), **recipe_facts(recipe)},
         )
+
+
+def _without(facts: Mapping[str, Value], name: str) -> dict[str, Value]:
+    return {each: value for each, value in facts.items() if each != name}
 
 
 def recipe_facts(recipe: Recipe) -> dict[str, Value]:

@@ -6,7 +6,8 @@ from typing import Literal
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.job import Run
+from amplihack.recipes.engine.job import Run, undefined
+from amplihack.recipes.model import Text
 from amplihack.recipes.ports import ShellRequest
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.templates import render_shell
@@ -19,8 +20,7 @@ async def run_hook(
     run: Run, name: Literal["pre_step", "post_step", "on_error"], frame: Frame, result: StepResult
 ) -> None:
     """Run the recipe's hook of that name, if it has one. A failure becomes a warning."""
-    hooks = frame.recipe.hooks
-    hook = {"pre_step": hooks.pre_step, "post_step": hooks.post_step, "on_error": hooks.on_error}[name]
+    hook: Text | None = getattr(frame.recipe.hooks, name)
     if hook is None or not hook.text.strip():
         return
     status = "running" if name == "pre_step" else result.status
@@ -33,6 +33,8 @@ async def run_hook(
     }
     try:
         script = render_shell(hook.text, frame.view(**facts), token=run.world.clock.token)
+        if script.missing:  # once, however many steps it runs around
+            run.warn("", f"{undefined(script.missing, f'hook {name}')}; it renders empty")
         for warning in script.warnings:
             run.warn(result.identity, f"hook {name}: {warning}")
         outcome = await run.world.shell.run(

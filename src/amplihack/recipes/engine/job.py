@@ -38,6 +38,8 @@ class Options(Record, kw_only=True):
     max_agents: int = 8
     step_timeout: float | None = None
     approve_all: bool = False
+    # What to do about a gate where nobody can be asked.
+    how_to_answer: str = "run it on a terminal, or with --yes to approve"
 
     def excludes(self, tags: Sequence[str]) -> bool:
         """Tell whether a step with these tags is left out; a step without tags never is."""
@@ -68,8 +70,9 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
         writes: Mapping[str, Value] | None = None,
         usage: Usage | None = None,
         cost_usd: float | None = None,
+        fix: str = "",
     ) -> None:
-        super().__init__(what)
+        super().__init__(what, fix=fix)
         self.output, self.stderr, self.status_code = output, stderr, exit_code
         self.transient, self.hopeless, self.final = transient, hopeless, final
         self.timed_out = timed_out
@@ -86,6 +89,7 @@ class Done(Record, kw_only=True):
     stderr: str = ""
     exit_code: int | None = None
     degraded: str = ""  # why it is not all that was asked for; empty if it is
+    skipped: str = ""  # why there was nothing to do; empty if there was
     writes: Mapping[str, Value] = field(default_factory=dict)
     usage: Usage | None = None
     cost_usd: float | None = None
@@ -113,6 +117,7 @@ class Run(Record, frozen=False):
     ending: Ending | None = None  # set when a gate ends the run, wherever in the tree it stands
     ending_reason: str = ""
     state: RunState = field(default_factory=RunState)  # includes what happened before a crash
+    set_by_steps: dict[str, frozenset[str]] = field(default_factory=dict)  # names, by recipe
     person: asyncio.Lock = field(default_factory=asyncio.Lock)  # one question at a time
 
     def record(self, event: Event) -> None:
@@ -132,14 +137,32 @@ class Job(Record):
     step: Step
     frame: Frame
     identity: str
+    name: str  # the id of the step; of a round, with its index
 
     @property
     def blank(self) -> StepResult:
-        return StepResult(step_id=self.step.id, identity=self.identity, kind=self.step.kind, status="skipped")
+        """Return the result of a step that has done nothing."""
+        return self.begun(executed=0)
+
+    def begun(self, executed: int) -> StepResult:
+        """Return the result to start from, for a step that counts as so many."""
+        return StepResult(
+            step_id=self.name,
+            identity=self.identity,
+            kind=self.step.kind,
+            status="skipped",
+            executed=executed,
+        )
 
     def round(self, index: int) -> Job:
-        name = f"{self.identity}[{index}]"
-        return replace(self, identity=name, frame=self.frame.inside(f"{name}/"))
+        identity = f"{self.identity}[{index}]"
+        return Job(
+            self.run, self.step, self.frame.inside(f"{identity}/"), identity, f"{self.step.id}[{index}]"
+        )
+
+    def since(self, started: float) -> float:
+        """Return the seconds since a time of the run's clock, as results show them."""
+        return round(self.run.world.clock.now() - started, 6)
 
     def warn(self, what: str) -> None:
         self.run.warn(self.identity, what)
@@ -147,21 +170,25 @@ class Job(Record):
     def heard(self, stream: str, lines: Iterable[str]) -> None:
         self.run.world.journal.record(LinesPrinted(self.identity, stream, tuple(lines)))  # not in the state
 
-    def claim(self, blank: StepResult) -> StepResult:
-        """Count the step against the limit, if it works itself. Raises StepFailure at the limit."""
+    def claim(self) -> StepResult:
+        """Count the step against the limit, if it works itself, and return the result to start from.
+
+        Raises StepFailure at the limit.
+        """
         budget, works = self.frame.budget, counts_as_step(self.step)
+        if not works and self.run.state.has_parts(self.identity):
+            return self.begun(0)  # before a crash it had room to start
         # A step that only holds others is not counted, but must not start when nothing inside it could run.
         limit = budget.take() if works else budget.exhausted()
         if limit is not None:
             raise StepFailure(f"Total step limit ({limit}) exceeded", hopeless=True, final=True)
-        return replace(blank, executed=int(works))
+        return self.begun(int(works))
 
     def recall(self) -> Instance | None:
-        """Return what was finished here before a crash, and apply its variables and its step count again."""
+        """Return what was finished here before a crash, and apply its variables again."""
         done = self.run.state.finished(self.identity)
         if done is not None:
             self.frame.scope.write(done.values, done.ledger)
-            self.frame.budget.spend(done.result.executed)
         return done
 
     def allows(self, failure: StepFailure) -> bool:
@@ -171,10 +198,16 @@ class Job(Record):
         """Warn about names that have no value; with strict variables, raise StepFailure."""
         if not names:
             return
-        what = f"undefined in {where}: {', '.join(sorted({show_path(path) for path in names}))}"
+        what = undefined(names, where)
         if self.run.options.strict_vars:
-            raise StepFailure(f"{what} (strict variables)", hopeless=True)
+            fix = "give it a value in `context:`, or with --set"
+            raise StepFailure(f"{what} (strict variables)", hopeless=True, fix=fix)
         self.warn(f"{what}; it renders empty")
+
+
+def undefined(names: Iterable[KeyPath], where: str) -> str:
+    """Return a message that names the variables without a value."""
+    return f"undefined in {where}: {', '.join(sorted({show_path(path) for path in names}))}"
 
 
 def cut_off(lost: int) -> str:
@@ -183,24 +216,33 @@ def cut_off(lost: int) -> str:
     return f"the output was larger than a step can keep and was cut: {size} lost"
 
 
-def completed(blank: StepResult, done: Done) -> StepResult:
-    return replace(
-        blank,
+def completed(blank: StepResult, done: Done, duration: float) -> StepResult:
+    if done.skipped:
+        return replace(blank, skip_reason=done.skipped, duration=duration)
+    return StepResult(  # not a changed copy of the blank one, which takes longer: every step comes here
+        step_id=blank.step_id,
+        identity=blank.identity,
+        kind=blank.kind,
         status="degraded" if done.degraded else "completed",
         output=done.text,
+        duration=duration,
         stderr=done.stderr,
         exit_code=done.exit_code,
         attempts=done.attempts,
         usage=done.usage,
         cost_usd=done.cost_usd,
+        executed=blank.executed,
     )
 
 
-def failed(blank: StepResult, failure: StepFailure, what: str, *, allowed: bool) -> StepResult:
+def failed(
+    blank: StepResult, failure: StepFailure, what: str, *, allowed: bool, duration: float
+) -> StepResult:
     return replace(
         blank,
         status="failed",
-        error=what,
+        duration=duration,
+        error=f"{what}\n  fix: {failure.fix}" if failure.fix else what,
         output=failure.output,
         stderr=failure.stderr,
         exit_code=failure.status_code,

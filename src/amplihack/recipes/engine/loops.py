@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 
-from amplihack.errors import ConditionError
-from amplihack.recipes.conditions import holds
+from amplihack.recipes.brief import brief
 from amplihack.recipes.engine.actions import act, result_value
+from amplihack.recipes.engine.conditions import step_test
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import Done, Job, StepFailure, completed, failed
 from amplihack.recipes.engine.numbers import number_of
 from amplihack.recipes.events import IterationFinished, IterationStarted, OutputStored
-from amplihack.recipes.model import Foreach, Loop, Test, Text, While
+from amplihack.recipes.model import Foreach, Loop, Text, While
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.run_state import Instance
-from amplihack.recipes.semantics import LOOP_INDEX, LOOP_ITERATION, as_list, list_path, loop_names
+from amplihack.recipes.semantics import (
+    LOOP,
+    LOOP_INDEX,
+    LOOP_ITERATION,
+    as_list,
+    list_path,
+    loop_names,
+    round_facts,
+    too_long,
+)
 from amplihack.recipes.templates import render_value
 from amplihack.recipes.values import MISSING, Missing, Value, lookup
 from amplihack.records import Record, field, replace
+
+EMPTY = "foreach: the list is empty"  # why a loop is skipped
 
 
 class Rounds(Record, frozen=False):
@@ -57,9 +69,11 @@ def _done(loop: Loop, rounds: Rounds) -> Done:
         degraded = f"{len(rounds.failures)} of {len(values)} rounds failed"
     elif rounds.limit_reached:
         degraded = f"the loop still wanted to go on after {loop.max_iterations} rounds"
+    empty = isinstance(loop.over, Foreach) and not results
     return Done(
         text=results[-1].output if results else "",
-        value=values[-1] if values else [] if loop.collect is None else None,
+        value=values[-1] if values else None,
+        skipped=EMPTY if empty else "",
         degraded=degraded,
         writes=_collected(loop, rounds),
     )
@@ -75,7 +89,10 @@ def _collected(loop: Loop, rounds: Rounds) -> dict[str, Value]:
 async def _foreach(job: Job, loop: Loop, over: Foreach, rounds: Rounds) -> None:
     items = _items(job, over)
     if len(items) > loop.max_iterations:
-        raise StepFailure(f"the list has {len(items)} items; max_iterations allows {loop.max_iterations}")
+        raise StepFailure(
+            too_long(len(items), loop),
+            fix=f"write `max_iterations: {len(items)}`, or shorten the list",
+        )
     if over.parallel is None:
         await _one_by_one(job, loop, over.name, items, rounds)
         return
@@ -93,7 +110,10 @@ def _items(job: Job, over: Foreach) -> list[Value]:
     items = as_list(value)
     if items is None:
         undefined = isinstance(value, Missing) or value == ""
-        raise StepFailure(f"foreach: {over.items.text} is not {'defined' if undefined else 'a list'}")
+        raise StepFailure(
+            f"foreach: {over.items.text} is not {'defined' if undefined else 'a list'}",
+            fix='give it a list, such as the output of a step that prints JSON: ["a", "b"]',
+        )
     return items
 
 
@@ -108,9 +128,10 @@ async def _one_by_one(job: Job, loop: Loop, name: str, items: list[Value], round
     with job.frame.scope.lending(loop_names(loop)):
         for index, item in enumerate(items):
             job.frame.scope.values[name] = item
-            await _round(job, index, len(items), rounds)
+            at = _at(job, index, items)
+            await _round(at, index, len(items), rounds, {name: item})
             _go_on_or_raise(job, index, rounds)
-            if _ends(job, loop):
+            if _ends(at, loop):
                 break
 
 
@@ -123,7 +144,7 @@ async def _at_once(job: Job, name: str, items: list[Value], width: int, rounds: 
             # Forked inside the slot: the copy of the variables exists only while its round runs.
             beside = replace(job, frame=job.frame.fork())
             beside.frame.scope.values[name] = items[index]
-            await _round(beside, index, len(items), rounds)
+            await _round(_at(beside, index, items), index, len(items), rounds, {name: items[index]})
 
     async with asyncio.TaskGroup() as tasks:
         for index in range(len(items)):
@@ -138,14 +159,14 @@ async def _at_once(job: Job, name: str, items: list[Value], width: int, rounds: 
 async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
     index = 0
     with job.frame.scope.lending(loop_names(loop)):
-        while _holds(over.condition, job.frame):
+        while step_test(at := _at(job, index), over.condition, "while_condition"):
             if index >= loop.max_iterations:
                 rounds.limit_reached = True
                 return
             job.frame.scope.values.update({LOOP_INDEX: index, LOOP_ITERATION: index + 1})
-            await _round(job, index, None, rounds)
+            await _round(at, index, None, rounds, {})
             _go_on_or_raise(job, index, rounds)
-            if _ends(job, loop):
+            if _ends(at, loop):
                 return
             index += 1
 
@@ -153,30 +174,36 @@ async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
 # one round --------------------------------------------------------------------------------------------
 
 
-async def _round(job: Job, index: int, of: int | None, rounds: Rounds) -> None:
+def _at(job: Job, index: int, items: Sequence[Value] | None = None) -> Job:
+    """Return the job as one round sees it, with `loop`; a list has an end that is known."""
+    facts = round_facts(index, items, job.frame.facts.get(LOOP))
+    return replace(job, frame=job.frame.with_facts(**{LOOP: facts}))
+
+
+async def _round(job: Job, index: int, of: int | None, rounds: Rounds, item: Mapping[str, Value]) -> None:
     """Run the body once and store its result, also a failed one."""
     run, one = job.run, job.round(index)
     # Rounds are recalled one by one: a loop that was cut off continues at the round it had reached.
     if (recalled := one.recall()) is not None:
         _note_recalled(job, index, recalled, rounds)
         return
-    run.record(IterationStarted(job.identity, index, of))
-    blank = replace(one.blank, step_id=f"{job.step.id}[{index}]")
+    run.record(IterationStarted(job.identity, index, of, item))
+    blank = one.blank
     started = run.world.clock.now()
     with job.frame.scope.watching() as written:
         try:
-            blank = one.claim(blank)
+            blank = one.claim()
             done = await act(one)
         except StepFailure as failure:
             rounds.failures[index], rounds.values[index] = failure, None
-            result = failed(blank, failure, failure.what, allowed=job.allows(failure))
+            allowed = job.allows(failure)
+            result = failed(blank, failure, failure.what, allowed=allowed, duration=job.since(started))
         else:
             rounds.values[index] = value = result_value(job.step, done)
             job.frame.scope.write({**done.writes, job.step.result_name: value})
-            result = completed(blank, done)
+            result = completed(blank, done, job.since(started))
     if written.values or written.ledger:
         run.record(OutputStored(one.identity, written.values, written.ledger))
-    result = replace(result, duration=round(run.world.clock.now() - started, 6))
     rounds.results[index] = run.state.complete(result)
     run.record(IterationFinished(rounds.results[index]))
 
@@ -196,9 +223,10 @@ def _go_on_or_raise(job: Job, index: int, rounds: Rounds) -> None:
     if failure is None:
         return
     if job.step.on_error == "continue" and not failure.final:
-        job.run.warn(f"{job.identity}[{index}]", f"this round failed: {failure.what}")
+        job.run.warn(f"{job.identity}[{index}]", f"this round failed: {brief(failure.what)}")
         return
-    raise StepFailure(f"round {index + 1}: {failure.what}", final=failure.final) from failure
+    what = f"round {index + 1}: {failure.what}"
+    raise StepFailure(what, final=failure.final, fix=failure.fix) from failure
 
 
 def _ends(job: Job, loop: Loop) -> bool:
@@ -208,13 +236,6 @@ def _ends(job: Job, loop: Loop) -> bool:
         job.missing(missing, "update_context")
         if isinstance(updated, dict):
             job.frame.scope.write(updated)
-    if job.run.ending is not None:
-        return True
-    return loop.break_when is not None and _holds(loop.break_when, job.frame)
-
-
-def _holds(test: Test, frame: Frame) -> bool:
-    try:
-        return holds(test.condition, frame.view(), frame.rules)
-    except ConditionError as error:
-        raise StepFailure(f"Condition error: {error.what}") from error
+    if job.run.ending is not None:  # rounds are left: a run that goes on must come back to them
+        raise StepFailure(job.run.ending_reason, hopeless=True, final=True)
+    return loop.break_when is not None and step_test(job, loop.break_when, "break_when")

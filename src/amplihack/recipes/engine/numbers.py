@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amplihack.documents.durations import EXPECTED, seconds_in
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import StepFailure
 from amplihack.recipes.model import Number
@@ -18,5 +19,21 @@ def number_of(number: Number, frame: Frame, field: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise StepFailure(f"'{field}' should be a number, 0 or more, but {number} renders to '{text}'")
+        raise _wrong(field, "a number, 0 or more", number, text)
     return value
+
+
+def seconds_of(duration: Number, frame: Frame, field: str) -> float:
+    """Return the seconds, rendered if they are a template. Raises StepFailure if the result says no time."""
+    if not isinstance(duration, str):
+        return float(duration)
+    text = render_text(duration, frame.view()).text
+    seconds = seconds_in(text)
+    if seconds is None:
+        raise _wrong(field, EXPECTED, duration, text.strip())
+    return seconds
+
+
+def _wrong(field: str, expected: str, template: str, text: str) -> StepFailure:
+    what = f"'{field}' should be {expected}, but {template} renders to '{text}'"
+    return StepFailure(what, fix="correct the value that the placeholder stands for")

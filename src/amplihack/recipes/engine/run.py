@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from amplihack.errors import AmplihackError, ConditionError
 from amplihack.recipes.engine.frame import Budget, Frame, Scope, recipe_facts
-from amplihack.recipes.engine.job import Options, Run
+from amplihack.recipes.engine.job import Options, Run, undefined
 from amplihack.recipes.engine.pace import Pace
 from amplihack.recipes.engine.preflight import preflight
 from amplihack.recipes.engine.stages import Ended, run_stages
@@ -33,9 +33,9 @@ async def run_recipe(
     recipe = located.recipe
     pace = Pace(world.clock, recipe.rate_limit, most=options.max_agents)
     run = Run(world, options, pace, run_steps, state=RunState(world.journal.history()))
-    frame = _first_frame(run, located, overrides)
     started = world.clock.now()
     run.record(RunStarted(options.run_id, recipe.name, recipe.version, len(recipe.steps)))
+    frame = _first_frame(run, located, overrides)
     try:
         ended = await _run(run, recipe, frame)
         await _end_background(run)
@@ -75,7 +75,7 @@ def _first_frame(run: Run, located: Located, overrides: Mapping[str, Value]) -> 
         path=located.path,
         depth=0,
         max_depth=depth_limit(recipe),
-        budget=Budget(step_limit(recipe)),
+        budget=Budget(step_limit(recipe), used=run.state.executed()),
         scope=Scope({**recipe.context, **overrides}),
         default_timeout=recipe.default_step_timeout,
         facts={
@@ -104,6 +104,7 @@ async def _run(run: Run, recipe: Recipe, frame: Frame) -> Ended:
 
 
 def _finish(run: Run, recipe: Recipe, frame: Frame, ended: Ended, started: float) -> RunResult:
+    summary = _summary(run, recipe, frame, ended)  # first: it may warn, or fail the run
     result = RunResult(
         run_id=run.options.run_id,
         recipe_name=recipe.name,
@@ -114,7 +115,7 @@ def _finish(run: Run, recipe: Recipe, frame: Frame, ended: Ended, started: float
         error=run.ending_reason,
         warnings=run.state.warnings(),
         never_reached=ended.never_reached,
-        summary=_summary(run, recipe, frame, ended),
+        summary=summary,
     )
     run.record(RunFinished(result))
     return result
@@ -124,4 +125,11 @@ def _summary(run: Run, recipe: Recipe, frame: Frame, ended: Ended) -> str:
     """Return the recipe's own closing text, if it has one and the run succeeded."""
     if recipe.summary is None or not ended.success or run.options.dry_run:
         return ""
-    return render_text(recipe.summary.text, frame.view()).text.strip()
+    rendered = render_text(recipe.summary.text, frame.view())
+    if rendered.missing:
+        what = undefined(rendered.missing, "output")
+        if run.options.strict_vars:
+            run.ending, run.ending_reason = "failed", f"{what} (strict variables)"
+            return ""
+        run.warn("", f"{what}; it renders empty")
+    return rendered.text.rstrip("\n")  # as the output of a step

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Iterator
 
 from amplihack.errors import ConditionError
-from amplihack.recipes.conditions import holds
+from amplihack.recipes.engine.conditions import test_holds
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.job import Run
+from amplihack.recipes.engine.job import Run, StepFailure, undefined
 from amplihack.recipes.events import GateDecided, GateReached, StepFinished
 from amplihack.recipes.model import Approval, Recipe, Stage
 from amplihack.recipes.ports import Decision
@@ -66,9 +66,10 @@ def _wanted(run: Run, stage: Stage, frame: Frame) -> bool:
     if stage.condition is None or run.options.dry_run:
         return True
     try:
-        return holds(stage.condition.condition, frame.view(), frame.rules)
-    except ConditionError as error:
-        raise ConditionError(f"stage '{stage.name}': {error.what}", where=stage.where) from error
+        return test_holds(run, stage.condition, frame, frame.identity(stage.name), "condition")
+    except (ConditionError, StepFailure) as error:
+        what = f"stage '{stage.name}': {error.what}"
+        raise ConditionError(what, where=stage.where, fix=error.fix) from error
 
 
 async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bool:
@@ -81,7 +82,7 @@ async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bo
         run.ending = "waiting"
         run.ending_reason = (
             f"stage '{stage.name}' waits for a person's approval, and there is no terminal to ask on; "
-            "run it on a terminal, or with --yes to approve"
+            f"{run.options.how_to_answer}"
         )
         return False
     if not decision.approved:
@@ -99,24 +100,31 @@ async def _decision(run: Run, stage: Stage, approval: Approval, frame: Frame) ->
     gate = run.state.gate(identity)
     if gate is not None and gate.approved is not None:
         return Decision(gate.approved, gate.message)
-    prompt = render_text(approval.prompt.text, frame.view()).text
+    rendered = render_text(approval.prompt.text, frame.view())
+    if rendered.missing:
+        run.warn(identity, f"{undefined(rendered.missing, 'approval')}; it renders empty")
+    prompt = rendered.text
     due = run.world.clock.wall() + approval.timeout if approval.timeout else None
     # A gate that was reached before a crash keeps its deadline.
     due = gate.due if gate is not None else due
     run.record(GateReached(stage.name, prompt, identity, due))
     decision = await _ask(run, stage, approval, prompt, due)
     if decision is not None:
-        run.record(GateDecided(stage.name, decision.approved, decision.message, identity))
+        now = run.world.clock.wall()
+        run.record(GateDecided(stage.name, decision.approved, decision.message, identity, decision.by, now))
     return decision
 
 
 async def _ask(run: Run, stage: Stage, approval: Approval, prompt: str, due: float | None) -> Decision | None:
     if run.options.approve_all:
-        return Decision(True)
+        return Decision(True, by="--yes")
+    expired = Decision(approval.approve_by_default, f"nobody answered in {approval.timeout:g} s")
     async with run.person:
-        left = None if due is None else max(0.0, due - run.world.clock.wall())
+        left = None if due is None else due - run.world.clock.wall()
+        if left is not None and left <= 0:  # nobody can answer any more, not even at a terminal
+            return expired
         try:
             async with asyncio.timeout(left):
                 return await run.world.approver.decide(stage.name, prompt)
         except TimeoutError:
-            return Decision(approval.approve_by_default, f"nobody answered in {approval.timeout:g} s")
+            return expired

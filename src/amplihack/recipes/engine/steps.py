@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from amplihack.errors import AmplihackError, ConditionError
-from amplihack.recipes.conditions import holds
+from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.actions import act, result_value
+from amplihack.recipes.engine.conditions import step_test
 from amplihack.recipes.engine.frame import Frame, Scope
 from amplihack.recipes.engine.hooks import run_hook
 from amplihack.recipes.engine.job import Done, Job, Outcome, Run, Sequel, StepFailure, completed, failed
@@ -16,7 +16,7 @@ from amplihack.recipes.events import OutputStored, StepFinished, StepStarted
 from amplihack.recipes.model import Step
 from amplihack.recipes.outputs import stored_value
 from amplihack.recipes.results import StepResult
-from amplihack.recipes.semantics import batches
+from amplihack.recipes.semantics import STEP_FACTS, batches
 from amplihack.recipes.values import Value, to_json
 from amplihack.records import replace
 
@@ -83,13 +83,21 @@ def merge(run: Run, frame: Frame, members: Sequence[tuple[str, Scope]]) -> None:
 async def run_step(run: Run, step: Step, frame: Frame, number: int, of: int) -> StepResult:
     """Run one step of any kind to its end. Only cancellation and our own bugs raise."""
     identity = frame.identity(step.id)
-    job = Job(run, step, frame.with_facts(step={"id": step.id, "index": number - 1}), identity)
+    job = Job(run, step, frame.with_facts(step={"id": step.id, "index": number - 1}), identity, step.id)
     if (recalled := job.recall()) is not None:
         _enter_ledger(frame, step, recalled.result)
         return recalled.result
     run.record(
         StepStarted(
-            identity, step.id, step.kind, step.title or step.id, frame.recipe.name, frame.depth, number, of
+            identity,
+            step.id,
+            step.kind,
+            step.title or step.id,
+            frame.recipe.name,
+            frame.depth,
+            number,
+            of,
+            step.idempotent,
         )
     )
     result = run.state.complete(await _decide_and_run(job))
@@ -103,28 +111,17 @@ async def _decide_and_run(job: Job) -> StepResult:
         return replace(job.blank, skip_reason="tags")
     if job.run.options.dry_run:
         return _dry(job)
-    blank = job.blank
     try:
-        wanted = _wanted(job)
-        if wanted and job.step.loop is None:
-            blank = job.claim(blank)
+        wanted = step_test(job, job.step.condition, "condition")
+        blank = job.claim() if wanted and job.step.loop is None else job.blank
     except StepFailure as failure:
         return replace(
             job.blank, status="failed", error=failure.what, allowed=job.allows(failure), duration=0.0
         )
     if not wanted:
         condition = job.step.condition.text.strip() if job.step.condition else ""
-        return replace(job.blank, skip_reason=f"condition: {condition}", duration=0.0)
+        return replace(blank, skip_reason=f"condition: {condition}", duration=0.0)
     return await _run(job, blank)
-
-
-def _wanted(job: Job) -> bool:
-    """Tell whether the step's condition holds. Raises StepFailure if it cannot be evaluated."""
-    condition = job.step.condition
-    try:
-        return condition is None or holds(condition.condition, job.frame.view(), job.frame.rules)
-    except ConditionError as error:
-        raise StepFailure(f"Condition error: {error.what}") from error
 
 
 def _dry(job: Job) -> StepResult:
@@ -142,35 +139,36 @@ async def _run(job: Job, blank: StepResult) -> StepResult:
             done = await (act(job) if job.step.loop is None else run_loop(job, job.step.loop))
         except AmplihackError as error:
             # A template or a port may raise other errors of ours: they fail the step, not the run.
-            failure = error if isinstance(error, StepFailure) else StepFailure(error.what)
-            result = _failed(job, blank, failure)
+            failure = error if isinstance(error, StepFailure) else StepFailure(error.what, fix=error.fix)
+            result = _failed(job, blank, failure, started)
         else:
-            result = _completed(job, blank, done)
+            result = _completed(job, blank, done, started)
         if job.step.loop is not None and (written.values or written.ledger):
             # what its rounds wrote belongs to it as well
             run.record(OutputStored(job.identity, written.values, written.ledger))
-    result = replace(result, duration=round(run.world.clock.now() - started, 6))
     await run_hook(run, "on_error" if result.status == "failed" else "post_step", job.frame, result)
     return result
 
 
-def _completed(job: Job, blank: StepResult, done: Done) -> StepResult:
-    values: dict[str, Value] = {job.step.result_name: result_value(job.step, done)}
+def _completed(job: Job, blank: StepResult, done: Done, started: float) -> StepResult:
+    # A step with nothing to do is skipped: like every skipped step it leaves no result.
+    values: dict[str, Value] = {} if done.skipped else {job.step.result_name: result_value(job.step, done)}
     # Without an `output` of its own, a step leaves alone what a sub-recipe stored under the same name.
     values = {**done.writes, **values} if job.step.output else {**values, **done.writes}
     _store(job, values)
     if done.degraded:
         job.warn(done.degraded)
-    return completed(blank, done)
+    return completed(blank, done, job.since(started))
 
 
-def _failed(job: Job, blank: StepResult, failure: StepFailure) -> StepResult:
+def _failed(job: Job, blank: StepResult, failure: StepFailure, started: float) -> StepResult:
     """Return the failed result. If the failure is allowed, store what the step printed, or null."""
     allowed = job.allows(failure)
     if allowed:
         printed = stored_value(failure.output, keep_text=job.step.keep_text) if failure.output else None
         _store(job, {job.step.result_name: printed, **failure.writes})
-    return failed(blank, failure, f"Step '{job.step.id}' failed: {failure.what}", allowed=allowed)
+    what = f"Step '{job.step.id}' failed: {failure.what}"
+    return failed(blank, failure, what, allowed=allowed, duration=job.since(started))
 
 
 def _store(job: Job, values: dict[str, Value]) -> None:
@@ -180,12 +178,6 @@ def _store(job: Job, values: dict[str, Value]) -> None:
 
 def _enter_ledger(frame: Frame, step: Step, result: StepResult) -> None:
     value = frame.scope.values.get(step.result_name)
-    entry: dict[str, Value] = {
-        "status": result.status,
-        "output": value,
-        "result": value,
-        "outputs": value,
-        "exit_code": result.exit_code,
-        "error": result.error,
-    }
+    facts = (result.status, value, value, value, result.exit_code, result.error)
+    entry: dict[str, Value] = dict(zip(STEP_FACTS, facts, strict=True))
     frame.scope.write({}, {step.id: entry})

@@ -35,7 +35,10 @@ async def call_recipe(job: Job, action: SubRecipe) -> Done:
     recipe = located.recipe
     # The masking listeners must learn the values before the first step can print one.
     hidden = {name: scope.values[name] for name in recipe.secrets if name in scope.values}
-    run.record(RecipeEntered(job.identity, recipe.name, len(recipe.steps), inner.depth, hidden))
+    count = len(recipe.steps)
+    run.record(RecipeEntered(job.identity, recipe.name, count, inner.depth, hidden, located.path))
+    if inner.budget is not job.frame.budget:
+        inner.budget.used = run.state.executed(inner.prefix)
     ended = await run_stages(run, located.recipe, inner)
     if not ended.success:
         return await _after_failure(job, action, name, ended.results)
@@ -61,18 +64,22 @@ def _find(job: Job, action: SubRecipe) -> tuple[str, Located]:
             if written
             else "Recipe step is missing the 'recipe' field",
             hopeless=True,
+            fix="give the name or the path of a recipe",
         )
     try:
         return name, job.run.world.recipes.sub_recipe(name, frame.path)
     except AmplihackError as error:
-        raise StepFailure(_problems(name, error), hopeless=True) from error
+        fix = error.fix if error.exit_code == 3 else ""  # the problems of a file have their own
+        raise StepFailure(_problems(name, error), hopeless=True, fix=fix) from error
 
 
 def _problems(name: str, error: AmplihackError) -> str:
     if error.exit_code == 3:
         return error.what
     lines = [
-        f"{problem.where}: {problem.what}" if problem.where else problem.what for problem in error.problems
+        (f"{problem.where}: {problem.what}" if problem.where else problem.what)
+        + (f"\n  fix: {problem.fix}" if problem.fix else "")
+        for problem in error.problems
     ]
     return f"Failed to parse sub-recipe '{name}': " + "\n".join(lines)
 
@@ -95,7 +102,9 @@ def _scope_out(
     done = Done(text="", degraded=_degraded(results))
     scope, words = inner.scope, inner.recipe.summary
     if words is not None and job.frame.recipe.dialect == "amplihack":
-        text = render_text(words.text, inner.view()).text.strip()
+        rendered = render_text(words.text, inner.view())
+        job.missing(rendered.missing, f"the output of '{inner.recipe.name}'")
+        text = rendered.text.rstrip("\n")
         return replace(done, text=text, writes=scope.changes() if action.mode == "inherit" else {})
     if action.mode == "inherit":
         summary = RunResult(
@@ -105,9 +114,9 @@ def _scope_out(
             step_results=results,
         )
         return replace(done, text=summary.to_text().strip(), writes=scope.changes())
-    value = {
+    value = {  # sorted: the order of writing is another one after a crash
         name: each
-        for name, each in scope.values.items()
+        for name, each in sorted(scope.values.items())
         if (name not in passed or name in scope.written) and name != APPROVAL_MESSAGE
     }
     return replace(done, text=to_json(value), value=value)
@@ -122,7 +131,8 @@ async def _after_failure(job: Job, action: SubRecipe, name: str, results: tuple[
     summary = _failure_summary(results)
     if job.run.ending is not None:
         reason = f"Sub-recipe '{name}' ended: {job.run.ending_reason}"
-        raise StepFailure(reason, hopeless=True)
+        # Final, also where the step may fail: a run that goes on must come back to the gate.
+        raise StepFailure(reason, hopeless=True, final=True)
     if action.recovery:
         from amplihack.recipes.engine.recovery import recover  # deferred: hardly any recipe asks for it
 

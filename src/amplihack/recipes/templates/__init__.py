@@ -9,7 +9,7 @@ from amplihack.recipes.placeholders import (
 )
 from amplihack.recipes.placeholders import show as show_path
 from amplihack.recipes.templates.environment import EnvironmentPlan, plan_environment
-from amplihack.recipes.templates.shell import Hazard, ShellScript, hazards, render_shell
+from amplihack.recipes.templates.shell import Hazard, ShellScript, check_env, hazards, render_shell
 from amplihack.recipes.templates.text import Rendered, render_text, render_value
 from amplihack.recipes.templates.variables import VariableIndex, shell_variables
 
@@ -21,6 +21,7 @@ __all__ = [
     "ShellScript",
     "Unsupported",
     "VariableIndex",
+    "check_env",
     "find_placeholders",
     "hazards",
     "line_of",

@@ -9,7 +9,7 @@ from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import line_of
 from amplihack.recipes.templates.names import REFERENCE, unfit
 from amplihack.recipes.templates.scripts import ShellScript
-from amplihack.recipes.templates.variables import SMALL, VariableIndex, mentioned_names, size_of
+from amplihack.recipes.templates.variables import SMALL, Unasked, VariableIndex, mentioned_names, size_of
 from amplihack.recipes.values import Missing, Value, to_text
 from amplihack.records import Record
 
@@ -63,7 +63,8 @@ def plan_environment(
         else:
             exports[name] = text
             room -= size
-    unasked, warnings = _unasked(index, scope, wanted, room=min(room, _UNASKED_BYTES), largest=largest)
+    found = index.unasked(scope, _UNASKED)
+    unasked, warnings = _unasked(found, wanted, room=min(room, _UNASKED_BYTES), largest=largest)
     exports |= unasked
     paths = {name: _path_name(name, wanted.keys() | exports.keys()) for name in files}
     loaded, preamble = _preamble(files, paths)
@@ -89,16 +90,16 @@ def _wanted(index: VariableIndex, scope: Mapping[str, Value], script: ShellScrip
 
 
 def _unasked(
-    index: VariableIndex, scope: Mapping[str, Value], wanted: Mapping[str, str], *, room: int, largest: int
+    found: Unasked, wanted: Mapping[str, str], *, room: int, largest: int
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return small scalars that programs of the script may look for, and warnings about unfit ones."""
+    if found.size <= room and largest >= SMALL and len(found.texts) == len(found.variables):  # all of them
+        return {name: text for name, text in found.texts.items() if name not in wanted}, ()
     exports: dict[str, str] = {}
     warnings: list[str] = []
-    seen: set[str] = set()
-    for name, text, size, reason in (*index.favoured(scope), *index.small(scope, _UNASKED)):
-        if name in wanted or name in seen:
+    for name, text, size, reason in found.variables:
+        if name in wanted:
             continue
-        seen.add(name)
         if reason:
             warnings.append(f"{name} is not passed on to bash: its value holds {reason}")
         elif size <= room and size <= largest:

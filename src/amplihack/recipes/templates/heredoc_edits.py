@@ -112,6 +112,7 @@ def _fresh(body: str, token: Callable[[], str], template: str, heredoc: Heredoc)
     raise TemplateError(
         f"no delimiter could be found for the heredoc on line {line} that its values do not contain",
         line=line,
+        fix="write the value to a file with printf, outside the heredoc",
     )
 
 

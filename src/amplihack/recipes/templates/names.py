@@ -29,7 +29,7 @@ def unfit(text: str) -> str:
 
 def variable_name(path: KeyPath) -> str:
     """Return the variable of a path: `("obj", "my-key")` -> `RECIPE_VAR_obj__my_key`."""
-    return PREFIX + "__".join(name_part(part) for part in path)
+    return PREFIX + "__".join(map(name_part, path))
 
 
 @lru_cache(maxsize=16_384)  # the same names come back at every step of a run
@@ -40,16 +40,17 @@ def name_part(key: str) -> str:
 
 def variable_names(template: str, paths: Sequence[KeyPath]) -> dict[KeyPath, str]:
     """Return a unique name for each path. If two would share a name, the first keeps it."""
-    names: dict[KeyPath, str] = {}
+    names = {path: variable_name(path) for path in paths}
+    if len(set(names.values())) == len(names):
+        return names
     written = set(REFERENCE.findall(template))
-    plain = {variable_name(path) for path in paths}
+    plain = set(names.values())
     used: set[str] = set()
-    for path in dict.fromkeys(paths):
-        name = variable_name(path)
+    for path, name in names.items():
         if name in used:
             # Neither the plain name of a later path nor a variable that the author uses may be taken.
             taken = used | plain | written
             name = next(other for number in count(2) if (other := f"{name}__{number}") not in taken)
-        names[path] = name
+            names[path] = name
         used.add(name)
     return names

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Set as AbstractSet
+from functools import cached_property, lru_cache
 from typing import NoReturn
 
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
-from amplihack.recipes.placeholders import find_escaped, line_of, show
+from amplihack.recipes.placeholders import find_literal, line_of, show
 from amplihack.recipes.templates.bash import Edit, Place, Quoting, Reading, Refusal, read_script
 from amplihack.recipes.templates.filled import fill
 from amplihack.recipes.templates.heredoc_edits import Values, apply_edits, heredoc_edits
 from amplihack.recipes.templates.names import PREFIX, unfit, variable_names
-from amplihack.recipes.templates.scripts import APART, Hazard, ShellScript, is_number
-from amplihack.recipes.values import MISSING, KeyPath, Value, lookup, to_text
+from amplihack.recipes.templates.scripts import Hazard, ShellScript, is_number
+from amplihack.recipes.templates.text import literal_fix, literal_warnings
+from amplihack.recipes.values import MISSING, KeyPath, Value, to_text
 from amplihack.records import Record
 
 _EXPANDS = pattern(r"[$`]|[<>]\(")
@@ -27,66 +29,112 @@ _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME_CHARACTER = pattern(r"[A-Za-z0-9_]")
 
 
-class _Template(Record):
-    """All that a script says by itself, whatever the values."""
+class _Template(Record, cached=True):
+    """All that a script says by itself, whatever the values. The check needs the reading alone."""
 
+    text: str
     reading: Reading
-    names: Mapping[KeyPath, str]
-    used: frozenset[KeyPath]
-    escaped: tuple[KeyPath, ...]
-    warnings: tuple[str, ...]
+
+    @cached_property
+    def names(self) -> Mapping[KeyPath, str]:
+        return variable_names(self.text, [place.placeholder.path for place in self.reading.places])
+
+    @cached_property
+    def used(self) -> frozenset[KeyPath]:
+        places = self.reading.places
+        return frozenset(place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT)
+
+    @cached_property
+    def source(self) -> str | None:
+        """The script to run, if no value can change it or be refused for what it is."""
+        places = self.reading.places
+        if not all(map(_is_plain, places)):
+            return None
+        return apply_edits(self.text, [*self.reading.edits, *_place_edits(self.text, places, self.names)])
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(_source_warnings(self.reading.places, _Lines(self.text)))
 
 
-@lru_cache(maxsize=64)  # the rounds of a loop run one script; nothing changes a reading once it is made
+@lru_cache(maxsize=512)  # the rounds of a loop run one script; nothing changes a reading once it is made
 def _read(template: str) -> _Template:
-    reading = read_script(template)
-    places = reading.places
-    return _Template(
-        reading,
-        names=variable_names(template, [place.placeholder.path for place in places]),
-        used=frozenset(place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT),
-        escaped=tuple(dict.fromkeys(found.path for found in find_escaped(template))),
-        warnings=tuple(_source_warnings(places, _Lines(template))),
+    return _Template(template, read_script(template))
+
+
+def _is_plain(place: Place) -> bool:
+    """Tell whether every text is safe here and leads to the same script."""
+    return not (
+        place.refusal
+        or place.declared
+        or place.numeric
+        or place.evaluated
+        or place.redirection
+        or place.quoting is Quoting.QUOTED_HEREDOC
     )
 
 
 def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) -> ShellScript:
     """Return the script to run. Raises TemplateError for a value in a place where it cannot be safe."""
     read = _read(template)
-    places, names = read.reading.places, read.names
-    values = {path: lookup(scope, path) for path in names}
+    values = {place.placeholder.path: place.placeholder.value(scope) for place in read.reading.places}
     texts = {path: to_text(value) for path, value in values.items()}
-    lines = _Lines(template)
+    source = read.source
+    if source is None or any(map(unfit, texts.values())):
+        source = _checked(template, read, Values(texts, read.names, token), scope)
+    return ShellScript(
+        source=source,
+        variables={name: texts[path] for path, name in read.names.items() if path in read.used},
+        missing=tuple(path for path, value in values.items() if value is MISSING and path in read.used),
+        warnings=(*read.warnings, *literal_warnings(template, scope)),
+    )
+
+
+def _checked(template: str, read: _Template, values: Values, scope: Mapping[str, Value]) -> str:
+    """Return the script for these values. Raises TemplateError if one of them cannot be safe."""
+    places, texts, lines = read.reading.places, values.texts, _Lines(template)
     for place in places:
         _check(place, texts, lines)
     _check_flow(places, texts, scope, lines)
-    edits = [*read.reading.edits, *_file_edits(places, texts)]
-    edits += [
-        _edit(template, place, names[place.placeholder.path])
-        for place in places
-        if place.quoting is not Quoting.QUOTED_HEREDOC
-    ]
-    edits += heredoc_edits(template, places, Values(texts, names, token))
-    return ShellScript(
-        source=apply_edits(template, edits),
-        variables={name: texts[path] for path, name in names.items() if path in read.used},
-        missing=tuple(path for path, value in values.items() if value is MISSING and path in read.used),
-        warnings=(*read.warnings, *_literal_warnings(read.escaped, scope)),
-    )
+    edits = [*read.reading.edits, *_file_edits(places, texts), *_place_edits(template, places, read.names)]
+    return apply_edits(template, [*edits, *heredoc_edits(template, places, values)])
+
+
+def _place_edits(template: str, places: Sequence[Place], names: Mapping[KeyPath, str]) -> Iterator[Edit]:
+    for place in places:
+        if place.quoting is not Quoting.QUOTED_HEREDOC:
+            yield _edit(template, place, names[place.placeholder.path])
 
 
 def find_hazards(template: str) -> tuple[Hazard, ...]:
     """Return what the check should tell the author, without knowing any value."""
-    escaped = tuple(
-        Hazard("literal", found.path, line_of(template, found.start), found.start)
-        for found in find_escaped(template)
-    )
+    literal = tuple(_literal(template)) if "${{" in template else ()
     try:
         reading = _read(template).reading
     except TemplateError as error:
-        return (Hazard("unclosed", (), error.line, 0, error.what, error.fix), *escaped)
+        return (Hazard("unclosed", (), error.line, 0, error.what, error.fix), *literal)
     lines = _Lines(template)
-    return (*(found for place in reading.places for found in _hazards(place, lines)), *escaped)
+    return (*(found for place in reading.places for found in _hazards(place, lines)), *literal)
+
+
+def _literal(template: str) -> Iterator[Hazard]:
+    """Yield each `${{name}}`. Where bash expands something, it takes this for a bad substitution."""
+    try:
+        # Read as if a blank stood there: the quotes around it are the same.
+        places = _read(template.replace("${{", " {{")).reading.places
+    except TemplateError:
+        places = ()
+    taken = {
+        place.placeholder.start - 1
+        for place in places
+        if place.quoting not in (Quoting.SINGLE, Quoting.ANSI, Quoting.QUOTED_HEREDOC, Quoting.COMMENT)
+    }
+    for found in find_literal(template):
+        escaped = template[max(0, found.start - 1) : found.start] == "\\"
+        bad = found.start in taken and not escaped
+        detail = "bash cannot expand it: a bad substitution" if bad else ""
+        line, fix = line_of(template, found.start), literal_fix(template, found)
+        yield Hazard("literal", found.path, line, found.start, detail, fix)
 
 
 def _hazards(place: Place, lines: _Lines) -> Iterator[Hazard]:
@@ -110,12 +158,6 @@ def _source_warnings(places: Sequence[Place], lines: _Lines) -> Iterator[str]:
             told.add(path)
             line = lines.at(place.placeholder.start)
             yield f"the value of {show(path)} is run as a bash program on line {line}"
-
-
-def _literal_warnings(escaped: Sequence[KeyPath], scope: Mapping[str, Value]) -> Iterator[str]:
-    for path in escaped:
-        if lookup(scope, path) is not MISSING:
-            yield f"${{{{{show(path)}}}}} stays as it is, although there is a variable {show(path)}: {APART}"
 
 
 class _Lines:
@@ -170,10 +212,15 @@ def _check_flow(
     carriers = {name for place in places for name in place.variables}
     carriers |= {name for key in scope for name in (key, key.upper())}
     for place in suspects:
-        text = texts[place.placeholder.path]
-        names = _IDENTIFIER.findall(text)
-        if _EXPANDS.search(text) or any(name in carriers or name.startswith(PREFIX) for name in names):
+        if may_run(texts[place.placeholder.path], carriers):
             _refuse(place, Refusal.EVALUATED, lines)
+
+
+def may_run(text: str, carriers: AbstractSet[str]) -> bool:
+    """Tell whether bash could run something when it evaluates a text; `carriers` hold other values."""
+    if _EXPANDS.search(text):
+        return True
+    return any(name in carriers or name.startswith(PREFIX) for name in _IDENTIFIER.findall(text))
 
 
 def _refuse(place: Place, refusal: Refusal, lines: _Lines) -> NoReturn:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from amplihack.recipes.templates.scripts import APART, Hazard, Kind, ShellScript, is_number
-from amplihack.recipes.values import Value
+from amplihack.recipes.values import Value, to_text
 
-__all__ = ["APART", "Hazard", "Kind", "ShellScript", "hazards", "is_number", "render_shell"]
+__all__ = ["APART", "Hazard", "Kind", "ShellScript", "check_env", "hazards", "is_number", "render_shell"]
 
 
 def render_shell(template: str, scope: Mapping[str, Value], *, token: Callable[[], str]) -> ShellScript:
@@ -24,6 +24,18 @@ def render_shell(template: str, scope: Mapping[str, Value], *, token: Callable[[
     from amplihack.recipes.templates.rendering import render
 
     return render(template, scope, token)
+
+
+def check_env(script: str, env: Mapping[str, Value], scope: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return warnings about values in `env` that the script runs on purpose.
+
+    Raises TemplateError for values that bash would run although nobody meant it.
+    """
+    if not any("{{" in to_text(value) for value in env.values()):
+        return ()
+    from amplihack.recipes.templates.env_values import check_env as check
+
+    return check(script, env, scope)
 
 
 def hazards(template: str) -> tuple[Hazard, ...]:

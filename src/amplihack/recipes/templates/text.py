@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from amplihack.recipes.placeholders import find_placeholders
+from amplihack.recipes.placeholders import Placeholder, find_literal, find_placeholders, show
+from amplihack.recipes.templates.scripts import APART
 from amplihack.recipes.values import MISSING, KeyPath, Value, lookup, to_text
 from amplihack.records import Record
 
@@ -23,13 +24,32 @@ def render_text(template: str, scope: Mapping[str, Value]) -> Rendered:
     missing: dict[KeyPath, None] = {}
     position = 0
     for found in find_placeholders(template):
-        value = lookup(scope, found.path)
+        value = found.value(scope)
         if value is MISSING:
             missing[found.path] = None
         pieces += (template[position : found.start], to_text(value))
         position = found.end
     pieces.append(template[position:])
     return Rendered("".join(pieces), tuple(missing))
+
+
+def literal_warnings(template: str, scope: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return a warning for each `${{name}}`, which stays as it is, if there is a variable of that name."""
+    told = {
+        show(found.path): literal_fix(template, found)
+        for found in find_literal(template)
+        if lookup(scope, found.path) is not MISSING
+    }
+    return tuple(
+        f"${{{{{name}}}}} stays as it is, although there is a variable {name}: {fix}"
+        for name, fix in told.items()
+    )
+
+
+def literal_fix(template: str, found: Placeholder) -> str:
+    """Return what to write instead of `${{name}}`. After a backslash, its author means the dollar sign."""
+    escaped = template[max(0, found.start - 1) : found.start] == "\\"
+    return APART if escaped else f"write {{{{{show(found.path)}}}}}, without the dollar sign"
 
 
 def render_value(value: Value, scope: Mapping[str, Value]) -> tuple[Value, tuple[KeyPath, ...]]:
@@ -51,7 +71,7 @@ def _render(value: Value, scope: Mapping[str, Value], missing: dict[KeyPath, Non
 def _render_string(text: str, scope: Mapping[str, Value], missing: dict[KeyPath, None]) -> Value:
     found = find_placeholders(text)
     if len(found) == 1 and (found[0].start, found[0].end) == (0, len(text)):
-        value = lookup(scope, found[0].path)
+        value = found[0].value(scope)
         if value is not MISSING:
             return cast("Value", value)
     rendered = render_text(text, scope)

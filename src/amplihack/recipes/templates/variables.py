@@ -6,16 +6,20 @@ Values are never changed in place: one that is the same object as at the step be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import TypeAlias
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.names import PREFIX, name_part, unfit, variable_name
 from amplihack.recipes.templates.reserved import is_reserved
+from amplihack.recipes.tracked import Follower
 from amplihack.recipes.values import MISSING, Missing, Value, to_text
+from amplihack.records import Record
 
 SMALL = 8 * 1024  # bytes; what a script does not mention goes along only up to this size
+_MOST = 1_000  # variables that are favoured, at most
 _DEEPEST = 16
 _SCALARS = frozenset({type(None), bool, int, float, str})
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -39,7 +43,7 @@ def shell_variables(scope: Mapping[str, Value]) -> dict[str, str]:
     return variables
 
 
-@lru_cache(maxsize=64)  # the rounds of a loop run one script
+@lru_cache(maxsize=512)  # the rounds of a loop run one script
 def mentioned_names(source: str) -> tuple[str, ...]:
     """Return the words of a script that can be the name of a variable of ours."""
     words = dict.fromkeys(_IDENTIFIER.findall(source))
@@ -53,6 +57,21 @@ def alias_name(key: str) -> str:
     return alias if _IDENTIFIER.fullmatch(key) and not is_reserved(alias) else ""
 
 
+class Unasked(Record):
+    """Small variables that a script may not mention: the favoured ones, then the first of all.
+
+    A name that comes twice counts the first time. `keys` are what they were made of; None means everything.
+    """
+
+    variables: Sequence[Variable]
+    texts: Mapping[str, str]  # of those that are fit
+    size: int  # of these, in bytes
+    keys: AbstractSet[str] | None
+
+    def is_concerned(self, changed: Collection[str]) -> bool:
+        return bool(changed) if self.keys is None else not self.keys.isdisjoint(changed)
+
+
 class VariableIndex:
     """Finds the variables of a scope by name, and those that are small.
 
@@ -60,23 +79,32 @@ class VariableIndex:
     """
 
     def __init__(self) -> None:
+        self._follower = Follower()
         self._keys: dict[str, list[str]] = {}  # keys of the scope, by plain name and by alias
         self._known: set[str] = set()
         self._favoured: list[str] = []
         self._values: dict[str, Value] = {}  # the values that these two were made of
-        self._plain: dict[str, list[Variable]] = {}
-        self._aliases: dict[str, list[Variable]] = {}
+        self._plain: dict[str, tuple[Variable, ...]] = {}
+        self._aliases: dict[str, tuple[Variable, ...]] = {}
+        self._unasked: Unasked | None = None
 
     def learn(self, scope: Mapping[str, Value]) -> None:
-        """Take note of the names that are new in a scope. The other questions are about such a scope."""
-        if scope.keys() <= self._known:
-            return
-        for key in sorted(scope.keys() - self._known):
+        """Take note of what is new in a scope. The other questions are about such a scope."""
+        changed = self._follower.changes(scope)
+        names = scope.keys() if changed is None else scope.keys() & changed
+        if self._unasked is not None and (changed is None or self._unasked.is_concerned(changed)):
+            self._unasked = None
+        if not names <= self._known:
+            self._learn_names(names - self._known)
+
+    def _learn_names(self, names: AbstractSet[str]) -> None:
+        for key in sorted(names):
             for name in {variable_name((key,)), alias_name(key)} - {""}:
                 self._keys.setdefault(name, []).append(key)
             if _FAVOURED.fullmatch(name_part(key)):
                 self._favoured.append(key)
-        self._known |= scope.keys()
+                self._unasked = None
+        self._known |= names
 
     def find(self, scope: Mapping[str, Value], name: str) -> Value | Missing:
         """Return the value that a variable of this name holds."""
@@ -89,31 +117,54 @@ class VariableIndex:
                 return scope[key]
         return MISSING
 
-    def favoured(self, scope: Mapping[str, Value]) -> list[Variable]:
-        """Return the small variables that recipes rely on without mentioning them."""
-        return self.small({key: scope[key] for key in self._favoured if key in scope})
-
-    def small(self, scope: Mapping[str, Value], most: int = 1_000) -> list[Variable]:
-        """Return the first variables that hold small scalars, aliases last; a name may come twice.
+    def unasked(self, scope: Mapping[str, Value], most: int) -> Unasked:
+        """Return the small variables that recipes rely on without mentioning them, and `most` of the others.
 
         Items of lists are left out: nobody asks for them by number.
         """
+        if self._unasked is None:
+            consulted = set(self._favoured)
+            found = self._small({key: scope[key] for key in self._favoured if key in scope}, _MOST, consulted)
+            others = self._small(scope, most, consulted)
+            unique: dict[str, Variable] = {}
+            for each in (*found, *others):
+                unique.setdefault(each[0], each)
+            fit = [each for each in unique.values() if not each[3]]
+            self._unasked = Unasked(
+                variables=tuple(unique.values()),
+                texts={name: text for name, text, _, _ in fit},
+                size=sum(size for _, _, size, _ in fit),
+                keys=consulted if len(others) >= most else None,
+            )
+        return self._unasked
+
+    def _small(self, scope: Mapping[str, Value], most: int, consulted: set[str]) -> list[Variable]:
+        """Return the first variables that hold small scalars, aliases last; a name may come twice."""
         found: list[Variable] = []
         for variables in (self._plain, self._aliases):
             for key, value in scope.items():
                 if self._values.get(key, MISSING) is not value:
                     self._note(key, value)
+                consulted.add(key)
                 found += variables[key]
                 if len(found) >= most:
                     return found[:most]
         return found
 
     def _note(self, key: str, value: Value) -> None:
-        names = _flattened(variable_name((key,)), value, lists=False)
-        alias = alias_name(key) if _is_scalar(value) else ""
         self._values[key] = value
-        self._plain[key] = _small((name, each) for name, each in names if _is_scalar(each))
-        self._aliases[key] = _small([(alias, value)] if alias else [])
+        if _is_scalar(value):
+            text = to_text(value)
+            reason, alias = unfit(text), alias_name(key)
+            self._plain[key] = _small(variable_name((key,)), text, reason)
+            self._aliases[key] = _small(alias, text, reason) if alias else ()
+        else:
+            names = _flattened(variable_name((key,)), value, lists=False)
+            texts = ((name, to_text(each)) for name, each in names if _is_scalar(each))
+            self._plain[key] = tuple(
+                found for name, text in texts for found in _small(name, text, unfit(text))
+            )
+            self._aliases[key] = ()
 
     def _in_order(self, scope: Mapping[str, Value], names: Iterable[str]) -> list[str]:
         """Return the keys that these names may stand for, as they follow each other in the scope."""
@@ -130,10 +181,9 @@ def size_of(name: str, text: str) -> int:
     return len(name) + size + 2
 
 
-def _small(named: Iterable[tuple[str, Value]]) -> list[Variable]:
-    texts = ((name, to_text(value)) for name, value in named)
-    sizes = ((name, text, size_of(name, text)) for name, text in texts)
-    return [(name, text, size, unfit(text)) for name, text, size in sizes if size <= SMALL]
+def _small(name: str, text: str, reason: str) -> tuple[Variable, ...]:
+    size = size_of(name, text)
+    return ((name, text, size, reason),) if size <= SMALL else ()
 
 
 def _owners(name: str) -> Iterator[str]:

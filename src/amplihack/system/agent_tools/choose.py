@@ -34,13 +34,27 @@ def _direct(spec: str, search: AgentSearch) -> Tool:
     known = programs()
     tool = known.get(Path(spec).name)
     if tool is None:
-        near = closest(spec, known)
-        fix = f'did you mean "{near}"?' if near else f"install one of the known agents, {another()}"
-        raise UsageError(f'unknown agent "{spec}"', fix=fix)
+        raise UsageError(f'unknown agent "{spec}"', fix=_meant(spec, search))
     program = search.find(spec)
     if program is None:
         raise NothingToUse(f'the agent "{spec}" is not installed', fix=f"`{tool.install}`, {another()}")
     return tool.start(Start(program=program, extra=_extra(search), allow=_allow(tool, search)))
+
+
+def _meant(spec: str, search: AgentSearch) -> str:
+    """Return how to name the agent that was probably meant: a known one, a program or a file of answers."""
+    kind = spec.partition(":")[0]
+    form = AGENTS.get(kind)
+    if isinstance(form, DescribedAgent):
+        return f"write {kind}:{form.argument}"
+    if spec.endswith((".yaml", ".yml", ".json")):
+        return f"--agent {shlex.quote(f'scripted:{spec}')} takes the answers of a file"
+    program = spec.split()[0] if spec.split() else ""
+    if program and search.find(program):
+        how = "the prompt goes to its stdin, or in place of {prompt}"
+        return f"--agent {shlex.quote(f'command:{spec}')} uses this program: {how}"
+    near = closest(spec, programs())
+    return f'did you mean "{near}"?' if near else f"install one of the known agents, {another()}"
 
 
 def _launched(launcher: str, name: str, search: AgentSearch) -> Tool:

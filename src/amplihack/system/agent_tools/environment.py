@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 from amplihack.errors import InputError
 from amplihack.recipes.agent_port import AgentFailed
+from amplihack.recipes.values import one_line
 from amplihack.records import Record
 from amplihack.system import process_marks
 
 DEPTH, MAX_DEPTH, MAX_SESSIONS = "AMPLIHACK_SESSION_DEPTH", "AMPLIHACK_MAX_DEPTH", "AMPLIHACK_MAX_SESSIONS"
+_LONGEST = 9  # digits of a number that is no mistake
 _HIDDEN = ("CLAUDECODE",)  # a tool that sees it believes to be part of the session around us
 # Processes need these, even if our own environment lacks them.
 _DEFAULTS = {
@@ -51,6 +53,7 @@ def check_depth(child: Mapping[str, str]) -> None:
 
 def _number(environment: Mapping[str, str], name: str, default: int) -> int:
     text = environment.get(name) or str(default)
-    if not text.isascii() or not text.isdigit():
-        raise InputError(f'{name} must be a whole number, not "{text}"', fix=f"unset {name}, or correct it")
+    if not text.isascii() or not text.isdigit() or len(text) > _LONGEST:
+        what = f'{name} must be a whole number of at most {_LONGEST} digits, not "{one_line(text, 40)}"'
+        raise InputError(what, fix=f"unset {name}, or correct it")
     return int(text)

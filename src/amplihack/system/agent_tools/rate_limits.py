@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Callable, Mapping
 
+from amplihack.documents.durations import seconds_in
 from amplihack.patterns import pattern
 from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, AgentRunner
 from amplihack.records import Record, replace
@@ -85,13 +86,17 @@ def patience_from(environment: Mapping[str, str]) -> Patience:
 
     def number(name: str, default: int) -> int:
         text = environment.get(_PREFIX + name, "")
-        return int(text) if text.isascii() and text.isdigit() else default
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
 
-    base = number("BASE_DELAY_SECS", 60)
+    def seconds(name: str, default: float) -> float:
+        found = seconds_in(environment.get(_PREFIX + name, ""))
+        return default if found is None else found
+
+    base = seconds("BASE_DELAY_SECS", 60.0)
     return Patience(
         retries=min(number("MAX_RETRIES", 5), _MOST_RETRIES),
-        base=float(base),
-        longest=float(max(base, number("MAX_DELAY_SECS", 600))),
+        base=base,
+        longest=max(base, seconds("MAX_DELAY_SECS", 600.0)),
         last_model="auto" if environment.get(_PREFIX + "FALLBACK_AUTO_MODEL") else None,
     )
 

@@ -24,7 +24,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from amplihack.documents import Mapping, Node, Sequence, read_document, to_value
+from amplihack.documents import Mapping, Node, Scalar, Sequence, read_document, to_value
+from amplihack.documents.durations import seconds_in
+from amplihack.documents.reader import MAX_BYTES
 from amplihack.documents.suggest import closest
 from amplihack.errors import DocumentError, NotFound
 from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
@@ -64,7 +66,9 @@ class Scripted(Record):
             raise _failure(answer.error)
         text = (match.expand(answer.reply) if answer.match and match.re.groups else answer.reply).strip()
         if not text:
-            raise AgentFailed("scripted ended well but gave an empty answer")
+            raise AgentFailed(
+                "scripted ended well but gave an empty answer", fix="give the answer a `reply:`"
+            )
         for line in text.splitlines():
             on_line(line)
         return AgentReply(text=text)
@@ -95,9 +99,13 @@ def _failure(error: str) -> AgentFailed:
 def load_script(path: Path) -> Scripted:
     """Read the answers in a file. Raises NotFound or DocumentError."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:  # not all of it: it may be a device that never ends
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise NotFound(f"cannot read the scripted answers {path}: {error.strerror}") from error
+        raise NotFound(
+            f"cannot read the scripted answers {path}: {error.strerror}",
+            fix="check the path behind `scripted:`; it is relative to the current directory",
+        ) from error
     root = read_document(data, str(path), kind="Scripted answers").root
     listed = root.entries.get("answers", root) if isinstance(root, Mapping) else root
     if not isinstance(listed, Sequence):
@@ -113,7 +121,8 @@ def _answer(node: Node) -> ScriptedAnswer:
         fix = f'did you mean "{near}"?' if near else f"known are {', '.join(_FIELDS)}"
         raise DocumentError(f'an answer has an unknown field "{key}"', where=node.where_key(key), fix=fix)
     if ("reply" in node.entries) == ("error" in node.entries):
-        raise DocumentError("an answer needs either a `reply` or an `error`", where=node.where)
+        fix = "keep one of them, such as `reply: done`"
+        raise DocumentError("an answer needs either a `reply` or an `error`", where=node.where, fix=fix)
     values: dict[str, Value] = {key: to_value(item) for key, item in node}
     return ScriptedAnswer(
         match=_pattern(node),
@@ -135,13 +144,19 @@ def _pattern(node: Mapping) -> re.Pattern[str] | None:
         return re.compile(words[1:-1], re.DOTALL)
     except re.error as error:
         where = node.entries["match"].where
-        raise DocumentError(f"not a regular expression: {error}", where=where) from error
+        fix = "correct it, or leave out the slashes to look for plain text"
+        raise DocumentError(f"not a regular expression: {error}", where=where, fix=fix) from error
 
 
-def _number(node: Mapping, key: str) -> int | float | None:
+def _number(node: Mapping, key: str) -> float | None:
+    """Return a number of an answer; one that is a time may be a duration such as 500ms."""
     if key not in node.entries:
         return None
-    value = to_value(node.entries[key])
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise DocumentError(f"`{key}` must be a number, 0 or more", where=node.entries[key].where)
+    item = node.entries[key]
+    value = to_value(item)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        value = seconds_in(item.text) if isinstance(item, Scalar) and key == "delay" else None
+    if value is None or value < 0:
+        fix = f"write `{key}: 2`" + (", or a duration such as 500ms" if key == "delay" else "")
+        raise DocumentError(f"`{key}` must be a number, 0 or more", where=item.where, fix=fix)
     return value

@@ -105,6 +105,7 @@ class ToolAgent(Record):
         if not answer:
             raise AgentFailed(
                 f"{self.name} ended well but gave an empty answer",
+                fix=f"try the prompt with {self.name} itself; `retry: {{max_attempts: 2}}` asks again",
                 tool_exit_code=done.exit_code,
                 stderr=done.stderr.tail(STDERR_TAIL),
                 transient=True,

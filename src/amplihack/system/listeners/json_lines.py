@@ -8,12 +8,14 @@ Every object has `event`, `ts` (seconds since 1970) and `run_id`. Beyond those:
     step_finished      identity, step_id, type, recipe, depth, status, duration, error, exit_code, attempts,
                        skip_reason, allowed, warnings, output, usage, cost_usd
     output_stored      identity, values: name -> size
-    iteration_started  identity, index, of
+    iteration_started  identity, index, of, and for an item its variable as in output_stored
     iteration_finished identity, and what step_finished tells from status on
     retrying           identity, attempt, of, delay, reason, due
     gate_reached       stage, prompt, identity, due: when it decides itself, or null
-    gate_decided       stage, approved, message, identity
+    gate_decided       stage, approved, message, identity, by: who, at: when
     warned             identity, message
+    agent_asked        identity, agent, model, prompt as in output_stored
+    staged             identity, files: what an agent step changed, staged with git
     line_printed       identity, stream, line
     run_finished       recipe, status, success, duration, error, warnings, counts, never_reached, summary,
                        usage, cost_usd
@@ -31,6 +33,7 @@ from typing import Any, BinaryIO, assert_never
 
 from amplihack.errors import UsageError
 from amplihack.recipes.events import (
+    AgentAsked,
     Event,
     Fact,
     GateDecided,
@@ -43,6 +46,7 @@ from amplihack.recipes.events import (
     Retrying,
     RunFinished,
     RunStarted,
+    Staged,
     StepFinished,
     StepStarted,
     Warned,
@@ -87,6 +91,7 @@ def describe(event: Fact) -> dict[str, Any]:
             return _named("recipe_entered", **named, steps=event.steps, depth=event.depth)
         case StepStarted():
             fields = as_dict(event)
+            del fields["idempotent"]  # a note for whoever resumes the run
             return _named("step_started", type=fields.pop("kind"), **fields)
         case StepFinished():
             return _named("step_finished", **_step(event))
@@ -94,7 +99,9 @@ def describe(event: Fact) -> dict[str, Any]:
             sizes = {name: size(value) for name, value in event.values.items()}
             return _named("output_stored", identity=event.identity, values=sizes)
         case IterationStarted():
-            return _named("iteration_started", **as_dict(event))
+            fields = {"identity": event.identity, "index": event.index, "of": event.of}
+            item = {name: size(value) for name, value in event.item.items()}
+            return _named("iteration_started", **fields, **({"item": item} if item else {}))
         case IterationFinished(result):
             return _named("iteration_finished", identity=result.identity, **_result(result))
         case Retrying():
@@ -107,6 +114,11 @@ def describe(event: Fact) -> dict[str, Any]:
             return _named("gate_decided", **as_dict(event))
         case Warned():
             return _named("warned", identity=event.identity, message=event.what)
+        case AgentAsked():
+            asked = {"identity": event.identity, "agent": event.agent, "model": event.model}
+            return _named("agent_asked", **asked, prompt=size(event.prompt))
+        case Staged():
+            return _named("staged", identity=event.identity, files=list(event.files))
         case _:
             assert_never(event)
 

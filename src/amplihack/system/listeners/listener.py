@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar, Generic, TypeVar
 
-from amplihack.recipes.events import Event, below
+from amplihack.recipes.events import Event, LinesPrinted, below
 from amplihack.records import Record
 
 
@@ -19,6 +19,13 @@ class Listener(ABC):
 
     name: ClassVar[str]  # for the report
     wants_lines: ClassVar[bool] = False  # whether it hears what steps print; there may be very much of it
+
+    def wants(self, kind: type[Event]) -> bool:
+        """Tell whether it acts on such events at all: masking what nobody hears costs time.
+
+        The answer may not change.
+        """
+        return self.wants_lines or kind is not LinesPrinted
 
     @abstractmethod
     def hear(self, event: Event) -> None: ...

@@ -32,9 +32,11 @@ class _Terminal(Console):
         raise  # called while the error is handled; rich would end the process, and the run
 
 
-def terminal(stream: TextIO) -> Console:
+def terminal(stream: TextIO, *, colours: bool = True) -> Console:
     """Return a console that raises an error when its terminal goes away."""
-    return _Terminal(file=stream, highlight=False)
+    return _Terminal(
+        file=stream, highlight=False, no_color=not colours, color_system="auto" if colours else None
+    )
 
 
 class LiveProgress(Listener):
@@ -121,8 +123,10 @@ class LiveProgress(Listener):
     def _row(self, note: Note, now: float) -> Text:
         row = Text("  " * (note.level + 1))
         row.append(_SPINNER[int(now * REFRESHES) % len(_SPINNER)], style="cyan")
-        row.append(f" {note.label}")
+        row.append(f" {note}")
         row.append(f"  {_elapsed(now - note.since)}", style="dim")
+        if note.rounds:
+            row.append(f"  {note.rounds}")
         if note.last_line and not note.holds_steps:
             row.append(f"  {clean(note.last_line)}", style="dim")
         return row

@@ -12,13 +12,13 @@ from amplihack.recipes.events import Event, RunFinished, RunStarted, StepFinishe
 from amplihack.recipes.progress_format import (
     LONGEST_STEP_NAME,
     Progress,
+    ProgressStatus,
     Workstream,
     decode_workstreams,
     file_name,
     merge_workstreams,
 )
 from amplihack.recipes.values import truncate
-from amplihack.records import replace
 from amplihack.system.listeners.listener import Listener, Running
 from amplihack.system.locks import locked, try_lock
 from amplihack.system.replace import write_atomic
@@ -28,59 +28,64 @@ _LAST_WORD = 0.25  # seconds; others hold the lock for less than a millisecond
 _APART = 0.2  # seconds between two versions of the progress file
 
 
+_FOLLOWED = frozenset({RunStarted, StepStarted, StepFinished, RunFinished})
+
+
 class Tracker:
-    """Follows the events of a run and keeps one `Progress` of it."""
+    """Follows the events of a run, and makes a `Progress` of it when one is wanted."""
 
     def __init__(self, recipe: str, pid: int, now: Callable[[], float]) -> None:
-        self._now = now
+        self._recipe, self._pid, self._now = recipe, pid, now
         self._began = now()
         self._running: Running[StepStarted] = Running({})
-        self._progress = Progress(
-            status="running",
-            step_name="starting",
-            timestamp=self._began,
-            recipe_name=recipe,
-            pid=pid,
-            current_step=0,
-        )
+        self._at, self._number = "starting", 0  # the step at work, and its place in the recipe
+        self._steps: int | None = None
+        self._status: ProgressStatus = "running"
         self.error = ""
 
     def hear(self, event: Event) -> bool:
         """Process the event, and tell whether it changed something for a watcher."""
-        before = self._progress
-        self._follow(event)
-        return isinstance(event, RunStarted) or self._progress != before
-
-    def _follow(self, event: Event) -> None:
         match event:
-            case RunStarted():
-                self._progress = replace(self._progress, total_steps=event.steps)
             case StepStarted():
                 self._running.notes[event.identity] = event
-                self._at(event)
+                return self._is_at(event)
             case StepFinished(result):
                 self._running.end(result.identity)
-                if self._running.notes:
-                    self._at(next(reversed(self._running.notes.values())))
+                notes = self._running.notes
+                return bool(notes) and self._is_at(next(reversed(notes.values())))
+            case RunStarted():
+                self._steps = event.steps
+                return True
             case RunFinished(result):
                 self.error = result.error
-                self._progress = replace(self._progress, status="completed" if result.success else "failed")
+                self._status = "completed" if result.success else "failed"
+                return True
             case _:
-                pass
+                return False
 
     def current(self) -> Progress:
         now = self._now()
-        return replace(self._progress, timestamp=now, elapsed_seconds=round(max(0.0, now - self._began), 3))
+        return Progress(
+            status=self._status,
+            step_name=truncate(self._at, LONGEST_STEP_NAME),
+            timestamp=now,
+            elapsed_seconds=round(max(0.0, now - self._began), 3),
+            recipe_name=self._recipe,
+            pid=self._pid,
+            current_step=self._number,
+            total_steps=self._steps,
+        )
 
     @property
     def over(self) -> bool:
-        return self._progress.status != "running"
+        return self._status != "running"
 
-    def _at(self, event: StepStarted) -> None:
-        name = truncate(event.identity, LONGEST_STEP_NAME)
+    def _is_at(self, event: StepStarted) -> bool:
+        """Note the step at work, and tell whether it was another one before."""
+        before = self._at, self._number
         outermost = next(iter(self._running.around(event.identity)), event.identity)
-        number = self._running.notes[outermost].number
-        self._progress = replace(self._progress, step_name=name, current_step=number)
+        self._at, self._number = event.identity, self._running.notes[outermost].number
+        return (self._at, self._number) != before
 
 
 class ProgressFile(Listener):
@@ -98,6 +103,9 @@ class ProgressFile(Listener):
         self._later: asyncio.TimerHandle | None = None
         self._next = 0.0  # when the file may be written again, in the loop's time
         self._failure: OSError | None = None  # of a write that nobody was waiting for
+
+    def wants(self, kind: type[Event]) -> bool:
+        return kind in _FOLLOWED
 
     def hear(self, event: Event) -> None:
         if self._tracker.hear(event):
@@ -160,6 +168,9 @@ class WorkstreamFile(Listener):
         self._id = workstream_id
         self._tracker = Tracker(recipe, pid, now)
         self._waiting: Workstream | None = None
+
+    def wants(self, kind: type[Event]) -> bool:
+        return kind in _FOLLOWED
 
     def hear(self, event: Event) -> None:
         if self._tracker.hear(event):

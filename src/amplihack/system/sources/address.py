@@ -68,10 +68,15 @@ def address_of(parsed: ParsedURI, *, allow_http: bool = False) -> Address:
     uri = shown(str(parsed))
     scheme = SCHEMES.get(parsed.scheme)
     if scheme is None or scheme.way == "local":
-        raise SourceNotFound(f"{uri}: no way to fetch {parsed.scheme}:// is known", uri=uri)
+        what, known = (
+            f"{uri}: no way to fetch {parsed.scheme}:// is known",
+            ", ".join(sorted(filter(None, SCHEMES))),
+        )
+        raise SourceNotFound(what, uri=uri, fix=f"known are {known}")
     kind, transport = _kind(scheme, parsed.path), scheme.transport
     if escapes(parsed.subpath):
-        raise SourceRefused(f"{uri}: the subdirectory leads out of the source", uri=uri)
+        what = f"{uri}: the subdirectory leads out of the source"
+        raise SourceRefused(what, uri=uri, fix="name a directory inside it, without ..")
     host, port = _host(parsed, transport, uri)
     _check_transport(transport, host, uri, allow_http=allow_http)
     url = f"{transport}://{_netloc(parsed, transport)}{parsed.path}"

@@ -29,6 +29,11 @@ class SourceNotFound(SourceError):  # noqa: N818 - reads as what happened
 class SourceRefused(SourceError):  # noqa: N818
     exit_code = 2
 
+    def __init__(self, what: str, *, uri: str | None = None, fix: str = "") -> None:
+        super().__init__(
+            what, uri=uri, fix=fix or "correct the address, or mend the source; nothing was taken"
+        )
+
 
 class SourceUnavailable(SourceError):  # noqa: N818
     """Raised when a source cannot be reached.
@@ -47,7 +52,9 @@ class SourceUnavailable(SourceError):  # noqa: N818
         again: bool = False,
         host_down: bool = False,
     ) -> None:
-        super().__init__(what, uri=uri, fix=fix)
+        super().__init__(
+            what, uri=uri, fix=fix or ("try again" if again else "check the address and the network")
+        )
         self.again, self.host_down = again, host_down
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from amplihack.documents.durations import seconds_in
 from amplihack.system.git import safe_argv
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
 from amplihack.system.sources.address import Address
@@ -148,11 +148,7 @@ def clone_seconds(environment: Mapping[str, str], default: float, warn: Callable
     text = environment.get(TIMEOUT_VARIABLE, "")
     if not text:
         return default
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if math.isfinite(seconds) and seconds > 0:
+    if seconds := seconds_in(text):
         return seconds
     warn(f"{TIMEOUT_VARIABLE}={text!r} is not a number of seconds; using {default:g}")
     return default

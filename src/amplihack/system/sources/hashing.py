@@ -31,7 +31,8 @@ def content_hash(path: Path, *, ignore: Collection[str] = ()) -> str:
     except FileNotFoundError as error:
         raise SourceNotFound(f"cannot hash {path}: {error.filename} is not there", fix="try again") from error
     except OSError as error:
-        raise SourceError(f"cannot hash {path}: {error.filename or ''}: {error.strerror}") from error
+        what = f"cannot hash {path}: {error.filename or ''}: {error.strerror}"
+        raise SourceError(what, fix="check who may read it") from error
 
 
 def _lines(root: Path, ignore: frozenset[str]) -> Iterator[tuple[bytes, bytes]]:
@@ -59,7 +60,10 @@ def _file_hash(path: Path) -> str:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise SourceError(f"cannot hash {path}: it is neither a file nor a directory")
+            what = f"cannot hash {path}: it is neither a file nor a directory"
+            raise SourceError(
+                what, fix="remove it from the bundle: sockets, pipes and devices have no content"
+            )
         digest = hashlib.sha256()
         while chunk := file.read(_CHUNK):
             digest.update(chunk)

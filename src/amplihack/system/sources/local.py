@@ -59,13 +59,15 @@ def inside_source(root: Path, subpath: str, uri: str) -> Path:
     try:
         there = active.exists()
     except OSError as error:
-        raise SourceError(f"{uri}: cannot look at {subpath}: {error.strerror}", uri=uri) from error
+        what = f"{uri}: cannot look at {subpath}: {error.strerror}"
+        raise SourceError(what, uri=uri, fix="check who may read it") from error
     if not there:
         raise SourceNotFound(
             f"{uri}: not found: there is no {subpath} in it", uri=uri, fix=f"check the path, or update {uri}"
         )
     if not real(active).is_relative_to(real(root)):
-        raise SourceRefused(f"{uri}: {subpath} is a link that leads out of the source", uri=uri)
+        what = f"{uri}: {subpath} is a link that leads out of the source"
+        raise SourceRefused(what, uri=uri, fix="put the file itself into the source")
     return active
 
 
@@ -77,7 +79,8 @@ def _absolute(text: str, *, base: Path | None, home: Path | None, uri: str) -> P
     path = Path(text)
     if not path.is_absolute():
         if base is None:
-            raise SourceNotFound(f"{uri}: not found: nothing says what it is relative to", uri=uri)
+            what = f"{uri}: not found: nothing says what it is relative to"
+            raise SourceNotFound(what, uri=uri, fix="write the whole path")
         path = base / path
     return path
 
@@ -91,5 +94,6 @@ def _existing(path: Path, uri: str) -> Path:
         except (FileNotFoundError, NotADirectoryError, ValueError):
             continue
         except OSError as error:
-            raise SourceError(f"{uri}: cannot look at {path}: {error.strerror}", uri=uri) from error
+            what = f"{uri}: cannot look at {path}: {error.strerror}"
+            raise SourceError(what, uri=uri, fix="check who may read it") from error
     raise SourceNotFound(f"{uri}: not found: {path}", uri=uri, fix="check the path")

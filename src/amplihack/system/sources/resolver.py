@@ -79,7 +79,8 @@ class Sources:
         """Return where the source is on the disk, fetched if needed. Raises a SourceError."""
         parsed = parse_uri(uri)
         if parsed.is_package:
-            raise SourceNotFound(f"not found: {uri!r} is a name, not an address", uri=uri)
+            fix = "give an address or a path, such as git+https://host/repository or ./directory"
+            raise SourceNotFound(f"not found: {uri!r} is a name, not an address", uri=uri, fix=fix)
         if parsed.is_file:
             return await asyncio.to_thread(self.local, uri, base=base)
         address = address_of(parsed, allow_http=self._allow_http)
@@ -96,6 +97,10 @@ class Sources:
         return resolve_local(
             parse_uri(uri), base=base or self._base, home=self._home, cache_roots=(self._cache.root,)
         )
+
+    def has_cached(self, path: Path) -> bool:
+        """Tell whether a path lies in the cache, however it was named."""
+        return path.is_relative_to(self._cache.root)
 
     async def missing(self, uris: Iterable[str]) -> tuple[str, ...]:
         """Return the addresses, without secrets, that would need the network."""
@@ -154,7 +159,8 @@ class Sources:
             if address.kind == "git" and not address.subpath:
                 _check_root(root, address)
         elif address.subpath:
-            raise SourceNotFound(f"{address.uri}: not found: it is a single file", uri=address.uri)
+            what = f"{address.uri}: not found: it is a single file"
+            raise SourceNotFound(what, uri=address.uri, fix="leave out #subdirectory")
         return ResolvedSource(
             active_path=active,
             source_root=root,

@@ -69,7 +69,7 @@ def test_a_cache_without_a_lifetime_always_looks(tmp_path: Path) -> None:
 
 
 def test_the_lifetime_of_the_cache_is_a_number_of_seconds() -> None:
-    assert [finding.cache_ttl(text) for text in (None, "", "5", "0", "0.5")] == [30, 30, 5, 0, 0.5]
+    assert [finding.cache_ttl(text) for text in (None, "", "5", "0", "0.5", "2m")] == [30, 30, 5, 0, 0.5, 120]
     for text in ("soon", "-1", "nan", "inf"):
         with pytest.raises(UsageError, match="RECIPE_RUNNER_CACHE_TTL"):
             finding.cache_ttl(text)

@@ -342,3 +342,9 @@ async def test_a_call_that_takes_too_long_can_be_given_up(stay: Stay) -> None:
     if stay.began:
         with pytest.raises(ProcessLookupError):
             os.killpg(stay.group, 0)
+
+
+def test_variables_in_the_place_of_the_adapter_are_refused() -> None:
+    with pytest.raises(UsageError, match="the adapter is a mapping") as refused:
+        run_recipe("name: x\nsteps: [{id: a, command: ls}]\n", {"who": "ada"})  # type: ignore[arg-type]  # the point
+    assert "context=" in refused.value.fix

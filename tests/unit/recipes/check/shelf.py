@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from amplihack.errors import Problem
+from amplihack.errors import AmplihackError, Problem
 from amplihack.recipes.check import Unresolved, check_recipe
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import SubRecipe, every_step
+from amplihack.system.bash_syntax import syntax_faults
 
 
 @dataclass
@@ -32,11 +33,15 @@ class Shelf:
             return Unresolved("unknowable")
         for name in (reference, f"{reference}.yaml"):
             if name in self.files:
-                return self.located(name)
+                try:
+                    return self.located(name)
+                except AmplihackError as error:
+                    return Unresolved("unreadable", problem=error.problems[0])
         return Unresolved("missing", ("recipes",))
 
     def callers(self, path: str) -> tuple[Located, ...]:
-        return tuple(other for name in self.files if _calls(other := self.located(name), path))
+        readable = [self.located(name) for name, text in self.files.items() if "steps" in text]
+        return tuple(other for other in readable if _calls(other, path))
 
     def agents(self) -> frozenset[str]:
         return self.known_agents
@@ -56,7 +61,7 @@ def check(
 ) -> tuple[Problem, ...]:
     """The findings of a recipe that lies as main.yaml among others."""
     shelf = Shelf({"main.yaml": text, **(others or {})}, agents)
-    return check_recipe(shelf.located("main.yaml"), shelf, everything=all_)
+    return check_recipe(shelf.located("main.yaml"), shelf, everything=all_, bash=syntax_faults)
 
 
 def codes(text: str, *, others: Mapping[str, str] | None = None, all_: bool = False) -> list[str]:

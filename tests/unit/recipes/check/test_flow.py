@@ -119,18 +119,48 @@ def test_a_step_that_repeats_its_own_variable_is_only_noted() -> None:
     assert codes(ROOT + recipe, all_=True) == ["used-before-set"]
 
 
-def test_what_only_looks_like_a_variable_is_only_noted() -> None:
-    recipe = (
-        "  - id: a\n    command: |\n      # {{in_a_comment}}\n      ls\n"
-        "  - {id: b, prompt: 'a page that greets {{ visitor }} of {{COMPANY}}'}\n"
-    )
+def test_what_stands_in_a_comment_is_only_noted() -> None:
+    recipe = "  - id: a\n    command: |\n      # {{in_a_comment}}\n      ls\n"
     assert codes(ROOT + recipe) == []
+    assert codes(ROOT + recipe, all_=True) == ["undefined-variable"]
+
+
+def test_what_would_be_rendered_empty_is_told_however_it_is_written() -> None:
+    recipe = "  - {id: b, prompt: 'a page that greets {{ visitor }} of {{COMPANY}}, {{0}}'}\n"
+    assert codes(ROOT + recipe) == ["undefined-variable"] * 3
 
 
 def test_asking_whether_a_variable_is_there_is_no_mistake() -> None:
-    condition = "defined(taks) or default(takss, '') == 'x' or nobody_sets_this"
-    recipe = f'  - {{id: a, condition: "{condition}", command: ls}}\n'
+    condition = "defined(taks) and taks == 'y' or default(takss, '') == 'x'"
+    recipe = f'  - {{id: a, condition: "{condition}", command: "echo {{{{taks}}}}"}}\n'
     assert codes(ROOT + recipe) == []
+
+
+@pytest.mark.parametrize("head", [ROOT, STRICT])
+@pytest.mark.parametrize(
+    ("fields", "hint"),
+    [
+        ("condition: task == ok", True),
+        ("condition: ok != task", True),
+        ("condition: 'task in [ok]'", True),
+        ("condition: \"'a' in [task, ok]\"", True),
+        ("condition: task.startswith(ok)", True),
+        ("condition: not (task < ok)", True),
+        ("condition: ok", False),
+        ("condition: \"'{{ok}}' == task\"", False),
+        ("while_condition: task == ok", True),
+        ("foreach: [x], break_when: task == ok", True),
+    ],
+)
+def test_a_word_without_quotes_in_a_condition_is_told(head: str, fields: str, hint: bool) -> None:
+    (found,) = check(f"{head}  - {{id: a, type: bash, {fields}, command: ls}}\n")
+    assert (found.code, found.severity) == ("undefined-variable", "warning")
+    assert ("write 'ok' in quotes" in found.fix) is hint
+
+
+def test_the_condition_of_a_stage_is_looked_at_too() -> None:
+    stages = "name: main\ncontext: {task: ''}\nstages:\n  - {name: s, condition: task == ok, steps: STEPS}\n"
+    assert codes(stages.replace("STEPS", "[{id: a, command: ls}]")) == ["undefined-variable"]
 
 
 @pytest.mark.parametrize(
@@ -145,8 +175,9 @@ def test_asking_whether_a_variable_is_there_is_no_mistake() -> None:
     ],
 )
 def test_names_that_differ_on_purpose_are_no_slips(declared: str, used: str) -> None:
-    recipe = SLIP.replace("DECLARED", declared).replace("USED", used)
-    assert codes(recipe) == []
+    (found,) = check(SLIP.replace("DECLARED", declared).replace("USED", used))
+    assert found.code == "undefined-variable"
+    assert "did you mean" not in found.fix
 
 
 @pytest.mark.parametrize(
@@ -296,8 +327,8 @@ def test_a_sub_recipe_that_nobody_can_look_into_may_set_anything(reference: str)
 def test_variables_that_a_sub_recipe_needs_may_come_from_above() -> None:
     child = "name: child\ncontext_validation: {goal: nonempty}\nsteps:\n  - {id: c, prompt: '{{goal}}'}\n"
     main = "name: main\nsteps:\n  - {id: a, recipe: child}\n"
-    assert codes(main, others={"child.yaml": child}) == []
-    assert codes(main, others={"child.yaml": child}, all_=True) == ["missing-input"]
+    (found,) = check(main, others={"child.yaml": child})
+    assert (found.code, found.severity) == ("missing-input", "warning")
     top = "name: top\ncontext: {goal: win}\nsteps:\n  - {id: t, recipe: main}\n"
     assert codes(main, others={"child.yaml": child, "top.yaml": top}, all_=True) == []
 
@@ -320,13 +351,15 @@ def test_what_a_caller_has_is_there() -> None:
     assert codes(main) == ["undefined-variable"]
     for top in ("context: {goal: win}\nsteps:\n", "steps:\n  - {id: g, command: ls, output: goal}\n"):
         caller = f"name: top\n{top}  - {{id: t, recipe: main}}\n"
-        assert codes(main, others={"top.yaml": caller}, all_=True) == []
+        assert codes(main, others={"top.yaml": caller}) == []
+        (found,) = check(main, others={"top.yaml": caller}, all_=True)
+        assert found.what == "nothing here sets goal; top, which calls this recipe, does"
 
 
 def test_what_a_caller_hands_over_is_there_in_an_isolated_recipe() -> None:
     main = STRICT + "  - {id: a, type: bash, command: 'echo {{goal}}'}\n"
     top = "name: top\ndialect: amplifier\nsteps:\n  - {id: t, recipe: main.yaml, context: {goal: x}}\n"
-    assert codes(main, others={"top.yaml": top}, all_=True) == []
+    assert codes(main, others={"top.yaml": top}, all_=True) == ["set-by-caller"]
     bare = top.replace(", context: {goal: x}", "").replace("steps:", "context: {goal: x}\nsteps:")
     assert codes(main, others={"top.yaml": bare}) == ["undefined-variable"]
 
@@ -337,14 +370,13 @@ def test_callers_of_callers_count_and_circles_end() -> None:
         "mid.yaml": "name: mid\nsteps:\n  - {id: m, recipe: main}\n  - {id: n, recipe: top, condition: x}\n",
         "top.yaml": "name: top\ncontext: {goal: win}\nsteps:\n  - {id: t, recipe: mid}\n",
     }
-    assert codes(main, others=others, all_=True) == []
+    assert codes(main, others=others, all_=True) == ["set-by-caller"]
 
 
-def test_with_callers_that_give_nothing_it_is_a_note() -> None:
+def test_callers_that_give_nothing_are_no_excuse() -> None:
     main = "name: main\ncontext: {x: ''}\nsteps:\n  - {id: a, command: 'echo {{goal}} {{x}}'}\n"
     top = "name: top\nsteps:\n  - {id: t, recipe: main}\n"
-    assert codes(main, others={"top.yaml": top}) == []
-    assert codes(main, others={"top.yaml": top}, all_=True) == ["undefined-variable"]
+    assert codes(main, others={"top.yaml": top}) == ["undefined-variable"]
 
 
 # recursion
@@ -433,3 +465,49 @@ def test_ten_thousand_steps_are_followed_to_the_end() -> None:
     found = check(ROOT + steps, all_=True)
     assert len([each for each in found if each.code == "may-be-empty"]) == 9_999
     assert len([each for each in found if each.code == "undefined-variable"]) == 10_001  # and o0
+
+
+# what a round knows about its loop
+
+
+def test_loop_is_known_in_rounds_and_nowhere_else() -> None:
+    uses = "echo {{loop.index}} {{loop.last}} {{loop.item}}"
+    inner = "{id: in, foreach: [x], command: 'echo {{loop.parent.index}}', condition: loop.first}"
+    assert codes(ROOT + f"  - {{id: a, foreach: [x], command: '{uses}'}}\n", all_=True) == []
+    assert codes(ROOT + f"  - {{id: a, foreach: [x], steps: [{inner}]}}\n", all_=True) == []
+    assert (
+        codes(ROOT + "  - {id: a, while_condition: 'loop.index < 3', command: 'echo {{loop.first}}'}\n") == []
+    )
+    outside = check(ROOT + "  - {id: a, command: 'echo {{loop.index}}'}\n")
+    assert about(outside, "loop.index is not there") == [("undefined-variable", "warning")]
+
+
+@pytest.mark.parametrize(
+    ("loop", "use", "fix"),
+    [
+        ("foreach: [x]", "loop.indx", "did you mean loop.index?"),
+        ("foreach: [x]", "loop.parent.index", "in the rounds of a `foreach`"),
+        ("while_condition: go", "loop.length", "does not know its end"),
+    ],
+)
+def test_a_member_that_a_loop_does_not_have_is_told(loop: str, use: str, fix: str) -> None:
+    (found,) = check(
+        ROOT + f"  - {{id: go, command: ls}}\n  - {{id: a, {loop}, command: 'echo {{{{{use}}}}}'}}\n"
+    )
+    assert (found.what, fix in found.fix) == (f"{use} is not there", True)
+
+
+def test_a_variable_called_loop_is_told_where_it_hides_ours() -> None:
+    use = "  - {id: a, foreach: [x], command: 'echo {{loop.index}}'}\n"
+    mine = "name: main\ncontext: {loop: {index: 1}}\nsteps:\n"
+    assert about(check(mine + use, all_=True), "called loop") == [("reserved-name", "note")]
+    assert about(check(ROOT + use.replace("id: a", "id: loop")), "called loop") == [
+        ("reserved-name", "warning")
+    ]
+    assert codes(mine + use.replace("loop.index", "x"), all_=True).count("reserved-name") == 0
+
+
+def test_a_hook_may_ask_for_the_loop_where_there_is_one() -> None:
+    hooked = "name: main\nhooks: {pre_step: 'echo {{loop.index}}'}\nsteps:\n"
+    assert codes(hooked + "  - {id: a, foreach: [x], steps: [{id: b, command: ls}]}\n", all_=True) == []
+    assert codes(hooked + "  - {id: a, command: ls}\n", all_=True) == ["undefined-variable"]

@@ -7,7 +7,8 @@ import json
 from tests.unit.recipes.check.shelf import check
 
 from amplihack.errors import Location, Problem
-from amplihack.recipes.check import CODES, to_sarif
+from amplihack.recipes.check import CODES
+from amplihack.recipes.check.sarif import to_sarif
 
 RECIPE = (
     "name: main\ncontext: {task: ''}\nsteps:\n"

@@ -158,3 +158,16 @@ def test_a_step_that_may_not_be_reached_is_not_certain_to_fail() -> None:
 def test_a_condition_that_can_only_fail_is_certain_unless_the_step_may(fields: str, severity: str) -> None:
     recipe = ROOT + f"  - {{id: a, {fields}condition: \"int('many') > 1\", command: ls}}\n"
     assert severities(recipe, "condition-fails") == [severity]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "  - {id: a, condition: later, command: 'echo {{later}} {{no}}'}\n  - {id: later, command: ls}\n",
+        "  - {id: a, condition: task, command: ls, output: x}\n  - {id: b, command: 'echo {{x}} {{taks}}'}\n",
+        "  - {id: a, parallel_group: g, command: 'echo {{b}}'}\n  - {id: b, parallel_group: g, command: w}\n",
+    ],
+)
+def test_without_notes_everything_else_is_told(steps: str) -> None:
+    told = [each for each in check(ROOT + steps, all_=True) if each.severity != "note"]
+    assert list(check(ROOT + steps)) == told

@@ -57,7 +57,7 @@ SCOPE: dict[str, Value] = {
         ("str(n)", ""),
         ("str()", ""),
         ("str(items)", "[1,2,3]"),
-        ("str(obj)", '{"a":[true,null],"b":1}'),
+        ("str(obj)", '{"b":1,"a":[true,null]}'),
         ("str(s)", "héllo"),
         ("bool(five)", True),
         ("bool('')", False),

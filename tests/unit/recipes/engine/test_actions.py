@@ -94,6 +94,13 @@ def test_the_default_time_limit_reaches_into_sub_recipes_and_never_limits_what_h
     assert [each.timeout for each in other.shell.requests] == [3.0]
 
 
+@pytest.mark.parametrize(("given", "seconds"), [("5m", 300.0), ("1h30m", 5400.0), (90, 90.0), ("0.5", 0.5)])
+def test_a_time_limit_may_be_a_placeholder_for_a_duration(given: str | int, seconds: float) -> None:
+    world = FakeWorld()
+    world.run(recipe("command: x, timeout: '{{t}}'"), {"t": given})
+    assert [each.timeout for each in world.shell.requests] == [seconds]
+
+
 def test_a_time_limit_that_is_no_number_fails_the_step() -> None:
     result = FakeWorld().run(recipe("command: x, timeout: '{{t}}'"), {"t": "soon"})
     assert "'timeout' should be a number" in only(result.step_results).error
@@ -122,7 +129,7 @@ def test_json_is_found_stored_and_shown_compactly() -> None:
         recipe("command: work, parse_json: true")
     )
     assert result.context["s"] == {"b": 1, "a": [2]}
-    assert only(result.step_results).output == '{"a":[2],"b":1}'
+    assert only(result.step_results).output == '{"b":1,"a":[2]}'
 
 
 def test_without_json_a_step_is_degraded_or_failed_as_the_recipe_says() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.support.fake_world import FakeWorld, only
 
 from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, Usage
-from amplihack.recipes.ports import Persona
+from amplihack.recipes.events import Staged
+from amplihack.recipes.ports import LeftAlone, Persona
 from amplihack.system.spawn import ProcessError
 
 
@@ -96,6 +97,27 @@ def test_without_git_the_step_is_fine_and_the_user_hears_of_it() -> None:
     result = world.run(recipe("prompt: p"))
     assert result.success
     assert "not staged" in result.warnings[0]
+
+
+def test_what_is_staged_and_what_is_not_is_told() -> None:
+    world = FakeWorld()
+    world.work_tree.left = (LeftAlone("no\ntes.md", "it had changes before the step"),)
+    result = world.run(recipe("prompt: p"))
+    assert Staged("s", ("made.txt",)) in world.journal.events
+    assert result.step_results[0].warnings == (
+        "changed during the step, but not staged: no\\ntes.md (it had changes before the step)",
+    )
+
+
+def test_all_attempts_of_a_step_are_one_change_and_a_failed_step_stages_nothing() -> None:
+    world = FakeWorld()
+    world.agent.answers = [AgentFailed("busy", transient=True), "no JSON", "{}"]
+    world.run(recipe("prompt: p, parse_json: true, retry: {max_attempts: 2, initial_delay: 0}"))
+    assert world.work_tree.staged == ["/here"]
+    world = FakeWorld()
+    world.agent.answers = [AgentFailed("no")]
+    world.run(recipe("prompt: p"))
+    assert world.work_tree.staged == []
 
 
 def test_agents_keep_the_pace_of_the_recipe() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
+import pytest
 from tests.support.fake_world import FakeBook, FakeWorld
 
 from amplihack.recipes.decode import decode_text
@@ -68,7 +71,7 @@ def test_sub_recipes_and_bodies_are_followed() -> None:
         text, {"child": "name: child\nsteps: [{id: deep, command: 'echo {{x}}', output: made}]\n"}
     )
     assert (found["deep"].depth, found["deep"].text) == (1, "echo 1")
-    assert found["inner"].text == "echo {{item}}"
+    assert found["inner"].text == "echo 1"
     assert found["last"].text == "echo {{all}} {{made}}"
     assert (found["nowhere"].verdict, found["nowhere"].why) == ("depends", "Sub-recipe 'nowhere' not found.")
 
@@ -144,3 +147,87 @@ def test_a_recipe_that_calls_itself_many_times_has_an_end() -> None:
     book = FakeBook({"self": f"name: self\nsteps:\n{calls}"})
     assert len(forecast(located, {}, book, options)) == 2_000
     assert len(book.callers) <= 2  # each file is read once for each caller
+
+
+# what is shown
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("echo {{v}}", "echo 'it'\"'\"'s $5'"),
+        ("echo {{w}} {{n}} {{l}}", "echo plain 5 '[1,2]'"),
+        ('echo "a {{v}}"', 'echo "a it\'s \\$5"'),
+        ("echo 'a {{v}}'", "echo 'a it'\\''s $5'"),
+        ("cat <<E\n{{v}}\nE", "cat <<E\nit's \\$5\nE"),
+        ("cat <<'E'\n{{v}}\nE", "cat <<'E'\nit's $5\nE"),
+        ("echo $(( {{n}} + 1 )) # {{w}}", "echo $(( 5 + 1 )) # plain"),
+        ("echo {{ '{{' }}w}}", "echo '{{'w}}"),
+        ("echo ${{ w }} {{#x}}", "echo ${{ w }} {{#x}}"),
+    ],
+)
+def test_a_command_is_shown_as_bash_would_read_it(command: str, shown: str) -> None:
+    text = "name: r\nsteps:\n  - id: a\n    command: |\n" + indent(command, "      ") + "\n"
+    found = predict(text, v="it's $5", w="plain", n=5, l=[1, 2])["a"]
+    assert (found.text, found.open, found.missing, found.fails) == (shown, (), (), "")
+
+
+def test_what_only_the_run_can_tell_is_marked() -> None:
+    text = (
+        "name: r\ncontext: {who: Ada}\nsteps:\n  - {id: a, command: ls}\n"
+        "  - {id: b, prompt: 'Tell {{who}} of {{a}} and {{nope}}'}\n"
+        "  - {id: c, recipe: child, context: {x: '{{who}}', y: '{{a}}'}}\n"
+    )
+    found = predict(text, {"child": "name: child\nsteps: [{id: d, command: 'echo {{x}} {{y}}'}]\n"})
+    assert (found["b"].text, found["b"].open, found["b"].missing) == (
+        "Tell Ada of {{a}} and",
+        ("a",),
+        ("nope",),
+    )
+    assert found["c"].text == 'child\nx: "Ada"\ny: "{{a}}"'
+    assert (found["d"].text, found["d"].open, found["d"].recipes) == ("echo Ada {{y}}", ("y",), 1)
+
+
+def test_a_value_that_looks_like_a_placeholder_is_not_filled_in_again() -> None:
+    text = "name: r\ncontext: {b: no}\nsteps:\n  - {id: c, recipe: x, context: {y: '{{v}}'}}\n"
+    assert predict(text, v="{{b}}")["c"].text == 'x\ny: "{{b}}"'
+
+
+def test_values_that_bash_could_not_be_given_are_told() -> None:
+    found = predict("name: r\nsteps:\n  - {id: a, command: 'echo $(( {{n}} ))'}\n", n="five")
+    assert "is not a number" in found["a"].fails
+
+
+def test_the_rounds_of_a_known_list_are_told_one_by_one() -> None:
+    text = (
+        "name: r\ncontext: {hosts: [a, b]}\nsteps:\n"
+        "  - {id: ping, foreach: '{{hosts}}', as: h, command: 'ping {{h}} {{loop.index}}/{{loop.length}}'}\n"
+        "  - {id: out, foreach: hosts, steps: [{id: in, command: 'x {{item}}', condition: loop.first}]}\n"
+        "  - {id: late, foreach: '{{ping}}', command: 'x {{item}} {{loop.index}}'}\n"
+    )
+    located = Located(decode_text(text).required(), "/here/r.yaml")
+    found = forecast(located, {}, FakeBook({}), Options(run_id="x", working_dir="/here"))
+    assert [(each.step_id, each.depth, each.verdict, each.text) for each in found] == [
+        ("ping", 0, "would run", ""),
+        ("ping[0]", 1, "would run", "ping a 1/2"),
+        ("ping[1]", 1, "would run", "ping b 2/2"),
+        ("out", 0, "would run", ""),
+        ("out[0]", 1, "would run", ""),
+        ("in", 2, "would run", "x a"),
+        ("out[1]", 1, "would run", ""),
+        ("in", 2, "would be skipped", "x b"),
+        ("late", 0, "depends", "x {{item}} {{loop.index}}"),
+    ]
+    assert found[0].why == "2 rounds"
+    assert found[-1].open == ("item", "loop")
+
+
+def test_a_long_list_is_cut_and_a_loop_that_may_end_early_says_so() -> None:
+    text = "name: r\nsteps:\n  - {id: s, foreach: [%s], command: 'x {{item}}'%s}\n"
+    many = predict(text % (", ".join("abcdefghijklmnopqrstuvwxyz"), ""))
+    assert many["s[…]"].why == "6 more rounds like these"
+    refused = predict(text % ("1, 2", ", max_iterations: 1"))
+    assert refused["s"].fails == "the list has 2 items; max_iterations allows 1"
+    assert "s[0]" not in refused
+    early = predict(text % ("1, 2", ", break_when: s == 'done'"))
+    assert [early[name].verdict for name in ("s[0]", "s[1]")] == ["would run", "depends"]

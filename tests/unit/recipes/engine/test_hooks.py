@@ -119,3 +119,11 @@ def test_a_hook_that_runs_a_value_as_a_program_is_told() -> None:
     assert world.run(text).warnings == (
         "a: hook post_step: the value of step_id is run as a bash program on line 1",
     )
+
+
+def test_a_name_without_a_value_in_a_hook_is_told_once() -> None:
+    world = FakeWorld()
+    result = world.run(
+        "name: r\nhooks: {pre_step: 'log {{nope}}'}\nsteps: [{id: a, command: x}, {id: b, command: y}]\n"
+    )
+    assert result.warnings == ("undefined in hook pre_step: nope; it renders empty",)

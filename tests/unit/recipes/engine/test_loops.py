@@ -58,6 +58,9 @@ def test_what_is_no_list_fails_the_step(items: str, words: str) -> None:
 def test_an_empty_list_sets_an_empty_collection() -> None:
     result = FakeWorld().run(recipe("foreach: [], command: x, collect: all"))
     assert (result.success, result.context["all"]) == (True, [])
+    empty = result.step_results[0]
+    assert (empty.status, empty.skip_reason) == ("skipped", "foreach: the list is empty")
+    assert result.to_json()["counts"]["skipped"] == 1
 
 
 def test_a_loop_variable_that_hides_another_is_put_back() -> None:
@@ -74,11 +77,11 @@ def test_rounds_that_fail_follow_the_policy() -> None:
     assert going_on.context["all"] == ["a", None, "c"]
     assert going_on.step_results[0].status == "degraded"
     assert going_on.to_json()["counts"] == {
-        "completed": 3,
+        "completed": 1,
         "skipped": 0,
-        "degraded": 0,
+        "degraded": 1,
         "failed": 0,
-        "failed_allowed": 1,
+        "failed_allowed": 0,
         "never_reached": 0,
     }
     failing = FakeWorld(dict(answers)).run(recipe("foreach: [1, 2, 3], command: do, collect: all"))
@@ -223,3 +226,65 @@ def test_each_round_tries_again_on_its_own() -> None:
     assert result.context["all"] == ["a", "b"]
     assert [child.attempts for child in result.step_results[0].children] == [2, 2]
     assert world.clock.slept == [1.0, 1.0]
+
+
+# what a round knows about its loop
+
+
+def heard(world: FakeWorld) -> list[dict[str, str]]:
+    return [
+        {name.removeprefix("RECIPE_VAR_"): text for name, text in each.script.variables.items()}
+        for each in world.shell.requests
+    ]
+
+
+@pytest.mark.parametrize("parallel", ["", "parallel: 2,"])
+def test_a_round_over_a_list_knows_where_it_stands(parallel: str) -> None:
+    names = ["index", "index0", "first", "last", "length", "revindex", "revindex0", "depth", "item"]
+    world = FakeWorld()
+    command = " ".join(f"{{{{loop.{name}}}}}" for name in names)
+    result = world.run(f"name: r\nsteps:\n  - {{id: s, foreach: [a, b], {parallel} command: '{command}'}}\n")
+    assert [" ".join(each[f"loop__{name}"] for name in names) for each in heard(world)] == [
+        "1 0 true false 2 2 1 1 a",
+        "2 1 false true 2 1 0 1 b",
+    ]
+    assert (result.warnings, "loop" in result.context) == ((), False)
+
+
+def test_a_round_of_a_while_loop_knows_how_many_there_were() -> None:
+    world = FakeWorld()
+    text = (
+        "name: r\nsteps:\n  - {id: s, while_condition: 'loop.index <= 3', command: '{{loop.index0}}', "
+        "break_when: 'loop.index == 2'}\n  - {id: t, command: 'x {{loop.index}}'}\n"
+    )
+    result = world.run(text)
+    assert [each["loop__index0"] for each in heard(world)[:2]] == ["0", "1"]
+    assert len(world.shell.requests) == 3
+    assert result.warnings == ("t: undefined in command: loop.index; it renders empty",)
+    assert (
+        len(FakeWorld().run(text.replace(", break_when: 'loop.index == 2'", "")).step_results[0].children)
+        == 3
+    )
+
+
+def test_the_steps_of_a_body_and_their_conditions_know_the_loop() -> None:
+    world = FakeWorld()
+    inner = (
+        "{id: in, foreach: [x], command: '{{loop.parent.index}} {{loop.depth}}', condition: loop.index > 1}"
+    )
+    world.run(f"name: r\nsteps:\n  - {{id: s, foreach: [a, b], steps: [{inner}]}}\n")
+    assert heard(world) == [{"loop__parent__index": "2", "loop__depth": "2"}]
+
+
+def test_a_variable_called_loop_wins() -> None:
+    world = FakeWorld()
+    mine = "name: r\ncontext: {loop: {index: mine}}\nsteps:\n"
+    world.run(mine + "  - {id: s, foreach: [a], command: '{{loop.index}}'}\n")
+    world.run("name: r\nsteps:\n  - {id: s, foreach: [a], as: loop, command: '{{loop}}'}\n")
+    assert heard(world) == [{"loop__index": "mine"}, {"loop": "a"}]
+
+
+def test_a_sub_recipe_does_not_see_the_loop_of_its_caller() -> None:
+    world = FakeWorld(recipes={"child": "name: child\nsteps: [{id: c, command: '{{loop.index}}'}]\n"})
+    result = world.run("name: r\nsteps:\n  - {id: s, foreach: [a], recipe: child}\n")
+    assert result.warnings == ("s[0]/c: undefined in command: loop.index; it renders empty",)

@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -29,6 +29,7 @@ from amplihack.recipes.events import (
 from amplihack.recipes.ports import Decision, ShellOutcome, ShellRequest
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.run_state import RunState
+from amplihack.records import replace
 
 
 class Crash(BaseException):
@@ -286,6 +287,23 @@ def test_a_run_that_crashes_again_and_again_ends_all_the_same(case: str) -> None
     assert timeless(result) == timeless(expected)
 
 
+def test_rounds_that_run_at_once_share_the_limit_after_a_crash_too() -> None:
+    text = (
+        "name: raced\nrecursion: {max_total_steps: 5}\nsteps:\n"
+        "  - {id: both, foreach: [1, 2], parallel: true, recipe: child, on_error: continue}\n"
+    )
+    child = "name: child\nsteps: [{id: a, command: a}, {id: b, command: b}, {id: c, command: c}]\n"
+    whole = Living({"child": child})
+    assert whole.run(text).step_results[0].executed == 5
+    for cut in range(1, len(whole.journal.events)):
+        world = Living({"child": child})
+        assert lives(world, text, cut) is None, cut
+        world.next_life()
+        result = lives(world, text, None)
+        assert result is not None
+        assert result.step_results[0].executed <= 5, cut
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_fold_of_the_events_is_the_result(case: str) -> None:
     world, expected = undisturbed(case)
@@ -303,7 +321,7 @@ def test_results_survive_json(case: str) -> None:
 
 def test_nothing_runs_again_when_everything_is_remembered() -> None:
     world, expected = undisturbed("everything")
-    world.journal.past, world.journal.events = world.journal.events[:-1], []
+    world.journal.past, world.journal.events = list(world.journal.events[:-1]), []
     world.shell.requests.clear()
     assert timeless(world.run(EVERYTHING)) == timeless(expected)
     assert world.shell.scripts == []
@@ -327,9 +345,10 @@ def test_a_gate_that_nobody_answered_is_asked_again_until_its_time_is_up() -> No
     assert due == world.clock.wall() + 60
     world.next_life()
     world.clock.time += 61
-    world.approver = FakeApprover([None, None])
+    world.approver = FakeApprover([None])  # for the next gate: nobody can answer this one any more
     result = world.run(text)
     assert (result.ending, world.journal.of(GateReached)[0].due) == ("waiting", due)
+    assert len(world.approver.asked) == 1
     assert result.context["_approval_message"] == "nobody answered in 60 s"
 
 

@@ -29,12 +29,13 @@ GATE = "    approval: {required: true, prompt: 'Ship it, {{who}}?'%s}"
 
 def test_an_approved_gate_opens_and_its_message_is_passed_on() -> None:
     world = FakeWorld()
-    world.approver.decisions = [Decision(True, "go ahead")]
+    world.approver.decisions = [Decision(True, "go ahead", by="Ann")]
     result = world.run(TWO % GATE % "")
     assert world.approver.asked == [("build", "Ship it, Ann?")]
     assert statuses(result) == {"a": "completed", "a2": "completed", "b": "completed"}
     assert world.shell.requests[-1].script.variables == {"RECIPE_VAR__approval_message": "go ahead"}
-    assert world.journal.of(GateDecided) == [GateDecided("build", True, "go ahead", "build")]
+    now = world.clock.wall()
+    assert world.journal.of(GateDecided) == [GateDecided("build", True, "go ahead", "build", "Ann", now)]
 
 
 def test_a_denied_gate_ends_the_run_for_good() -> None:
@@ -128,3 +129,11 @@ def test_a_gate_inside_a_sub_recipe_ends_the_whole_run() -> None:
         "name: p\nsteps:\n  - {id: x, recipe: child, continue_on_error: true}\n  - {id: y, command: z}\n"
     )
     assert (result.ending, result.never_reached) == ("denied", ("y",))
+
+
+def test_a_name_without_a_value_in_the_question_of_a_gate_is_told() -> None:
+    world = FakeWorld()
+    result = world.run(
+        "name: r\nstages:\n  - {name: s, steps: [{id: a, command: x}], approval: {prompt: 'Go {{nope}}?'}}\n"
+    )
+    assert "s: undefined in approval: nope; it renders empty" in result.warnings

@@ -231,3 +231,18 @@ def test_inputs_are_checked_before_the_first_step() -> None:
     assert "'p' path '/nowhere' does not exist" in error
     assert "'g' path '/here' is not a git repository" in error
     assert "--set a=… --set p=… --set g=…" in error
+
+
+OUTPUT = "name: r\nsteps: [{id: a, command: x}]\noutput: 'so {{nope}}'\n"
+
+
+def test_a_name_without_a_value_in_the_output_of_a_recipe_is_told() -> None:
+    result = FakeWorld().run(OUTPUT)
+    assert (result.success, result.summary) == (True, "so ")
+    assert result.warnings == ("undefined in output: nope; it renders empty",)
+
+
+def test_with_strict_variables_an_output_that_lacks_a_value_fails_the_run() -> None:
+    result = FakeWorld().run(OUTPUT, strict_vars=True)
+    assert not result.success
+    assert result.error == "undefined in output: nope (strict variables)"

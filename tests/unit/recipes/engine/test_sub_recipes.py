@@ -218,3 +218,11 @@ def test_a_caller_of_the_other_dialect_gets_the_isolated_value_all_the_same() ->
     world = FakeWorld({"say": "it"}, recipes={"child": child})
     result = world.run("name: r\ndialect: amplifier\nsteps: [{id: a, recipe: child}]")
     assert result.context["a"] == {"inner": "it"}
+
+
+def test_a_name_without_a_value_in_the_output_of_a_sub_recipe_is_told() -> None:
+    child = "name: child\nsteps: [{id: c, command: y}]\noutput: '{{nope}}!'\n"
+    world = FakeWorld(recipes={"child": child})
+    result = world.run("name: r\nsteps: [{id: a, recipe: child}]\n")
+    assert result.step_results[0].output == "!"
+    assert result.warnings == ("a: undefined in the output of 'child': nope; it renders empty",)

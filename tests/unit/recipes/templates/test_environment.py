@@ -55,7 +55,7 @@ def test_every_value_has_a_variable_and_every_scalar_an_alias() -> None:
         "DRY_RUN": "true",
         "RECIPE_VAR_nothing": "",
         "NOTHING": "",
-        "RECIPE_VAR_obj": '{"my-k":{"n":1},"status":"ok"}',
+        "RECIPE_VAR_obj": '{"status":"ok","my-k":{"n":1}}',
         "RECIPE_VAR_obj__status": "ok",
         "RECIPE_VAR_obj__my_k": '{"n":1}',
         "RECIPE_VAR_obj__my_k__n": "1",

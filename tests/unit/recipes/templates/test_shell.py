@@ -380,10 +380,32 @@ def test_quoting_that_never_closes_is_named_with_its_line(template: str, constru
     assert [(hazard.kind, hazard.line) for hazard in hazards(template)] == [("unclosed", line)]
 
 
-@pytest.mark.parametrize("template", ["echo 'abc", "cat <<EOF", "$((", "`", "{{}} ${{ x }} '", "\0", ""])
+@pytest.mark.parametrize("template", ["echo 'abc", "cat <<EOF", "$((", "`", "{{}} ${{ | }} '", "\0", ""])
 def test_a_script_without_placeholders_passes_through_unchanged(template: str) -> None:
     assert source(template, x="v") == template
     assert hazards(template) == ()
+
+
+@pytest.mark.parametrize(
+    ("template", "bad"),
+    [
+        ("echo ${{ x }}", True),
+        ('echo "${{x}}"', True),
+        ("cat <<E\n${{x}}\nE", True),
+        ("echo '${{x}}'", False),
+        ("cat <<'E'\n${{x}}\nE", False),
+        ("# ${{x}}", False),
+        (r'echo "\${{x}}"', False),
+    ],
+)
+def test_a_placeholder_after_a_dollar_sign_stays_and_is_told(template: str, bad: bool) -> None:
+    script = render_shell(template, {"x": "v"}, token=lambda: "t")
+    assert script.source == template
+    assert [warning.partition(":")[0] for warning in script.warnings] == [
+        "${{x}} stays as it is, although there is a variable x"
+    ]
+    (hazard,) = hazards(template)
+    assert (hazard.kind, bool(hazard.detail)) == ("literal", bad)
 
 
 @pytest.mark.parametrize(
@@ -454,6 +476,50 @@ def test_a_bare_placeholder_as_command_is_pointed_out(template: str, expected: l
         ("BASH_ENV={{x}} run", "bash"),
         ("export PS4={{x}}", "bash"),
         ("env PS4={{x}} bash -x script", "bash"),
+        ("timeout 5 ssh host {{x}}", "bash"),
+        ("sshpass -p a ssh host {{x}}", "bash"),
+        ("echo {{x}} | timeout 5 ssh host", "bash"),
+        ("ssh -o ProxyCommand={{x}} host", "bash"),
+        ("sudo watch {{x}}", "bash"),
+        ("ls | entr -s {{x}}", "bash"),
+        ("entr sh -c {{x}}", "bash"),
+        ("hyperfine {{x}}", "bash"),
+        ("git rebase --exec {{x}} main", "bash"),
+        ("git rebase -x {{x}} main", "bash"),
+        ("git submodule foreach {{x}}", "bash"),
+        ('git -c alias.go="!{{x}}" go', "bash"),
+        ("git -c core.sshCommand={{x}} fetch", "bash"),
+        ("git bisect run sh -c {{x}}", "bash"),
+        ("git clone --upload-pack={{x}} url", "bash"),
+        ("make VERSION={{x}} all", "bash"),
+        ("tar cf a.tar --checkpoint-action=exec={{x}} b", "bash"),
+        ('rsync -ae "ssh {{x}}" a b', "bash"),
+        ("tmux send-keys {{x}} Enter", "bash"),
+        ("vagrant ssh -c {{x}}", "bash"),
+        ("adb shell {{x}}", "bash"),
+        ("busybox sh -c {{x}}", "bash"),
+        ("docker-compose exec web bash -lc {{x}}", "bash"),
+        ("uv run bash -c {{x}}", "bash"),
+        ("uv run python -c {{x}}", "python"),
+        ("aws-vault exec me -- sh -c {{x}}", "bash"),
+        ('"$SHELL" -c {{x}}', "bash"),
+        ("${SHELL} -c {{x}}", "bash"),
+        ("$PYTHON -c {{x}}", "python"),
+        ("$AMPLIFIER_PYTHON -c {{x}}", "python"),
+        ("fish -c {{x}}", "bash"),
+        ("pwsh -Command {{x}}", "bash"),
+        ("nodejs -e {{x}}", "node"),
+        ("deno eval {{x}}", "node"),
+        ("node --eval={{x}}", "node"),
+        ("php -r {{x}}", "php"),
+        ("lua -e {{x}}", "lua"),
+        ("Rscript -e {{x}}", "R"),
+        ("sed -e{{x}} f", "sed"),
+        ("sed --expression={{x}} f", "sed"),
+        ("perl -ne{{x}} f", "perl"),
+        ("echo {{x}} | sudo crontab -", "bash"),
+        ("GIT_SSH_COMMAND={{x}} git fetch", "bash"),
+        ('EDITOR="{{x}}" git commit', "bash"),
     ],
 )
 def test_values_that_become_source_code_are_pointed_out(template: str, language: str) -> None:
@@ -482,6 +548,22 @@ def test_values_that_become_source_code_are_pointed_out(template: str, language:
         "echo {{x}} | xargs rm",
         "echo {{x}} | ssh host cat",
         "echo {{x}}; echo ls | bash",
+        "git commit -m {{x}}",
+        "git clean -x {{x}}",
+        "git log --author={{x}}",
+        "git -c user.name={{x}} commit",
+        "make -C {{x}} all",
+        "./run.sh --name={{x}}",
+        "apt-get install python3 -y {{x}}",
+        "npx playwright test -c {{x}}",
+        "npm run build -- -c {{x}}",
+        "tar czf {{x}} dir",
+        "rsync -a --exclude={{x}} a b",
+        "uv run python tool.py -c {{x}}",
+        "deno run tool.ts {{x}}",
+        "timeout 5 ssh {{x}} uptime",
+        "grep sh -e {{x}}",
+        "tmux kill-session -t {{x}}",
     ],
 )
 def test_data_for_the_same_programs_is_not_source_code(template: str) -> None:
@@ -603,6 +685,13 @@ EVALUATED_LATER = [
     "read n <<< {{x}}; echo ${v:n}",
     "while read -r n; do (( n )); done <<E\n{{x}}\nE",
     "f() { (( $1 > 2 )); }; f {{x}}",
+    'n={{x}}; f() { (( $1 > 2 )); }; f "$n"',
+    "n={{x}}; declare -i m=n",
+    "n={{x}}; declare -i m; m=n+1",
+    "n={{x}}; k=$n; declare -A m; declare m[$k]=1",
+    'n={{x}}; read -r m <<< "$n"; (( m ))',
+    "n={{x}}; while read -r m; do (( m )); done <<E\n$n\nE",
+    "n={{x}}; mapfile -t m <<< $n; (( m ))",
     "f() { local n=$2; [[ $n -eq 1 ]]; }; f a {{x}}",
     "set -- {{x}}; (( $1 ))",
     "f() { for n; do (( n )); done; }; f {{x}}",
@@ -643,6 +732,9 @@ def test_a_value_that_reaches_an_evaluation_through_a_variable_must_not_expand(t
         "pattern={{x}}; count=$(grep -c $pattern f); (( count > 0 ))",
         "declare -A m; m[k]={{x}}; echo ${m[$k]} ${!m[@]}",
         "f() { echo $1; }; f {{x}}; (( 1 ))",
+        'n={{x}}; read -r m <<< "$n"; (( k ))',
+        "n={{x}}; declare -i m=k",
+        "n={{x}}; read -r m <<< $k; (( m ))",
         "f() { for i in 1 2; do (( i )); done; }; f {{x}}",
         "items=({{x}}); for (( i = 0; i < ${#items[@]}; i++ )); do echo ${items[i]}; done",
     ],

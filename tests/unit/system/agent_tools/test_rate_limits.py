@@ -140,6 +140,7 @@ def test_a_wait_that_was_asked_for_counts_up_to_the_longest() -> None:
         ({"MAX_RETRIES": "1000"}, Patience(retries=100)),
         ({"MAX_RETRIES": "many", "BASE_DELAY_SECS": "-1", "MAX_DELAY_SECS": "٣"}, Patience()),
         ({"BASE_DELAY_SECS": "900"}, Patience(base=900, longest=900)),
+        ({"BASE_DELAY_SECS": "500ms", "MAX_DELAY_SECS": "2m"}, Patience(base=0.5, longest=120)),
         ({"FALLBACK_AUTO_MODEL": "1"}, Patience(last_model="auto")),
         ({"FALLBACK_AUTO_MODEL": ""}, Patience()),
     ],

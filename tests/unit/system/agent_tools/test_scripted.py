@@ -49,7 +49,7 @@ async def test_the_first_answer_that_fits_is_given(tmp_path: Path) -> None:
 @pytest.mark.asyncio
 async def test_an_answer_may_be_for_one_agent_and_for_so_many_times(tmp_path: Path) -> None:
     agent = script(tmp_path)
-    assert await answer(agent, "look", "foundation:reviewer") == '{"score":1,"verdict":"approve"}'
+    assert await answer(agent, "look", "foundation:reviewer") == '{"verdict":"approve","score":1}'
     assert await answer(agent, "look again", "foundation:reviewer") == "twice"
     assert await answer(agent, "look", "foundation:reviewer") == "done"
     assert await answer(agent, "look again", "foundation:builder") == "done"

@@ -7,6 +7,7 @@ from amplihack.recipes.events import (
     Event,
     GateDecided,
     GateReached,
+    IterationFinished,
     IterationStarted,
     LinesPrinted,
     OutputStored,
@@ -74,6 +75,20 @@ def finished(
     return StepFinished(result, recipe, identity.count("/"))
 
 
+def round_over(loop: str, index: int, *, error: str = "") -> IterationFinished:
+    """A round of a loop that took half a second; one with an error has failed."""
+    return IterationFinished(
+        StepResult(
+            step_id=f"{loop}[{index}]",
+            identity=f"{loop}[{index}]",
+            kind="bash",
+            status="failed" if error else "completed",
+            error=error,
+            duration=0.5,
+        )
+    )
+
+
 def ended(*events: Event, success: bool = False, error: str = "") -> RunFinished:
     results = tuple(each.result for each in events if isinstance(each, StepFinished) and each.depth == 0)
     return RunFinished(
@@ -126,7 +141,7 @@ STEPS: tuple[Event, ...] = (
     LinesPrinted("each[0]", "stdout", ("round one",)),
     finished("each"),
     GateReached("ship", "Ship it?\nReally?"),
-    GateDecided("ship", True, "go"),
+    GateDecided("ship", True, "go", by="me", at=12.5),
     started("skipped-step", number=5, of=6),
     finished("skipped-step", "skipped", skip_reason="condition: x == 1", duration=0.0),
     started("bad-step", number=6, of=6),

@@ -17,6 +17,7 @@ from amplihack.recipes.events import (
     GateReached,
     LinesPrinted,
     OutputStored,
+    Recorded,
     Retrying,
     RunFinished,
     RunStarted,
@@ -69,24 +70,49 @@ class FullDisk(Ear):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-class Memory:
+class Remembering:
     def __init__(self) -> None:
-        self.heard: list[Event] = []
+        self.kept: list[tuple[Recorded, str]] = []
+        self.printed: list[LinesPrinted] = []
+        self.processes: list[tuple[str, int]] = []
+        self.closed = 0
 
-    def record(self, event: Event) -> None:
-        self.heard.append(event)
+    def process(self, identity: str, pid: int) -> None:
+        self.processes.append((identity, pid))
 
-    def history(self) -> list[Event]:
+    def keep(self, event: Recorded, *, withheld: str = "") -> None:
+        self.kept.append((event, withheld))
+
+    def lines(self, event: LinesPrinted) -> None:
+        self.printed.append(event)
+
+    def history(self) -> list[Recorded]:
         return [started("a")]
 
+    def close(self) -> None:
+        self.closed += 1
 
-def test_listeners_hear_masked_events_and_the_memory_hears_the_truth() -> None:
-    ear, memory = Ear(), Memory()
+
+def test_the_memory_gets_masked_events_and_hears_what_a_secret_kept_out() -> None:
+    ear, memory = Ear(), Remembering()
     journal = FanOut([ear], Redactor(["k"], values={"k": "hunter2"}), report=print, memory=memory)
     journal.record(LINE)
-    assert ear.heard == [LinesPrinted("a", "stdout", ("the key is ***",))]
-    assert memory.heard == [LINE]
+    journal.record(OutputStored("a", {"x": "hunter2"}))
+    journal.record(OutputStored("b", {"x": "plain"}))
+    assert ear.heard[0] == LinesPrinted("a", "stdout", ("the key is ***",))
+    assert memory.printed == [LINE]  # whoever keeps lines masks them, if it keeps them at all
+    assert memory.kept == [(OutputStored("a", {"x": "***"}), "a"), (OutputStored("b", {"x": "plain"}), "")]
     assert journal.history() == [started("a")]
+    journal.close()
+    journal.close()
+    assert memory.closed == 1
+
+
+def test_processes_are_noted_in_the_memory_alone() -> None:
+    ear, memory = Ear(), Remembering()
+    journal = FanOut([ear], Redactor(), report=print, memory=memory)
+    journal.process_started("a", 7)
+    assert (ear.heard, memory.processes) == ([], [("a", 7)])
 
 
 def test_only_those_who_want_lines_hear_them() -> None:
@@ -259,3 +285,19 @@ def test_no_listener_ever_writes_a_secret(
     written = [plain.getvalue(), screen.getvalue(), events.getvalue().decode()]
     written += [path.read_text("utf-8") for path in directory.iterdir()]
     assert not [each for each in written if secret in each or secret.strip() in each]
+
+
+def test_what_nobody_hears_is_not_masked_but_its_secrets_are_learnt() -> None:
+    class Ends(Ear):
+        def wants(self, kind: type[Event]) -> bool:
+            return kind is RunFinished
+
+    ear = Ends()
+    journal = FanOut([ear], Redactor(["key"]), report=print)
+    journal.record(OutputStored("make", {"key": "hunter2"}))
+    journal.record(
+        RunFinished(RunResult(run_id="r", recipe_name="n", ending="failed", error="it was hunter2"))
+    )
+    assert [type(event) for event in ear.heard] == [RunFinished]
+    assert "hunter2" not in str(journal.result())
+    assert "it was" in journal.result().error

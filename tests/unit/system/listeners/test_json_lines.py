@@ -61,7 +61,14 @@ EXPECTED: dict[str, dict[str, Any]] = {
     "warned": {"identity": "ask", "message": "the answer was not JSON"},
     "iteration_started": {"identity": "each", "index": 0, "of": 2},
     "gate_reached": {"stage": "ship", "prompt": "Ship it?\nReally?", "identity": "", "due": None},
-    "gate_decided": {"stage": "ship", "approved": True, "message": "go", "identity": ""},
+    "gate_decided": {
+        "stage": "ship",
+        "approved": True,
+        "message": "go",
+        "identity": "",
+        "by": "me",
+        "at": 12.5,
+    },
     "run_finished": {
         "recipe": "build", "status": "failed", "success": False, "duration": 3.5, "summary": "",
         "error": "it failed", "warnings": [],

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from rich.console import Console
-from tests.unit.system.listeners.script import SCRIPT, Clock, finished, play, started
+from tests.unit.system.listeners.script import SCRIPT, Clock, finished, play, round_over, started
 
-from amplihack.recipes.events import Event, LinesPrinted, RunStarted
+from amplihack.recipes.events import Event, IterationStarted, LinesPrinted, RunStarted
 from amplihack.system.listeners.live import LiveProgress, terminal
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  # the cursor
@@ -53,6 +53,14 @@ def test_what_runs_is_shown_as_a_tree_with_its_time_and_its_last_line(screen: Sc
     ]
 
 
+def test_a_loop_shows_its_items_and_how_many_are_done(screen: Screen) -> None:
+    screen.hear(RunStarted("r", "build", "1", 1), started("each", title="Lint all"))
+    screen.hear(IterationStarted("each", 0, 3, {"item": "a"}), IterationStarted("each", 1, 3, {"item": "b"}))
+    assert screen.rows()[1] == "  ⠋ each · Lint all  0s  round 1 of 3 — a, round 2 of 3 — b (0 of 3 done)"
+    screen.hear(round_over("each", 0), LinesPrinted("each[1]", "stdout", ("half",)))
+    assert screen.rows()[1] == "  ⠋ each · Lint all  0s  round 2 of 3 — b (1 of 3 done)  half"
+
+
 def test_a_narrow_terminal_cuts_lines_and_a_low_one_counts_the_rest(screen: Screen) -> None:
     screen.hear(*BEGIN, *(started(f"deploy/part-{number}") for number in range(9)))
     rows = screen.rows(height=4, width=12)
@@ -65,7 +73,7 @@ def test_finished_steps_become_lasting_lines_in_their_order() -> None:
     shown = screen.file.getvalue()
     lasting = [
         "✓ hello (0.2s)",
-        "⚠ ask (12.0s)",
+        "⚠ ask · Ask the expert (12.0s)",
         "✗ check",
         "✓ deploy",
         "⊘ skipped-step",

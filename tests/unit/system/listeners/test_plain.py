@@ -1,19 +1,20 @@
 import io
 
 import pytest
-from tests.unit.system.listeners.script import Clock, ended, finished, play, started
+from tests.unit.system.listeners.script import Clock, ended, finished, play, round_over, started
 
-from amplihack.recipes.events import LinesPrinted, Warned
+from amplihack.recipes.events import IterationStarted, LinesPrinted, Retrying, Warned
+from amplihack.records import replace
 from amplihack.system.listeners.plain import PlainProgress
 from amplihack.system.listeners.wording import clean
 
 QUIET = """\
 ▶ hello (1 of 6)
   ✓ hello (0.2s)
-▶ ask [agent — may take several minutes] (2 of 6): Ask the expert
+▶ ask · Ask the expert [agent — may take several minutes] (2 of 6)
   ↺ ask: attempt 2 of 3 in 60s — rate limited
   ⚠ ask: the answer was not JSON
-  ⚠ ask (12.0s) — no JSON
+  ⚠ ask · Ask the expert (12.0s) — no JSON
 ▶ deploy [sub-recipe] (3 of 6)
   » recipe roll/out, 2 steps
   ▶ upload (1 of 2)
@@ -69,21 +70,131 @@ def test_no_line_can_drive_the_terminal(raw: str, shown: str) -> None:
     assert clean(raw) == shown
 
 
-def test_a_step_that_is_silent_for_long_is_mentioned_now_and_then() -> None:
+def heartbeats(progress: PlainProgress, stream: io.StringIO, clock: Clock, seconds: int) -> list[str]:
+    """Let time pass, and return the new lines that tell of steps at work."""
+    before = len(stream.getvalue())
+    for _ in range(seconds // 5):
+        clock.now += 5
+        progress.tick()
+    return [line for line in stream.getvalue()[before:].splitlines() if "…" in line]
+
+
+def test_a_step_that_takes_long_is_mentioned_every_half_minute_with_its_last_line() -> None:
     stream, clock = io.StringIO(), Clock()
     progress = PlainProgress(stream, clock=clock)
     progress.hear(started("outer", "recipe"))
-    progress.hear(started("outer/slow"))
-    for _ in range(14):  # seventy seconds
-        clock.now += 5
-        progress.tick()
-    progress.hear(LinesPrinted("outer/slow", "stdout", ("alive",)))
-    clock.now += 29
-    progress.tick()
-    assert [line for line in stream.getvalue().splitlines() if "…" in line] == [
-        "    … slow: working (30s)",
-        "    … slow: working (60s)",
+    progress.hear(started("outer/slow", title="Build it"))
+    assert heartbeats(progress, stream, clock, 70) == [
+        "    … slow · Build it: working (30s)",
+        "    … slow · Build it: working (60s)",
     ]
+    progress.hear(LinesPrinted("outer/slow", "stdout", ("one", "\x1b[1mtwo\x1b[0m", "  ")))
+    assert heartbeats(progress, stream, clock, 25) == ["    … slow · Build it: working (90s) — two"]
+
+
+def test_a_step_whose_lines_are_shown_is_mentioned_only_when_it_is_silent() -> None:
+    stream, clock = io.StringIO(), Clock()
+    progress = PlainProgress(stream, clock=clock, verbose=True)
+    progress.hear(started("slow"))
+    clock.now += 20
+    progress.hear(LinesPrinted("slow", "stdout", ("alive",)))
+    assert heartbeats(progress, stream, clock, 25) == []
+    assert heartbeats(progress, stream, clock, 5) == ["  … slow: working (50s) — alive"]
+
+
+def test_a_step_that_waits_for_another_attempt_says_so() -> None:
+    stream, clock = io.StringIO(), Clock()
+    progress = PlainProgress(stream, clock=clock)
+    progress.hear(started("ask", "agent"))
+    progress.hear(Retrying("ask", 2, 3, 60.0, "rate limited"))
+    assert heartbeats(progress, stream, clock, 90) == [
+        "  … ask: waits for attempt 2 of 3 (30s)",
+        "  … ask: working (60s)",
+        "  … ask: working (90s)",
+    ]
+
+
+LOOP = """\
+▶ each (1 of 1)
+  ↻ each: round 1 of 3 — a�b c
+  ↻ each: round 2 of 3 — {"name":"x"} (1 of 3 done)
+  ↻ each: round 3 of 3 (2 of 3 done)
+  ✗ each (0.2s) — round 3: exit 1: why
+"""
+
+
+def test_a_loop_says_which_item_it_is_at_and_how_many_are_done() -> None:
+    stream, clock = io.StringIO(), Clock()
+    progress = PlainProgress(stream, clock=clock)
+    progress.hear(started("each"))
+    progress.hear(IterationStarted("each", 0, 3, {"item": "a\x07b\nc"}))
+    progress.hear(round_over("each", 0))
+    progress.hear(IterationStarted("each", 1, 3, {"item": {"name": "x"}}))
+    progress.hear(round_over("each", 1))
+    progress.hear(IterationStarted("each", 2, 3, {"item": None}))
+    broken = round_over("each", 2, error="bash step failed: Command failed (exit 1): what\nwhy")
+    progress.hear(broken)
+    failure = finished("each", "failed", error=f"Step 'each' failed: round 3: {broken.result.error}")
+    progress.hear(replace(failure, result=replace(failure.result, children=(broken.result,))))
+    assert stream.getvalue() == LOOP
+
+
+def test_a_loop_that_goes_on_after_a_crash_counts_the_rounds_of_before() -> None:
+    stream = io.StringIO()
+    progress = PlainProgress(stream, clock=Clock())
+    progress.hear(started("each"))
+    progress.hear(IterationStarted("each", 3, 5, {"item": "d"}))
+    assert stream.getvalue().splitlines()[-1] == "  ↻ each: round 4 of 5 — d (3 of 5 done)"
+
+
+AT_ONCE = """\
+▶ each (1 of 1)
+  ↻ each: round 1 of 3 — a
+  ↻ each: round 2 of 3 — b
+  ✓ each: round 2 of 3 — b (0.5s) (1 of 3 done)
+  ↻ each: round 3 of 3 — c (1 of 3 done)
+  … each: working (30s), round 1 of 3 — a, round 3 of 3 — c (1 of 3 done)
+  ✗ each: round 3 of 3 — c (0.5s) — exit 2: no (2 of 3 done)
+  ✓ each: round 1 of 3 — a (0.5s) (3 of 3 done)
+"""
+
+
+def test_rounds_that_run_at_the_same_time_are_told_when_they_end() -> None:
+    stream, clock = io.StringIO(), Clock()
+    progress = PlainProgress(stream, clock=clock)
+    progress.hear(started("each"))
+    progress.hear(IterationStarted("each", 0, 3, {"item": "a"}))
+    progress.hear(IterationStarted("each", 1, 3, {"item": "b"}))
+    progress.hear(round_over("each", 1))
+    progress.hear(IterationStarted("each", 2, 3, {"item": "c"}))
+    heartbeats(progress, stream, clock, 30)
+    progress.hear(round_over("each", 2, error="bash step failed: Command failed (exit 2): no"))
+    progress.hear(round_over("each", 0))
+    assert stream.getvalue() == AT_ONCE
+
+
+def test_a_step_in_the_body_of_a_loop_is_mentioned_with_its_round() -> None:
+    stream, clock = io.StringIO(), Clock()
+    progress = PlainProgress(stream, clock=clock)
+    progress.hear(started("each", "group"))
+    progress.hear(IterationStarted("each", 0, 2, {"f": "x.py"}))
+    progress.hear(started("each[0]/lint"))
+    assert heartbeats(progress, stream, clock, 30) == [
+        "    … lint: working (30s), each round 1 of 2 — x.py (0 of 2 done)"
+    ]
+
+
+def test_a_step_that_ran_out_of_time_says_what_it_printed_last() -> None:
+    stream = io.StringIO()
+    progress = PlainProgress(stream, clock=Clock())
+    progress.hear(started("slow"))
+    progress.hear(LinesPrinted("slow", "stderr", ("waiting for the lock",)))
+    progress.hear(
+        finished("slow", "failed", error="Step 'slow' failed: bash step failed: timed out after 9s")
+    )
+    assert stream.getvalue().splitlines()[-1] == (
+        "  ✗ slow (0.2s) — timed out after 9s; it printed last: waiting for the lock"
+    )
 
 
 def test_a_warning_about_the_whole_run_stands_at_the_margin() -> None:

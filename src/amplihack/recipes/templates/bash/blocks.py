@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from enum import Enum, auto
-from typing import NamedTuple
+from collections import defaultdict
+from functools import partial
+from typing import ClassVar
 
 from amplihack.recipes.templates.bash.cursor import Script
 from amplihack.recipes.templates.bash.places import SimpleCommand
 from amplihack.records import Record, field
 
 
-class Expects(Enum):
+class Expects(Record, eq=False):  # like the choices in `places`
     """What the next word of a list is."""
 
-    COMMAND = auto()
-    ARGUMENT = auto()
-    VARIABLE = auto()  # behind `for` and `select`
-    IN = auto()  # behind the variable of `for`
-    CASE_WORD = auto()
-    CASE_IN = auto()
-    FUNCTION = auto()
+    words: str
+
+    COMMAND: ClassVar[Expects]
+    ARGUMENT: ClassVar[Expects]
+    VARIABLE: ClassVar[Expects]
+    IN: ClassVar[Expects]
+    CASE_WORD: ClassVar[Expects]
+    CASE_IN: ClassVar[Expects]
+    FUNCTION: ClassVar[Expects]
 
 
-class Block(NamedTuple):
+Expects.COMMAND = Expects("a command")
+Expects.ARGUMENT = Expects("an argument")
+Expects.VARIABLE = Expects("the variable of `for` or `select`")
+Expects.IN = Expects("`in` behind that variable")
+Expects.CASE_WORD = Expects("the word of `case`")
+Expects.CASE_IN = Expects("`in` behind that word")
+Expects.FUNCTION = Expects("the name of a function")
+
+
+class Block(Record, frozen=False, eq=False):
     """A part of a compound command, and the state of the list when it began."""
 
     kind: str  # "(", "pattern", "case", "{", or the reserved word that begins it
@@ -40,7 +51,7 @@ class CommandList(Record, frozen=False, eq=False, repr=False):
     element: int  # the number of marks where this element of a pipeline began
     pipeline: int  # the number of marks where the whole pipeline began
     open: list[Block] = field(default_factory=list)  # innermost last
-    kinds: Counter[str] = field(default_factory=Counter)  # how many blocks of each kind are open
+    kinds: dict[str, int] = field(default_factory=partial(defaultdict, int))  # open blocks of each kind
     expects: Expects = Expects.COMMAND
     command: SimpleCommand = field(default_factory=SimpleCommand)
     before: str = ""  # `&&`, `||` or `|` in front of the command

@@ -21,7 +21,7 @@ from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, identifiers, 
 from amplihack.records import Record, field
 
 DECLARES = frozenset({"declare", "typeset", "local", "readonly", "export"})
-_BUILTINS = DECLARES | {
+BUILTINS = DECLARES | {
     "builtin",
     "command",
     "let",
@@ -32,7 +32,7 @@ _BUILTINS = DECLARES | {
     "printf",
     "wait",
 }
-_BUILTINS |= {"getopts", "set", "test", "[", "eval", "source", "."}
+BUILTINS |= {"getopts", "set", "test", "[", "eval", "source", "."}
 _NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _BRACES = pattern(r"([A-Za-z0-9_]*)\{([A-Za-z0-9_,]+)\}([A-Za-z0-9_]*)")
 _MAY_BE_OPERATOR = pattern(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)
@@ -44,8 +44,8 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
 
     `certain` means that nothing can keep the command from running in this shell.
     """
-    if (first := command.words[0].plain) not in _BUILTINS:
-        if command.marked:
+    if (first := command.words[0].plain) not in BUILTINS:
+        if command.marked or any("$" in word.text for word in command.words):
             script.flow.calls.append((first, command.words))
         return
     words = without_prefix(command.words)
@@ -126,9 +126,10 @@ def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> Non
 
 def _settle_names(word: Word, script: Script) -> None:
     """Refuse values in the declared name, and accept only numbers in its subscript."""
-    if not word.assigns:
-        before, _, value = word.text.partition("=")
+    before, _, value = word.text.partition("=")
+    if not word.is_list:  # also the subscript of an associative array: bash expands it twice here
         script.flow.evaluated.update(references(before))
+    if not word.assigns:
         names = before.count("\0") + before.count("\1")
         refuse(word.marks[:names], Refusal.NAME)
         if name := _NAME.match(word.plain):

@@ -48,8 +48,7 @@ def commands(c: Cursor, closer: str, opened: int) -> None:
     # What a substitution declares is gone at its end.
     script.variables.enter()
     with c.deeper():
-        while _step(c, state):
-            pass
+        _steps(c, state)
     _end_command(c, state, "")
     while state.open:
         close_block(c.script, state)
@@ -62,28 +61,28 @@ def commands(c: Cursor, closer: str, opened: int) -> None:
     script.frame, c.waiting, c.closer = outer
 
 
-def _step(c: Cursor, state: CommandList) -> bool:
-    """Read one token. Return False after the closing parenthesis and at the end."""
-    if c.pos >= c.end:
-        return False
-    char = c.text[c.pos]
-    if char in " \t\\" and c.skip(BLANKS):
-        return True
-    if char == "\n":
-        _newline(c, state)
-    elif char == "#":
-        comment(c)
-    elif char == "(":
-        _open_parenthesis(c, state)
-    elif char == ")":
-        return _close_parenthesis(c, state)
-    elif char in "<>&" and c.ahead(2) not in ("<(", ">(") and redirection(c, state):
-        pass
-    elif char in ";&|":
-        _separator(c, state)
-    else:
-        _next_word(c, state)
-    return True
+def _steps(c: Cursor, state: CommandList) -> None:
+    """Read one token after another, until the closing parenthesis or the end."""
+    text = c.text
+    while c.pos < c.end:
+        char = text[c.pos]
+        if char in " \t\\" and c.skip(BLANKS):
+            continue
+        if char == "\n":
+            _newline(c, state)
+        elif char == "#":
+            comment(c)
+        elif char == "(":
+            _open_parenthesis(c, state)
+        elif char == ")":
+            if not _close_parenthesis(c, state):
+                return
+        elif char in "<>&" and c.ahead(2) not in ("<(", ">(") and redirection(c, state):
+            pass
+        elif char in ";&|":
+            _separator(c, state)
+        else:
+            _next_word(c, state)
 
 
 def _end_command(c: Cursor, state: CommandList, following: str) -> None:

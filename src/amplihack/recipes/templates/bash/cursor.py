@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
-from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Span, Word
+from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Word
 from amplihack.recipes.templates.bash.value_flow import ValueFlow
 from amplihack.recipes.templates.bash.variable_attributes import Variables
 from amplihack.records import Record, field
@@ -121,7 +120,7 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         """Record the placeholder at this position and move past it."""
         found = self.placeholders[self.pos]
         length = found.end - found.start
-        span = Span(
+        span = (
             self.origin[self.pos - 1 if escaped else self.pos],
             self.origin[self.pos + length - 1] + 1,
             self.pos,
@@ -147,7 +146,7 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         places = [mark for mark in self.script.marks[first:] if isinstance(mark, Place)]
         places = [place for place in places if place.quoting is not Quoting.COMMENT]
         if places:
-            span = Span(self.origin[inside[0]], self.origin[inside[1]], opened, self.pos - opened)
+            span = (self.origin[inside[0]], self.origin[inside[1]], opened, self.pos - opened)
             self.script.marks.append(Output(places, span, self.script.frame, quoting, self.backticks))
 
     def count(self) -> int:
@@ -189,8 +188,8 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         line = self.line(self.pos)
         return TemplateError(f"{what} on line {line}: its placeholders cannot be placed", line=line, fix=fix)
 
-    @contextmanager
-    def deeper(self) -> Iterator[None]:
+    def deeper(self) -> Cursor:
+        """Enter a quote or a substitution: `with c.deeper():` until its end."""
         self.script.depth += 1
         if self.script.depth > DEEPEST:
             line = self.line(self.pos)
@@ -199,12 +198,19 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
                 line=line,
                 fix="put the inner results into variables first",
             )
-        yield
+        return self
+
+    # Written out: a generator for it would take longer than reading most quotes.
+
+    def __enter__(self) -> None:
+        """Do nothing: `deeper` has."""
+
+    def __exit__(self, *_: object) -> None:
         self.script.depth -= 1
 
 
 _STOPS = {
-    (wanted, escapes): re.compile(rf"[{{{wanted}{chr(92) * 2 if escapes else ''}]")
+    (wanted, escapes): pattern(rf"[{{{wanted}{chr(92) * 2 if escapes else ''}]")
     for wanted in "'`"
     for escapes in (False, True)
 }

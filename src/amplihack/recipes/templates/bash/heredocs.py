@@ -9,6 +9,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor, Waiting
 from amplihack.recipes.templates.bash.expansions import heredoc_text
 from amplihack.recipes.templates.bash.places import Heredoc, Place, Quoting, Refusal, SimpleCommand, refuse
+from amplihack.recipes.templates.bash.value_flow import INPUT
 from amplihack.records import Record
 
 _PLAIN = pattern(r"""[^ \t\n;&|<>()\\'"`${]+""")
@@ -91,6 +92,7 @@ def _body(c: Cursor, waiting: Waiting) -> None:
         c.script.heredocs += 1
         heredoc_text(c)
         c.script.heredocs -= 1
+        c.script.flow.assign(INPUT, c.text[start : ending.body])
     c.pos, c.end = ending.rest, outer
     marks = c.since(first)
     if not marks:

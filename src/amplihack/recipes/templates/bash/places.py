@@ -3,66 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import Enum
-from typing import NamedTuple
+from typing import ClassVar, TypeAlias
 
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.records import Record, field
 
+# The choices here are values of plain classes: to define an `Enum` takes longer than to read a script.
 
-class Quoting(Enum):
+
+class Quoting(Record, eq=False):
     """How bash reads the text around a placeholder; it decides the form of the reference."""
 
-    BARE = "a plain word"
-    DOUBLE = "double quotes"
-    SINGLE = "single quotes"
-    ANSI = "$'...' quotes"
-    HEREDOC = "the body of a heredoc"
-    QUOTED_HEREDOC = "the body of a quoted heredoc"
-    ARITHMETIC = "arithmetic"
-    COMMENT = "a comment"
+    words: str
+
+    BARE: ClassVar[Quoting]
+    DOUBLE: ClassVar[Quoting]
+    SINGLE: ClassVar[Quoting]
+    ANSI: ClassVar[Quoting]
+    HEREDOC: ClassVar[Quoting]
+    QUOTED_HEREDOC: ClassVar[Quoting]
+    ARITHMETIC: ClassVar[Quoting]
+    COMMENT: ClassVar[Quoting]
 
 
-class Refusal(Enum):
+Quoting.BARE = Quoting("a plain word")
+Quoting.DOUBLE = Quoting("double quotes")
+Quoting.SINGLE = Quoting("single quotes")
+Quoting.ANSI = Quoting("$'...' quotes")
+Quoting.HEREDOC = Quoting("the body of a heredoc")
+Quoting.QUOTED_HEREDOC = Quoting("the body of a quoted heredoc")
+Quoting.ARITHMETIC = Quoting("arithmetic")
+Quoting.COMMENT = Quoting("a comment")
+
+
+class Refusal(Record, eq=False):
     """Why no value can be safe in a place, and what to write instead."""
 
-    NAME = (
-        "a value cannot be the name of a variable: bash would run commands hidden in it",
-        "write the name itself, or choose between fixed names with `case`",
-    )
-    FUNCTION = ("a value cannot be the name of a function", "write the name itself")
-    DELIMITER = ("a value cannot be the delimiter of a heredoc", "write any fixed word, such as EOF")
-    BACKTICKS = (
-        "a quoted heredoc inside backticks cannot hold a value: bash may read parts of it as commands",
-        "write $(...) instead of the backticks",
-    )
-    COMPOUND = (
-        "a value in parentheses that is assigned to an array in this form is read as code",
-        "write name=( ... ) without quotes around it",
-    )
-    DESCRIPTOR = (
-        "bash expands the word behind >& twice, and would run commands hidden in the value",
-        "write `> file 2>&1`, or the number of the descriptor itself",
-    )
-    CALLBACK = ("a value cannot be the callback of mapfile: bash runs it", "write the name of a function")
-    OPERATOR = (
-        "a value in front of this one can become the operator -v, and bash would run commands hidden in it",
-        "write the operator itself",
-    )
+    reason: str
+    fix: str
 
-    EVALUATED = (
-        "the value goes to a variable that the script calculates with or takes for a name, and bash would run"
-        " commands hidden in it",
-        "keep text in another variable than what is evaluated",
-    )
+    NAME: ClassVar[Refusal]
+    FUNCTION: ClassVar[Refusal]
+    DELIMITER: ClassVar[Refusal]
+    BACKTICKS: ClassVar[Refusal]
+    COMPOUND: ClassVar[Refusal]
+    DESCRIPTOR: ClassVar[Refusal]
+    CALLBACK: ClassVar[Refusal]
+    OPERATOR: ClassVar[Refusal]
+    EVALUATED: ClassVar[Refusal]
 
-    @property
-    def reason(self) -> str:
-        return self.value[0]
 
-    @property
-    def fix(self) -> str:
-        return self.value[1]
+Refusal.NAME = Refusal(
+    "a value cannot be the name of a variable: bash would run commands hidden in it",
+    "write the name itself, or choose between fixed names with `case`",
+)
+Refusal.FUNCTION = Refusal("a value cannot be the name of a function", "write the name itself")
+Refusal.DELIMITER = Refusal(
+    "a value cannot be the delimiter of a heredoc", "write any fixed word, such as EOF"
+)
+Refusal.BACKTICKS = Refusal(
+    "a quoted heredoc inside backticks cannot hold a value: bash may read parts of it as commands",
+    "write $(...) instead of the backticks",
+)
+Refusal.COMPOUND = Refusal(
+    "a value in parentheses that is assigned to an array in this form is read as code",
+    "write name=( ... ) without quotes around it",
+)
+Refusal.DESCRIPTOR = Refusal(
+    "bash expands the word behind >& twice, and would run commands hidden in the value",
+    "write `> file 2>&1`, or the number of the descriptor itself",
+)
+Refusal.CALLBACK = Refusal(
+    "a value cannot be the callback of mapfile: bash runs it", "write the name of a function"
+)
+Refusal.OPERATOR = Refusal(
+    "a value in front of this one can become the operator -v, and bash would run commands hidden in it",
+    "write the operator itself",
+)
+Refusal.EVALUATED = Refusal(
+    "the value goes to a variable that the script calculates with or takes for a name, and bash would run"
+    " commands hidden in it",
+    "keep text in another variable than what is evaluated",
+)
 
 
 class Heredoc(Record):
@@ -87,51 +109,47 @@ class Edit(Record):
     text: str
 
 
-class Span(NamedTuple):
-    """Where a mark is: from `start` to `end` in the template, at `position` in the text being read."""
-
-    start: int
-    end: int
-    position: int
-    length: int
+# Where a mark is: its start and end in the template, its position and length in the text being read.
+Span: TypeAlias = tuple[int, int, int, int]
 
 
 class Mark:
     """A piece of a word that depends on a value. The reader changes it until the whole script is read."""
 
+    numeric = False  # bash evaluates it as arithmetic, and would run commands in it
+    inert = False  # bash only compares it, as a pattern: it never becomes part of the result
+    array = ""  # the array in whose subscript it stands
+    key = False  # that array is associative, as far as the script has been read
+    variables: tuple[str, ...] = ()  # what it is assigned to
+    rebinds = False  # assigned by `for`, which makes a reference point elsewhere
+    feeds = False  # a command that reads its input can get it
+    is_input = False  # it is itself the input of a command, or a part of it
+    evaluated = False  # it goes to a variable that the script evaluates
+
     def __init__(self, span: Span, frame: int, quoting: Quoting, backticks: int) -> None:
-        self.start, self.end = span.start, span.end
-        self.position, self.length = span.position, span.length
+        self.start, self.end, self.position, self.length = span
         self.frame = frame  # the list of commands it stands in; a substitution inside a word has its own
         self.quoting = quoting
         self.backticks = backticks  # how many levels of `...` surround it
-        self.numeric = False  # bash evaluates it as arithmetic, and would run commands in it
-        self.inert = False  # bash only compares it, as a pattern: it never becomes part of the result
-        self.array = ""  # the array in whose subscript it stands
-        self.key = False  # that array is associative, as far as the script has been read
-        self.variables: tuple[str, ...] = ()  # what it is assigned to
-        self.rebinds = False  # assigned by `for`, which makes a reference point elsewhere
-        self.feeds = False  # a command that reads its input can get it
-        self.is_input = False  # it is itself the input of a command, or a part of it
-        self.evaluated = False  # it goes to a variable that the script evaluates
 
 
 class Place(Mark):
     """A placeholder and everything that the reader found out about it."""
+
+    escaped = False  # a backslash stands right before it, and `start` is that of the backslash
+    refusal: Refusal | None = None  # no value can be safe here
+    command_word = False
+    language = ""  # the value becomes source code of this language
+    heredoc: Heredoc | None = None
+    command: SimpleCommand | None = None  # the command that reads the heredoc it stands in
+    redirection: Redirection | None = None  # a `>&` whose word it is in
+    declared: Word | None = None  # the argument of a declaration that may assign an array
 
     def __init__(
         self, placeholder: Placeholder, span: Span, frame: int, quoting: Quoting, backticks: int
     ) -> None:
         super().__init__(span, frame, quoting, backticks)
         self.placeholder = placeholder
-        self.escaped = False  # a backslash stands right before it, and `start` is that of the backslash
-        self.refusal: Refusal | None = None  # no value can be safe here
-        self.command_word = False
-        self.language = ""  # the value becomes source code of this language
-        self.heredoc: Heredoc | None = None
-        self.command: SimpleCommand | None = None  # the command that reads the heredoc it stands in
-        self.redirection: Redirection | None = None  # a `>&` whose word it is in
-        self.declared: Word | None = None  # the argument of a declaration that may assign an array
 
     @property
     def places(self) -> list[Place]:
@@ -158,14 +176,17 @@ class Word(Record, frozen=False, eq=False, repr=False):
     end: int = 0
     assigns: str = ""  # the variable, where the word is `name=...` or `name[...]=...`
     is_list: bool = False  # the value is `( ... )`, in no quotes
+    _plain: str | None = None  # once somebody has asked for it
 
     @property
     def plain(self) -> str:
         """Return the text without quotes and backslashes, enough to recognise a command or an option."""
-        text = self.text
-        if "$" in text:
-            text = text.replace("$'", "").replace('$"', "")
-        return text if text.isalnum() else text.translate(_NO_QUOTES)
+        if self._plain is None:
+            text = self.text
+            if "$" in text:
+                text = text.replace("$'", "").replace('$"', "")
+            self._plain = text if text.isalnum() else text.translate(_NO_QUOTES)
+        return self._plain
 
 
 _NO_QUOTES = str.maketrans("", "", "'\"\\")

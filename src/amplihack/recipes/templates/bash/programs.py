@@ -6,56 +6,57 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import without_prefix
 from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word
+from amplihack.recipes.templates.bash.program_tables import (
+    CODE_BEHIND,
+    CODE_NAMES,
+    CODE_OPTION,
+    CODE_SETTING,
+    CODE_TAKERS,
+    EVALUATES,
+    INNER,
+    INTERPRETER,
+    LANGUAGES,
+    MAY_EXECUTE,
+    MAY_RUN_INPUT,
+    PROGRAM_FIRST,
+    PROGRAM_OPTION,
+    RUNS_INPUT,
+    SHOWS,
+    SOURCES,
+    SSH_WITH_ARGUMENT,
+    STANDARD_INPUT,
+    WORD,
+    WRAPPERS,
+)
 from amplihack.recipes.templates.bash.value_flow import ValueFlow, references
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 
-_EVALUATES = frozenset({"alias", "bind", "compgen", "complete", "eval", "fc", "trap", "watch", "parallel"})
-_SOURCES = ("source", ".")
-# Commands that run the command in their arguments: an interpreter may stand anywhere behind them.
-_WRAPPERS = frozenset(
-    """
-    builtin bwrap chroot chrt command coproc doas docker env exec find firejail flock ionice kubectl lxc
-    nerdctl nice nohup nsenter numactl parallel podman runuser script setarch setpriv setsid ssh stdbuf
-    strace su sudo systemd-run taskset time timeout tini unbuffer unshare watch xargs
-    """.split()  # noqa: SIM905 - a table of names, not code
-)
-# Options whose argument a shell reads. Patterns are compiled when a script needs them.
-_CODE_OPTION = {
-    "env": r"-[a-zA-Z0]*S|--split-string",
-    "flock": r"-c|--command",
-    "runuser": r"-[a-z]*c|--(?:session-)?command",
-    "script": r"-[a-z]*c|--command",
-    "su": r"-[a-z]*c|--(?:session-)?command",
-}
-_SSH_WITH_ARGUMENT = "BbcDEeFIiJLlmOopQRSWw"
-_INTERPRETER = pattern(
-    r"(?:^|[^A-Za-z0-9_.])(?P<name>(?:ba|da|k|z|a)?sh|python|node|perl|ruby|[gm]?awk|jq|sed)[0-9.]*\}?$"
-)
-_SHELLS = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
-_MAY_EXECUTE = _WRAPPERS | _EVALUATES | _SHELLS
-_RUNS_INPUT = frozenset({"at", "batch", "parallel"})
-_STANDARD_INPUT = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
-_PROGRAM_OPTION = {
-    "bash": r"-[a-zA-Z]*c",
-    "python": r"-[A-Za-z]*c",
-    "node": r"-[pe]|--eval|--print",
-    "perl": r"-[a-zA-Z0-9]*[eE]",
-    "ruby": r"-[a-z]*e",
-    "sed": r"-[nErsiz]*e|--expression",
-}
-_PROGRAM_FIRST = {
-    "awk": {"-v": 1, "-F": 1, "-f": 1},
-    "jq": {"--arg": 2, "--argjson": 2, "--slurpfile": 2, "--rawfile": 2, "--indent": 1, "-f": 1, "-L": 1},
-    "sed": {"-f": 1, "-l": 1},
-}
+
+def may_hold_code(text: str) -> bool:
+    """Tell whether a word of a plain script, whose quotes are removed, may be code because of other words."""
+    if INNER.search(text):
+        return True
+    return any(re.search(_code_pattern(name), text) for name in CODE_NAMES.intersection(WORD.findall(text)))
+
+
+def _code_pattern(name: str) -> str:
+    """Return a pattern for what begins a word that a command with that name takes for code."""
+    setting = f"(?:{CODE_SETTING[name]})=" if name in CODE_SETTING else None
+    parts = (CODE_OPTION.get(name), CODE_BEHIND.get(name), setting)
+    return rf"\s(?:{'|'.join(part for part in parts if part)})"
+
+
+def takes_data(name: str) -> bool:
+    """Tell whether no word and no input of a command with that name is code."""
+    last = name.rpartition("/")[2]
+    return last not in MAY_RUN_INPUT and name not in SOURCES and not INTERPRETER.search(name)
 
 
 def settle_programs(command: SimpleCommand, flow: ValueFlow) -> None:
     """Note the language of placeholders that become source code, and the variables that do."""
-    if not command.marked and command.words[0].plain.rpartition("/")[2] not in _MAY_EXECUTE:
+    if not command.marked and command.words[0].plain.rpartition("/")[2] not in MAY_EXECUTE:
         return
     words = without_prefix(command.words)
     for word in _code_words(words) if words else ():
@@ -69,7 +70,7 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> None:
                 flow.executed.update(references(word.text))
         for word in _scripts(arguments)[:1]:
             name_language((mark for mark in word.marks if _is_process(mark)), language)
-    if language := input_language(command):
+    if command.inputs and (language := input_language(command)):
         for word in command.inputs:
             direct = word.text.startswith(("<", "\1")) or not any(_is_process(mark) for mark in word.marks)
             name_language(word.marks if direct else (), language)
@@ -92,18 +93,39 @@ def _is_process(mark: Place | Output) -> bool:
 def _code_words(words: Sequence[Word]) -> Iterator[Word]:
     """Yield the words that a shell reads as a script."""
     name, arguments = words[0].plain.rpartition("/")[2], words[1:]
-    if name in _EVALUATES:
+    if name in EVALUATES:
         yield from arguments
-    elif name in _SOURCES:
+    elif name in SOURCES:
         yield from (word for word in arguments[:1] if word.plain == "\0" or any(map(_is_process, word.marks)))
     elif name == "ssh":
         yield from _ssh_command(arguments)
+    elif taker := _wrapped_taker(words):
+        yield from _code_words(taker)
     named = {word.plain.rpartition("/")[2] for word in words}
-    for wrapper, option in _CODE_OPTION.items():
-        if wrapper in named:
-            yield from _option_arguments(arguments, option)
-    if name in _WRAPPERS:
+    for each in () if named.isdisjoint(CODE_NAMES) else sorted(named & CODE_NAMES):
+        yield from _words_by_option(each, arguments)
+    if name in WRAPPERS:
         yield from (word for word in arguments if word.plain.partition("=")[0] in PROGRAM_VARIABLES)
+
+
+def _words_by_option(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
+    """Yield the words that a command takes for code because of an option, a sub-command or a setting."""
+    if option := CODE_OPTION.get(name):
+        yield from _option_arguments(arguments, option)
+    if behind := CODE_BEHIND.get(name):
+        at = next((i for i, word in enumerate(arguments) if re.fullmatch(behind, word.plain)), None)
+        yield from () if at is None else arguments[at + 1 :]
+    if setting := CODE_SETTING.get(name):
+        yield from (word for word in arguments if re.match(f"(?:{setting})=", word.plain))
+
+
+def _wrapped_taker(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the words from a program on that takes code and stands behind a wrapper, such as `sudo ssh`."""
+    names = [word.plain.rpartition("/")[2] for word in words]
+    if names[0] not in WRAPPERS or names[0] in CODE_TAKERS:
+        return ()
+    at = next((i for i, name in enumerate(names) if name in CODE_TAKERS), len(names))
+    return words[at:]
 
 
 def _option_arguments(arguments: Sequence[Word], option: str) -> Iterator[Word]:
@@ -122,28 +144,36 @@ def _ssh_command(arguments: Sequence[Word]) -> Sequence[Word]:
         if skips:
             skips = False
         elif word.plain.startswith("-"):
-            skips = word.plain[-1:] in _SSH_WITH_ARGUMENT and len(word.plain) == 2
+            skips = word.plain[-1:] in SSH_WITH_ARGUMENT and len(word.plain) == 2
         else:
             return arguments[index + 1 :]
     return ()
 
 
 def _interpreter(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
-    wrapped = words[0].plain.rpartition("/")[2] in _WRAPPERS
-    for index in range(len(words)) if wrapped else range(1):
-        if found := _INTERPRETER.search(words[index].plain):
-            name = found["name"]
-            language = "bash" if name in _SHELLS else "awk" if name.endswith("awk") else name
-            return language, words[index + 1 :]
+    """Return the language of the interpreter in a command, and its arguments."""
+    first = words[0].plain.rpartition("/")[2]
+    for index, word in enumerate(words if first not in SHOWS else ()):
+        if not (found := INTERPRETER.search(word.plain)):
+            continue
+        name = found["name"] or found["variable"].lower()
+        language, arguments = LANGUAGES.get(name, name), words[index + 1 :]
+        if index == 0 or first in WRAPPERS or _is_started(language, arguments):
+            return language, arguments
     return None
 
 
+def _is_started(language: str, arguments: Sequence[Word]) -> bool:
+    """Tell whether what looks like an interpreter gets a program, though nothing known starts it."""
+    if language in PROGRAM_FIRST or not arguments or not arguments[0].plain.startswith(("-", "eval")):
+        return False
+    return bool(_program_words(language, arguments))
+
+
 def _program_words(language: str, arguments: Sequence[Word]) -> list[Word]:
-    option = _PROGRAM_OPTION.get(language)
-    by_option = [
-        after for before, after in pairwise(arguments) if option and re.fullmatch(option, before.plain)
-    ]
-    if by_option or language not in _PROGRAM_FIRST:
+    option = PROGRAM_OPTION.get(language)
+    by_option = list(_option_arguments(arguments, option)) if option else []
+    if by_option or language not in PROGRAM_FIRST:
         return by_option
     skips = 0
     for word in arguments:
@@ -152,7 +182,7 @@ def _program_words(language: str, arguments: Sequence[Word]) -> list[Word]:
         elif not word.plain.startswith("-"):
             return [word]
         else:
-            skips = _PROGRAM_FIRST[language].get(word.plain, 0)
+            skips = PROGRAM_FIRST[language].get(word.plain, 0)
     return []
 
 
@@ -165,15 +195,19 @@ def input_language(command: SimpleCommand) -> str:
     words = without_prefix(command.words)
     if not words:
         return ""
-    reads_input = any(word.plain in _STANDARD_INPUT for word in words[1:])
-    if words[0].plain in _SOURCES:
-        return "bash" if reads_input else ""
+    if words[0].plain in SOURCES:
+        return "bash" if _reads_input(words) else ""
+    words = _wrapped_taker(words) or words
     name, found = words[0].plain.rpartition("/")[2], _interpreter(words)
-    if name in _RUNS_INPUT or (name == "ssh" and not _ssh_command(words[1:])):
+    if name in RUNS_INPUT or (name == "ssh" and not _ssh_command(words[1:])):
         return "bash"
     if name == "xargs" and found and found[0] == "bash":
         return "bash"
-    if not found or found[0] in _PROGRAM_FIRST or _program_words(*found):
+    if not found or found[0] in PROGRAM_FIRST or _program_words(*found):
         return ""
     language, arguments = found
-    return language if reads_input or not _scripts(arguments) else ""
+    return language if _reads_input(words) or not _scripts(arguments) else ""
+
+
+def _reads_input(words: Sequence[Word]) -> bool:
+    return any(word.plain in STANDARD_INPUT for word in words[1:])

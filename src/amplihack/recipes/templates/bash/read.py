@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from amplihack.recipes.placeholders import find_placeholders
+from amplihack.recipes.placeholders import Placeholder, find_placeholders
 from amplihack.recipes.templates.bash.commands import commands
 from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
 from amplihack.recipes.templates.bash.parameters import parameter
-from amplihack.recipes.templates.bash.places import Edit, Mark, Output, Place, Quoting, Refusal, hold, refuse
+from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, Refusal, hold, refuse
+from amplihack.recipes.templates.bash.plain_script import plain_places
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 from amplihack.records import Record
@@ -29,6 +30,9 @@ _EXPANDS = (
 )
 
 
+_GRAMMAR = Grammar(commands, parameter)
+
+
 class Reading(Record):
     """Where every placeholder stands, in script order, and what else must change in the script."""
 
@@ -41,14 +45,44 @@ def read_script(script: str) -> Reading:
 
     A script without placeholders is not read at all.
     """
-    placeholders = {found.start: found for found in find_placeholders(script)}
+    placeholders = find_placeholders(script)
     if not placeholders:
         return Reading()
+    if (places := plain_places(script, placeholders)) is not None:
+        return Reading(places)
+    return read_fully(script, placeholders)
+
+
+class Uses(Record):
+    """What a script does with the variables that it finds in its environment."""
+
+    evaluated: frozenset[str]  # as arithmetic or as a name
+    executed: frozenset[str]  # as a script
+    blind: bool  # a variable that only the run knows is evaluated
+
+    def evaluates(self, name: str) -> bool:
+        return self.blind or name in self.evaluated
+
+
+def uses_of(script: str) -> Uses:
+    """Return what a script does with its variables. Raises TemplateError if the quoting never closes."""
+    found = _collect(script, find_placeholders(script))
+    return Uses(frozenset(found.flow.evaluated), frozenset(found.flow.executed), found.flow.blind)
+
+
+def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
     found = Script()
-    cursor = Cursor(script, placeholders, range(len(script) + 1), found, Grammar(commands, parameter))
+    starts = {each.start: each for each in placeholders}
+    cursor = Cursor(script, starts, range(len(script) + 1), found, _GRAMMAR)
     commands(cursor, "", 0)
-    found.flow.settle(found.variables.integers)
+    found.flow.settle(found.variables.integers, found.variables.from_input)
     found.flow.evaluated |= found.variables.leading_to_integers()
+    return found
+
+
+def read_fully(script: str, placeholders: Sequence[Placeholder]) -> Reading:
+    """Read a script of any kind."""
+    found = _collect(script, placeholders)
     for mark in found.marks:
         _settle(mark, found)
     for word, name, forced in found.declarations:
@@ -63,9 +97,17 @@ def read_script(script: str) -> Reading:
 
 def _settle(mark: Place | Output, script: Script) -> None:
     """Decide what only the whole script can tell."""
-    variables = script.variables
-    if _is_evaluated(mark) and not variables.is_key(mark):
+    if (mark.array or mark.quoting is Quoting.ARITHMETIC) and not script.variables.is_key(mark):
         hold([mark])
+    if mark.variables or mark.feeds or mark.is_input:  # most values go to no variable
+        _settle_assigned(mark, script)
+    if isinstance(mark, Place) and mark.command:
+        name_language([mark], input_language(mark.command))
+
+
+def _settle_assigned(mark: Place | Output, script: Script) -> None:
+    """Decide about a value that a variable, or the input of a command, receives."""
+    variables = script.variables
     if variables.is_integer(mark):
         hold([mark])
     if variables.is_name(mark):
@@ -73,19 +115,14 @@ def _settle(mark: Place | Output, script: Script) -> None:
     if not PROGRAM_VARIABLES.isdisjoint(mark.variables):
         name_language([mark], "bash")
     mark.evaluated = script.flow.is_evaluated(mark, variables.from_input)
-    if isinstance(mark, Place):
-        if not script.flow.executed.isdisjoint(mark.variables):
-            name_language([mark], "bash")
-        if mark.command:
-            name_language([mark], input_language(mark.command))
-
-
-def _is_evaluated(mark: Mark) -> bool:
-    return bool(mark.array) or mark.quoting is Quoting.ARITHMETIC
+    if isinstance(mark, Place) and not script.flow.executed.isdisjoint(mark.variables):
+        name_language([mark], "bash")
 
 
 def _guards(script: str, marks: Sequence[Place | Output]) -> Iterator[Edit]:
     outputs = [mark for mark in marks if isinstance(mark, Output) and (mark.numeric or mark.evaluated)]
+    if not outputs:
+        return
     # A printed name leads to any variable of the script: one that holds another value would be run for it.
     others = any(mark.variables or mark.is_input for mark in marks if not mark.evaluated)
     line, position = 1, 0

@@ -13,7 +13,7 @@ from amplihack.recipes.templates.bash.blocks import CommandList
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.heredocs import open_heredoc
 from amplihack.recipes.templates.bash.places import Redirection, Refusal, Word, refuse
-from amplihack.recipes.templates.bash.value_flow import ValueFlow, references
+from amplihack.recipes.templates.bash.value_flow import INPUT, ValueFlow, references
 from amplihack.recipes.templates.bash.words import word
 
 _OPERATOR = pattern(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")
@@ -55,6 +55,7 @@ def _settle(
     state: CommandList, flow: ValueFlow, operator: str, target: Word, output: tuple[int, int] | None
 ) -> None:
     if operator == "<<<":
+        flow.assign(INPUT, target.text)
         for mark in target.marks:
             mark.feeds = mark.is_input = True
     if operator in ("<<<", "<"):

@@ -12,6 +12,7 @@ from amplihack.recipes.templates.bash.places import Mark, Word
 from amplihack.records import Record, field
 
 ARGUMENTS = "@"  # stands for $1, $@ and the like
+INPUT = "<"  # stands for the text of `<<<` and heredocs
 
 _INSIDE = pattern(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\{\{[^{}]*\}\}|\$\{#[^{}]*\}")
 _REFERENCE = pattern(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])")
@@ -37,24 +38,38 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     executed: set[str] = field(default_factory=set)  # as a script
     blind: bool = False  # a variable that only the run knows is declared to be evaluated
     functions: set[str] = field(default_factory=set)
-    calls: list[tuple[str, list[Word]]] = field(default_factory=list)  # with values among their arguments
+    calls: list[tuple[str, list[Word]]] = field(
+        default_factory=list
+    )  # with values or variables among their words
     _sources: dict[str, set[str]] = field(default_factory=dict)
+    _named: dict[str, set[str]] = field(default_factory=dict)  # without `$`, which only an integer follows
 
     def assign(self, variable: str, text: str) -> None:
         """Record that the value of a word is assigned to a variable."""
         if "$" in text:
             self._sources.setdefault(variable, set()).update(references(text))
+        if variable != INPUT and (named := set(identifiers(text))):
+            self._named.setdefault(variable, set()).update(named)
 
-    def settle(self, integers: Iterable[str]) -> None:
-        """Follow assignments backwards, and arguments into the functions of the script."""
-        self.evaluated = self._leading_to((*self.evaluated, *self._assigned(integers)))
-        self.executed = self._leading_to(self.executed)
-        for name, words in self.calls:
-            for mark in (mark for word in words for mark in word.marks if name in self.functions):
+    def settle(self, integers: Iterable[str], from_input: Iterable[str]) -> None:
+        """Follow assignments backwards, and arguments into the functions of the script.
+
+        `from_input` are the variables that the script reads from its input.
+        """
+        for word in (word for name, words in self.calls if name in self.functions for word in words):
+            self.assign(ARGUMENTS, word.text)
+            for mark in word.marks:
                 mark.variables += (ARGUMENTS,)
+        if INPUT in self._sources:
+            for name in from_input:
+                self._sources.setdefault(name, set()).add(INPUT)
+        if self._sources or self._named:
+            self.evaluated = self._leading_to((*self.evaluated, *self._assigned(integers)))
+            self.executed = self._leading_to(self.executed)
 
     def _assigned(self, integers: Iterable[str]) -> set[str]:
-        return {source for name in integers for source in self._sources.get(name, ())}
+        found = (self._sources.get(name, set()) | self._named.get(name, set()) for name in integers)
+        return set().union(*found)
 
     def _leading_to(self, names: Iterable[str]) -> set[str]:
         found: set[str] = set()

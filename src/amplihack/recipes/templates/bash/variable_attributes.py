@@ -6,7 +6,8 @@ which makes its subscripts harmless, counts only where the order of the script p
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
+from functools import partial
 
 from amplihack.recipes.templates.bash.places import Mark
 from amplihack.records import Record, field
@@ -14,9 +15,14 @@ from amplihack.records import Record, field
 # Bash evaluates what is assigned to these as arithmetic.
 _INTEGERS = ("BASHPID", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM")
 _ARRAYS = ("BASH_ALIASES", "BASH_CMDS", "DIRSTACK", "FUNCNAME", "GROUPS", "PIPESTATUS")
-# Bash, or a shell that the script starts, expands what is assigned to these and runs it.
-PROGRAM_VARIABLES = frozenset(
-    ("BASH_ALIASES", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4")
+# A shell expands these when it starts or prompts.
+EXPANDED_VARIABLES = frozenset(("BASH_ENV", "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4"))
+# Bash, or a shell that some program starts, runs what is assigned to these.
+PROGRAM_VARIABLES = EXPANDED_VARIABLES.union(
+    """
+    BASH_ALIASES EDITOR FZF_DEFAULT_COMMAND GIT_EDITOR GIT_EXTERNAL_DIFF GIT_PAGER GIT_SEQUENCE_EDITOR
+    GIT_SSH_COMMAND LESSCLOSE LESSOPEN MAKEFLAGS MANPAGER PAGER RSYNC_RSH VISUAL
+    """.split()  # noqa: SIM905 - a table of names, not code
 )
 
 
@@ -30,7 +36,7 @@ class Variables(Record, frozen=False, eq=False, repr=False):
     undone: set[str] = field(default_factory=set)  # unset or declared anew: nothing is proven about these
     opaque: bool = False  # `eval` or `source`: any variable may be an array
     any_undone: bool = False  # `unset` of a name that only the run knows
-    _proven: Counter[str] = field(default_factory=Counter)
+    _proven: dict[str, int] = field(default_factory=partial(defaultdict, int))
     _scopes: list[list[str]] = field(default_factory=lambda: [[]])
 
     def enter(self) -> None:

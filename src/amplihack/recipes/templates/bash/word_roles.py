@@ -34,7 +34,7 @@ def take(c: Cursor, state: CommandList, found: Word) -> None:
 
 def _take_command(c: Cursor, state: CommandList, found: Word) -> None:
     text = found.text
-    if state.begun and text in _RESERVED:
+    if state.begun and text in RESERVED:
         _first_word(c, state, found)
     elif text in _BLOCKS:
         _BLOCKS[text](c, state, text)
@@ -151,7 +151,7 @@ _BEGINS = {
     "case": Expects.CASE_WORD,
     "function": Expects.FUNCTION,
 }
-_RESERVED = _BLOCKS.keys() | _PREFIXES.keys() | _BEGINS.keys() | {"[["}
+RESERVED = _BLOCKS.keys() | _PREFIXES.keys() | _BEGINS.keys() | {"[["}
 _TAKE: dict[Expects, Callable[[Cursor, CommandList, Word], None]] = {
     Expects.COMMAND: _take_command,
     Expects.ARGUMENT: _take_argument,

@@ -1,0 +1,115 @@
+"""Stage the bundle of a new version when it starts for the first time, before it does anything else.
+
+All output goes to stderr, so that the output of the command is the same with and without it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from amplihack.app.install.installing import InstallRequest, install_locked, locked_for
+from amplihack.errors import AmplihackError, UsageError
+from amplihack.install.decide import bypass_line, decide, healed_line, is_bypassed, is_nested, nested_line
+from amplihack.install.stamp import stamp_of
+from amplihack.system.framework_bundle import inspect_bundle
+from amplihack.system.healed import own_bundle
+from amplihack.system.home import Home, this_process
+from amplihack.system.install_history import is_uninstalled
+from amplihack.system.install_stamp import read_stamp
+from amplihack.version import __version__
+
+
+class SelfHealFailed(AmplihackError):  # noqa: N818 - reads as what happened
+    """Raised when the bundle cannot be staged: the command must not run with stale assets."""
+
+
+def heal_this_process(say: Callable[[str], None]) -> None:
+    """Heal the home of this process; see `heal`."""
+    environment, cwd = this_process()
+    home = home_to_heal(environment, cwd)
+    if home is not None:
+        heal(home, environment, say)
+
+
+def home_to_heal(environment: Mapping[str, str], cwd: Path) -> Home | None:
+    """Return the home; None where there is none. A program without a home cannot install anything.
+
+    This is the one silent way out: commands that need a home say so themselves.
+    """
+    try:
+        home = Home.from_environment(environment, cwd)
+    except UsageError:
+        return None
+    is_given = environment.get("AMPLIHACK_HOME") or environment.get("HOME")
+    is_usable = home.user.is_dir() and home.user != Path("/")
+    return home if is_given or is_usable else None
+
+
+def heal(home: Home, environment: Mapping[str, str], say: Callable[[str], None]) -> None:
+    """Stage the bundle of this program if the stamp or the staged bundle says that it must be.
+
+    Raises SelfHealFailed. The stamp is then as it was, so that the next start tries again.
+    """
+    try:
+        _heal(home, environment, say)
+    except SelfHealFailed:
+        raise
+    except AmplihackError as error:
+        raise SelfHealFailed(f"amplihack: self-heal failed: {error.what}", fix=error.fix) from error
+
+
+def _heal(home: Home, environment: Mapping[str, str], say: Callable[[str], None]) -> None:
+    current = stamp_of(__version__)
+    stamp = read_stamp(home.root, say)
+    action = decide(
+        stamp=stamp, current=current, is_staged=home.staged_bundle.is_dir(), bypass=is_bypassed(environment)
+    )
+    if action == "tell":
+        say(bypass_line(stamp=stamp, current=current, bundle=_state(home.root)))
+    elif action == "stage" and own_bundle() is not None:
+        if is_uninstalled(home.root):
+            say("amplihack: the framework bundle was uninstalled; `amplihack install` stages it again")
+        elif is_nested(environment):
+            say(nested_line(stamp=stamp, current=current, bundle=_state(home.root)))
+        elif _is_read_only(home.root):
+            say(f"amplihack: {home.root} is read-only; using the bundle of this program as it is")
+        else:
+            _stage(
+                InstallRequest(home=home, environment=environment, say=say, what="self-heal", automatic=True)
+            )
+
+
+def _stage(request: InstallRequest) -> None:
+    """Take the lock and look again: another process may have done it while we waited."""
+    root = request.home.root
+    with locked_for(request):
+        stamp = read_stamp(root, lambda _line: None)  # it was told already
+        is_staged = request.home.staged_bundle.is_dir()
+        if decide(stamp=stamp, current=stamp_of(__version__), is_staged=is_staged, bypass=False) == "nothing":
+            return
+        outcome = install_locked(request)
+    for kept in outcome.kept:
+        request.say(f"amplihack: you had edited a staged file; your version is now {kept}")
+    if outcome.replaced:
+        request.say(f"amplihack: what was in the place of the bundle is now {outcome.replaced}")
+    request.say(healed_line(__version__))
+
+
+def _state(root: Path) -> str:
+    """Return what is staged, in a word or in the rule that it breaks."""
+    found = inspect_bundle(root)
+    return "compatible" if found.ok else found.violations[0].code
+
+
+def _is_read_only(root: Path) -> bool:
+    """Tell whether the home root, or where it would be made, is on a file system that nobody can write to."""
+    place = root
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        return bool(os.statvfs(place).f_flag & os.ST_RDONLY)
+    except OSError as error:
+        return error.errno == errno.EROFS

@@ -1,0 +1,1 @@
+"""Answer what users ask about runs that are kept."""

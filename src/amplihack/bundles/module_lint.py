@@ -1,0 +1,205 @@
+"""Report habits of module packages that fail only when a session is opened, each with its remedy."""
+
+from __future__ import annotations
+
+import posixpath
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from amplihack.bundles.mount_function import MountFunction, find_mount, mounts_nothing
+from amplihack.bundles.ports import FileText, Texts
+from amplihack.errors import Location, Problem, Severity
+from amplihack.patterns import pattern
+from amplihack.records import Record
+
+ENTRY_POINTS = "amplifier.modules"
+_HOST = ("amplifier-core", "amplifier-foundation", "amplihack")  # packages that every session has
+_NAME = pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_OTHER_TRANSPORTS = frozenset({"rust", "wasm", "grpc"})  # these have no Python to look into
+_SAFE_ASSETS = (".py", ".pyi", ".so", ".typed")
+
+
+class ModulePlace(Record):
+    """A module on this disk: its directory, and the section and the name that a bundle mounts it under."""
+
+    directory: str
+    section: str
+    name: str
+
+
+class _Text(Record):
+    """A file, to point at its lines."""
+
+    file: str
+    text: str
+
+    def problem(self, code: str, what: str, fix: str, at: str = "", level: Severity = "warning") -> Problem:
+        """Report something about the first line that holds `at`."""
+        lines = self.text.splitlines() or [""]
+        places = (index for index, line in enumerate(lines) if at in line or at in _one_spelling(line))
+        number = next(places, 0) if at else 0
+        return Problem(what, Location(self.file, number + 1, 1, lines[number]), fix, level, code)
+
+
+def lint_module(place: ModulePlace, files: Texts) -> tuple[Problem, ...]:
+    """Report everything that keeps a module from being installed or mounted."""
+    project = _read(f"{place.directory}/pyproject.toml", files)
+    found: list[Problem] = []
+    data: Mapping[str, Any] = {}
+    if project is not None:
+        data, wrong = _parsed(project)
+        found += wrong
+        found += (*_dependencies(data, project), *_uv_sources(data, project), *_shadowing(data, project))
+    found += _requirements(place.directory, files)
+    found += _hiding(place.directory, files)
+    found += _mounting(place, data, project, files)
+    return tuple(found)
+
+
+def lint_root_package(directory: str, files: Texts) -> tuple[Problem, ...]:
+    """Report a Python package at the root of a bundle, which is configuration."""
+    project = _read(f"{directory}/pyproject.toml", files)
+    if project is None:
+        return ()
+    data, wrong = _parsed(project)
+    if "project" not in data or "build-system" not in data:
+        return wrong
+    what = "the bundle is a Python package too; it needs that only to share code between its modules"
+    fix = "keep packages in modules/, unless they share code or the bundle has a command of its own"
+    note = project.problem("root-package", what, fix, "[project]", "note")
+    return (*wrong, note, *_shadowing(data, project))
+
+
+def _read(file: str, files: Texts) -> _Text | None:
+    found = files.read(file) if files.is_file(file) else None
+    return _Text(file, found.content) if isinstance(found, FileText) else None
+
+
+def _parsed(project: _Text) -> tuple[Mapping[str, Any], tuple[Problem, ...]]:
+    try:
+        return tomllib.loads(project.text), ()
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return {}, (project.problem("module-package", f"the file is no TOML: {error}", "correct it"),)
+
+
+def _at(data: object, *path: str) -> Any:
+    for key in path:
+        data = data.get(key) if isinstance(data, Mapping) else None
+    return data
+
+
+def _named(requirement: object) -> str:
+    """Return the name of a required package in one spelling."""
+    found = _NAME.match(requirement.strip()) if isinstance(requirement, str) else None
+    return _one_spelling(found[0]) if found else ""
+
+
+def _one_spelling(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+def _required(data: Mapping[str, Any]) -> list[str]:
+    listed, poetry = _at(data, "project", "dependencies"), _at(data, "tool", "poetry", "dependencies")
+    return [
+        *(_named(each) for each in (listed if isinstance(listed, list) else ())),
+        *(_named(each) for each in (poetry if isinstance(poetry, Mapping) else ())),
+    ]
+
+
+def _dependencies(data: Mapping[str, Any], project: _Text) -> Iterator[Problem]:
+    yield from _provided(_required(data), project)
+
+
+def _requirements(directory: str, files: Texts) -> Iterator[Problem]:
+    listed = _read(f"{directory}/requirements.txt", files)
+    if listed is not None:
+        yield from _provided([_named(line) for line in listed.text.splitlines()], listed)
+
+
+def _provided(names: Iterable[str], where: _Text) -> Iterator[Problem]:
+    """Report dependencies that the session itself provides; installing them fails, or replaces the host's."""
+    for name in names:
+        if name in _HOST:
+            what = f"the module depends on {name}, which every session provides"
+            yield where.problem("kernel-dependency", what, "remove it from the dependencies", name)
+        elif name.startswith("amplifier-bundle-"):
+            what = f"the module depends on {name}: a bundle is included, not installed"
+            fix = "remove it; share code through the bundle's own package, or publish a package"
+            yield where.problem("bundle-dependency", what, fix, name)
+
+
+def _uv_sources(data: Mapping[str, Any], project: _Text) -> Iterator[Problem]:
+    """Report sources that only uv's own projects know: modules are installed with --no-sources."""
+    sources = _at(data, "tool", "uv", "sources")
+    if not isinstance(sources, Mapping) or not sources:
+        return
+    needed = [name for name in sources if _named(name) in _required(data)]
+    what = f"[tool.uv.sources] has no effect when the module is installed: {', '.join(needed or sources)}"
+    fix = "share code through the bundle's own package, or publish it; keep this for development only"
+    yield project.problem("uv-sources", what, fix, "tool.uv.sources", "warning" if needed else "note")
+
+
+def _shadowing(data: Mapping[str, Any], project: _Text) -> Iterator[Problem]:
+    """Report files that a wheel puts over its own Python package."""
+    wheel = _at(data, "tool", "hatch", "build", "targets", "wheel")
+    packages = _at(wheel, "packages")
+    names = {posixpath.basename(each) for each in packages or () if isinstance(each, str)}
+    for forced in (_at(wheel, "force-include"), _at(data, "tool", "hatch", "build", "force-include")):
+        for source, target in forced.items() if isinstance(forced, Mapping) else ():
+            if isinstance(target, str) and _shadows(target, names):
+                what = f"{source!r} goes to {target} in the wheel, where it hides the Python package"
+                top = target.strip("/").partition("/")[0]
+                fix = f"put it into {top}/_bundle/{posixpath.basename(source.rstrip('/'))}"
+                yield project.problem("package-shadowed", what, fix, target)
+
+
+def _shadows(target: str, packages: set[str]) -> bool:
+    top, _, rest = target.strip("/").partition("/")
+    inside = rest.partition("/")[0]
+    is_apart = inside.startswith("_") or inside == "data" or inside.endswith(_SAFE_ASSETS)
+    return top in packages and not is_apart
+
+
+def _hiding(directory: str, files: Texts) -> Iterator[Problem]:
+    """Report packages with the name of another one: a module's directory is searched first by all imports."""
+    hidden = {*sys.stdlib_module_names, *(name.replace("-", "_") for name in _HOST)} - {"test", "__main__"}
+    inside = files.list(directory)
+    packages = {name: f"{directory}/{name}/__init__.py" for name in inside.directories}
+    packages |= {name[:-3]: f"{directory}/{name}" for name in inside.files if name.endswith(".py")}
+    for name, file in packages.items():
+        if name in hidden and files.is_file(file):
+            what = f"the module hides the package {name} from the whole session"
+            yield Problem(what, Location(file, 1, 1), "rename it", "warning", "package-hidden")
+
+
+def _mounting(
+    place: ModulePlace, data: Mapping[str, Any], project: _Text | None, files: Texts
+) -> Iterator[Problem]:
+    """Report a module that cannot be found, or that mounts nothing."""
+    transport = _read(f"{place.directory}/amplifier.toml", files)
+    if transport is not None and _at(_parsed(transport)[0], "module", "transport") in _OTHER_TRANSPORTS:
+        return
+    points = _at(data, "project", "entry-points", ENTRY_POINTS)
+    target = points.get(place.name) if isinstance(points, Mapping) else None
+    if project is not None and data and not isinstance(target, str):
+        fix = f'write [project.entry-points."{ENTRY_POINTS}"] with {place.name} = "<package>:mount"'
+        yield project.problem("no-entry-point", f"no entry point is called {place.name}", fix, "[project]")
+    found = find_mount(place.directory, target if isinstance(target, str) else None, files)
+    if isinstance(found, str) and project is not None:
+        where = Location(found, 1, 1)
+        what, fix = "the module has no mount()", "define `async def mount(coordinator, config=None)`"
+        yield Problem(what, where, fix, "warning", "no-mount")
+    elif isinstance(found, MountFunction) and mounts_nothing(
+        found.function, is_tool=place.section == "tools"
+    ):
+        where = Location(found.file, found.function.lineno, found.function.col_offset + 1)
+        yield Problem("mount() mounts nothing", where, _mount_fix(place.section), "warning", "mounts-nothing")
+
+
+def _mount_fix(section: str) -> str:
+    if section == "hooks":
+        return "call `coordinator.hooks.register(event, handler, …)`"
+    placeholder = "; a tool may be a placeholder, if it says so" if section == "tools" else ""
+    return f"call `await coordinator.mount(…)` with what the module provides{placeholder}"

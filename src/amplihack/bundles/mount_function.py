@@ -1,0 +1,142 @@
+"""Find the `mount()` of a module in its source, and tell whether it mounts anything. Nothing is run."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections.abc import Iterator
+
+from amplihack.bundles.ports import FileText, Texts
+from amplihack.records import Record
+
+_PREFIX = "amplifier_module_"
+_MOUNTING = frozenset(
+    {"mount", "register", "register_hook", "register_capability", "register_contributor", "on", "add"}
+)
+_FOLLOWED = 3  # imports of imports of …
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class MountFunction(Record):
+    file: str
+    function: _Function
+
+
+def find_mount(directory: str, target: str | None, files: Texts) -> MountFunction | str | None:
+    """Return the function that an entry point names, or the one of the module's only package.
+
+    Returns the file that lacks it; None if no package is there, or if reading does not tell.
+    """
+    package, _, name = (target or "").partition(":")
+    file = _package_file(directory, package.strip(), files)
+    return None if file is None else _function(file, (name or "mount").strip(), files, _FOLLOWED)
+
+
+def _package_file(directory: str, package: str, files: Texts) -> str | None:
+    names = [package.replace(".", "/")] if package else []
+    if not names:
+        names = [each for each in files.list(directory).directories if each.startswith(_PREFIX)]
+    tried = (
+        f"{directory}{source}/{name}{ending}"
+        for name in names
+        for source in ("", "/src")
+        for ending in ("/__init__.py", ".py")
+    )
+    return next((each for each in tried if files.is_file(each)), None)
+
+
+def _function(file: str, name: str, files: Texts, left: int) -> MountFunction | str | None:
+    text = files.read(file)
+    if not isinstance(text, FileText):
+        return None
+    try:
+        tree = ast.parse(text.content)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, _Function) and node.name == name:
+            return MountFunction(file, node)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (known := _imported_as(node, name)):
+            inner = _relative_file(file, node, files)
+            return _function(inner, known, files, left - 1) if inner and left else None
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.Import) and name in _bound(node):
+            return None  # made in a way that only running tells
+    has_stars = any(isinstance(each, ast.ImportFrom) and each.names[0].name == "*" for each in ast.walk(tree))
+    return None if has_stars else file
+
+
+def _imported_as(node: ast.ImportFrom, name: str) -> str:
+    """Return what a name was called where it is imported from."""
+    return next((each.name for each in node.names if (each.asname or each.name) == name), "")
+
+
+def _relative_file(file: str, node: ast.ImportFrom, files: Texts) -> str | None:
+    """Return the file of `from .part import …`; an absolute import of its own package counts as well."""
+    here = posixpath.dirname(file)
+    module = node.module or ""
+    if node.level:
+        for _ in range(node.level - 1):
+            here = posixpath.dirname(here)
+    elif module.partition(".")[0] == posixpath.basename(here):
+        module = module.partition(".")[2]
+    else:
+        return None
+    start = posixpath.join(here, *module.split(".")) if module else here
+    return next((each for each in (f"{start}.py", f"{start}/__init__.py") if files.is_file(each)), None)
+
+
+def _bound(node: ast.Assign | ast.AnnAssign | ast.Import) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        return (each.asname or each.name for each in node.names)
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return (each.id for each in targets if isinstance(each, ast.Name))
+
+
+def mounts_nothing(function: _Function, *, is_tool: bool) -> bool:
+    """Tell whether a mount function certainly mounts nothing; a tool may also be what it returns."""
+    arguments = (*function.args.posonlyargs, *function.args.args)
+    if not arguments:
+        return not (function.args.vararg or function.args.kwarg)
+    coordinator = arguments[0].arg
+    return not any(_may_mount(node, coordinator, is_tool=is_tool) for node in ast.walk(function))
+
+
+def _may_mount(node: ast.AST, coordinator: str, *, is_tool: bool) -> bool:
+    match node:
+        case ast.Call():
+            return _calls(node, coordinator, is_tool=is_tool)
+        case ast.Assign(value=value) | ast.NamedExpr(value=value) | ast.withitem(context_expr=value):
+            return _root(value) == coordinator and not isinstance(value, ast.Call)
+        case ast.Return(value=value):
+            return is_tool and not isinstance(value, ast.Dict | ast.Constant | None)
+        case _:
+            return False
+
+
+def _calls(node: ast.Call, coordinator: str, *, is_tool: bool) -> bool:
+    """Tell whether a call mounts something, or hands the coordinator to somebody who may."""
+    passed = [*node.args, *(each.value for each in node.keywords)]
+    function = node.func
+    if any(_root(each) == coordinator for each in passed):
+        return not (isinstance(function, ast.Attribute) and _is_logging(function)) and not _is_name(
+            function, "print"
+        )
+    if not isinstance(function, ast.Attribute) or _root(function) != coordinator:
+        return False
+    return function.attr == "mount" if is_tool else function.attr in _MOUNTING
+
+
+def _is_logging(function: ast.Attribute) -> bool:
+    return function.attr in ("debug", "info", "warning", "error", "exception", "critical", "log")
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that a chain of attributes starts with."""
+    while isinstance(node, ast.Attribute | ast.Starred):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""

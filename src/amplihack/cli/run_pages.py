@@ -1,0 +1,121 @@
+"""Show kept runs: a line in a list, a page of text, and JSON."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from amplihack.cli.show import printable
+
+if TYPE_CHECKING:
+    from amplihack.recipes.results import StepResult
+    from amplihack.recipes.run_history import RunHistory
+    from amplihack.recipes.run_state import Gate
+    from amplihack.system.run_store.rows import KeptRun
+
+_ICONS = {
+    "completed": "✓",
+    "skipped": "⊘",
+    "failed": "✗",
+    "degraded": "⚠",
+    "running": "▶",
+    "interrupted": "✗",
+}
+_CAN_GO_ON = ("waiting", "failed", "interrupted", "cancelled")
+_TAIL = 5  # lines of a step's output that are shown
+_WIDEST = 200  # characters of such a line
+
+
+def run_json(run: KeptRun) -> dict[str, Any]:
+    """Return what `runs list --json` tells of a run."""
+    from amplihack.recipes.run_history import moment  # deferred: only JSON needs `datetime`
+
+    owner = run.owner if run.taken else None
+    return {
+        "run_id": run.run_id,
+        "recipe": run.recipe,
+        "status": run.status,
+        "started": moment(run.started),
+        "ended": moment(run.ended),
+        "cost_usd": run.cost_usd,
+        "forked_from": run.forked_from,
+        "path": run.path,
+        "working_dir": run.working_dir,
+        "owner": {"pid": owner.pid, "host": owner.host, "since": moment(owner.since)} if owner else None,
+    }
+
+
+def ending_json(history: RunHistory) -> dict[str, Any]:
+    """Return why the run ended as it did, and its own closing words."""
+    result = history.result
+    return {"error": result.error if result else "", "summary": result.summary if result else ""}
+
+
+def run_line(run: KeptRun, width: int) -> str:
+    took = f"{run.ended - run.started:.1f}s" if run.ended is not None else ""
+    cost = f"  ${run.cost_usd:.4f}" if run.cost_usd is not None else ""
+    name = printable(run.recipe, keep="")
+    return f"{run.run_id}  {run.status:<11}  {name:<{width}}  {_clock(run.started)}  {took}{cost}".rstrip()
+
+
+def _clock(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def run_page(run: KeptRun, history: RunHistory) -> list[str]:
+    """Return the lines of `runs show`."""
+    took = f" ({run.ended - run.started:.1f}s)" if run.ended is not None else ""
+    lines = [
+        f"run {run.run_id}: {run.recipe} — {run.status}",
+        f"  started {_clock(run.started)}{took} in {run.working_dir}",
+    ]
+    if run.forked_from is not None:
+        lines.append(f"  forked from {run.forked_from}")
+    if run.cost_usd is not None:
+        lines.append(f"  cost ${run.cost_usd:.4f}")
+    if run.taken and run.owner:
+        lines.append(f"  {run.owner.shown()} has it")
+    if run.cancelled:
+        lines.append(f"  cancelled by {run.cancelled['by']} at {_clock(run.cancelled['at'])}")
+    for step in history.steps():
+        lines += _step(step, history, 1)
+    lines += [line for gate in history.state.gates().values() for line in _gate(gate)]
+    if history.result is not None and history.result.error and run.status not in ("running", "completed"):
+        lines.append(f"  {history.result.error}")
+    if run.status in _CAN_GO_ON:
+        lines.append(f"  `amplihack runs resume {run.run_id}` goes on")
+    return lines
+
+
+def _step(step: StepResult, history: RunHistory, level: int) -> list[str]:
+    status, pad = history.status(step), "  " * level
+    took = f" ({step.duration:.1f}s)" if step.duration is not None else ""
+    facts = [status, *([f"attempt {step.attempts}"] if step.attempts > 1 else []), *_spent(step)]
+    lines = [f"{pad}{_ICONS[status]} {step.step_id}{took} [{', '.join(facts)}]"]
+    if step.children:
+        return [*lines, *(line for child in step.children for line in _step(child, history, level + 1))]
+    if step.error and status == "failed":
+        lines += [f"{pad}    {line}" for line in step.error.splitlines()]
+    printed = step.output.splitlines()
+    more = [f"{pad}  │ … {len(printed) - _TAIL} lines before"] if len(printed) > _TAIL else []
+    return [*lines, *more, *(f"{pad}  │ {line[:_WIDEST]}" for line in printed[-_TAIL:])]
+
+
+def _spent(step: StepResult) -> list[str]:
+    spent = []
+    if step.usage is not None:
+        spent.append(f"{step.usage.input_tokens or 0} + {step.usage.output_tokens or 0} tokens")
+    if step.cost_usd is not None:
+        spent.append(f"${step.cost_usd:.4f}")
+    return spent
+
+
+def _gate(gate: Gate) -> list[str]:
+    if gate.approved is None:
+        return [
+            f"  ⏸ {gate.stage}: waits for approval",
+            *(f"      {line}" for line in gate.prompt.splitlines()),
+        ]
+    word, who = "approved" if gate.approved else "denied", f" by {gate.by}" if gate.by else ""
+    when = f" at {_clock(gate.at)}" if gate.at else ""
+    return [f"  ⏵ {gate.stage}: {word}{who}{when}" + (f" — {gate.message}" if gate.message else "")]

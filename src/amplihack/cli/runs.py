@@ -1,0 +1,191 @@
+"""`amplihack runs list|show|approve|deny|cancel|prune`: what is kept of runs, and what to do with it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from amplihack.cli.arguments import Parser, add_json, positive
+from amplihack.cli.run_pages import ending_json, run_json, run_line, run_page
+from amplihack.cli.show import err, out, out_json, printable, show_problems
+from amplihack.errors import UsageError
+
+if TYPE_CHECKING:
+    from amplihack.system.run_store.rows import KeptRun
+    from amplihack.system.run_store.store import RunStore
+
+_STATUSES = (
+    "running",
+    "waiting",
+    "completed",
+    "degraded",
+    "failed",
+    "interrupted",
+    "denied",
+    "cancelled",
+)
+
+
+# Flags ----------------------------------------------------------------------------------------------------
+
+
+def list_flags(parser: Parser) -> None:
+    add_json(parser)
+    parser.add_argument("--status", choices=_STATUSES, help="only runs that are in this state")
+    parser.add_argument("--limit", type=positive, metavar="N", help="only the newest N")
+
+
+def run_flags(parser: Parser) -> None:
+    """Add the name of a run, and --json."""
+    add_json(parser)
+    add_run_name(parser)
+
+
+def show_flags(parser: Parser) -> None:
+    run_flags(parser)
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write a page for a browser, in one file of its own; - is stdout",
+    )
+
+
+def add_run_name(parser: Parser) -> None:
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", default="last", help="its id, a unique beginning of it, or `last`"
+    )
+
+
+def gate_flags(parser: Parser) -> None:
+    run_flags(parser)
+    parser.add_argument("--stage", metavar="STAGE", help="the gate that is meant, where there are several")
+    parser.add_argument("-m", "--message", default="", metavar="TEXT", help="what to tell later steps")
+
+
+def prune_flags(parser: Parser) -> None:
+    add_json(parser)
+    parser.add_argument("--older-than", metavar="AGE", help="remove runs that ended so long ago, such as 30d")
+    parser.add_argument("--keep", type=int, metavar="N", help="remove all but the newest N")
+
+
+# Answers --------------------------------------------------------------------------------------------------
+
+
+def open_store() -> RunStore:
+    """Return the runs under this user's home root."""
+    # Deferred, as below: a help page needs none of it.
+    from amplihack.system.home import Home, this_process
+    from amplihack.system.run_store.store import RunStore
+
+    return RunStore(Home.from_environment(*this_process()).root)
+
+
+def answer_list(options: argparse.Namespace) -> int:
+    """List the runs, newest first; those that can be read, if some cannot."""
+    listing = open_store().listing()
+    runs = [run for run in listing.runs if options.status in (None, run.status)]
+    if options.limit is not None:
+        runs = runs[: options.limit]
+    if options.json:
+        out_json([run_json(run) for run in runs])
+    elif runs:
+        width = max(len(printable(run.recipe, keep="")) for run in runs)
+        for run in runs:
+            out(run_line(run, width))
+    elif listing.problem is None:
+        err("there are no runs" if options.status is None else f"no run is {options.status}")
+    if listing.problem is None:
+        return 0
+    show_problems(listing.problem.problems)
+    return 1
+
+
+def answer_show(options: argparse.Namespace) -> int:
+    """Show everything about one run."""
+    from amplihack.recipes.run_history import RunHistory
+
+    store = open_store()
+    run = store.find(options.run)
+    if options.html is not None:
+        return _write_page(store, run, options)
+    events = ((at, event) for _, at, event in store.events(run))
+    history = RunHistory(events, alive=run.status == "running")
+    if options.json:
+        out_json({**run_json(run), **history.to_json(), **ending_json(history)})
+        return 0
+    for line in run_page(run, history):
+        out(printable(line))
+    return 0
+
+
+def _write_page(store: RunStore, run: KeptRun, options: argparse.Namespace) -> int:
+    from amplihack.app.runs.page import draw_page
+    from amplihack.system.home import Home, this_process
+    from amplihack.system.replace import write_atomic
+
+    if options.html == "-" and options.json:
+        raise UsageError("--html - and --json both print to stdout", fix="give --html a file")
+    page = draw_page(store, run)
+    if options.html == "-":
+        out(page)
+        return 0
+    path = Home.from_environment(*this_process()).path(options.html)
+    write_atomic(path, page.encode("utf-8"))
+    if options.json:
+        out_json({**run_json(run), "html": str(path)})
+    else:
+        err(f"wrote {printable(options.html)}")
+    return 0
+
+
+def answer_approve(options: argparse.Namespace) -> int:
+    return _answer_gate(options, approved=True)
+
+
+def answer_deny(options: argparse.Namespace) -> int:
+    return _answer_gate(options, approved=False)
+
+
+def _answer_gate(options: argparse.Namespace, *, approved: bool) -> int:
+    from amplihack.app.runs.gates import answer_gate
+    from amplihack.recipes.run_history import moment
+
+    store = open_store()
+    run = store.find(options.run)
+    decided = answer_gate(store, run.run_id, stage=options.stage, approved=approved, message=options.message)
+    word = "approved" if approved else "denied"
+    if options.json:
+        at = moment(decided.at)
+        out_json({"run_id": run.run_id, "stage": decided.stage, "decision": word, "by": decided.by, "at": at})
+        return 0
+    out(f"{word}: stage '{printable(decided.stage, keep='')}' of run {run.run_id}")
+    if approved:
+        err(f"`amplihack runs resume {run.run_id}` goes on")
+    return 0
+
+
+def answer_cancel(options: argparse.Namespace) -> int:
+    from amplihack.app.runs.cancelling import cancel
+
+    run = cancel(open_store(), options.run)
+    if options.json:
+        out_json(run_json(run))
+    else:
+        out(f"{run.status}: run {run.run_id}")
+    return 0
+
+
+def answer_prune(options: argparse.Namespace) -> int:
+    from amplihack.app.runs.pruning import prune, seconds_of
+
+    if options.older_than is None and options.keep is None:
+        raise UsageError("amplihack runs prune: what should go?", fix="say --older-than 30d, or --keep 100")
+    if options.keep is not None and options.keep < 0:
+        raise UsageError(f"--keep cannot be {options.keep}", fix="give a whole number, 0 or more")
+    age = seconds_of(options.older_than) if options.older_than is not None else None
+    removed = prune(open_store(), older_than=age, keep=options.keep)
+    if options.json:
+        out_json([run_json(run) for run in removed])
+    else:
+        out(f"removed {len(removed)} run{'s' if len(removed) != 1 else ''}")
+    return 0

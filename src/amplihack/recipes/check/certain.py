@@ -1,0 +1,110 @@
+"""Find what a run cannot survive, at a cost that a run can pay: the errors of the check and nothing else.
+
+A recipe is asked only about what it has, so that a run imports only the stages that can find something in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from amplihack.errors import Problem
+from amplihack.recipes.check.subject import CheckedRecipe, study
+from amplihack.recipes.extends import Located
+from amplihack.recipes.model import Bash, Foreach, SubRecipe, every_step
+from amplihack.recipes.semantics import step_limit
+
+if TYPE_CHECKING:
+    from amplihack.recipes.check.bash_port import AskBash
+    from amplihack.recipes.check.neighbours import Surroundings
+
+Stage: TypeAlias = Callable[[CheckedRecipe], Iterator[Problem]]
+
+
+def certain_failures(
+    located: Located, world: Surroundings, *, bash: AskBash | None, final: bool = True
+) -> tuple[Problem, ...]:
+    """Return the errors of a recipe that is about to be run, in the order of its lines."""
+    subject = study(located, world, bash=bash, final=final)
+    found = {problem for stage in _STAGES for problem in stage(subject) if problem.severity == "error"}
+    return tuple(sorted(found, key=place))
+
+
+def place(problem: Problem) -> tuple[str, int, int, str, str]:
+    """Return a key that sorts problems by their lines."""
+    where = problem.where
+    at = (where.file, where.line, where.column) if where else ("", 0, 0)
+    return *at, problem.code, problem.what
+
+
+# Imports are deferred: each is for recipes that have something to judge.
+
+
+def _calls(subject: CheckedRecipe) -> Iterator[Problem]:
+    if any(isinstance(step.action, SubRecipe) for step in every_step(subject.recipe.steps)):
+        from amplihack.recipes.check.failing_recipes import failing_recipes
+        from amplihack.recipes.check.nesting import bottomless_calls
+        from amplihack.recipes.check.sub_recipes import empty_inputs, missing_inputs, unknown_recipes
+
+        for stage in (unknown_recipes, missing_inputs, empty_inputs, failing_recipes, bottomless_calls):
+            yield from stage(subject)
+
+
+def _counts(subject: CheckedRecipe) -> Iterator[Problem]:
+    steps = every_step(subject.recipe.steps)
+    if len(steps) > step_limit(subject.recipe) or any(
+        step.loop or isinstance(step.action, SubRecipe) for step in steps
+    ):
+        from amplihack.recipes.check.nesting import too_many_steps
+
+        yield from too_many_steps(subject)
+
+
+def _conditions(subject: CheckedRecipe) -> Iterator[Problem]:
+    steps = every_step(subject.recipe.steps)
+    tested = any(stage.condition for stage in subject.recipe.stages)
+    if tested or any(step.condition or step.loop for step in steps):
+        from amplihack.recipes.check.sites import failing_conditions
+
+        yield from failing_conditions(subject)
+
+
+def _lists(subject: CheckedRecipe) -> Iterator[Problem]:
+    if any(isinstance(step.loop.over, Foreach) for step in every_step(subject.recipe.steps) if step.loop):
+        from amplihack.recipes.check.pointless import constant_loops
+
+        yield from constant_loops(subject)
+
+
+def _order(subject: CheckedRecipe) -> Iterator[Problem]:
+    if any(step.depends_on for step in every_step(subject.recipe.steps)):
+        from amplihack.recipes.check.order import dependencies
+
+        yield from dependencies(subject)
+
+
+def _names(subject: CheckedRecipe) -> Iterator[Problem]:
+    if subject.strict:
+        from amplihack.recipes.check.unknown import reserved_names
+
+        yield from reserved_names(subject)
+
+
+def _scripts(subject: CheckedRecipe) -> Iterator[Problem]:
+    steps = every_step(subject.recipe.steps)
+    commands = [step.action.command.text for step in steps if isinstance(step.action, Bash)]
+    if any("{{" in command for command in commands):
+        from amplihack.recipes.check.commands import refused_values
+
+        yield from refused_values(subject)
+    if any(isinstance(step.action, Bash) and step.action.env for step in steps):
+        from amplihack.recipes.check.commands import values_in_env
+
+        yield from values_in_env(subject)
+    if commands and subject.bash:
+        from amplihack.recipes.check.syntax import syntax_faults
+
+        yield from syntax_faults(subject)
+
+
+_STAGES: Final[tuple[Stage, ...]] = (_calls, _counts, _conditions, _lists, _order, _names, _scripts)

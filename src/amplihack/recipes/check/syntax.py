@@ -1,0 +1,88 @@
+"""Scripts that are wrong by bash's own grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from amplihack.errors import Problem, Severity, TemplateError
+from amplihack.patterns import pattern
+from amplihack.recipes.check.codes import finding
+from amplihack.recipes.check.plain_scripts import is_plain
+from amplihack.recipes.check.subject import CheckedRecipe
+from amplihack.recipes.model import Bash, Text, every_step
+from amplihack.recipes.templates.shell import render_shell
+from amplihack.records import Record
+
+if TYPE_CHECKING:
+    from amplihack.recipes.check.bash_port import AskBash, SyntaxFault
+
+# Bash reads and runs one command after another: what ends a script early, or changes how the rest is read,
+# can keep it from an error further down.
+_ENDS_EARLY = pattern(
+    r"\b(?:exit|exec|return|kill|eval|source|shopt|alias|trap|enable|posix|noexec)\b|\bset\s+-\w*n"
+    r"|(?:^|[\s;&|({!])(?:\.[ \t]|[\"']?[$`])"
+)
+_MOST_PREFIXES = 60
+_FIX = "correct the script; `bash -n` on it says the same"
+
+
+class _Script(Record):
+    """A command as bash will read it, and how bad it is if bash cannot."""
+
+    command: Text
+    source: str
+    blame: Severity
+
+
+def syntax_faults(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find scripts that bash cannot read. What would be rendered into them makes no difference to that."""
+    scripts = list(_scripts(subject)) if subject.bash else []
+    if not scripts or subject.bash is None:
+        return
+    faults = subject.bash([script.source for script in scripts])
+    for number, fault in faults.items():
+        script = scripts[number]
+        certain = (
+            fault.certain and script.blame == "error" and _is_reached(script.source, fault, subject.bash)
+        )
+        what = f"bash cannot read this script: {fault.what}" if fault.certain else f"bash says: {fault.what}"
+        where = script.command.line(fault.line)
+        yield finding("bash-syntax", "error" if certain else "warning", what, where, _FIX)
+
+
+def _scripts(subject: CheckedRecipe) -> Iterator[_Script]:
+    for step in every_step(subject.recipe.steps):
+        if isinstance(step.action, Bash):
+            blame = "warning" if step.action.any_exit else subject.blame(step)
+            yield from _rendered(step.action.command, blame)
+    hooks = subject.recipe.hooks
+    for hook in (hooks.pre_step, hooks.post_step, hooks.on_error):
+        if hook:
+            yield from _rendered(hook, "warning")
+
+
+def _rendered(command: Text, blame: Severity) -> Iterator[_Script]:
+    if is_plain(command.text) or "\0" in command.text:
+        return
+    try:
+        source = render_shell(command.text, {}, token=lambda: "amplihack").source
+    except TemplateError:
+        return  # a place where no value is safe: the stage before says so
+    yield _Script(command, source, blame)
+
+
+def _is_reached(source: str, fault: SyntaxFault, bash: AskBash) -> bool:
+    """Tell whether nothing before the fault can end the script early.
+
+    A word such as `exit` counts only in a command that bash can read, and so run, before the fault.
+    """
+    lines = source.split("\n")
+    first = next((n for n, line in enumerate(lines[: fault.line - 1]) if _ENDS_EARLY.search(line)), None)
+    if first is None:
+        return True
+    prefixes = ["\n".join(lines[:end]) for end in range(first + 1, fault.line)]
+    if len(prefixes) > _MOST_PREFIXES:
+        return False
+    wrong = bash(prefixes)
+    return all(number in wrong for number in range(len(prefixes)))

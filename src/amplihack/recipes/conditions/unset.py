@@ -1,0 +1,113 @@
+"""Find the names of a condition that have no value, and the bare words that were perhaps meant as texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from amplihack.recipes.conditions.evaluate import evaluate
+from amplihack.recipes.conditions.rules import Rules, truthy
+from amplihack.recipes.conditions.tree import (
+    And,
+    Call,
+    Compare,
+    Expression,
+    Interpolated,
+    ListLiteral,
+    Method,
+    Name,
+    Or,
+    PlaceholderNode,
+    Property,
+)
+from amplihack.recipes.values import Value
+
+ASKING = ("defined", "default")  # functions that are there for names without a value
+
+
+def unset_names(tree: Expression, scope: Mapping[str, Value], rules: Rules) -> tuple[str, ...]:
+    """Return the names without a value that decide about a condition, each once.
+
+    What `and` and `or` do not evaluate is left out, and so is what `defined` and `default` ask about.
+    """
+    return tuple(dict.fromkeys(_unset(tree, scope, rules)))
+
+
+def _unset(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Iterator[str]:
+    match node:
+        case Name(name):
+            if name not in scope:
+                yield name
+        case PlaceholderNode(path):
+            if path[0] not in scope:
+                yield path[0]
+        case Interpolated(parts):
+            for part in parts:
+                if isinstance(part, PlaceholderNode):
+                    yield from _unset(part, scope, rules)
+        case And(operands) | Or(operands):
+            for operand in operands:
+                yield from _unset(operand, scope, rules)
+                if truthy(evaluate(operand, scope, rules), rules) is isinstance(node, Or):
+                    return
+        case Call("defined"):
+            return
+        case Call("default", (first, *rest)):
+            if evaluate(first, scope, rules) is None:
+                for fallback in rest:
+                    yield from _unset(fallback, scope, rules)
+        case _:
+            for child in node.inner:
+                yield from _unset(child, scope, rules)
+
+
+def asked_about(tree: Expression) -> frozenset[str]:
+    """Return the names that a condition asks about with `defined` or `default`."""
+    if isinstance(tree, Call) and tree.function in ASKING:
+        return frozenset(_names(tree))
+    return frozenset().union(*map(asked_about, tree.inner))
+
+
+def _names(node: Expression) -> Iterator[str]:
+    match node:
+        case Name(name):
+            yield name
+        case PlaceholderNode(path):
+            yield path[0]
+        case Interpolated(parts):
+            yield from (part.path[0] for part in parts if isinstance(part, PlaceholderNode))
+        case _:
+            for child in node.inner:
+                yield from _names(child)
+
+
+def bare_words(tree: Expression) -> Iterator[tuple[str, int]]:
+    """Yield each bare name that stands where a text is compared, and its column.
+
+    `status == ok` reads like a text to its author, although `ok` is the name of a variable. A name with dots
+    counts on the right alone, as in `host == example.org`: on the left it is mostly what it seems.
+    """
+    sides: tuple[Expression, ...]
+    match tree:
+        case Compare(_, left, right):
+            sides = (left, right)
+        case ListLiteral(items):
+            sides = items
+        case Method(_, _, arguments):
+            sides = arguments
+        case _:
+            sides = ()
+    for side in sides:
+        if isinstance(side, Name):
+            yield side.name, side.column
+    if isinstance(tree, Compare) and isinstance(tree.right, Property):
+        yield from _dotted(tree.right)
+    for child in tree.inner:
+        yield from bare_words(child)
+
+
+def _dotted(node: Expression, rest: str = "") -> Iterator[tuple[str, int]]:
+    """Yield `a.b.c` and the column of `a`, if it is nothing but names."""
+    if isinstance(node, Name):
+        yield node.name + rest, node.column
+    elif isinstance(node, Property):
+        yield from _dotted(node.base, f".{node.key}{rest}")

@@ -1,0 +1,58 @@
+"""Evaluate the conditions of a run, and tell about names that nothing sets."""
+
+from __future__ import annotations
+
+from amplihack.errors import ConditionError
+from amplihack.recipes.conditions import holds, references
+from amplihack.recipes.engine.frame import Frame
+from amplihack.recipes.engine.job import Job, Run, StepFailure
+from amplihack.recipes.model import Recipe, Test, every_step
+from amplihack.recipes.semantics import handed_back, names_of_steps
+
+
+def step_test(job: Job, test: Test | None, field: str) -> bool:
+    """Tell whether a condition of the step holds; without one it does.
+
+    Raises StepFailure if it cannot be evaluated, or if strict variables forbid one of its names.
+    """
+    if test is None:
+        return True
+    try:
+        return test_holds(job.run, test, job.frame, job.identity, field)
+    except ConditionError as error:
+        raise StepFailure(f"Condition error: {error.what}", fix=error.fix) from error
+
+
+def test_holds(run: Run, test: Test, frame: Frame, identity: str, field: str) -> bool:
+    """Tell whether a condition holds. Raises ConditionError, or StepFailure with strict variables."""
+    view, tree = frame.view(), test.condition.tree
+    answer = holds(test.condition, view, frame.rules)
+    if any(each.path[0] not in view for each in references(tree)):
+        # Deferred: most runs have a value for every name.
+        from amplihack.recipes.conditions.unset import bare_words, unset_names
+
+        words = {word.partition(".")[0]: word for word, _ in bare_words(tree)}
+        for name in unset_names(tree, view, frame.rules):
+            # What a skipped step would have set is null, as the author of the condition knows.
+            if name not in _set_by_steps(run, frame.recipe):
+                hint = f" (if the text is meant, write '{words[name]}' in quotes)" if name in words else ""
+                _tell(run, frame.recipe, identity, f"undefined in {field}: {name}", hint)
+    return answer
+
+
+def _set_by_steps(run: Run, recipe: Recipe) -> frozenset[str]:
+    if recipe.name not in run.set_by_steps:
+        run.set_by_steps[recipe.name] = names_of_steps(recipe)
+    return run.set_by_steps[recipe.name]
+
+
+def _tell(run: Run, recipe: Recipe, identity: str, what: str, hint: str) -> None:
+    """Warn once for each step, however many rounds and calls evaluate its condition."""
+    if run.options.strict_vars:
+        fix = "give it a value in `context:` or with --set, or ask `defined()` first"
+        raise StepFailure(f"{what}{hint} (strict variables)", hopeless=True, fix=fix)
+    # A sub-recipe that was skipped, or comes later, would perhaps have set it.
+    calls = any(map(handed_back, every_step(recipe.steps)))
+    warning = f"{what}; nothing {'has set' if calls else 'sets'} it, so it counts as null{hint}"
+    if not run.state.told(identity, warning):
+        run.warn(identity, warning)

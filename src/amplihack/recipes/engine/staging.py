@@ -1,0 +1,62 @@
+"""Stage with git what an agent step changed, and tell which files these are."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from amplihack.errors import AmplihackError
+from amplihack.recipes.engine.directories import working_dir
+from amplihack.recipes.engine.job import Done, Job, StepFailure
+from amplihack.recipes.events import Staged
+from amplihack.recipes.model import Agent
+from amplihack.recipes.ports import Watched
+from amplihack.recipes.values import some
+
+_MOST_NAMES = 10  # in a warning
+
+
+def stages(job: Job, action: Agent) -> bool:
+    """Tell whether this run stages what the step changes."""
+    default = job.run.options.auto_stage and job.frame.recipe.dialect == "amplihack"
+    return default if action.auto_stage is None else action.auto_stage
+
+
+async def staging(job: Job, work: Callable[[], Awaitable[Done]]) -> Done:
+    """Do the work with all its attempts. If it succeeds, stage what changed meanwhile and nothing else."""
+    watched = await _watch(job)
+    done = await work()
+    if watched is not None:
+        await _stage(job, watched)
+    return done
+
+
+async def _watch(job: Job) -> Watched | None:
+    try:
+        return await job.run.world.work_tree.watch(working_dir(job))
+    except StepFailure:
+        return None  # the work meets the same trouble, and tells
+    except AmplihackError as error:  # staging is a courtesy: without git there is nothing to stage for
+        _tell(job, error)
+        return None
+
+
+async def _stage(job: Job, watched: Watched) -> None:
+    try:
+        result = await watched.stage()
+    except AmplihackError as error:
+        _tell(job, error)
+        return
+    if result.staged:
+        job.run.record(Staged(job.identity, tuple(map(shown, result.staged))))
+    if result.left:
+        names = [f"{shown(each.path)} ({each.why})" for each in result.left]
+        job.warn(f"changed during the step, but not staged: {some(names, _MOST_NAMES)}")
+
+
+def _tell(job: Job, error: AmplihackError) -> None:
+    job.warn(f"the agent's changes are not staged: {error.what}")
+
+
+def shown(path: str) -> str:
+    """Return a path in one line. Bytes that are no text and control characters are escaped."""
+    return path if path.isprintable() else ascii(path)[1:-1]

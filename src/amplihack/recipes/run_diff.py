@@ -1,0 +1,290 @@
+"""Compare two runs step by step: where they first differ and why, then the rest.
+
+Of a step that differs, the earliest cause is told: its recipe, what it was given, how it ended, what it left.
+A step that holds others is told only if nothing inside it explains the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from amplihack.recipes.events import identity_in
+from amplihack.recipes.model import Agent, Bash, Body, Recipe, Step, SubRecipe
+from amplihack.recipes.recipe_changes import reads
+from amplihack.recipes.run_fork import beginnings, gate_name, place_of
+from amplihack.recipes.run_history import RunHistory
+from amplihack.recipes.run_story import tell_story
+from amplihack.recipes.values import MISSING, Value, to_text
+from amplihack.records import Record, replace
+
+Why: TypeAlias = Literal["recipe", "input", "output", "status", "missing"]
+_LONGEST = 2_000  # characters of a text that are shown
+
+
+class RunDifference(Record, kw_only=True):
+    """One difference. `a` and `b` are the two sides, None where there is nothing; `also` differs as well."""
+
+    identity: str
+    why: Why
+    a: str | None
+    b: str | None
+    also: tuple[Why, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"identity": self.identity, "why": self.why, "a": self.a, "b": self.b, "also": list(self.also)}
+
+
+class RunSide(Record):
+    """One of the runs that are compared. `inputs` are its variables at the start, defaults included."""
+
+    events: Sequence[Any]
+    recipes: Callable[[str], Recipe | None]
+    path: str
+    inputs: Mapping[str, Value]
+    alive: bool = False
+
+
+def compare_runs(one: RunSide, other: RunSide) -> list[RunDifference]:
+    """Return every difference, the first one first."""
+    walk = _Comparison(one, other)
+    walk.level("", one.recipes(one.path), other.recipes(other.path))
+    return [*walk.found, *walk.unread()]
+
+
+class _Facts:
+    """What one of the runs tells about its steps and gates."""
+
+    def __init__(self, side: RunSide) -> None:
+        self.history = RunHistory(side.events, alive=side.alive)
+        self.story = tell_story(side.events)
+        self.begun = beginnings(side.events)
+        self.recipes = side.recipes
+        self._inside: dict[str, list[str]] = {}
+        for name in sorted(self.begun, key=self.begun.__getitem__):
+            self._inside.setdefault(place_of(name), []).append(name)
+
+    def inside(self, prefix: str) -> list[str]:
+        """Return what began directly in a place, in order; gates under names of their own."""
+        return self._inside.get(prefix, [])
+
+    def recipe_of(self, identity: str) -> Recipe | None:
+        entered = self.story.entered.get(identity)
+        return self.recipes(entered.path) if entered and entered.path else None
+
+    def status(self, name: str) -> str:
+        if (gate := self._gate(name)) is not None:
+            return "waiting" if gate.approved is None else "approved" if gate.approved else "denied"
+        known = self.history.state.instance(name)
+        return self.history.status(known.result) if known else "missing"
+
+    def output(self, name: str) -> str:
+        if (gate := self._gate(name)) is not None:
+            return str(gate.message)
+        known = self.history.state.instance(name)
+        result = known.result if known else None
+        return "\n".join(filter(None, (result.error, result.output))) if result else ""
+
+    def times(self, name: str) -> tuple[float | None, float | None]:
+        known = self.history.state.instance(name)
+        return (
+            (self.history.started(known.result), self.history.ended(known.result)) if known else (None, None)
+        )
+
+    def values(self, name: str) -> Mapping[str, Value]:
+        known = self.history.state.instance(name)
+        return known.values if known else {}
+
+    def _gate(self, name: str) -> Any:
+        _, mark, identity = name.partition(gate_name(""))
+        return self.history.state.gate(identity) if mark else None
+
+
+class _Comparison:
+    def __init__(self, one: RunSide, other: RunSide) -> None:
+        self.found: list[RunDifference] = []
+        self._a, self._b = _Facts(one), _Facts(other)
+        names = {*one.inputs, *other.inputs}
+        self._values = {
+            name: (one.inputs.get(name, MISSING), other.inputs.get(name, MISSING))
+            for name in sorted(names)
+            if one.inputs.get(name, MISSING) != other.inputs.get(name, MISSING)
+        }
+        self._start = dict(self._values)
+        self._read: set[str] = set()
+
+    def unread(self) -> Iterator[RunDifference]:
+        """Yield the inputs that differ, though no step is known to read them."""
+        for name, (a, b) in self._start.items():
+            if name not in self._read:
+                yield RunDifference(identity="", why="input", a=_named(name, a), b=_named(name, b))
+
+    def level(self, prefix: str, a: Recipe | None, b: Recipe | None) -> None:
+        """Compare what happened in one recipe, or in the body of a step."""
+        self._steps(prefix, _steps(prefix, a), _steps(prefix, b))
+
+    def _steps(self, prefix: str, a: Mapping[str, Step], b: Mapping[str, Step]) -> None:
+        for name in merged(self._a.inside(prefix), self._b.inside(prefix)):
+            self._one(name, a.get(name), b.get(name))
+
+    def _one(self, name: str, a: Step | None, b: Step | None) -> None:
+        if name not in self._a.begun or name not in self._b.begun:
+            self._missing(name, b or a)
+            return
+        if self._is_shared(name):
+            self._learn(name, b)
+            return
+        whys = self._differences(name, a, b)
+        told = self._told(name, whys, a, b) if whys else None
+        before = len(self.found)
+        self._inside(name, a, b)
+        explained = len(self.found) > before and (whys[:1] != ["recipe"] or _is_body(a))
+        if told is not None and not explained:  # else what is inside it says more
+            self.found.insert(before, told)
+        self._learn(name, b)
+
+    def _is_shared(self, name: str) -> bool:
+        """Tell whether both runs have the very same step, as a fork has those of its source."""
+        times = [facts.times(name) for facts in (self._a, self._b)]
+        return None not in times[0] and times[0] == times[1]
+
+    def _inside(self, name: str, a: Step | None, b: Step | None) -> None:
+        for each in merged(self._a.inside(f"{name}["), self._b.inside(f"{name}[")):
+            self._one(each, a, b)
+        place = f"{name}/"
+        if _is_body(a) or _is_body(b):
+            self._steps(place, _body(place, a), _body(place, b))
+            return
+        outside = dict(self._values)
+        passed = b.action.context if b is not None and isinstance(b.action, SubRecipe) else {}
+        if passed and (names := [each for each in self._given(name, b) if each in self._values]):
+            one, other = (
+                "; ".join(_named(each, self._values[each][side]) for each in names) for side in (0, 1)
+            )
+            self._values |= dict.fromkeys(passed, (one, other))  # what exactly was passed is not known
+        self.level(place, self._a.recipe_of(name), self._b.recipe_of(name))
+        self._values = {
+            each: pair
+            for each, pair in (self._values | outside).items()
+            if each in outside or each not in passed
+        }
+
+    def _missing(self, name: str, step: Step | None) -> None:
+        a, b = (facts.status(name) if name in facts.begun else None for facts in (self._a, self._b))
+        self.found.append(RunDifference(identity=_shown(name), why="missing", a=a, b=b))
+        self._learn(name, step)
+
+    def _differences(self, name: str, a: Step | None, b: Step | None) -> list[Why]:
+        """Return why a step differs, the earliest cause first."""
+        checks: tuple[tuple[Why, bool], ...] = (
+            ("recipe", a is not None and b is not None and a != b),
+            ("input", bool(self._given(name, b))),
+            ("status", self._a.status(name) != self._b.status(name)),
+            ("output", self._a.output(name) != self._b.output(name)),
+        )
+        found = [why for why, differs in checks if differs]
+        # The loop itself says that it was edited; a round has to differ in what came of it.
+        return found if not name.endswith("]") or {"status", "output"} & {*found} else []
+
+    def _given(self, name: str, step: Step | None) -> list[str]:
+        """Return the variables with different values that a step reads, and its prompts if they differ."""
+        names = [] if step is None else sorted({each for each in reads(step) if each in self._values})
+        self._read.update(names)
+        prompts = [facts.story.prompts.get(name, []) for facts in (self._a, self._b)]
+        return names or (["prompt"] if all(prompts) and prompts[0] != prompts[1] else [])
+
+    def _learn(self, name: str, step: Step | None) -> None:
+        """Note the variables that have different values from here on, and those that no longer have."""
+        a, b = self._a.values(name), self._b.values(name)
+        for each in {*a, *b}:
+            self._note(each, a.get(each, MISSING), b.get(each, MISSING))
+        if step is not None and step.id not in {*a, *b}:
+            self._note(step.id, self._a.output(name), self._b.output(name))
+
+    def _note(self, name: str, a: Any, b: Any) -> None:
+        if a != b:
+            self._values[name] = (a, b)
+        else:
+            self._values.pop(name, None)
+
+    def _told(self, name: str, whys: list[Why], a: Step | None, b: Step | None) -> RunDifference:
+        why = whys[0]
+        sides: tuple[str | None, str | None]
+        match why:
+            case "recipe":
+                sides = _written(a), _written(b)
+            case "input":
+                sides = self._inputs(name, b, 0), self._inputs(name, b, 1)
+            case "status":
+                sides = self._a.status(name), self._b.status(name)
+            case _:
+                sides = self._a.output(name), self._b.output(name)
+        told = RunDifference(identity=_shown(name), why=why, a=sides[0], b=sides[1], also=tuple(whys[1:]))
+        return replace(told, a=_short(told.a), b=_short(told.b))
+
+    def _inputs(self, name: str, step: Step | None, side: int) -> str:
+        names = [each for each in self._given(name, step) if each in self._values]
+        if not names:
+            return "\n".join((self._a, self._b)[side].story.prompts[name])
+        return "\n".join(_named(each, self._values[each][side]) for each in names)
+
+
+def merged(one: Sequence[str], other: Sequence[str]) -> list[str]:
+    """Return both lists as one: the first in its order, and each other name behind the one before it."""
+    known = set(one)
+    behind: dict[str | None, list[str]] = {}
+    last: str | None = None
+    for name in other:
+        if name in known:
+            last = name
+        else:
+            behind.setdefault(last, []).append(name)
+    result = behind.get(None, [])
+    for name in one:
+        result += [name, *behind.get(name, ())]
+    return result
+
+
+def _is_body(step: Step | None) -> bool:
+    return step is not None and isinstance(step.action, Body)
+
+
+def _body(place: str, step: Step | None) -> dict[str, Step]:
+    inner = step.action.steps if step is not None and isinstance(step.action, Body) else ()
+    return {identity_in(place, each.id): each for each in inner}
+
+
+def _shown(name: str) -> str:
+    return name.removeprefix(gate_name(""))
+
+
+def _steps(prefix: str, recipe: Recipe | None) -> dict[str, Step]:
+    return {identity_in(prefix, step.id): step for step in recipe.steps} if recipe else {}
+
+
+def _named(name: str, value: Any) -> str:
+    return f"{name}: not set" if value is MISSING else f"{name}: {to_text(value)}"
+
+
+def _written(step: Step | None) -> str:
+    match step.action if step else None:
+        case Bash(command):
+            return command.text
+        case Agent(prompt):
+            return prompt.text
+        case SubRecipe(recipe):
+            return f"recipe {recipe.text}"
+        case _:
+            return ""
+
+
+def _short(text: str | None) -> str | None:
+    if text is None or len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]}… ({len(text) - _LONGEST:,} more characters)"
+
+
+def summary(differences: Iterable[RunDifference]) -> dict[str, Any]:
+    """Return the differences as JSON data; `first` is null if there are none."""
+    shown = [each.to_json() for each in differences]
+    return {"first": shown[0] if shown else None, "differences": shown}

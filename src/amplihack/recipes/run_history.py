@@ -1,0 +1,115 @@
+"""Tell what happened in a run from its events and their times: a tree of steps, and the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from amplihack.recipes.events import (
+    IterationFinished,
+    IterationStarted,
+    Recorded,
+    RunFinished,
+    StepFinished,
+    StepStarted,
+)
+from amplihack.recipes.results import RunResult, StepResult, usage_json
+from amplihack.recipes.run_state import Gate, RunState
+
+
+class RunHistory:
+    """The state of a run with the time of every start and end. `alive` tells whether it still runs."""
+
+    def __init__(self, events: Iterable[tuple[float, Recorded]], *, alive: bool) -> None:
+        self.state, self._alive = RunState(), alive
+        self.result: RunResult | None = None  # of its last life, without the results of the steps
+        self._started: dict[str, float] = {}
+        self._ended: dict[str, float] = {}
+        for at, event in events:
+            self.state.apply(event)
+            self._note(at, event)
+
+    def _note(self, at: float, event: Recorded) -> None:
+        match event:
+            case StepStarted(identity):
+                self._begin(identity, at)
+            case IterationStarted(identity, index):
+                self._begin(f"{identity}[{index}]", at)
+            case StepFinished(result=result) | IterationFinished(result=result):
+                self._ended[result.identity] = at
+            case RunFinished(result):
+                self.result = result
+            case _:
+                return
+
+    def _begin(self, identity: str, at: float) -> None:
+        self._started.setdefault(identity, at)
+        self._ended.pop(identity, None)
+
+    def steps(self) -> tuple[StepResult, ...]:
+        return self.state.results()
+
+    def status(self, step: StepResult) -> str:
+        """Return the status of a step; one that is not finished is running, or was interrupted."""
+        known = self.state.instance(step.identity)
+        if known is None or known.finished:
+            return step.status
+        return "running" if self._alive else "interrupted"
+
+    def started(self, step: StepResult) -> float | None:
+        return self._started.get(step.identity)
+
+    def ended(self, step: StepResult) -> float | None:
+        return self._ended.get(step.identity)
+
+    def gates(self) -> tuple[Gate, ...]:
+        return tuple(self.state.gates().values())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the steps as a tree and the gates as a list."""
+        return {
+            "steps": [self._step(step) for step in self.steps()],
+            "gates": [_gate(gate) for gate in self.gates()],
+        }
+
+    def _step(self, step: StepResult) -> dict[str, Any]:
+        status = self.status(step)
+        return {
+            "identity": step.identity,
+            "step_id": step.step_id,
+            "kind": step.kind,
+            "status": status,
+            "started": moment(self.started(step)),
+            "ended": moment(self.ended(step)),
+            "duration": step.duration,
+            "attempts": step.attempts,
+            "output": step.output,
+            "error": "" if status in ("running", "interrupted") else step.error,
+            "exit_code": step.exit_code,
+            "skip_reason": step.skip_reason,
+            "warnings": list(step.warnings),
+            "usage": usage_json(step.usage),
+            "cost_usd": step.cost_usd,
+            "children": [self._step(child) for child in step.children],
+        }
+
+
+def _gate(gate: Gate) -> dict[str, Any]:
+    decision = None if gate.approved is None else "approved" if gate.approved else "denied"
+    return {
+        "stage": gate.stage,
+        "prompt": gate.prompt,
+        "decision": decision,
+        "message": gate.message,
+        "by": gate.by or None,
+        "at": moment(gate.at or None),
+        "expires": moment(gate.due),
+    }
+
+
+def moment(seconds: float | None) -> str | None:
+    """Return a time in seconds since 1970 as ISO 8601 in UTC, such as `2026-11-16T05:00:00.250Z`."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,136 @@
+"""Spell a secret as other programs write it: escaped for shells, JSON, URLs and markup, or encoded."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from urllib.parse import quote, quote_plus
+
+from amplihack.patterns import pattern
+
+_SHORTEST_FACE = 8  # characters of base64 that cannot be there by chance
+_JSON_LEVELS = 5  # a text inside JSON inside a text inside JSON …
+_PLAIN = pattern(r"[A-Za-z0-9_.-]*")  # nothing escapes these
+_HEX_ESCAPE = pattern(r"%[0-9A-F]{2}")
+_UNICODE_ESCAPE = pattern(r"\\u[0-9a-f]{4}")
+_BACKSLASHED = pattern(r"([\s'\"\\|&;()<>!{}*\[\]?^$`]|^[~#]|(?<=[:=])~)")
+_BACKSLASHED_COMMAS = pattern(r"([\s'\"\\|&;()<>!{}*\[\]?^$`,]|^[~#]|(?<=[:=])~)")
+_DOUBLE_QUOTED = pattern(r"([\"\\$`])")
+_CONTROLS = {"\a": "\\a", "\b": "\\b", "\x1b": "\\E", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
+             "\v": "\\v", "\\": "\\\\", "'": "\\'"}  # fmt: skip
+# How libraries write the two quotes in markup; most write & < > alike.
+_QUOTES = (
+    ("&quot;", "&#x27;"), ("&quot;", "&#39;"), ("&quot;", "&apos;"), ("&#34;", "&#39;"), ("&quot;", "'"),
+)  # fmt: skip
+
+
+def escaped(text: str) -> Iterator[str]:
+    """Yield the text as it is, and as it is escaped to stand inside something else."""
+    yield text
+    if _PLAIN.fullmatch(text):
+        return
+    yield from _in_shell(text)
+    yield from _in_json(text)
+    yield from _in_urls(text)
+    yield from _in_markup(text)
+
+
+def encoded(text: str) -> Iterator[str]:
+    """Yield the text in base64, alone and as a part of something longer, and in hexadecimal digits."""
+    data = text.encode("utf-8", "surrogatepass")
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        for each in (data, data + b"\n"):  # `echo` adds a newline
+            whole = encode(each).decode("ascii")
+            yield from (whole, whole.rstrip("="), quote(whole, safe=""))
+        yield from _faces(data, encode)
+    digits = data.hex()
+    yield digits
+    yield digits.upper()
+    yield data.hex(" ")
+
+
+def _faces(data: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
+    """Yield the base64 of the bytes inside something longer.
+
+    Three bytes become four characters, so the same bytes look different at each of three offsets. Characters
+    that contain bits of a neighbour are left out.
+    """
+    for before in range(3):
+        whole = encode(b"\0" * before + data).decode("ascii")
+        face = whole[(before * 8 + 5) // 6 : (before + len(data)) * 8 // 6]
+        if len(face) >= _SHORTEST_FACE:
+            yield face
+
+
+def _in_shell(text: str) -> Iterator[str]:
+    yield text.replace("'", "'\\''")
+    yield text.replace("'", "'\"'\"'")
+    yield text.replace("'", "''")  # not of a shell, but of YAML and SQL
+    yield _DOUBLE_QUOTED.sub(r"\\\1", text)
+    yield _BACKSLASHED.sub(r"\\\1", text)  # printf %q
+    yield _BACKSLASHED_COMMAS.sub(r"\\\1", text)
+    yield "".join(map(_ansi_c, text))
+    yield "".join(map(_ansi_c_bytes, text))
+
+
+def _ansi_c(char: str) -> str:
+    """Return a character as `$'…'` has it."""
+    if char in _CONTROLS:
+        return _CONTROLS[char]
+    return char if char.isprintable() else _octal(char)
+
+
+def _ansi_c_bytes(char: str) -> str:
+    """Return it as a plain-ASCII locale has it."""
+    return _ansi_c(char) if char.isascii() else _octal(char)
+
+
+def _octal(char: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "surrogatepass"))
+
+
+def _in_json(text: str) -> Iterator[str]:
+    """Yield it as a JSON text, which may stand in another, and that in a third."""
+    yield repr(text)[1:-1]
+    for first in dict.fromkeys(_json_texts(text)):
+        inner = first
+        for _ in range(_JSON_LEVELS):
+            yield inner
+            inner = json.dumps(inner, ensure_ascii=False)[1:-1]
+
+
+def _json_texts(text: str) -> Iterator[str]:
+    for written in (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]):
+        yield written
+        yield _UNICODE_ESCAPE.sub(lambda found: "\\u" + found[0][2:].upper(), written)
+        yield written.replace("/", "\\/")
+        safe = written  # as if it stood in a page
+        for char in "<>&'":
+            safe = safe.replace(char, f"\\u{ord(char):04x}")
+            yield safe
+
+
+def _in_urls(text: str) -> Iterator[str]:
+    data = text.encode("utf-8", "surrogatepass")
+    once = dict.fromkeys((
+        quote(data, safe=""), quote(data), quote_plus(data), quote(data, safe="!*'()"),
+        quote(data, safe=";,/?:@&=+$!*'()#"), quote_plus(data, safe="*").replace("~", "%7E"),
+    ))  # fmt: skip
+    for written in once:
+        yield written
+        yield _lower_hex(written)
+        yield quote(written, safe="")
+        yield quote(written)
+
+
+def _lower_hex(written: str) -> str:
+    return _HEX_ESCAPE.sub(lambda found: found[0].lower(), written)
+
+
+def _in_markup(text: str) -> Iterator[str]:
+    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    for written in (plain, *(plain.replace('"', two).replace("'", one) for two, one in _QUOTES)):
+        yield written
+        yield written.encode("ascii", "xmlcharrefreplace").decode("ascii")
+        yield written.replace("&", "&amp;")

@@ -1,0 +1,56 @@
+"""Read scripts of the plainest kind at once: ordinary commands whose arguments are data to bash.
+
+    script   = command { (newline | ";" | "&&" | "||") command }
+    command  = name { argument }                                 a name that no table of the reader knows
+    argument = { character | placeholder | '"' { text | placeholder } '"' | "'" text "'" }
+
+Many short steps have such a script, and the whole reader of bash takes ten times as long for it. The reader
+would find the same: in doubt, a script is not plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amplihack.patterns import pattern
+from amplihack.recipes.placeholders import Placeholder
+from amplihack.recipes.templates.bash.builtins import BUILTINS
+from amplihack.recipes.templates.bash.places import Place, Quoting
+from amplihack.recipes.templates.bash.programs import may_hold_code, takes_data
+from amplihack.recipes.templates.bash.word_roles import RESERVED
+
+_PLACE = r"\{\{[^{}\n]*+\}\}"
+_DOUBLE = rf'"(?:[^"\\$`{{}}\n]|{_PLACE})*+"'
+_SINGLE = r"'[^'{}\n]*+'"
+_NAME = r"[A-Za-z0-9_./-]++"
+_ARGUMENT = rf"(?:[A-Za-z0-9_./:,@%+=^~*?-]|{_PLACE}|{_DOUBLE}|{_SINGLE})++"
+_COMMAND = rf"[ \t]*+{_NAME}(?:[ \t]++{_ARGUMENT})*+[ \t]*+"
+_SCRIPT = pattern(rf"\n*+{_COMMAND}(?:(?:\n++|;|&&|\|\|){_COMMAND})*+\n*+")
+_FIRST_WORD = pattern(rf"(?:^|[\n;&|])[ \t]*+({_NAME})")  # in quotes too, where it is none
+_QUOTED = pattern(rf"{_PLACE}|{_SINGLE}|({_DOUBLE})")
+_INSIDE = pattern(_PLACE)
+_NO_QUOTES = str.maketrans("", "", "'\"")
+
+
+def plain_places(script: str, placeholders: Sequence[Placeholder]) -> tuple[Place, ...] | None:
+    """Return where the placeholders of a plain script stand; None if it is not plain."""
+    if script.count("{") != 2 * len(placeholders) or not _SCRIPT.fullmatch(script):
+        return None
+    if not all(map(_is_ordinary, _FIRST_WORD.findall(script))):
+        return None
+    if may_hold_code(script.translate(_NO_QUOTES)):
+        return None
+    quoted = [found.span(1) for found in _QUOTED.finditer(script) if found[1]] if '"' in script else ()
+    inside = {found.start() for start, end in quoted for found in _INSIDE.finditer(script, start, end)}
+    return tuple(
+        _place(found, Quoting.DOUBLE if found.start in inside else Quoting.BARE) for found in placeholders
+    )
+
+
+def _is_ordinary(name: str) -> bool:
+    return name not in BUILTINS and name not in RESERVED and takes_data(name)
+
+
+def _place(found: Placeholder, quoting: Quoting) -> Place:
+    span = (found.start, found.end, found.start, found.end - found.start)
+    return Place(found, span, frame=1, quoting=quoting, backticks=0)

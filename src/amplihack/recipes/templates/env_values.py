@@ -1,0 +1,98 @@
+"""Find values in the `env` of a step that bash would run: because of their name, or of what the script does.
+
+env: {BASH_ENV: "{{v}}"}        bash expands it when it starts
+env: {N: "{{v}}"}               and the script says (( N > 3 )) or eval "$N"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final, Literal, TypeAlias
+
+from amplihack.errors import TemplateError
+from amplihack.recipes.placeholders import Placeholder, find_placeholders, show
+from amplihack.recipes.templates.bash.places import Refusal
+from amplihack.recipes.templates.bash.read import Uses, uses_of
+from amplihack.recipes.templates.bash.variable_attributes import EXPANDED_VARIABLES, PROGRAM_VARIABLES
+from amplihack.recipes.templates.rendering import may_run
+from amplihack.recipes.values import KeyPath, Value, to_text
+
+_FUNCTION = "BASH_FUNC_"  # bash makes a function of what such a variable holds
+Danger: TypeAlias = Literal["function", "expanded", "program", "evaluated"]
+
+_REASONS: Final[Mapping[Danger, tuple[str, str]]] = {
+    "function": (
+        "bash makes a function of this variable, and would run the value as a part of it",
+        "write the function in the script",
+    ),
+    "expanded": (
+        "bash expands this variable, and would run commands hidden in the value",
+        "give it a text without $ and backticks",
+    ),
+    "evaluated": (Refusal.EVALUATED.reason, Refusal.EVALUATED.fix),
+}
+
+
+def check_env(script: str, env: Mapping[str, Value], scope: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return warnings about values that the author has run. Raises TemplateError for others that would."""
+    carriers = {name for key in (*scope, *env) for name in (key, key.upper())}
+    warnings: dict[str, None] = {}
+    uses = cache(lambda: uses_of(script))
+    for name, placeholder in _every_placeholder(env):
+        # Most values can do nothing, and the script is not read for them.
+        harmless = not may_run(to_text(placeholder.value(scope)), carriers)
+        for danger in (_named(name), None if harmless else _used(name, uses())):
+            if danger == "program":
+                warnings[_told(name, placeholder)] = None
+            elif danger and (danger == "function" or not harmless):
+                raise _refused(name, placeholder, danger)
+    return tuple(warnings)
+
+
+def env_dangers(script: str, env: Mapping[str, Value]) -> Iterator[tuple[Danger, str, KeyPath]]:
+    """Yield what could happen to values in `env`, whatever they are: what, the variable and the path."""
+    uses = cache(lambda: uses_of(script))
+    for name, placeholder in _every_placeholder(env):
+        for danger in (_named(name), _used(name, uses())):
+            if danger is not None:
+                yield danger, name, placeholder.path
+
+
+def _named(name: str) -> Danger | None:
+    """Return what bash or a program does with a variable because of its name."""
+    if name.startswith(_FUNCTION):
+        return "function"
+    if name in EXPANDED_VARIABLES:
+        return "expanded"
+    return "program" if name in PROGRAM_VARIABLES else None
+
+
+def _used(name: str, uses: Uses) -> Danger | None:
+    """Return what the script does with a variable."""
+    if name in uses.executed:
+        return "program"
+    return "evaluated" if uses.evaluates(name) else None
+
+
+def _every_placeholder(env: Mapping[str, Value]) -> list[tuple[str, Placeholder]]:
+    return [(name, each) for name, text in env.items() for each in _placeholders(text)]
+
+
+def _placeholders(value: Value) -> Iterator[Placeholder]:
+    """Yield the placeholders of a value, also of one inside a list or a map."""
+    if isinstance(value, str):
+        yield from find_placeholders(value)
+    elif isinstance(value, Mapping):
+        yield from (found for each in value.values() for found in _placeholders(each))
+    elif isinstance(value, Sequence):
+        yield from (found for each in value for found in _placeholders(each))
+
+
+def _told(name: str, placeholder: Placeholder) -> str:
+    return f"the value of {show(placeholder.path)} is run as a bash program, through ${name}"
+
+
+def _refused(name: str, placeholder: Placeholder, danger: Danger) -> TemplateError:
+    reason, fix = _REASONS[danger]
+    return TemplateError(f"{{{{{show(placeholder.path)}}}}} in env {name}: {reason}", line=1, fix=fix)

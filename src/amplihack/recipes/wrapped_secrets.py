@@ -1,0 +1,106 @@
+"""Mask secrets that were cut into pieces: by line breaks, as `base64` makes them, or by the end of a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+MASK = "***"
+_PIECE = 12  # characters of a secret, at the start or the end of a line, that are not there by chance
+_SHORTEST, _LONGEST = 10, 8_192  # characters of a form that is looked for in pieces
+_FEW = 20_000  # characters of a text in which every line is looked at; in a longer one the first and the last
+_GAP = r"(?:[ \t\r\n]|\\[rn])*"  # also a line break as JSON writes it
+
+
+class Wraps:
+    """The forms of secrets that may be cut into pieces, without their blanks."""
+
+    def __init__(self) -> None:
+        self._forms: list[str] = []  # longest first
+        self._grams: set[str] = set()  # every stretch of them that is as long as the shortest piece
+        self._new: set[str] = set()  # those whose stretches are not yet known
+
+    def add(self, forms: Iterable[str]) -> None:
+        flat = {"".join(form.split()) for form in forms if len(form) <= _LONGEST}
+        self._new |= {each for each in flat if len(each) >= _SHORTEST}
+
+    def _learn(self) -> None:
+        """Work out the new forms. Many runs never come to it."""
+        self._forms = sorted({*self._forms, *self._new}, key=lambda form: (-len(form), form))
+        for form in self._new:
+            self._grams.update(_stretches(form))
+        self._new = set()
+
+    def mask(self, text: str) -> str:
+        """Return the text with the pieces masked. Each line stays a line."""
+        if len(text) < _PIECE:
+            return text
+        if self._new:
+            self._learn()
+        if not self._forms:
+            return text
+        if "\n" in text or "\\n" in text:
+            text = self._mask_wrapped(text)
+        return self._mask_lines(text)
+
+    def _mask_wrapped(self, text: str) -> str:
+        flat = _flat(text)
+        for form in self._forms:
+            if form in flat:
+                text = re.sub(_GAP.join(map(re.escape, form)), _line_by_line, text)
+        return text
+
+    def _mask_lines(self, text: str) -> str:
+        """Mask pieces whose other pieces may not be in the text: they are at the ends of its lines."""
+        if len(text) <= _FEW:
+            return "\n".join(map(self._mask_line, text.split("\n")))
+        first, between, rest = text.partition("\n")
+        rest, again, last = rest.rpartition("\n")
+        return f"{self._mask_line(first)}{between}{rest}{again}{self._mask_line(last)}"
+
+    def _mask_line(self, line: str) -> str:
+        core = line.strip(" \t\r…")
+        if core[:_PIECE] not in self._grams and core[-_PIECE:] not in self._grams:
+            return line
+        for form in self._forms:
+            if piece := core if core in form else _end_of(form, core):
+                line = line.replace(piece, MASK, 1)
+            elif piece := _start_of(form, core):
+                line = MASK.join(line.rsplit(piece, 1))
+            core = line.strip(" \t\r…")
+        return line
+
+
+def _stretches(form: str) -> Iterator[str]:
+    return (form[start : start + _PIECE] for start in range(len(form) - _PIECE + 1))
+
+
+def _flat(text: str) -> str:
+    """Return the text without blanks and line breaks, as fast as can be: it may be very long."""
+    for blank in ("\n", "\r", " ", "\t", "\\n", "\\r"):
+        text = text.replace(blank, "")
+    return text
+
+
+def _line_by_line(found: re.Match[str]) -> str:
+    return "\n".join([MASK] * (found[0].count("\n") + 1))
+
+
+def _end_of(form: str, line: str) -> str:
+    """Return the end of the form that the line begins with, if it is long enough."""
+    start = form.find(line[:_PIECE])
+    while start >= 0:
+        if line.startswith(form[start:]):
+            return form[start:]
+        start = form.find(line[:_PIECE], start + 1)
+    return ""
+
+
+def _start_of(form: str, line: str) -> str:
+    """Return the start of the form that the line ends with, if it is long enough."""
+    start = form.find(line[-_PIECE:])
+    while start >= 0:
+        if line.endswith(form[: start + _PIECE]):
+            return form[: start + _PIECE]
+        start = form.find(line[-_PIECE:], start + 1)
+    return ""

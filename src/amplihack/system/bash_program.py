@@ -1,0 +1,3 @@
+"""Name the bash that runs the commands of recipes."""
+
+BASH = "/bin/bash"

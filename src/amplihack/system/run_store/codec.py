@@ -1,0 +1,141 @@
+"""Turn events into rows and rows into events, with large texts in files.
+
+In JSON, a large text is `{"\\u0000file": <name>}`. A map of the user's own that looks like it is wrapped in
+`{"\\u0000map": …}`, so that every value comes back as it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from amplihack.recipes.events import (
+    IterationFinished,
+    Recorded,
+    RunFinished,
+    StepFinished,
+    from_json,
+    to_json,
+)
+from amplihack.records import Record, replace
+from amplihack.system.run_store.values import LARGE, StoreError, ValueFiles
+
+_FILE, _MAP = "\0file", "\0map"
+_LARGE_ROW = 16 * LARGE
+
+
+class StoredEvent(Record):
+    """The stored form of an event: JSON, or the name of the file that holds the JSON."""
+
+    kind: str
+    data: str | None
+    file: str | None = None
+
+
+def encode(event: Recorded, files: ValueFiles) -> StoredEvent:
+    """Return the row of an event. Large texts are in their files when this returns."""
+    shown = to_json(_alone(event))
+    kind = shown.pop("event")
+    if not _is_large(shown, levels=3):
+        text = dump(shown)
+        if len(text) <= LARGE:
+            return StoredEvent(kind, _marked(shown, text))
+    text = dump(_outside(shown, files))
+    return StoredEvent(kind, text) if len(text) <= _LARGE_ROW else StoredEvent(kind, None, files.put(text))
+
+
+def decode(row: StoredEvent, files: ValueFiles) -> Recorded:
+    """Return the event of a row. Raises StoreError."""
+    try:
+        text = files.get(row.file) if row.file is not None else row.data or "{}"
+        shown = json.loads(text)
+        if "\\u0000" in text:
+            shown = _inside(shown, files)
+        return from_json({**shown, "event": row.kind})
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise StoreError(
+            f"a record of the run cannot be read: {row.kind}: {error}",
+            fix="it may have been written by a newer amplihack, or be damaged",
+        ) from error
+
+
+def dump(value: Any) -> str:
+    """Return ASCII JSON, which holds every text, also half of a surrogate pair."""
+    return _ENCODER.encode(value)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+# One for all events: making an encoder takes as long as encoding most of them.
+_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_plain)
+
+
+def _alone(event: Recorded) -> Recorded:
+    """Return the event without the results inside its result: each has a record of its own."""
+    match event:
+        case StepFinished(result=result) | IterationFinished(result=result) if result.children:
+            return replace(event, result=replace(result, children=()))
+        case RunFinished(result):
+            return RunFinished(replace(result, step_results=()))
+        case _:
+            return event
+
+
+def _is_large(shown: dict[str, Any], levels: int) -> bool:
+    """Tell whether a large text is near the top, as results are: encoding it would be in vain."""
+    for each in shown.values():
+        kind = type(each)
+        if kind is str:
+            if len(each) > LARGE:
+                return True
+        elif kind is dict and levels > 1 and _is_large(each, levels - 1):
+            return True
+    return False
+
+
+def _marked(shown: dict[str, Any], text: str) -> str:
+    """Return the text of a small event; only one that holds NUL may need the longer way."""
+    return dump(_wrapped(shown)) if "\\u0000" in text else text
+
+
+def _wrapped(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        inner = {key: _wrapped(each) for key, each in value.items()}
+        return {_MAP: inner} if _looks_like_ours(inner) else inner
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_wrapped(each) for each in value]
+    return value
+
+
+def _outside(value: Any, files: ValueFiles) -> Any:
+    if isinstance(value, str):
+        return {_FILE: files.put(value)} if len(value) > LARGE else value
+    if isinstance(value, Mapping):
+        inner = {key: _outside(each, files) for key, each in value.items()}
+        return {_MAP: inner} if _looks_like_ours(value) else inner
+    if isinstance(value, Sequence):
+        return [_outside(each, files) for each in value]
+    return value
+
+
+def _inside(value: Any, files: ValueFiles) -> Any:
+    if isinstance(value, dict):
+        if len(value) == 1:
+            ((key, inner),) = value.items()
+            if key == _FILE:
+                return files.get(inner)
+            if key == _MAP:
+                return {name: _inside(each, files) for name, each in inner.items()}
+        return {key: _inside(each, files) for key, each in value.items()}
+    return [_inside(each, files) for each in value] if isinstance(value, list) else value
+
+
+def _looks_like_ours(value: Mapping[str, Any]) -> bool:
+    return len(value) == 1 and next(iter(value)) in (_FILE, _MAP)

@@ -1,0 +1,255 @@
+"""Create, find, list, read and remove the runs that are kept under a home root."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from amplihack.errors import NotFound
+from amplihack.recipes.events import Recorded
+from amplihack.records import Record
+from amplihack.system.files import remove_tree
+from amplihack.system.locks import HeldLock
+from amplihack.system.run_store.codec import StoredEvent, decode, dump
+from amplihack.system.run_store.database import explained, open_database, open_to_read
+from amplihack.system.run_store.journal import RunJournal
+from amplihack.system.run_store.ownership import RunIsTaken, is_taken, owner_from_json, take, this_owner
+from amplihack.system.run_store.rows import COLUMNS, KeptRun, NewRun, kept_run
+from amplihack.system.run_store.values import StoreError, ValueFiles
+
+LAST = "last"
+_NEW = (
+    "INSERT INTO runs (run_id, recipe, path, working_dir, status, started, forked_from, request, inputs, "
+    "owner) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)"
+)
+
+
+class Listing(Record):
+    """The runs that could be read, newest first, and what kept others from being read."""
+
+    runs: tuple[KeptRun, ...]
+    problem: StoreError | None = None
+
+
+class RecordedRecipe(Record):
+    """A recipe file as it was when a run read it. `masked` means that secrets in its text are hidden."""
+
+    path: str
+    sha256: str
+    text: str
+    masked: bool
+
+
+class RunStore(Record):
+    """The runs under a home root. Opening it costs nothing; each method opens the database itself."""
+
+    root: Path
+
+    @property
+    def database(self) -> Path:
+        return self.root / "runs.sqlite3"
+
+    def directory(self, run_id: str) -> Path:
+        return self.root / "runs" / run_id
+
+    # one run, to write ------------------------------------------------------------------------------------
+
+    def create(self, new: NewRun) -> RunJournal:
+        """Begin to keep a run, which this process then owns. Raises StoreError."""
+        connection = open_database(self.database)
+        lock = take(self.directory(new.run_id))
+        if lock is None:
+            raise RunIsTaken(f"another process has the run {new.run_id}", fix="give it another id")
+        try:
+            with explained(self.database):
+                number = insert_run(connection, new)
+        except BaseException:
+            connection.close()
+            lock.release()
+            raise
+        return self._journal(connection, number, new.run_id, lock)
+
+    def _journal(
+        self, connection: sqlite3.Connection, number: int, run_id: str, lock: HeldLock
+    ) -> RunJournal:
+        return RunJournal(self.database, connection, number, values=self.values(run_id), lock=lock)
+
+    def values(self, run_id: str) -> ValueFiles:
+        return ValueFiles(self.directory(run_id) / "values")
+
+    def claim(self, run: KeptRun) -> RunJournal:
+        """Take a run that nobody has now. Raises RunIsTaken with who has it."""
+        lock = take(self.directory(run.run_id))
+        if lock is None:
+            raise self.taken(run.run_id)
+        return self._journal(open_database(self.database), run.number, run.run_id, lock)
+
+    def taken(self, run_id: str) -> RunIsTaken:
+        row = self._rows("WHERE run_id = ?", (run_id,))
+        owner = owner_from_json(row[0][12]) if row else None
+        who = owner.shown() if owner else "another process"
+        return RunIsTaken(
+            f"run {run_id} is taken: {who} has it",
+            fix=f"`amplihack runs tail {run_id}` follows it, `amplihack runs cancel {run_id}` ends it",
+        )
+
+    def mark_cancelled(self, run: KeptRun, by: str) -> None:
+        """Note that somebody wants the run to end, before it is told to."""
+        with closing(open_database(self.database)) as connection, explained(self.database):
+            told = json.dumps({"by": by, "at": time.time()})
+            connection.execute("UPDATE runs SET cancelled = ? WHERE number = ?", (told, run.number))
+
+    def is_taken(self, run_id: str) -> bool:
+        """Tell whether a process has the run at this moment."""
+        return is_taken(self.directory(run_id))
+
+    # finding ----------------------------------------------------------------------------------------------
+
+    def find(self, name: str) -> KeptRun:
+        """Return the run of that id, of a unique beginning of it, or the last one. Raises NotFound."""
+        if name == LAST:
+            rows = self._rows("ORDER BY started DESC, number DESC LIMIT 1", ())
+            if not rows:
+                raise NotFound("there are no runs yet", fix="`amplihack recipe run RECIPE` makes one")
+            return self._kept(rows[0])
+        typed = name.encode("utf-8", "replace").decode()  # a command line may hold what is no text
+        # Not LIKE: `%` and `_` in a name would mean something.
+        where = "WHERE substr(run_id, 1, ?) = ? ORDER BY run_id"
+        rows = self._rows(where, (len(typed), typed)) if name else []
+        exact = [row for row in rows if row[1] == name]
+        if not exact and len(rows) > 1:
+            some = ", ".join(row[1] for row in rows[:5])
+            more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
+            raise NotFound(f"'{name}' begins {len(rows)} runs: {some}{more}", fix="give more of the id")
+        if not rows:
+            raise NotFound(
+                f"there is no run '{name}'", fix="`amplihack runs list` shows them; `last` is the newest"
+            )
+        return self._kept((exact or rows)[0])
+
+    def listing(self) -> Listing:
+        """Return every run that can be read, newest first. Damage is part of the answer."""
+        found: dict[int, KeptRun] = {}
+        problem: StoreError | None = None
+        # From both ends: where a page in the middle is damaged, the runs on either side of it are found.
+        for order in ("DESC", "ASC"):
+            try:
+                for row in self._each_row(f"ORDER BY number {order}"):
+                    if row[0] in found:
+                        break
+                    found[row[0]] = self._kept(row)
+            except StoreError as error:
+                problem = error
+            if problem is None:
+                break
+        runs = sorted(found.values(), key=lambda run: (run.started, run.number), reverse=True)
+        return Listing(tuple(runs), problem)
+
+    def _rows(self, where: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        return list(self._each_row(where, values))
+
+    def _each_row(self, where: str, values: tuple[object, ...] = ()) -> Iterator[tuple[Any, ...]]:
+        connection = open_to_read(self.database)
+        if connection is None:
+            return
+        with closing(connection), explained(self.database):
+            yield from connection.execute(f"SELECT {COLUMNS} FROM runs {where}", values)  # noqa: S608 - our own words
+
+    def _kept(self, row: tuple[Any, ...]) -> KeptRun:
+        try:
+            taken = row[5] == "running" and is_taken(self.directory(str(row[1])))
+            return kept_run(row, taken=taken)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise StoreError(
+                f"the record of a run cannot be read: {error}", fix="it may be damaged"
+            ) from error
+
+    # reading ----------------------------------------------------------------------------------------------
+
+    def events(
+        self, run: KeptRun, after: int = 0, *, lines: bool = False
+    ) -> Iterator[tuple[int, float, Recorded]]:
+        """Yield what happened after that number, with numbers and times. Raises StoreError.
+
+        What steps printed is part of it with `lines`; their results are in any case.
+        """
+        files = self.values(run.run_id)
+        connection = open_to_read(self.database)
+        if connection is None:
+            return
+        with closing(connection), explained(self.database):
+            rows = connection.execute(
+                "SELECT seq, at, kind, data, file FROM events WHERE run = ? AND seq > ? AND kind != ? "
+                "ORDER BY seq",
+                (run.number, after, "" if lines else "LinesPrinted"),
+            )
+            for seq, at, *stored in rows:
+                if not isinstance(at, float | int):
+                    raise StoreError(
+                        f"the time of record {seq} of the run cannot be read", fix="it may be damaged"
+                    )
+                yield seq, at, decode(StoredEvent(*stored), files)
+
+    def recipes(self, run: KeptRun) -> tuple[RecordedRecipe, ...]:
+        """Return the recipe files that a run has read, in no order."""
+        connection = open_to_read(self.database)
+        if connection is None:
+            return ()
+        with closing(connection), explained(self.database):
+            rows = connection.execute(
+                "SELECT path, recipes.sha256, text, stored != recipes.sha256 FROM recipes"
+                " JOIN texts ON texts.sha256 = stored WHERE run = ?",
+                (run.number,),
+            ).fetchall()
+        return tuple(
+            RecordedRecipe(path, sha256, json.loads(text), bool(masked))
+            for path, sha256, text, masked in rows
+        )
+
+    # removing ---------------------------------------------------------------------------------------------
+
+    def remove(self, run: KeptRun) -> bool:
+        """Remove all that is kept of a run; False if a process has it now."""
+        directory = self.directory(run.run_id)
+        lock = take(directory)
+        if lock is None:
+            return False
+        with closing(open_database(self.database)) as connection, explained(self.database):
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in (
+                "DELETE FROM events WHERE run = ?",
+                "DELETE FROM recipes WHERE run = ?",
+                "DELETE FROM runs WHERE number = ?",
+            ):
+                connection.execute(statement, (run.number,))
+            connection.execute("DELETE FROM texts WHERE sha256 NOT IN (SELECT stored FROM recipes)")
+            connection.execute("COMMIT")
+        remove_tree(directory)
+        lock.release()
+        return True
+
+    def give_back(self) -> None:
+        """Return the room of removed runs to the disk."""
+        with closing(open_database(self.database)) as connection, explained(self.database):
+            connection.execute("PRAGMA incremental_vacuum").fetchall()
+
+
+def insert_run(connection: sqlite3.Connection, new: NewRun) -> int:
+    """Insert the row of a run that begins now, and return its number."""
+    inputs = {"values": new.inputs.values, "left_out": new.inputs.left_out}
+    known = (new.run_id, new.recipe, new.path, new.working_dir, time.time(), new.forked_from)
+    told = (dump(new.request), dump(inputs), this_owner().to_json())
+    return connection.execute(_NEW, (*known, *told)).lastrowid or 0
+
+
+def log_file(store: RunStore, run_id: str) -> int:
+    """Open the file for what a run in the background prints, and return its descriptor."""
+    directory = store.directory(run_id)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return os.open(directory / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

@@ -1,0 +1,89 @@
+"""Strike installs, rollbacks and uninstalls at every file operation: `make crash`.
+
+python -m tests.crash_install [--points 5000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.distribution import make_program
+from tests.support.framework_bundle import write_bundle
+
+ROOT = Path(__file__).parents[1]
+FAULTS = ("kill", "ENOSPC", "EIO", "EACCES")
+# What is done, and the versions that were installed before, oldest first.
+STORIES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("install",), ("0.1.0",)),
+    (("install",), ()),
+    (("install", "--rollback"), ("0.1.0", "0.2.0")),
+    (("uninstall",), ("0.1.0", "0.2.0")),
+    (("uninstall", "--purge"), ("0.2.0",)),
+)
+_FILES = 40  # beside those that every bundle has
+
+
+def program(folder: Path, version: str) -> Path:
+    """Make a program with a bundle of many files, so that there are many operations to strike at."""
+    site = make_program(folder / version, version)
+    skills = {f"skills/s{number}/SKILL.md": f"{version} {number}".encode() for number in range(_FILES)}
+    write_bundle(site / "amplihack" / "_bundle", {**skills}, mark=version, version=version)
+    return site
+
+
+def stories(folder: Path) -> Iterator[tuple[str, int]]:
+    """Yield each story with the number of points that it was struck at."""
+    sites = {version: program(folder, version) for version in ("0.1.0", "0.2.0")}
+    for number, (kind, story) in enumerate((kind, story) for story in STORIES for kind in FAULTS):
+        words, before = story
+        place = folder / f"story-{number}"
+        (place / "start").mkdir(parents=True)
+        for version in before:
+            _run(sites[version], place / "start", "-m", "amplihack", "install")
+        done = _run(
+            sites["0.2.0"],
+            place / "start",
+            "-m",
+            "tests.support.install_faults",
+            str(place),
+            "1",
+            kind,
+            *words,
+        )
+        yield f"{' '.join(words)} after {', '.join(before) or 'nothing'}, {kind}", json.loads(done)["points"]
+
+
+def _run(site: Path, home: Path, *words: str) -> str:
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": f"{site}:{ROOT}"}
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(words)}\n{done.stderr[-5000:]}")
+    return done.stdout
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--points", type=int, default=5_000, help="stop when there were so many")
+    options = parser.parse_args()
+    total = 0
+    with tempfile.TemporaryDirectory(prefix="crash-install-") as name:
+        for story, points in stories(Path(name)):
+            total += points
+            print(f"{points:>6} points: {story}", flush=True)
+            if total >= options.points:
+                break
+    print(f"{total} faults, and each left the old tree or the new one")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

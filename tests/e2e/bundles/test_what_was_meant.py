@@ -1,0 +1,151 @@
+"""Mistakes that have one probable meaning: the message says it, or the command does it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.bundle_place import address, repository, thin_bundle
+from tests.support.workspace import Workspace
+
+
+@pytest.mark.parametrize(
+    ("include", "meant"),
+    [
+        ("./behavior/work.yaml", "./behaviors/work.yaml"),
+        ("./behaviors/wrok", "./behaviors/work.yaml"),
+        ("./bsae", "./base/bundle.md"),
+        ("mine:behaviors/wrok", "mine:behaviors/work.yaml"),
+        ("mnie:behaviors/work", "'mine:behaviors/work'"),
+        ("fondation", "'foundation'"),
+    ],
+)
+def test_a_mistyped_include_is_told_with_what_was_meant(
+    workspace: Workspace, include: str, meant: str
+) -> None:
+    thin_bundle(workspace)
+    workspace.write("bundle.md", f"---\nbundle: {{name: mine}}\nincludes: ['{include}']\n---\n")
+    answer = workspace.run("bundle", "show", "--offline")
+    assert (answer.exit_code, f"fix: did you mean {meant}?" in answer.stderr) == (2, True), answer.stderr
+
+
+@pytest.mark.parametrize(("asked", "meant"), [("inner", "./inner"), ("other", "./other.yaml")])
+def test_a_path_that_was_asked_for_like_a_name_is_suggested(
+    workspace: Workspace, asked: str, meant: str
+) -> None:
+    workspace.write("inner/bundle.md", "---\nbundle: {name: i}\n---\n")
+    workspace.write("other.yaml", "bundle: {name: o}\n")
+    answer = workspace.run("bundle", "show", asked)
+    assert (answer.exit_code, answer.stderr) == (
+        3,
+        f"no bundle is called {asked!r}\n  fix: did you mean {meant}?\n",
+    )
+
+
+def test_why_finds_agents_context_and_instances_by_their_short_names(workspace: Workspace) -> None:
+    thin_bundle(workspace)
+    providers = "providers:\n  - {module: p, instance_id: one}\n  - {module: p, instance_id: two}\n"
+    workspace.write("both.yaml", f"bundle: {{name: both}}\nincludes: [./bundle.md]\n{providers}")
+
+    def why(subject: str) -> set[str]:
+        answer = workspace.run("bundle", "why", subject, "--bundle", "both.yaml", "--json")
+        assert answer.exit_code == 0, answer.stderr
+        return {entry["path"].rpartition(".")[0] for entry in answer.json}
+
+    assert why("worker") == why("agents.worker") == why("mine:worker") == {"agents.mine:worker"}
+    assert why("worker.description") == {"agents.mine:worker"}
+    assert why("p") == {"providers.one", "providers.two"}
+    assert "work-behavior" in workspace.run("bundle", "why", "context/rules.md").stdout
+
+
+def test_what_is_declared_again_names_who_brings_it(workspace: Workspace) -> None:
+    thin_bundle(workspace)
+    workspace.write(
+        "again.yaml",
+        "bundle: {name: again}\nincludes: [./bundle.md]\ntools:\n  - module: tool-bash\n"
+        "session: {orchestrator: loop-other}\n",
+    )
+    answer = workspace.run("bundle", "validate", "again.yaml")
+    assert "tools: tool-bash is declared again, though base brings it" in answer.stdout
+    assert "session.orchestrator is declared again, though base brings it" in answer.stdout
+
+
+def test_an_entry_without_a_module_is_an_error_and_skipped_where_that_is_allowed(
+    workspace: Workspace,
+) -> None:
+    entries = "  - {name: tool-a, source: ./a}\n  - {module: tool-b}\n  - {id: c, config: {x: 1}}\n"
+    workspace.write("bundle.yaml", f"bundle: {{name: m}}\ntools:\n{entries}")
+    strict = workspace.run("bundle", "show", "--plan")
+    assert (strict.exit_code, strict.stdout) == (2, "")
+    assert "tools[0] has no 'module' [module-missing]" in strict.stderr
+    assert "fix: write `module: tool-a`" in strict.stderr
+    partial = workspace.run("bundle", "show", "--plan", "--allow-partial")
+    assert (partial.exit_code, partial.json) == (0, {"tools": [{"module": "tool-b"}]})
+    assert "tools[0] has no 'module'; skipped" in partial.stderr
+    assert "tools: 'c' has no 'module'" in partial.stderr
+    assert workspace.run("bundle", "validate").exit_code == 2
+
+
+def test_values_are_read_as_in_the_ecosystem_and_their_plain_spelling_is_suggested(
+    workspace: Workspace,
+) -> None:
+    values = 'enabled: no, debug: On, mode: 0777, day: 2024-01-02, "no": "no", quoted!: "off"'
+    workspace.write("bundle.yaml", f"bundle: {{name: m}}\ntools: [{{module: t, config: {{{values}}}}}]\n")
+    shown = workspace.run("bundle", "show", "--plan")
+    assert (shown.stderr, shown.json["tools"][0]["config"]) == (
+        "",
+        {"enabled": False, "debug": True, "mode": 511, "day": "2024-01-02", "no": "no", "quoted": "off"},
+    )
+    checked = workspace.run("bundle", "validate")
+    assert checked.exit_code == 0
+    assert "note: `no` is read as false [yaml-word]" in checked.stdout
+    assert "fix: write false, or 'no' for text" in checked.stdout
+
+
+def test_a_key_in_quotes_is_no_operator(workspace: Workspace) -> None:
+    workspace.write("base.yaml", "bundle: {name: b}\ntools: [{module: t, config: {a: [1], c: 2}}]\n")
+    entry = "{module: t, config: {\"a!\": [3], 'c-': , b!: 4}}"
+    workspace.write("bundle.yaml", f"bundle: {{name: m}}\nincludes: [./base.yaml]\ntools: [{entry}]\n")
+    config = workspace.run("bundle", "show", "--plan").json["tools"][0]["config"]
+    assert config == {"a": [1], "c": 2, "a!": [3], "c-": None, "b": 4}
+
+
+def test_modules_are_looked_for_up_to_the_root_and_not_above(workspace: Workspace) -> None:
+    entries = "".join(f"  - {{module: {name}, source: ./modules/{name}}}\n" for name in "abcd")
+    workspace.write("b/bundle.yaml", "bundle: {name: b}\nincludes: [b:behaviors/deep/x]\n")
+    workspace.write("b/behaviors/deep/x.yaml", f"bundle: {{name: x}}\ntools:\n{entries}")
+    for place in (
+        "b/behaviors/deep/modules/a",
+        "b/behaviors/modules/b",
+        "b/modules/b",
+        "b/modules/c",
+        "modules/d",
+    ):
+        workspace.write(f"{place}/x.py", "")
+    answer = workspace.run("bundle", "show", "./b", "--plan")
+    sources = [each["source"].removeprefix(f"{workspace.path}/") for each in answer.json["tools"]]
+    assert sources == [
+        "b/behaviors/deep/modules/a", "b/behaviors/modules/b", "b/modules/c", "b/behaviors/deep/modules/d",
+    ]  # fmt: skip
+    assert "fix: write ../modules/b" in answer.stderr
+    assert (
+        "there is no module at b/behaviors/deep/modules/d"
+        in workspace.run("bundle", "validate", "./b").stdout
+    )
+
+
+def test_an_update_moves_modules_too(workspace: Workspace) -> None:
+    made = repository(workspace, "tool", {"pyproject.toml": "", "modules/t/x.py": "1"})
+    source = address(made, inside="modules/t")
+    workspace.write("bundle.yaml", f"bundle: {{name: m}}\ntools: [{{module: t, source: '{source}'}}]\n")
+    assert workspace.run("bundle", "update").stdout == f"fetched    {address(made)}\n"
+    before = made.git("rev-parse", "HEAD")
+    after = made.commit({"modules/t/x.py": "2"})
+    assert "update available" in workspace.run("bundle", "status").stdout
+    updated = workspace.run("bundle", "update", "--json").json
+    assert [(each["outcome"], each["before"], each["after"]) for each in updated] == [
+        ("updated", before, after)
+    ]
+    assert "up to date" in workspace.run("bundle", "status").stdout
+    workspace.write(
+        "bundle.yaml", f"bundle: {{name: m}}\ntools: [{{module: t, source: '{source}&commit={before}'}}]\n"
+    )
+    assert [each["outcome"] for each in workspace.run("bundle", "update", "--json").json] == ["pinned"]

@@ -1,0 +1,25 @@
+"""Programs of any version, with or without a bundle, that run the code of this checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.framework_bundle import write_bundle
+
+_PACKAGE = Path(__file__).parents[2] / "src" / "amplihack"
+
+
+def make_program(site: Path, version: str, *, mark: str | None = None) -> Path:
+    """Make a package that is ours but for its version and its bundle; `mark` None means no bundle.
+
+    It is found through `PYTHONPATH`, as one in site-packages is. Returns the directory to put there.
+    """
+    package = site / "amplihack"
+    package.mkdir(parents=True)
+    for part in _PACKAGE.iterdir():
+        if part.name not in ("version.py", "_bundle", "__pycache__"):
+            (package / part.name).symlink_to(part)
+    (package / "version.py").write_text(f'__version__ = "{version}"\n', "utf-8")
+    if mark is not None:
+        write_bundle(package / "_bundle", mark=mark, version=version)
+    return site

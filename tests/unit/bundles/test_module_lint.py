@@ -1,0 +1,163 @@
+"""What keeps a module from being installed or mounted, found by reading its files."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.bundles.world import World
+
+from amplihack.bundles.module_lint import ModulePlace, lint_module, lint_root_package
+
+PROJECT = """\
+[project]
+name = "amplifier-module-tool-x"
+dependencies = [%s]
+[project.entry-points."amplifier.modules"]
+tool-x = "amplifier_module_tool_x:mount"
+[build-system]
+requires = ["hatchling"]
+"""
+MOUNT = """\
+async def mount(coordinator, config=None):
+    %s
+"""
+SOUND = MOUNT % 'await coordinator.mount("tools", Tool(), name="x")'
+
+
+def world(project: str | None = PROJECT % "", code: str | None = SOUND, **more: str) -> World:
+    files = {f"/m/{name.replace('__', '/')}": text for name, text in more.items()}
+    if project is not None:
+        files["/m/pyproject.toml"] = project
+    if code is not None:
+        files["/m/amplifier_module_tool_x/__init__.py"] = code
+    return World(files)
+
+
+def found(there: World, section: str = "tools") -> list[str]:
+    return [each.code for each in lint_module(ModulePlace("/m", section, "tool-x"), there)]
+
+
+def test_a_sound_module_is_not_blamed() -> None:
+    assert found(world()) == []
+    assert found(world(PROJECT % '"httpx>=0.27", "pydantic"')) == []
+
+
+@pytest.mark.parametrize(
+    ("dependency", "code"),
+    [
+        ("amplifier-core", "kernel-dependency"), ("amplifier_core>=1.0.0", "kernel-dependency"),
+        ("Amplifier.Core[x] ; python_version > '3'", "kernel-dependency"),
+        ("amplifier-foundation @ git+https://x/y", "kernel-dependency"), ("amplihack", "kernel-dependency"),
+        ("amplifier-bundle-foo>=0.1.0", "bundle-dependency"),
+    ],
+)  # fmt: skip
+def test_what_the_session_provides_is_no_dependency(dependency: str, code: str) -> None:
+    there = world(PROJECT % f'"{dependency}"')
+    (problem,) = lint_module(ModulePlace("/m", "tools", "tool-x"), there)
+    assert (problem.code, problem.where and problem.where.line) == (code, 3)
+    poetry = f'[tool.poetry.dependencies]\n"{dependency.split()[0].split(">")[0].split("[")[0]}" = "*"\n'
+    assert found(world(PROJECT % "" + poetry)) == [code]
+    assert found(world(**{"requirements.txt": f"{dependency}\n# amplifier-core\n"})) == [code]
+
+
+def test_a_kernel_for_development_is_fine() -> None:
+    assert found(world(PROJECT % "" + '[dependency-groups]\ndev = ["amplifier-core"]\n')) == []
+
+
+def test_sources_of_uv_have_no_effect() -> None:
+    sources = '[tool.uv.sources]\nmy-shared = { path = "../../shared" }\n'
+    (needed,) = lint_module(ModulePlace("/m", "tools", "tool-x"), world(PROJECT % '"my_shared"' + sources))
+    assert (needed.code, needed.severity, needed.where and needed.where.line) == ("uv-sources", "warning", 8)
+    (unneeded,) = lint_module(ModulePlace("/m", "tools", "tool-x"), world(PROJECT % "" + sources))
+    assert (unneeded.code, unneeded.severity) == ("uv-sources", "note")
+
+
+HATCH = '[tool.hatch.build.targets.wheel]\npackages = ["src/my_package"]\n'
+FORCED = f'{HATCH}[tool.hatch.build.targets.wheel.force-include]\n"agents" = "%s"\n'
+
+
+@pytest.mark.parametrize(
+    ("target", "codes"),
+    [
+        ("my_package/agents", ["package-shadowed"]), ("/my_package/context/a.md", ["package-shadowed"]),
+        ("my_package", ["package-shadowed"]), ("my_package/_bundle/agents", []),
+        ("my_package/data/agents", []), ("other/agents", []), ("my_package/py.typed", []),
+    ],
+)  # fmt: skip
+def test_assets_must_not_lie_over_the_package(target: str, codes: list[str]) -> None:
+    assert found(world(PROJECT % "" + FORCED % target)) == codes
+    root = lint_root_package("/m", world(PROJECT % "" + FORCED % target))
+    assert [each.code for each in root] == ["root-package", *codes]
+
+
+def test_a_bundle_without_a_package_has_nothing_to_tell() -> None:
+    assert lint_root_package("/m", world(None)) == ()
+    assert lint_root_package("/m", world("[tool.ruff]\n")) == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["json.py", "logging__/__init__.py".replace("__/", "/"), "amplifier_core/__init__.py"]
+)
+def test_a_package_of_a_known_name_hides_it_from_all(name: str) -> None:
+    there = world()
+    there.files[f"/m/{name}"] = ""
+    assert found(there) == ["package-hidden"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "logger.info('mounted')", "return None", "pass", "raise NotImplementedError", "return {'name': 'x'}",
+        "logger.info('with %s', coordinator)", "print(coordinator)", "x = coordinator.get('tools')",
+        "coordinator.hooks.register('e', f)", "tool = Tool()",
+    ],
+)  # fmt: skip
+def test_a_mount_that_mounts_nothing_is_told(body: str) -> None:
+    (problem,) = lint_module(ModulePlace("/m", "tools", "tool-x"), world(code=MOUNT % body))
+    assert (problem.code, str(problem.where)) == (
+        "mounts-nothing",
+        "/m/amplifier_module_tool_x/__init__.py:1:1",
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "await coordinator.mount('tools', t)", "return Tool()", "await helper(coordinator, config)",
+        "tool = Tool(coordinator)", "put = coordinator.mount\n    await put('tools', t)",
+        "for t in tools:\n        await coordinator.mount('tools', t)", "await helper(c=coordinator)",
+        "await Thing(coordinator.config).start()",
+    ],
+)  # fmt: skip
+def test_a_mount_that_may_mount_something_is_not_blamed(body: str) -> None:
+    assert found(world(code=MOUNT % body)) == []
+
+
+def test_hooks_are_registered_rather_than_mounted() -> None:
+    assert found(world(code=MOUNT % "coordinator.hooks.register('e', f)"), "hooks") == []
+    assert found(world(code=MOUNT % "logger.info('x')"), "hooks") == ["mounts-nothing"]
+
+
+def test_a_mount_is_found_where_it_is_imported_from() -> None:
+    there = world(code="from .part import mount_it as mount\n")
+    there.files["/m/amplifier_module_tool_x/part.py"] = "async def mount_it(coordinator): pass\n"
+    (problem,) = lint_module(ModulePlace("/m", "tools", "tool-x"), there)
+    assert (problem.code, problem.where and problem.where.file) == (
+        "mounts-nothing", "/m/amplifier_module_tool_x/part.py",
+    )  # fmt: skip
+    for unknown in ("from elsewhere import mount\n", "from .gone import *\n", "mount = make()\n", "x = (\n"):
+        assert found(world(code=unknown)) == []
+    assert found(world(code="x = 1\n")) == ["no-mount"]
+    assert found(world(project=None, code="x = 1\n")) == []
+
+
+def test_an_entry_point_has_the_name_that_the_bundle_uses() -> None:
+    assert found(world((PROJECT % "").replace("tool-x =", "tool-y ="))) == ["no-entry-point"]
+    assert found(world('[project]\nname = "x"\n')) == ["no-entry-point"]
+    assert found(world("[project\n")) == ["module-package"]
+
+
+def test_a_module_in_another_language_has_no_mount() -> None:
+    there = world(code=None)
+    there.files["/m/amplifier.toml"] = '[module]\ntransport = "rust"\n'
+    there.files["/m/pyproject.toml"] = "[tool.x]\n"
+    assert found(there) == []

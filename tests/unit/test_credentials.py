@@ -1,0 +1,44 @@
+"""Addresses in messages show no credentials."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplihack.credentials import hide_credentials
+from amplihack.errors import AmplihackError, Location, Problem
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("clone https://me:pass@host/x", "clone https://***@host/x"),
+        ("git+https://ghp_token@host/x@main", "git+https://***@host/x@main"),
+        ("https://me:p@ss@host/x", "https://***@host/x"),
+        ("a https://u:1@h b postgres://v:2@i/db", "a https://***@h b postgres://***@i/db"),
+        ("https://h/x?a=1&access_token=abc&b=2", "https://h/x?a=1&access_token=***&b=2"),
+        ("https://h/x?X-Amz-Signature=abc", "https://h/x?X-Amz-Signature=***"),
+        ('"https://h/?api_key=abc" rest', '"https://h/?api_key=***" rest'),
+        ("ssh://git@host/x", "ssh://git@host/x"),
+        ("https://{{user}}:{{token}}@host", "https://{{user}}:{{token}}@host"),
+        ("https://${TOKEN}@host/?key=$KEY", "https://${TOKEN}@host/?key=$KEY"),
+        ("mail me@host, token=x", "mail me@host, token=x"),
+        ("https://host/x@main me@other", "https://host/x@main me@other"),
+    ],
+)
+def test_credentials_in_addresses_are_hidden(text: str, shown: str) -> None:
+    assert hide_credentials(text) == shown
+
+
+def test_the_rest_of_a_source_line_stays_in_its_columns() -> None:
+    line = "  - https://me:pass@host/?token=abc x"
+    hidden = hide_credentials(line, keep_columns=True)
+    assert hidden == "  - https://*******@host/?token=*** x"
+    assert len(hidden) == len(line)
+
+
+def test_errors_and_problems_hide_them_wherever_they_stand() -> None:
+    where = Location("f", 1, 1, "x: https://me:pass@host")
+    text = "of https://me:pass@h"
+    for made in (Problem(text, where, text), AmplihackError(text, where=where, fix=text)):
+        assert made.where is not None
+        assert "pass" not in f"{made.what} {made.fix} {made.where.text} {made!s}"
