@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 from tests.support.framework_bundle import write_bundle
 
+from amplihack.version import __version__
+
 _PACKAGE = Path(__file__).parents[2] / "src" / "amplihack"
+
+
+@cache
+def bare_program() -> Path:
+    """Return a program of this version without a bundle, one for the whole session.
+
+    What it does first is what it is told to do: there is nothing to stage.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="amplihack-tests-"))
+    folder.chmod(0o755)  # some tests run commands as another user
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return make_program(folder / "site", __version__)
 
 
 def make_program(site: Path, version: str, *, mark: str | None = None) -> Path:
