@@ -20,7 +20,7 @@ from amplihack.system.kernel.mounter import ModuleMounter
 from amplihack.system.kernel.recorder import RecordedContext
 from amplihack.system.kernel.resolver import BundleModuleResolver
 from amplihack.system.kernel.session import LiveSession, SessionParts
-from amplihack.system.kernel.turn import Turn
+from amplihack.system.kernel.turn import HeldTurn
 from amplihack.system.prompt_source import PromptSource
 from amplihack.system.session_store.log import SessionLog
 
@@ -167,9 +167,9 @@ def _refused(what: str, failures: tuple[ModuleFailure, ...]) -> ModulesFailed:
     return error
 
 
-async def _stand_in(coordinator: Any, request: OpenRequest) -> Turn:
+async def _stand_in(coordinator: Any, request: OpenRequest) -> HeldTurn:
     """Put our turn around the loop and our recorder around the context, and fill the context."""
-    turn = Turn(coordinator.get("orchestrator"))
+    turn = HeldTurn(coordinator.get("orchestrator"))
     await coordinator.mount("orchestrator", turn)
     context = coordinator.get("context")
     if request.messages:

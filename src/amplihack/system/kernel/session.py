@@ -16,7 +16,7 @@ from amplihack.sessions.mending import mended
 from amplihack.sessions.messages import count_turns
 from amplihack.sessions.usage import CHILD_COMPLETED, Tally, TokenUsage
 from amplihack.system.kernel.mounter import ModuleMounter
-from amplihack.system.kernel.turn import Turn
+from amplihack.system.kernel.turn import HeldTurn
 from amplihack.system.session_store.log import SessionLog
 from amplihack.system.undisturbed import undisturbed
 
@@ -26,7 +26,7 @@ class SessionParts(Record, kw_only=True):
 
     kernel: Any = field(repr=False)
     mounter: ModuleMounter
-    turn: Turn
+    turn: HeldTurn
     tally: Tally
     log: SessionLog | None = None
     depth: int = 0

@@ -12,7 +12,7 @@ _PATIENCE = 5.0  # seconds for a loop and its tools to end once they are cancell
 _AGAIN = 0.5  # seconds after which a task that swallowed its cancellation is cancelled again
 
 
-class Turn:
+class HeldTurn:
     """Stands where the kernel looks for the orchestrator; everything but `execute` is the loop's own."""
 
     def __init__(self, loop: Any) -> None:
