@@ -76,7 +76,10 @@ def work(folder: Path, job: int, options: argparse.Namespace) -> Counter[str]:
         if number % options.jobs == job:
             _try(each, kind, kills, killed)
         if job == 0 and number % 500 == 0:
-            print(f"  about {killed.total() * options.jobs:,} kills, {time.monotonic() - started:.0f}s", flush=True)
+            print(
+                f"  about {killed.total() * options.jobs:,} kills, {time.monotonic() - started:.0f}s",
+                flush=True,
+            )
         if killed.total() * options.jobs >= options.kills or killed[FAILED] >= _MOST:
             break
     return killed
@@ -120,13 +123,17 @@ def main() -> int:
         failed = [worker for worker in workers if os.waitpid(worker, 0)[1] != 0]
         killed = Counter[str]()
         for path in folder.glob("kills-*"):
-            killed.update({kind: int(n) for kind, n in (line.split("\t") for line in path.read_text().splitlines())})
+            killed.update(
+                {kind: int(n) for kind, n in (line.split("\t") for line in path.read_text().splitlines())}
+            )
     for kind, number in sorted(killed.items()):
         print(f"{number:6,}  {kind}")
     if failed or killed[FAILED]:
         print("something did not end as if nothing had happened: see above")
         return 1
-    print(f"{killed.total():,} kills in {time.monotonic() - started:.0f}s: all ended as if nothing had happened")
+    print(
+        f"{killed.total():,} kills in {time.monotonic() - started:.0f}s: all ended as if nothing had happened"
+    )
     return 0
 
 

@@ -28,7 +28,7 @@ import amplihack
 from amplihack.cli import main
 from amplihack.recipes.run_history import RunHistory
 from amplihack.system import processes, watcher
-from amplihack.system.run_store import database, journal
+from amplihack.system.run_store import journal
 from amplihack.system.run_store.rows import KeptRun
 from amplihack.system.run_store.store import RunStore
 
@@ -226,4 +226,4 @@ def _place_at_statements(point: Callable[[object], None]) -> None:
         connection.set_trace_callback(point)
         return connection
 
-    database.sqlite3.connect = connect  # type: ignore[assignment]
+    setattr(sqlite3, "connect", connect)  # noqa: B010 - types say that it cannot be changed

@@ -1,4 +1,4 @@
-"""The recipes that are killed: every kind of step that holds others, and what must not be done or told twice."""
+"""The recipes that are killed: every kind of step that holds others, and what must not be done twice."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ steps:
   - {id: after, command: 'echo after >> "$LOG"; echo {{pay}}'}
 """
 # `made` is a secret, so it is made again in each life that needs it.
-_SECRET = """\
+_SECRETIVE = """\
 name: secret
 secrets: [token, made]
 steps:
@@ -60,7 +60,7 @@ RECIPES = {
     "child.yaml": _CHILD,
     "grandchild.yaml": _GRANDCHILD,
     "guarded.yaml": _GUARDED,
-    "secret.yaml": _SECRET,
+    "secret.yaml": _SECRETIVE,
 }
 # A changed step inside a loop of a sub-recipe, and a new one: `rounds`, `given` and `end` follow.
 EDITED = {

@@ -21,6 +21,7 @@ from tests.support.crash_recipes import EDITED, SECRET
 from amplihack.recipes.results import StepResult
 from amplihack.system.run_store.rows import KeptRun
 
+# ruff: noqa: ARG002 - a story need not look at all that it is given
 _TOOK = re.compile(r" \(\d+\.\ds\)")
 _QUIET = ("--json", "-q")
 PATIENCE = 30  # lives of one story; more would mean that it does not get on
@@ -43,7 +44,7 @@ class Story:
 
     name = "run"
     in_flight = 2  # steps that can be: the members of the group
-    first = ("recipe", "run", "main.yaml", *_QUIET)
+    first: tuple[str, ...] = ("recipe", "run", "main.yaml", *_QUIET)
 
     def begin(self, place: Place) -> None:
         """Bring the place to where the story begins."""

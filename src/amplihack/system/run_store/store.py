@@ -7,18 +7,23 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from amplihack.errors import NotFound
 from amplihack.recipes.events import Recorded
 from amplihack.records import Record
-from amplihack.system.files import remove_tree
 from amplihack.system.locks import HeldLock
 from amplihack.system.run_store.codec import StoredEvent, decode, dump
 from amplihack.system.run_store.database import explained, open_database, open_to_read
 from amplihack.system.run_store.journal import RunJournal
+from amplihack.system.run_store.leftovers import (
+    remove_leftovers,
+    remove_run_directory,
+    say_kept,
+    say_not_kept,
+)
 from amplihack.system.run_store.ownership import RunIsTaken, is_taken, owner_from_json, take, this_owner
 from amplihack.system.run_store.rows import COLUMNS, KeptRun, NewRun, kept_run
 from amplihack.system.run_store.values import StoreError, ValueFiles
@@ -27,6 +32,11 @@ LAST = "last"
 _NEW = (
     "INSERT INTO runs (run_id, recipe, path, working_dir, status, started, forked_from, request, inputs, "
     "owner) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)"
+)
+_DELETIONS = (
+    "DELETE FROM events WHERE run = ?",
+    "DELETE FROM recipes WHERE run = ?",
+    "DELETE FROM runs WHERE number = ?",
 )
 
 
@@ -65,10 +75,12 @@ class RunStore(Record):
         connection = open_database(self.database)
         lock = take(self.directory(new.run_id))
         if lock is None:
+            connection.close()
             raise RunIsTaken(f"another process has the run {new.run_id}", fix="give it another id")
         try:
             with explained(self.database):
                 number = insert_run(connection, new)
+                self.remove_leftovers(connection)
         except BaseException:
             connection.close()
             lock.release()
@@ -88,6 +100,7 @@ class RunStore(Record):
         lock = take(self.directory(run.run_id))
         if lock is None:
             raise self.taken(run.run_id)
+        say_kept(self.directory(run.run_id))
         return self._journal(open_database(self.database), run.number, run.run_id, lock)
 
     def taken(self, run_id: str) -> RunIsTaken:
@@ -215,29 +228,54 @@ class RunStore(Record):
     # removing ---------------------------------------------------------------------------------------------
 
     def remove(self, run: KeptRun) -> bool:
-        """Remove all that is kept of a run; False if a process has it now."""
+        """Remove all that is kept of a run; False if a process has it, or had it since it was listed."""
         directory = self.directory(run.run_id)
         lock = take(directory)
         if lock is None:
             return False
-        with closing(open_database(self.database)) as connection, explained(self.database):
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in (
-                "DELETE FROM events WHERE run = ?",
-                "DELETE FROM recipes WHERE run = ?",
-                "DELETE FROM runs WHERE number = ?",
-            ):
-                connection.execute(statement, (run.number,))
-            connection.execute("DELETE FROM texts WHERE sha256 NOT IN (SELECT stored FROM recipes)")
-            connection.execute("COMMIT")
-        remove_tree(directory)
-        lock.release()
-        return True
+        try:
+            say_not_kept(directory)
+            with closing(open_database(self.database)) as connection, explained(self.database):
+                gone = _delete(connection, run)
+            remove_run_directory(directory) if gone else say_kept(directory)
+        finally:
+            lock.release()
+        return gone
+
+    def remove_leftovers(self, connection: sqlite3.Connection) -> None:
+        """Remove what killed commands left in the directory of runs, if it holds more than there are runs."""
+        directory = self.root / "runs"
+        (known,) = connection.execute("SELECT count(*) FROM runs").fetchone()
+        with suppress(OSError):
+            if sum(1 for _ in os.scandir(directory)) > known:
+                remove_leftovers(directory, is_kept=lambda run_id: _is_kept(connection, run_id))
 
     def give_back(self) -> None:
-        """Return the room of removed runs to the disk."""
+        """Return the room of removed runs, and what killed commands left, to the disk."""
+        if not self.database.exists():
+            return
         with closing(open_database(self.database)) as connection, explained(self.database):
+            self.remove_leftovers(connection)
             connection.execute("PRAGMA incremental_vacuum").fetchall()
+
+
+def _delete(connection: sqlite3.Connection, run: KeptRun) -> bool:
+    """Delete every row of a run in one transaction, unless it has gone on meanwhile."""
+    connection.execute("BEGIN IMMEDIATE")
+    same = connection.execute(
+        "SELECT 1 FROM runs WHERE number = ? AND run_id = ? AND ended IS ?",
+        (run.number, run.run_id, run.ended),
+    ).fetchone()
+    for statement in _DELETIONS if same else ():
+        connection.execute(statement, (run.number,))
+    connection.execute("DELETE FROM texts WHERE sha256 NOT IN (SELECT stored FROM recipes)")
+    connection.execute("COMMIT")
+    return same is not None
+
+
+def _is_kept(connection: sqlite3.Connection, run_id: str) -> bool:
+    found = connection.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    return found is not None
 
 
 def insert_run(connection: sqlite3.Connection, new: NewRun) -> int:
