@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from amplihack.errors import NotFound
+from amplihack.errors import AmplihackError, NotFound
 from amplihack.recipes.events import Recorded
 from amplihack.records import Record
 from amplihack.system.locks import HeldLock
@@ -26,7 +26,7 @@ from amplihack.system.run_store.leftovers import (
 )
 from amplihack.system.run_store.ownership import RunIsTaken, is_taken, owner_from_json, take, this_owner
 from amplihack.system.run_store.rows import COLUMNS, KeptRun, NewRun, kept_run
-from amplihack.system.run_store.values import StoreError, ValueFiles
+from amplihack.system.run_store.values import ReadableValues, StoreError, ValueFiles
 
 LAST = "last"
 _NEW = (
@@ -156,7 +156,10 @@ class RunStore(Record):
                 for row in self._each_row(f"ORDER BY number {order}"):
                     if row[0] in found:
                         break
-                    found[row[0]] = self._kept(row)
+                    try:
+                        found[row[0]] = self._kept(row)
+                    except StoreError as error:
+                        problem = error
             except StoreError as error:
                 problem = error
             if problem is None:
@@ -186,13 +189,34 @@ class RunStore(Record):
     # reading ----------------------------------------------------------------------------------------------
 
     def events(
-        self, run: KeptRun, after: int = 0, *, lines: bool = False
+        self,
+        run: KeptRun,
+        after: int = 0,
+        *,
+        lines: bool = False,
+        damage: list[AmplihackError] | None = None,
     ) -> Iterator[tuple[int, float, Recorded]]:
         """Yield what happened after that number, with numbers and times. Raises StoreError.
 
-        What steps printed is part of it with `lines`; their results are in any case.
+        What steps printed is part of it with `lines`; their results are in any case. With `damage`, what can
+        be read is yielded, and the list receives what cannot.
         """
-        files = self.values(run.run_id)
+        directory = self.directory(run.run_id) / "values"
+        files = ValueFiles(directory) if damage is None else ReadableValues(directory, damage)
+        try:
+            for seq, at, stored in self._each_event(run, after, lines=lines):
+                try:
+                    yield seq, _moment(seq, at), decode(StoredEvent(*stored), files)
+                except StoreError as error:
+                    if damage is None:
+                        raise
+                    damage.append(error)
+        except StoreError as error:  # of the database itself: there is nothing behind it
+            if damage is None:
+                raise
+            damage.append(error)
+
+    def _each_event(self, run: KeptRun, after: int, *, lines: bool) -> Iterator[tuple[int, Any, list[Any]]]:
         connection = open_to_read(self.database)
         if connection is None:
             return
@@ -203,11 +227,7 @@ class RunStore(Record):
                 (run.number, after, "" if lines else "LinesPrinted"),
             )
             for seq, at, *stored in rows:
-                if not isinstance(at, float | int):
-                    raise StoreError(
-                        f"the time of record {seq} of the run cannot be read", fix="it may be damaged"
-                    )
-                yield seq, at, decode(StoredEvent(*stored), files)
+                yield seq, at, stored
 
     def recipes(self, run: KeptRun) -> tuple[RecordedRecipe, ...]:
         """Return the recipe files that a run has read, in no order."""
@@ -257,6 +277,12 @@ class RunStore(Record):
         with closing(open_database(self.database)) as connection, explained(self.database):
             self.remove_leftovers(connection)
             connection.execute("PRAGMA incremental_vacuum").fetchall()
+
+
+def _moment(seq: int, at: object) -> float:
+    if not isinstance(at, float | int):
+        raise StoreError(f"the time of record {seq} of the run cannot be read", fix="it may be damaged")
+    return at
 
 
 def _delete(connection: sqlite3.Connection, run: KeptRun) -> bool:
