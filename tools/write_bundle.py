@@ -1,4 +1,4 @@
-"""Writes the two generated files of amplifier-bundle: `_recipe_manifest.json` and `BUNDLE.json` (`make bundle`)."""
+"""Writes `_recipe_manifest.json` and `BUNDLE.json` of the framework bundle: `make bundle`."""
 
 from __future__ import annotations
 
