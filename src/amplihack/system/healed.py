@@ -17,11 +17,13 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def needs_a_look(environment: Mapping[str, str], version: str) -> bool:
     """Tell whether something must be done or told: the stamp is not ours, or there is no staged bundle.
 
-    A program that carries no bundle has nothing to stage. Then only a user who switched staging off is told.
+    A program that carries no bundle, and is told of none, has nothing to stage. Then only a user who switched
+    staging off is told.
     """
     if _is_healed(environment, version):
         return False
-    return own_bundle() is not None or bool(environment.get("AMPLIHACK_SKIP_AUTO_INSTALL"))
+    wanted = environment.get("AMPLIHACK_SKIP_AUTO_INSTALL") or environment.get("AMPLIHACK_BUNDLE_URL")
+    return own_bundle() is not None or bool(wanted)
 
 
 def own_bundle() -> str | None:

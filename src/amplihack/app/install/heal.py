@@ -13,6 +13,7 @@ from pathlib import Path
 from amplihack.app.install.installing import InstallRequest, install_locked, locked_for
 from amplihack.errors import AmplihackError, UsageError
 from amplihack.install.decide import bypass_line, decide, healed_line, is_bypassed, is_nested, nested_line
+from amplihack.install.release import URL
 from amplihack.install.stamp import stamp_of
 from amplihack.system.framework_bundle import inspect_bundle
 from amplihack.system.healed import own_bundle
@@ -69,7 +70,7 @@ def _heal(home: Home, environment: Mapping[str, str], say: Callable[[str], None]
     )
     if action == "tell":
         say(bypass_line(stamp=stamp, current=current, bundle=_state(home.root)))
-    elif action == "stage" and own_bundle() is not None:
+    elif action == "stage" and (own_bundle() is not None or environment.get(URL)):
         if is_uninstalled(home.root):
             say("amplihack: the framework bundle was uninstalled; `amplihack install` stages it again")
         elif is_nested(environment):

@@ -10,8 +10,8 @@ from typing import Any, TypedDict
 
 from amplihack.sessions.forks import Cut, ForkPreview, ForkResult, cut_at, new_id, preview_fork
 from amplihack.sessions.lineage import SessionLineage, lineage_of
-from amplihack.system.foundation.transcripts.event_files import slice_events_for_fork
-from amplihack.system.foundation.transcripts.store import (
+from amplihack.system.transcripts.event_files import slice_events_for_fork
+from amplihack.system.transcripts.store import (
     EVENTS_FILENAME,
     METADATA_FILENAME,
     TRANSCRIPT_FILENAME,

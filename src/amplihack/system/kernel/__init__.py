@@ -1,4 +1,4 @@
-"""Call the agent kernel. It is our slowest import by far, so it is imported only in these functions."""
+"""Run sessions on the agent kernel. It is our slowest import by far, so only functions import it."""
 
 from __future__ import annotations
 

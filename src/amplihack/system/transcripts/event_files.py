@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from amplihack.sessions.events import EventSummary, events_until, last_timestamp, summarise_events
-from amplihack.system.foundation.transcripts.store import json_line, read_jsonl
 from amplihack.system.replace import replace_lines
+from amplihack.system.transcripts.store import json_line, read_jsonl
 
 
 def slice_events_to_timestamp(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from amplihack.system.foundation.transcripts.store import (
+from amplihack.system.transcripts.store import (
     backup,
     load_metadata,
     load_transcript,

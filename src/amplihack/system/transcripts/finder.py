@@ -11,7 +11,7 @@ from amplihack.records import Record
 from amplihack.sessions.diagnosis import diagnose_transcript
 from amplihack.sessions.events import moment
 from amplihack.sessions.messages import count_turns
-from amplihack.system.foundation.transcripts.store import (
+from amplihack.system.transcripts.store import (
     METADATA_FILENAME,
     TRANSCRIPT_FILENAME,
     load_metadata,

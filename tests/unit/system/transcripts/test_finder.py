@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from amplihack.system.foundation.transcripts.finder import (
+from amplihack.system.transcripts.finder import (
     SessionFilter,
     find_sessions,
     resolve_session,
     session_info,
 )
-from amplihack.system.foundation.transcripts.store import write_metadata, write_transcript
+from amplihack.system.transcripts.store import write_metadata, write_transcript
 
 HEALTHY: list[dict[str, Any]] = [
     {"role": "user", "content": "Hello"},

@@ -5,20 +5,20 @@ from typing import Any
 
 import pytest
 
-from amplihack.system.foundation.transcripts.event_files import (
+from amplihack.system.transcripts.event_files import (
     count_events,
     get_event_summary,
     get_last_timestamp_for_turn,
     slice_events_for_fork,
     slice_events_to_timestamp,
 )
-from amplihack.system.foundation.transcripts.fork_files import (
+from amplihack.system.transcripts.fork_files import (
     fork_session,
     get_fork_preview,
     get_session_lineage,
     list_session_forks,
 )
-from amplihack.system.foundation.transcripts.store import (
+from amplihack.system.transcripts.store import (
     load_metadata,
     load_transcript,
     read_jsonl,
