@@ -12,19 +12,18 @@ from tests.support.framework_bundle import write_bundle
 
 from amplihack.version import __version__
 
-_PACKAGE = Path(__file__).parents[2] / "src" / "amplihack"
+_SOURCE = Path(__file__).parents[2] / "src"
+_PACKAGE = _SOURCE / "amplihack"
 
 
 @cache
 def bare_program() -> Path:
-    """Return a program of this version without a bundle, one for the whole session.
-
-    What it does first is what it is told to do: there is nothing to stage.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="amplihack-tests-"))
-    folder.chmod(0o755)  # some tests run commands as another user
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return make_program(folder / "site", __version__)
+    """Return the place of a program of this version that carries no bundle, made once for each process."""
+    site = Path(tempfile.mkdtemp(prefix="amplihack-bare-"))
+    site.chmod(0o755)  # some tests run it as another user
+    atexit.register(shutil.rmtree, site, ignore_errors=True)
+    (site / "amplifier_foundation").symlink_to(_SOURCE / "amplifier_foundation")
+    return make_program(site, __version__)
 
 
 def make_program(site: Path, version: str, *, mark: str | None = None) -> Path:

@@ -38,7 +38,7 @@ class Workspace:
             "HOME": str(home),
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
-            "PYTHONPATH": str(bare_program()),
+            "PYTHONPATH": str(bare_program()),  # no bundle: no test waits for it to be staged
             **self.env,
         }
 
