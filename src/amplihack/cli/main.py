@@ -218,6 +218,13 @@ COMMANDS = {
         "doctor:answer_doctor",
         heals=False,
     ),
+    "update": CommandRow(
+        "upgrade this program with the tool that installed it, and stage its new bundle",
+        "",
+        "update:update_flags",
+        "update:answer_update",
+        heals=False,
+    ),
     "completions": CommandRow(
         "print what makes your shell complete commands, flags, recipes and runs",
         "SHELL",

@@ -18,15 +18,23 @@ _FROM_KERNEL = 0x80  # SI_KERNEL: what the terminal sends, nobody's `kill`
 _UNSET_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores these, and programs expect them
 
 
-def run_in_foreground(argv: Sequence[str], environment: Mapping[str, str]) -> int:
+def run_in_foreground(
+    argv: Sequence[str], environment: Mapping[str, str], *, all_to_stderr: bool = False
+) -> int:
     """Run a program to its end and return its exit code; 128 and the number if a signal ended it.
 
-    Raises AmplihackError if it cannot be started.
+    With `all_to_stderr` nothing of it is on our stdout. Raises AmplihackError if it cannot be started.
     """
+    streams = [(os.POSIX_SPAWN_DUP2, 2, 1)] if all_to_stderr else []
     with _waiting_for_signals() as mask:
         try:
             child = os.posix_spawnp(
-                argv[0], list(argv), dict(environment), setsigmask=mask, setsigdef=_UNSET_BY_PYTHON
+                argv[0],
+                list(argv),
+                dict(environment),
+                file_actions=streams,
+                setsigmask=mask,
+                setsigdef=_UNSET_BY_PYTHON,
             )
         except OSError as error:
             what = f"{argv[0]} cannot be started: {error.strerror}"
