@@ -48,7 +48,7 @@ _EXTENSION = f"{_LIBRARY}/lib-dynload/%s{EXTENSION_SUFFIXES[0]}"
 
 # Compiled code that is as new as its source begins so, followed by the time and the size of the source.
 _FRESH_BY_TIME = MAGIC_NUMBER + bytes(4)
-_MOST_CODE = 65_536  # bytes that are read at once; few modules are larger
+_MOST_CODE = 131_000  # bytes that are read at once; few modules are larger, and more memory costs more
 _COMPILED = f".{sys.implementation.cache_tag}.pyc"
 _AS_USUAL = bool(sys.flags.optimize or sys.pycache_prefix)  # compiled code lies elsewhere then
 

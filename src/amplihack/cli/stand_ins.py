@@ -20,8 +20,8 @@ else:
 # PyYAML for binary data, and others for translations, addresses and JSON.
 SELDOM_USED = {
     "asyncio.sslproto", "asyncio.staggered", "asyncio.subprocess", "base64", "binascii", "bz2",
-    "concurrent.futures", "gettext", "inspect", "ipaddress", "json", "linecache", "logging", "lzma", "ssl",
-    "subprocess", "traceback", "urllib.parse", "zlib",
+    "concurrent.futures", "datetime", "gettext", "inspect", "ipaddress", "json", "linecache", "logging",
+    "lzma", "ssl", "subprocess", "traceback", "urllib.parse", "zlib",
 }  # fmt: skip
 _PACKAGES = {"concurrent.futures", "json", "logging"}
 
@@ -61,7 +61,8 @@ class LaterLoader:
         """Let the import system make a module and fill in what it says about itself."""
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__dict__.update(_READY.get(module.__name__, {}))
+        ready = _READY.get(module.__name__, {})
+        module.__dict__.update(ready() if callable(ready) else ready)
         module.__class__ = LaterModule
 
 
@@ -87,6 +88,15 @@ def _is_coroutine_function(found: Any) -> bool:
 
 
 _COROUTINE = 0x80  # as `inspect.CO_COROUTINE`
+
+
+def _dates() -> dict[str, Any]:
+    """Return the classes, which are in C. The module has them in Python as well, and throws those away."""
+    import _datetime as real
+
+    return {
+        each: getattr(real, each) for each in ("date", "datetime", "time", "timedelta", "timezone", "tzinfo")
+    }
 
 
 class _LaterLogger:
@@ -120,13 +130,14 @@ async def _shell(*given: Any, **named: Any) -> Any:
 # What others take out of a module while they are loaded: `argparse`, whose pages are in English here,
 # `pathlib`, which needs it to write a path as a URL, and asyncio. An event loop asks what a handler of
 # signals is.
-_READY: dict[str, dict[str, Any]] = {
+_READY: dict[str, Any] = {
     "asyncio.subprocess": {
         "__all__": ("create_subprocess_exec", "create_subprocess_shell"),
         "create_subprocess_exec": _process,
         "create_subprocess_shell": _shell,
     },
     "concurrent.futures": {each: each for each in ("FIRST_COMPLETED", "FIRST_EXCEPTION", "ALL_COMPLETED")},
+    "datetime": _dates,
     "gettext": {"gettext": _as_it_is, "ngettext": _one_or_many},
     "inspect": {"iscoroutinefunction": _is_coroutine_function},
     "logging": {"DEBUG": 10, "getLogger": _logger},
