@@ -117,6 +117,7 @@ class Mark:
     """A piece of a word that depends on a value. The reader changes it until the whole script is read."""
 
     numeric = False  # bash evaluates it as arithmetic, and would run commands in it
+    named = False  # bash takes it for a name, and would run commands in its subscript
     inert = False  # bash only compares it, as a pattern: it never becomes part of the result
     array = ""  # the array in whose subscript it stands
     key = False  # that array is associative, as far as the script has been read
@@ -179,6 +180,11 @@ class Word(Record, frozen=False, eq=False, repr=False):
     _plain: str | None = None  # once somebody has asked for it
 
     @property
+    def is_continued(self) -> bool:
+        """Tell whether a line ends inside the word, so that offsets in its text differ from the script's."""
+        return self.end - self.start != len(self.text) + sum(mark.length - 1 for mark in self.marks)
+
+    @property
     def plain(self) -> str:
         """Return the text without quotes and backslashes, enough to recognise a command or an option."""
         if self._plain is None:
@@ -205,6 +211,7 @@ class SimpleCommand(Record, frozen=False, eq=False, repr=False):
     words: list[Word] = field(default_factory=list)
     inputs: list[Word] = field(default_factory=list)  # the words of `<<<` and `<`
     marked: bool = False  # values stand among its words and inputs
+    is_fed: bool = False  # `<<<`, a heredoc or `<(...)` is its input
     declares: bool = False  # it is `declare` or a similar builtin, whose arguments can be assignments
     loop: str = ""  # the variable, where these are the words of `for` or `select`
 
@@ -216,7 +223,9 @@ def hold(marks: Iterable[Mark]) -> None:
 
 
 def refuse(marks: Iterable[Place | Output], reason: Refusal) -> None:
+    """Refuse values in these places. What a command prints there, without one, is checked while it runs."""
     for mark in marks:
+        mark.named = True
         for place in mark.places:
             place.refusal = reason
 
