@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, TypeAlias
 
 from amplihack.recipes.placeholders import Placeholder
@@ -83,7 +83,7 @@ Refusal.OPERATOR = Refusal(
 Refusal.EVALUATED = Refusal(
     "the value goes to a variable that the script calculates with or takes for a name, and bash would run"
     " commands hidden in it",
-    "keep text in another variable than what is evaluated",
+    "keep text in another variable than what is evaluated; of text, n=${text//[!0-9]/} keeps the digits",
 )
 
 
@@ -107,6 +107,17 @@ class Edit(Record):
     start: int
     end: int
     text: str
+
+
+def apply_edits(template: str, edits: Sequence[Edit]) -> str:
+    """Return the template with all replacements; several at one place follow each other."""
+    pieces: list[str] = []
+    position = 0
+    for edit in sorted(edits, key=lambda edit: edit.start):
+        pieces += (template[position : edit.start], edit.text)
+        position = edit.end
+    pieces.append(template[position:])
+    return "".join(pieces)
 
 
 # Where a mark is: its start and end in the template, its position and length in the text being read.

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
+from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder, find_placeholders
 from amplihack.recipes.templates.bash.commands import commands
 from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
 from amplihack.recipes.templates.bash.number_guards import Guard, Sink, operands, preamble, printed_guards
 from amplihack.recipes.templates.bash.parameters import parameter
-from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, Refusal, hold, refuse
+from amplihack.recipes.templates.bash.places import (
+    Edit,
+    Output,
+    Place,
+    Quoting,
+    Refusal,
+    apply_edits,
+    hold,
+    refuse,
+)
 from amplihack.recipes.templates.bash.plain_script import plain_places
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
@@ -36,6 +47,16 @@ def read_script(script: str) -> Reading:
     if (places := plain_places(script, placeholders)) is not None:
         return Reading(places)
     return read_fully(script, placeholders)
+
+
+@lru_cache(maxsize=512)  # the rounds of a loop run one script
+def guard_script(script: str) -> str:
+    """Return a script without placeholders with guards for the variables that it evaluates."""
+    try:
+        found = _collect(script, ())
+    except TemplateError:  # bash will say what is wrong with it
+        return script
+    return apply_edits(script, _guards(script, found))
 
 
 class Uses(Record):
