@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # The agent tools that `make test-agents` runs, in versions that are known to work.
 AGENT_TOOLS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102
 
-.PHONY: demo test test-agents test-browser fuzz crash lint types layers unit pythons bench docs format clean
+.PHONY: demo test test-agents test-browser test-shells fuzz crash lint types layers unit pythons bench docs bundle format clean
 
 demo: $(STAMP)
 	@"$(BIN)/amplihack" recipe check docs/examples/tour.yaml
@@ -33,6 +33,13 @@ test-browser: $(STAMP)
 		&& apt-get -qq install --yes --no-install-recommends chromium >/dev/null; } \
 		|| { echo "there is no Chromium and it cannot be installed: the tests in a browser are left out"; exit 0; }; \
 	"$(BIN)/pytest" -q -m browser
+
+# Completions in zsh and fish too, which come from the system's packages; `make test` uses the shells that are here.
+test-shells: $(STAMP)
+	@for shell in zsh fish; do command -v $$shell >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+		&& apt-get -qq update && apt-get -qq install --yes --no-install-recommends $$shell >/dev/null; } \
+		|| echo "there is no $$shell and it cannot be installed: its completions are not tested"; done
+	"$(BIN)/pytest" -n 2 -q tests/e2e/test_completions.py
 
 # Values in places of shell scripts, against real bash, and new examples for every property.
 fuzz: $(STAMP)
@@ -70,6 +77,10 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	"$(BIN)/python" docs/generate.py
+
+# The digests of the framework bundle's files; a test fails while they are not those of the files.
+bundle: $(STAMP)
+	"$(BIN)/python" tools/write_bundle.py
 
 format: $(STAMP)
 	"$(BIN)/ruff" check --fix .

@@ -112,6 +112,7 @@ LIMITS: tuple[tuple[str, str, str, str], ...] = (
     ("files of a framework bundle", "system.bundle_tree:_MOST_FILES", "", "the bundle is refused"),
     ("all its files together", "system.bundle_tree:_MOST_BYTES", "bytes", "the bundle is refused"),
     ("directories inside directories of it", "system.bundle_tree:_DEEPEST", "", "the bundle is refused"),
+    ("a download of it", "system.bundle_download:MOST_DOWNLOADED", "bytes", "it is refused"),
     ("its `BUNDLE.json`", "install.contract:MAX_IDENTITY_BYTES", "bytes", "the bundle is refused"),
     (
         "levels in a recipe that it must have",

@@ -82,7 +82,7 @@ def place(workspace: Workspace) -> Workspace:
 
 def parsed(line: str) -> None:
     """Give an example to the parser of its command. Raises UsageError."""
-    words = shlex.split(line.partition(" > ")[0])
+    words = shlex.split(line.partition(" >")[0])
     if "--help" in words:
         words.remove("--help")
     if words[0] == "recipe-runner":
@@ -128,4 +128,4 @@ def test_every_example_runs(place: Workspace, program: str) -> None:
             ["bash", "-c", line], cwd=place.path, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-        assert done.stdout or done.stderr or " > " in line
+        assert done.stdout or done.stderr or " >" in line

@@ -17,7 +17,7 @@ from amplihack.system.agent_tools.table import AGENTS, DescribedAgent, Installed
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "amplihack"
-OURS = re.compile(r"(?:AMPLIHACK|RECIPE_RUNNER|AMPLIFIER)_[A-Z][A-Z_]*[A-Z]")
+OURS = re.compile(r"(?:AMPLIHACK|RECIPE_RUNNER|AMPLIFIER)_[A-Z][A-Z0-9_]*[A-Z0-9]")
 # Names of the environment that are not variables of ours to document, and why.
 NOT_READ = {
     "AMPLIFIER_PYTHON": "a recipe that mentions it is of the other dialect",

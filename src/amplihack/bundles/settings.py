@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from amplihack.bundles.compose import compose
 from amplihack.bundles.errors import BundleLoadError, Subject
-from amplihack.bundles.file_report import FileReport, unknown_keys
+from amplihack.bundles.file_report import FileReport, as_table, unknown_keys
 from amplihack.bundles.merge import merge
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.sections.agents import change_agent_modules
@@ -24,7 +24,11 @@ from amplihack.errors import DocumentError, Location, Problem
 from amplihack.records import Record, field, replace
 
 PATH_LISTS = frozenset({"allowed_write_paths", "allowed_read_paths", "denied_write_paths"})
-KEYS = ("bundle", "providers", "modules", "overrides", "sources", "routing", "config", "configurator")
+KEYS = (
+    "bundle", "providers", "modules", "overrides", "sources", "routing", "config", "configurator", "install",
+)  # fmt: skip
+INSTALL_KEYS = ("bundle_url", "bundle_sha256")
+PROJECT_SCOPES = ("project settings", "local settings")
 
 
 class Settings(Record):
@@ -68,6 +72,7 @@ def decode_settings(text: str | bytes, file: str, *, scope: str = "settings") ->
 def settings_of(root: Table, report: FileReport) -> Settings:
     """Read settings from a tree; providers may stand in three places."""
     unknown_keys(root, KEYS, f"{report.owner}:", report)
+    _check_install(root.get("install"), report)
     listed = root.get("modules")
     by_kind = listed if isinstance(listed, Table) else Table()
     config = root.get("config")
@@ -88,6 +93,14 @@ def settings_of(root: Table, report: FileReport) -> Settings:
         rest=replace(root, entries=rest),
         problems=report.in_file_order(),
     )
+
+
+def _check_install(tree: Tree | None, report: FileReport) -> None:
+    """Report unknown keys, and settings of a project: these must not decide what is staged in a home."""
+    unknown_keys(as_table(tree, "install", report), INSTALL_KEYS, "install:", report)
+    if tree is not None and report.owner in PROJECT_SCOPES:
+        fix = "write it to settings.yaml in the home root"
+        report.warn("no-effect", f"{report.owner}: `install` has no effect in a project", tree, fix)
 
 
 def merge_settings(scopes: Sequence[Settings]) -> Settings:

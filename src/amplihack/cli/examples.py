@@ -20,6 +20,11 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("amplihack bundle validate --strict", "fail on warnings too, for CI"),
         ("amplihack bundle why tools.tool-bash.config", "which file set a value"),
     ),
+    "amplihack completions": (
+        ("amplihack completions bash >> ~/.bashrc", "in every bash that starts from now on"),
+        ("amplihack completions zsh > ~/_amplihack", "in zsh: put it into a directory of $fpath"),
+        ("amplihack completions fish", "in fish: ~/.config/fish/completions/amplihack.fish"),
+    ),
     "amplihack recipe new": (
         ("amplihack recipe new deploy", "write deploy.yaml, and a schema for your editor"),
         ("amplihack recipe new recipes/release.yaml", "in a directory of its own"),

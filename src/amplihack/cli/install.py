@@ -82,7 +82,7 @@ def _outcome_json(outcome: InstallOutcome) -> dict[str, Any]:
 
 def _show_plan(plan: Any, *, as_json: bool) -> None:
     what = {
-        "source": str(plan.source.root),
+        "source": plan.source.origin,
         "label": plan.source.label,
         "version": plan.version,
         "generation": plan.generation,
@@ -96,7 +96,7 @@ def _show_plan(plan: Any, *, as_json: bool) -> None:
         out_json(what)
         return
     out(printable(f"would stage {len(plan.files)} files ({plan.size:,} bytes) for version {plan.version}"))
-    out(printable(f"  from {plan.source.label}: {plan.source.root}"))
+    out(printable(f"  from {plan.source.label}: {plan.source.origin}"))
     copied = "is there already, and is not copied" if plan.is_there else "is copied"
     out(printable(f"  generation {plan.generation} {copied}"))
     out(printable(f"  active now: {plan.active or 'none'}"))

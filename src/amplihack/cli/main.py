@@ -187,6 +187,13 @@ COMMANDS = {
         "doctor:answer_doctor",
         heals=False,
     ),
+    "completions": CommandRow(
+        "print what makes your shell complete commands, flags, recipes and runs",
+        "SHELL",
+        "completions:completions_flags",
+        "completions:answer_completions",
+        heals=False,
+    ),
     "uninstall": CommandRow(
         "remove the staged framework bundle",
         "",
@@ -238,13 +245,13 @@ def dispatch(words: list[str], *, alone: bool = False) -> int:
         sys.stdout.write(f"amplihack {__version__}\n")
         return 0
     name, rest = words[0], words[1:]
-    if name not in _first_words():
+    if name not in first_words():
         _refuse(name, rest)
     if name in GROUPS:
         verb = next(iter(rest), "-")
         if verb.startswith("-"):
             group_parser(name).parse_args(rest)
-        if verb not in _verbs(name):
+        if verb not in verbs(name):
             _refuse(verb, rest[1:], name)
         name, rest = f"{name} {verb}", rest[1:]
     if alone:
@@ -289,9 +296,9 @@ def group_parser(group: str) -> Parser:
     made = Parser(
         prog=f"amplihack {group}", usage="<verb> …", description=f"{summary[0].upper()}{summary[1:]}."
     )
-    verbs = made.add_subparsers(metavar="<verb>", required=True)
-    for verb, command in _verbs(group).items():
-        verbs.add_parser(verb, prog=made.prog, description=command.summary, help=command.summary)
+    parsers = made.add_subparsers(metavar="<verb>", required=True)
+    for verb, command in verbs(group).items():
+        parsers.add_parser(verb, prog=made.prog, description=command.summary, help=command.summary)
     return made
 
 
@@ -302,19 +309,20 @@ def draw_examples(rows: Sequence[tuple[str, str]]) -> str:
 
 
 def help_page() -> str:
-    summaries = _first_words()
+    summaries = first_words()
     width = max(map(len, summaries))
     commands = "".join(f"  {name:<{width}}  {what}\n" for name, what in summaries.items())
     return f"{_HEAD}{commands}\n{draw_examples(FIRST_EXAMPLES)}\n{_TAIL}"
 
 
-def _first_words() -> dict[str, str]:
+def first_words() -> dict[str, str]:
     """Return what can follow `amplihack`, each with its summary."""
     alone = {name: command.summary for name, command in COMMANDS.items() if " " not in name}
     return {**GROUPS, **alone}
 
 
-def _verbs(group: str) -> dict[str, CommandRow]:
+def verbs(group: str) -> dict[str, CommandRow]:
+    """Return what can follow the name of a group."""
     return {
         name.removeprefix(f"{group} "): command
         for name, command in COMMANDS.items()
@@ -335,8 +343,8 @@ def _refuse(word: str, rest: list[str], group: str = "") -> None:
     from amplihack.errors import UsageError
 
     what = f"amplihack {group}: there is no '{word}'" if group else f"there is no command '{word}'"
-    verbs = {each: tuple(_verbs(each)) for each in GROUPS}
-    raise UsageError(what, fix=meant_command(word, rest, group, tuple(_first_words()), verbs))
+    known = {each: tuple(verbs(each)) for each in GROUPS}
+    raise UsageError(what, fix=meant_command(word, rest, group, tuple(first_words()), known))
 
 
 if __name__ == "__main__":

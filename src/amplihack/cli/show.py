@@ -6,7 +6,9 @@ import io
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, repeat
+from json.encoder import encode_basestring as _quoted
 from typing import TYPE_CHECKING, Any, TextIO
 
 from amplihack.cli.guard import discard_output, say
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 _COLOURS: dict[Severity, str] = {"error": "31", "warning": "33", "note": "36"}
 _TAB = "\t"
+_PIECE = 65_536  # characters of a document that are printed at once
 _WIDEST_LINE = 160  # a longer source line is cut around the caret
 
 
@@ -42,8 +45,39 @@ def err(text: str = "") -> None:
 
 
 def out_json(value: Any) -> None:
-    # A date of a bundle's YAML is shown as it is written.
-    out(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    """Print one JSON document. The outputs in it may be large, so it is never held as a whole."""
+    waiting, size = [], 0
+    try:
+        for piece in chain(_json_pieces(value, "\n"), "\n"):
+            waiting.append(piece)
+            size += len(piece)
+            if size >= _PIECE:
+                sys.stdout.write("".join(waiting))
+                waiting, size = [], 0
+        sys.stdout.write("".join(waiting))
+    except BrokenPipeError:
+        discard_output()
+
+
+def _json_pieces(value: Any, margin: str) -> Iterator[str]:
+    """Yield the pieces of a document as `json.dumps` indents it; `margin` begins a line at this level."""
+    inner = f"{margin}  "
+    if isinstance(value, str) and len(value) > _PIECE:
+        yield '"'
+        yield from (_quoted(value[at : at + _PIECE])[1:-1] for at in range(0, len(value), _PIECE))
+        yield '"'
+    elif isinstance(value, dict) and value:
+        for before, (key, each) in zip(chain("{", repeat(",")), value.items(), strict=False):
+            yield f"{before}{inner}{_quoted(key if isinstance(key, str) else json.dumps(key))}: "
+            yield from _json_pieces(each, inner)
+        yield f"{margin}}}"
+    elif isinstance(value, list | tuple) and value:
+        for before, each in zip(chain("[", repeat(",")), value, strict=False):
+            yield f"{before}{inner}"
+            yield from _json_pieces(each, inner)
+        yield f"{margin}]"
+    else:
+        yield json.dumps(value, ensure_ascii=False, default=str)  # a date of a bundle's YAML: as written
 
 
 def out_exactly(text: str) -> None:

@@ -14,7 +14,8 @@ from amplihack.records import Record
 
 # named: the user asked for it. own: it came with the program. version: it must be of the running version, and
 # every file as it was shipped. checkout: it must be a checkout of the program, of the running version.
-Trust: TypeAlias = Literal["named", "own", "version", "checkout"]
+# pinned: the user gave the hash of its bytes; what says that it is of another version is not taken.
+Trust: TypeAlias = Literal["named", "own", "version", "checkout", "pinned"]
 
 
 class Candidate(Record):
@@ -72,6 +73,8 @@ def refusal(candidate: Candidate, report: BundleReport, *, known_version: str | 
     if candidate.trust == "named" or known_version == running:
         return ""
     if known_version is None and candidate.trust == "own":
+        return ""
+    if not known_version and candidate.trust == "pinned":
         return ""
     if known_version is None and candidate.trust == "checkout":
         return "it is no checkout of amplihack; name it with --local if you mean it"

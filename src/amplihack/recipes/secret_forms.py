@@ -14,6 +14,7 @@ _SHORTEST_GUESS = 8  # a shorter text that nobody declared secret is more likely
 _MOST_LINES = 1_000  # of one secret; a private key has some fifty
 SHORT = 4  # characters: masking every "5" in every line hides little and spoils much
 _LONG = 65_536  # characters: nobody puts more of them into a URL
+_PART = 262_144  # characters from which colours are removed at once
 _MARKS = "\\%&'"  # what an escaped form contains: a text without them needs no look for it
 
 _KEY_NAME = pattern(
@@ -28,7 +29,21 @@ _COLOUR = pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-
 
 def strip_colours(text: str) -> str:
     """Return the text without terminal escape sequences."""
-    return _COLOUR.sub("", text) if "\x1b" in text else text
+    if "\x1b" not in text:
+        return text
+    return "".join(_COLOUR.sub("", part) for part in _parts_between_colours(text))
+
+
+def _parts_between_colours(text: str) -> Iterator[str]:
+    """Yield the text in parts, none of which cuts an escape sequence: it may be very large."""
+    start = 0
+    while start < len(text):
+        end = text.find("\x1b", start + _PART)
+        while text.startswith("\x1b\\", end):  # it may end a sequence
+            end = text.find("\x1b", end + 1)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end
 
 
 def secret_values(environment: Mapping[str, str]) -> Iterator[str]:

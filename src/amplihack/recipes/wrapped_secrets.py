@@ -9,6 +9,7 @@ MASK = "***"
 _PIECE = 12  # characters of a secret, at the start or the end of a line, that are not there by chance
 _SHORTEST, _LONGEST = 10, 8_192  # characters of a form that is looked for in pieces
 _FEW = 20_000  # characters of a text in which every line is looked at; in a longer one the first and the last
+_PART = 262_144  # characters of a text that are looked at at once
 _GAP = r"(?:[ \t\r\n]|\\[rn])*"  # also a line break as JSON writes it
 
 
@@ -44,19 +45,26 @@ class Wraps:
         return self._mask_lines(text)
 
     def _mask_wrapped(self, text: str) -> str:
-        flat = _flat(text)
-        for form in self._forms:
-            if form in flat:
-                text = re.sub(_GAP.join(map(re.escape, form)), _line_by_line, text)
+        for form in self._flat_in(text):
+            text = re.sub(_GAP.join(map(re.escape, form)), _line_by_line, text)
         return text
+
+    def _flat_in(self, text: str) -> list[str]:
+        """Return the forms that are in the text without its blanks, longest first."""
+        found: set[str] = set()
+        for flat in _flat_parts(text, overlap=len(self._forms[0])):
+            found.update(form for form in self._forms if form in flat)
+        return [form for form in self._forms if form in found]
 
     def _mask_lines(self, text: str) -> str:
         """Mask pieces whose other pieces may not be in the text: they are at the ends of its lines."""
         if len(text) <= _FEW:
             return "\n".join(map(self._mask_line, text.split("\n")))
-        first, between, rest = text.partition("\n")
-        rest, again, last = rest.rpartition("\n")
-        return f"{self._mask_line(first)}{between}{rest}{again}{self._mask_line(last)}"
+        start, end = text.find("\n"), text.rfind("\n")
+        first, last = text[: max(start, 0)], text[end + 1 :]
+        shown = self._mask_line(first), self._mask_line(last)
+        # Such a text may be very large, and most hold no secret: then it needs no copy.
+        return text if shown == (first, last) else f"{shown[0]}{text[max(start, 0) : end + 1]}{shown[1]}"
 
     def _mask_line(self, line: str) -> str:
         core = line.strip(" \t\r…")
@@ -75,8 +83,22 @@ def _stretches(form: str) -> Iterator[str]:
     return (form[start : start + _PIECE] for start in range(len(form) - _PIECE + 1))
 
 
+def _flat_parts(text: str, overlap: int) -> Iterator[str]:
+    """Yield the text without blanks and line breaks, in parts: it may be very large.
+
+    Each part begins with the end of the one before, of `overlap` characters, so that nothing is cut in two.
+    """
+    before, start = "", 0
+    while start < len(text):
+        end = start + _PART
+        while text[end - 1 : end] == "\\":  # it may belong to a line break as JSON writes it
+            end += 1
+        flat = before + _flat(text[start:end])
+        yield flat
+        before, start = flat[-overlap:], end
+
+
 def _flat(text: str) -> str:
-    """Return the text without blanks and line breaks, as fast as can be: it may be very long."""
     for blank in ("\n", "\r", " ", "\t", "\\n", "\\r"):
         text = text.replace(blank, "")
     return text

@@ -5,7 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from amplihack.bundles.settings import Settings, anchor_settings, decode_settings, merge_settings
+from amplihack.bundles.settings import (
+    INSTALL_KEYS,
+    PROJECT_SCOPES,
+    Settings,
+    anchor_settings,
+    decode_settings,
+    merge_settings,
+)
 from amplihack.system.files import read_bytes
 from amplihack.system.home import Home
 
@@ -21,11 +28,23 @@ def read_settings(home: Home, directory: Path) -> Settings:
     project = directory / _FOLDER
     places = [("home settings", home.root / "settings.yaml", home.root)]
     if directory != home.user and project != home.root:
+        names = ("settings.yaml", "settings.local.yaml")
         places += [
-            ("project settings", project / "settings.yaml", directory),
-            ("local settings", project / "settings.local.yaml", directory),
+            (scope, project / name, directory) for scope, name in zip(PROJECT_SCOPES, names, strict=True)
         ]
     return merge_settings([_scope(*place) for place in places if os.path.lexists(place[1])])
+
+
+def home_install_settings(home: Home) -> dict[str, str]:
+    """Return what the settings in the home root say about installs, by `install.<name>`.
+
+    Projects are not asked: whoever wrote one must not decide what is staged in the home of others.
+    """
+    path = home.root / "settings.yaml"
+    if not os.path.lexists(path):
+        return {}
+    said = _scope("home settings", path, home.root).at("install")
+    return {f"install.{key}": said.text(key) for key in INSTALL_KEYS if said.text(key)}
 
 
 def _scope(scope: str, path: Path, base: Path) -> Settings:

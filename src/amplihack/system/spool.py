@@ -8,7 +8,6 @@ import weakref
 
 OUTPUT_LIMIT = 10_000_000  # bytes of output that a step may keep as its value
 IN_MEMORY = 262_144
-_CHUNK = 1_048_576
 
 
 class Captured:
@@ -56,11 +55,11 @@ class Captured:
         """Return up to `length` bytes from `start`."""
         if self._file is None:
             return bytes(self._memory[start : start + length])
-        parts = []
-        while length > 0 and (part := os.pread(self._file, min(length, _CHUNK), start)):
-            parts.append(part)
-            start, length = start + len(part), length - len(part)
-        return b"".join(parts)
+        length = min(length, self.size - start)
+        data = os.pread(self._file, length, start)  # most often all of it: then there is no second copy
+        while len(data) < length and (more := os.pread(self._file, length - len(data), start + len(data))):
+            data += more
+        return data
 
     def text(self, limit: int | None = None) -> str:
         """Return the first `limit` bytes, cut between characters; bad bytes become U+FFFD."""

@@ -42,6 +42,12 @@ class BundleSource(Record, kw_only=True):
     root: Path
     label: str
     product_version: str
+    address: str = ""  # where it was downloaded from
+
+    @property
+    def origin(self) -> str:
+        """Return where it comes from, as people may read it."""
+        return self.address or str(self.root)
 
 
 class StagingPlan(Record, kw_only=True):
@@ -175,7 +181,7 @@ def _record(plan: StagingPlan) -> GenerationRecord:
         bundle_version=plan.identity.bundle_version,
         tree_digest=plan.identity.tree_digest,
         label=plan.source.label,
-        source=str(plan.source.root),
+        source=plan.source.origin,
         staged_at=time.time(),
     )
 

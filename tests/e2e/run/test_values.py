@@ -161,9 +161,24 @@ def test_an_agent_that_prints_a_gigabyte_takes_little_memory(workspace: Workspac
         "talk.sh",
         ("cat >/dev/null; line=$(printf 'word %.0s' {1..20000}); yes \"$line\" | head -c 1000000000\n"),
     )
+    workspace.env["SOME_API_KEY"] = "what-is-masked-in-all-of-it"
     small = peak(workspace, "a.yaml", "--agent", "command:bash small.sh")
     difference = peak(workspace, "a.yaml", "--agent", "command:bash talk.sh") - small
     assert json.loads(Path(workspace.path / "out.json").read_text())["success"]
+    assert difference <= 64
+
+
+@pytest.mark.parametrize("line", ["plain words", r"\033[31mred\033[m words", "a 🎉 takes four bytes each"])
+def test_output_as_large_as_a_step_keeps_takes_little_memory_however_it_looks(
+    workspace: Workspace, line: str
+) -> None:
+    workspace.write("small.yaml", "name: small\nsteps: [{id: s, command: 'true'}]\n")
+    command = f"printf '{line}\\n'; yes \"$(printf '{line}')\" | head -c 30000000"
+    workspace.write("big.yaml", f"name: big\nsteps:\n  - id: s\n    command: |\n      {command}\n")
+    workspace.env["SOME_API_KEY"] = "what-is-masked-in-all-of-it"
+    difference = peak(workspace, "big.yaml") - peak(workspace, "small.yaml")
+    result = json.loads(Path(workspace.path / "out.json").read_text())
+    assert result["success"]
     assert difference <= 64
 
 

@@ -153,6 +153,35 @@ def test_a_secret_that_the_end_of_a_text_cuts_is_masked(cut: int) -> None:
     assert redactor.redact_text(f"{LONG[cut:]}, it was\nall") == "***, it was\nall"
 
 
+PART = 262_144  # a large text is looked at in parts of this size
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\\n", "\n        "])
+@pytest.mark.parametrize("back", [*range(0, len(LONG) + 25, 9), 41, 42, 43])
+def test_a_wrapped_secret_is_masked_anywhere_in_a_very_large_text(line_break: str, back: int) -> None:
+    wrapped = line_break.join((LONG[:40], LONG[40:]))
+    text = f"{'x' * (PART - back - 1)} {wrapped}\n{'y' * PART}\n{wrapped} {'z' * PART}"
+    masked = Redactor(["key"], values={"key": LONG}).redact_text(text)
+    assert LONG[:40] not in masked
+    assert LONG[40:] not in masked
+    assert masked.count("***") >= 2
+    assert len(masked) > 2 * PART
+
+
+def test_a_very_large_text_without_a_secret_stays_the_very_same_object() -> None:
+    text = f"first\n{'word ' * 200_000}\nlast\n"
+    assert Redactor(["key"], values={"key": LONG}).redact_text(text) is text
+
+
+@pytest.mark.parametrize("colour", ["\x1b[31m", "\x1b]8;;http://x\x1b\\", "\x1b]0;title\x07", "\x1b\\"])
+@pytest.mark.parametrize("back", range(0, 40, 3))
+def test_colours_are_removed_from_a_secret_anywhere_in_a_very_large_text(colour: str, back: int) -> None:
+    coloured = f"{LONG[:10]}{colour}{LONG[10:20]}{colour}{LONG[20:]}"
+    text = f"{'x' * (PART - back)}{coloured}{'y' * PART}{coloured}"
+    masked = Redactor(["key"], values={"key": LONG}).redact_text(text)
+    assert masked == f"{'x' * (PART - back)}***{'y' * PART}***"
+
+
 def test_ordinary_words_that_a_secret_contains_stay() -> None:
     redactor = Redactor(["url"], values={"url": "postgres://me:sesame@db.example.org/production"})
     text = "postgres://other@example.org/production is not it\nproduction\nthe db.example.org is up"

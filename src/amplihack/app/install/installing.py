@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from amplihack.app.install.source import choose_source, incompatible, named_source
+from amplihack.app.install.source import choose_source, downloaded_source, incompatible, named_source
 from amplihack.errors import AmplihackError, NotFound, NothingToUse, UsageError
 from amplihack.install.candidates import (
     Candidate,
@@ -20,7 +20,8 @@ from amplihack.install.candidates import (
 )
 from amplihack.install.decide import is_nested, patience_of
 from amplihack.install.errors import BundleCompatibilityError, InstallFailed, shown_path
-from amplihack.install.stamp import stamp_of
+from amplihack.install.release import SHA256, URL, BundleRelease, wanted_release
+from amplihack.install.stamp import FOLDER, stamp_of
 from amplihack.records import Record
 from amplihack.system.bundle_places import find_places
 from amplihack.system.generations import Generations
@@ -99,15 +100,22 @@ def install_locked(request: InstallRequest) -> InstallOutcome:
         generations.require_own_directory()
         if generations.remove_leftovers():
             request.say("amplihack: removed what an interrupted install had left")
-        plan = plan_staging(generations, find_source(request), __version__)
-        return _carry_out(generations, plan, request)
+        with opened_source(request, generations.root / FOLDER) as source:
+            plan = plan_staging(generations, source, __version__)
+            return _carry_out(generations, plan, request)
 
 
 def plan_install(request: InstallRequest) -> StagingPlan:
-    """Return what `install` would do. Nothing is changed, and no lock is taken."""
+    """Return what `install` would do. Nothing in the home is changed, and no lock is taken."""
+    import tempfile  # deferred: only what would be downloaded needs it
+
     generations = Generations(request.home.root)
-    with explained(generations):
-        return plan_staging(generations, find_source(request), __version__)
+    with (
+        explained(generations),
+        tempfile.TemporaryDirectory() as elsewhere,
+        opened_source(request, Path(elsewhere)) as source,
+    ):
+        return plan_staging(generations, source, __version__)
 
 
 def _carry_out(generations: Generations, plan: StagingPlan, request: InstallRequest) -> InstallOutcome:
@@ -123,7 +131,7 @@ def _carry_out(generations: Generations, plan: StagingPlan, request: InstallRequ
         version=plan.version,
         generation=plan.generation,
         label=plan.source.label,
-        source=str(plan.source.root),
+        source=plan.source.origin,
         copied=not plan.is_there,
         files=len(plan.identity.files),
         kept=tuple(str(path) for path in kept),
@@ -139,7 +147,7 @@ def _remember(request: InstallRequest, version: str, generation: str, source: Bu
         version=version,
         generation=generation,
         label=source.label,
-        source=str(source.root),
+        source=source.origin,
     )
     remember(request.home.root, entry)
 
@@ -157,17 +165,46 @@ def _prune(generations: Generations, say: Callable[[str], None]) -> list[str]:
 # sources --------------------------------------------------------------------------------------------------
 
 
-def find_source(request: InstallRequest) -> BundleSource:
-    """Return the bundle that a request stages. Raises InstallFailed, or NothingToUse if there is none."""
+@contextmanager
+def opened_source(request: InstallRequest, folder: Path) -> Iterator[BundleSource]:
+    """Give the bundle that a request stages. Raises InstallFailed, or NothingToUse if there is none.
+
+    A bundle is downloaded, to `folder` and for as long as it is needed, if the user named one with its hash
+    and there is no other, or everything local is to be passed over.
+    """
     if request.local is not None:
-        return named_source(request.home, request.local)
-    candidates = _candidates(request)
-    found = choose_source(candidates, __version__, request.say)
-    if found is None:
-        looked = "".join(f"\n  {each.label}: {shown_path(each.root)}" for each in candidates)
-        what = f"install failed: there is no framework bundle for version {__version__}; looked in:{looked}"
-        raise NothingToUse(what, fix="name one with --local, or install a release that carries one")
-    return found
+        yield named_source(request.home, request.local)
+        return
+    # A start only asks for it when there is nothing else; whoever installs learns of mistakes at once.
+    release = None if request.automatic else _release(request)
+    found = None if request.force_refresh and release else _chosen(request)
+    if found is not None:
+        yield found
+        return
+    release = release or _release(request)
+    if release is None:
+        raise _nothing(_candidates(request))
+    with downloaded_source(release, folder, request.environment, __version__) as source:
+        yield source
+
+
+def _release(request: InstallRequest) -> BundleRelease | None:
+    if request.environment.get(URL) or not os.path.lexists(request.home.root / "settings.yaml"):
+        return wanted_release(request.environment, {})
+    from amplihack.system.settings_files import home_install_settings  # deferred: few have any settings
+
+    return wanted_release(request.environment, home_install_settings(request.home))
+
+
+def _chosen(request: InstallRequest) -> BundleSource | None:
+    return choose_source(_candidates(request), __version__, request.say)
+
+
+def _nothing(candidates: tuple[Candidate, ...]) -> NothingToUse:
+    looked = "".join(f"\n  {each.label}: {shown_path(each.root)}" for each in candidates)
+    what = f"install failed: there is no framework bundle for version {__version__}; looked in:{looked}"
+    fix = f"name one with --local, or with {URL} and {SHA256}, or install a release that carries one"
+    return NothingToUse(what, fix=fix)
 
 
 def _candidates(request: InstallRequest) -> tuple[Candidate, ...]:

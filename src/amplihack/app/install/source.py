@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 from amplihack.errors import NotFound, UsageError
 from amplihack.install.candidates import Candidate, refusal, skipped_line
 from amplihack.install.errors import BundleCompatibilityError, InstallFailed, MissingBundleRoot, shown_path
+from amplihack.install.release import BundleRelease
 from amplihack.install.validate import BundleReport
 from amplihack.system.bundle_places import checkout_version
 from amplihack.system.bundle_tree import compare
@@ -14,6 +17,8 @@ from amplihack.system.files import real
 from amplihack.system.framework_bundle import inspect_bundle
 from amplihack.system.home import Home
 from amplihack.system.staging import BundleSource
+
+_OTHER = "name a release of this version, with its own sha256"
 
 
 def choose_source(
@@ -42,6 +47,8 @@ def _refusal(candidate: Candidate, found: BundleReport, running: str) -> str:
 def _version(candidate: Candidate, found: BundleReport) -> str | None:
     if candidate.trust == "checkout":
         return checkout_version(candidate.root)
+    if candidate.trust == "pinned" and found.identity is None:
+        return checkout_version(candidate.root)
     return found.identity.product_version if found.identity else None
 
 
@@ -62,6 +69,26 @@ def named_source(home: Home, path: str) -> BundleSource:
         raise incompatible(found.violations[0])
     version = found.identity.product_version if found.identity else checkout_version(root)
     return BundleSource(root=root, label="--local", product_version=version or "")
+
+
+@contextmanager
+def downloaded_source(
+    release: BundleRelease, folder: Path, environment: Mapping[str, str], running: str
+) -> Iterator[BundleSource]:
+    """Download a release and give it as a source, for as long as it is needed. Raises InstallFailed."""
+    from amplihack.system.bundle_download import downloaded, shown_release  # deferred: few installs download
+
+    address = shown_release(release)
+    with downloaded(release, folder, environment) as root:
+        candidate = Candidate("download", root, "pinned")
+        found = inspect_bundle(root)
+        if not found.ok:
+            why = found.violations[0].what.replace(str(root), address)
+            raise InstallFailed(f"the bundle from {address} is incompatible:\n  {why}", fix=_OTHER)
+        if why := _refusal(candidate, found, running):
+            raise InstallFailed(f"the bundle from {address} is not taken: {why}", fix=_OTHER)
+        version = _version(candidate, found) or ""
+        yield BundleSource(root=root, label="download", product_version=version, address=address)
 
 
 def incompatible(violation: BundleCompatibilityError, *, staged: bool = False) -> InstallFailed:

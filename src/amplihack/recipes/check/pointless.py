@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from amplihack.documents.suggest import closest
 from amplihack.errors import Location, Problem, Severity
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
-from amplihack.recipes.model import Bash, Foreach, Step, Text, every_step
+from amplihack.recipes.model import Bash, Foreach, Step, SubRecipe, Text, every_step
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.semantics import BUILT_IN, CONTEXT_RULES, as_list, is_blank, list_path
-from amplihack.recipes.values import Missing, lookup
+from amplihack.recipes.values import Missing, Value, lookup
 from amplihack.records import replace
 
 
@@ -145,3 +145,25 @@ def _default_loop(
 def _too_long(step: Step, items: int, most: int, where: Location, blame: Severity) -> Problem:
     what = f"step '{step.id}' goes over {items} items, and `max_iterations` allows {most}"
     return finding("foreach-no-list", blame, what, where, f"add `max_iterations: {items}`")
+
+
+_OPERAND = r"(?:\{\{[^{}]++\}\}|[0-9.]++)"
+_SUM = pattern(rf"\s*(?=.*\{{\{{){_OPERAND}(?: +(?:\+ +{_OPERAND}|[-*/%] +[0-9.]++))+\s*")
+
+
+def sums_as_text(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find values that look like a sum, such as `{{n}} + 1`: nothing is calculated there."""
+    for step in every_step(subject.recipe.steps):
+        for field, values in _assigned(step):
+            for name, value in values.items():
+                if isinstance(value, str) and _SUM.fullmatch(value):
+                    what = f"{field}: {name} becomes the text '{value.strip()}': nothing is calculated there"
+                    fix = "let the command calculate it, such as `echo $(( {{n}} + 1 ))`, and use its result"
+                    yield finding("sum-as-text", "warning", what, step.where, fix)
+
+
+def _assigned(step: Step) -> Iterator[tuple[str, Mapping[str, Value]]]:
+    if step.loop:
+        yield "update_context", step.loop.update
+    if isinstance(step.action, SubRecipe):
+        yield "context", step.action.context

@@ -20,6 +20,7 @@ from amplihack.recipes.check.pointless import (
     constant_loops,
     pointless_overrides,
     pointless_retries,
+    sums_as_text,
     unknown_rules,
     unknown_secrets,
     unreachable_results,
@@ -67,6 +68,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     pointless_retries,
     constant_loops,
     unreachable_results,
+    sums_as_text,
 )
 
 

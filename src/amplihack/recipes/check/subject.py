@@ -29,6 +29,7 @@ class CheckedRecipe(Record, cached=True):  # no slots: what is costly is compute
     bash: AskBash | None = None
     final: bool = False
     notes: bool = True  # somebody wants to be told notes too
+    around: Neighbours | None = None  # what another study has learned of the recipes around both
 
     @property
     def recipe(self) -> Recipe:
@@ -40,7 +41,11 @@ class CheckedRecipe(Record, cached=True):  # no slots: what is costly is compute
     def neighbours(self) -> Neighbours:
         from amplihack.recipes.check.neighbours import Neighbours
 
-        return Neighbours(self.world)
+        return self.around or Neighbours(self.world)
+
+    def neighbour(self, located: Located) -> CheckedRecipe:
+        """Prepare to look at another recipe, with all that is known about those around this one."""
+        return CheckedRecipe(located, self.world, self.bash, around=self.neighbours)
 
     @cached_property
     def flow(self) -> Flow:

@@ -104,11 +104,12 @@ def _is_list(value: Value) -> TypeGuard[Sequence[Value]]:
 
 def ordered(symbol: str, left: Value, right: Value, rules: Rules) -> bool:
     """Tell whether `left < right` (or <=, >, >=) holds; false for values that have no order."""
-    pair = _comparable(left, right, rules)
+    pair = comparable(left, right, rules)
     return pair is not None and _ORDER[symbol](*pair)
 
 
-def _comparable(left: Value, right: Value, rules: Rules) -> tuple[object, object] | None:
+def comparable(left: Value, right: Value, rules: Rules) -> tuple[object, object] | None:
+    """Return two values as objects that Python can order, or None where they have no order."""
     if isinstance(left, str) and isinstance(right, str):
         return (_numbers(left, right) if rules.numbers_in_text else None) or (left, right)
     if isinstance(left, str):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds, references
+from amplihack.recipes.conditions.unordered import compares_order, unordered
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import Job, Run, StepFailure
 from amplihack.recipes.model import Recipe, Test, every_step
 from amplihack.recipes.semantics import handed_back, names_of_steps
+from amplihack.recipes.values import Value, one_line, to_text
 
 
 def step_test(job: Job, test: Test | None, field: str) -> bool:
@@ -37,7 +41,23 @@ def test_holds(run: Run, test: Test, frame: Frame, identity: str, field: str) ->
             if name not in _set_by_steps(run, frame.recipe):
                 hint = f" (if the text is meant, write '{words[name]}' in quotes)" if name in words else ""
                 _tell(run, frame.recipe, identity, f"undefined in {field}: {name}", hint)
+    if compares_order(tree):
+        for left, right in unordered(tree, view, frame.rules):
+            _warn(run, identity, f"{field}: {_kind(left)} and {_kind(right)} have no order: never true")
     return answer
+
+
+def _kind(value: Value) -> str:
+    """Name a value for a message: what it is, and how a text begins."""
+    match value:
+        case str():
+            return f"the text {one_line(value, 40)!r}"
+        case bool() | int() | float() | None:
+            return to_text(value)
+        case Mapping():
+            return "a map"
+        case _:
+            return "a list"
 
 
 def _set_by_steps(run: Run, recipe: Recipe) -> frozenset[str]:
@@ -54,5 +74,9 @@ def _tell(run: Run, recipe: Recipe, identity: str, what: str, hint: str) -> None
     # A sub-recipe that was skipped, or comes later, would perhaps have set it.
     calls = any(map(handed_back, every_step(recipe.steps)))
     warning = f"{what}; nothing {'has set' if calls else 'sets'} it, so it counts as null{hint}"
+    _warn(run, identity, warning)
+
+
+def _warn(run: Run, identity: str, warning: str) -> None:
     if not run.state.told(identity, warning):
         run.warn(identity, warning)

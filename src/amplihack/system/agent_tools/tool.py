@@ -16,10 +16,11 @@ from amplihack.recipes.agent_port import (
     beyond_tools,
 )
 from amplihack.recipes.values import one_line
-from amplihack.records import Record
+from amplihack.records import Record, replace
 from amplihack.system.agent_tools.environment import check_depth
 from amplihack.system.agent_tools.rate_limits import rate_limited, transient
 from amplihack.system.agent_tools.reports import ToolOutcome, ToolReport, parse_event
+from amplihack.system.lines import LONGEST_LINE
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.spool import OUTPUT_LIMIT
@@ -70,8 +71,10 @@ class ToolAgent(Record):
     async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
         check_depth(self.environment)
         with scratch_directory("agent") as scratch:
-            command = self._command(request, scratch)
             report = self.tool.report()
+            # The lines of a report hold whole answers; others are only shown.
+            longest = LONGEST_LINE if report is None else OUTPUT_LIMIT
+            command = replace(self._command(request, scratch), longest_line=longest)
             try:
                 finished = await run_process(command, _Listener(report, on_line))
             except ProcessError as error:
@@ -88,7 +91,6 @@ class ToolAgent(Record):
             stdin=None if call.stdin is None else call.stdin.encode("utf-8", "replace"),
             timeout=request.timeout,
             idle_timeout=request.idle_timeout,
-            longest_line=OUTPUT_LIMIT,
         )
 
     def _reply(

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 _OFFLINE = ("AMPLIHACK_OFFLINE", "AMPLIFIER_OFFLINE")
 
 
+def is_offline(environment: Mapping[str, str]) -> bool:
+    """Tell whether the user wants no network."""
+    return any(environment.get(name, "") not in ("", "0", "false") for name in _OFFLINE)
+
+
 class Sources:
     """The sources of one load. While it is open, nothing that it returned is changed or removed.
 
@@ -53,9 +58,7 @@ class Sources:
         warn: Callable[[str], None] = lambda _: None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self.offline = offline or any(
-            environment.get(name, "") not in ("", "0", "false") for name in _OFFLINE
-        )
+        self.offline = offline or is_offline(environment)
         self._base, self._limits, self._allow_http = base_path, limits, allow_http
         home = environment.get("HOME")
         self._home = real(Path(home)) if home else None

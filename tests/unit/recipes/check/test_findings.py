@@ -65,6 +65,18 @@ PAIRS = [
         FLAT + "  - {id: a, condition: task, recipe: plain}\n",
     ),
     (
+        "sum-as-text",
+        "warning",
+        FLAT + "  - {id: a, while_condition: mode, update_context: {n: '{{n}} + 1'}, command: ls}\n",
+        FLAT + "  - {id: a, while_condition: mode, update_context: {n: '{{mode}} + {n}'}, command: ls}\n",
+    ),
+    (
+        "sum-as-text",
+        "warning",
+        FLAT + "  - {id: a, recipe: plain, context: {n: '2 + {{mode}} * 3'}}\n",
+        FLAT + "  - {id: a, recipe: plain, context: {n: '{{mode}} - {{task}}'}}\n",
+    ),
+    (
         "failing-recipe",
         "error",
         FLAT + "  - {id: a, recipe: doomed}\n",

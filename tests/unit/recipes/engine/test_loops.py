@@ -288,3 +288,11 @@ def test_a_sub_recipe_does_not_see_the_loop_of_its_caller() -> None:
     world = FakeWorld(recipes={"child": "name: child\nsteps: [{id: c, command: '{{loop.index}}'}]\n"})
     result = world.run("name: r\nsteps:\n  - {id: s, foreach: [a], recipe: child}\n")
     assert result.warnings == ("s[0]/c: undefined in command: loop.index; it renders empty",)
+
+
+def test_a_number_and_a_text_that_is_none_have_no_order_and_the_user_hears_of_it() -> None:
+    world = FakeWorld()
+    loop = "while_condition: '{{n}} < 5', update_context: {n: '{{n}} + 1'}, command: x"
+    result = world.run(recipe(loop), {"n": 0})
+    assert len(only(result.step_results[:1]).children) == 1
+    assert result.warnings == ("s: while_condition: the text '0 + 1' and 5 have no order: never true",)
