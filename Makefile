@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # The agent tools that `make test-agents` runs, in versions that are known to work.
 AGENT_TOOLS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102
 
-.PHONY: demo test test-agents test-browser test-shells fuzz crash lint types layers unit pythons bench docs format clean
+.PHONY: demo test test-agents test-browser test-shells fuzz crash lint types layers unit pythons bench docs bundle format clean
 
 demo: $(STAMP)
 	@"$(BIN)/amplihack" recipe check docs/examples/tour.yaml
@@ -77,6 +77,10 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	"$(BIN)/python" docs/generate.py
+
+# The digests of the framework bundle's files; a test fails while they are not those of the files.
+bundle: $(STAMP)
+	"$(BIN)/python" tools/write_bundle.py
 
 format: $(STAMP)
 	"$(BIN)/ruff" check --fix .
