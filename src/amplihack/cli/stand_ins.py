@@ -92,8 +92,9 @@ _COROUTINE = 0x80  # as `inspect.CO_COROUTINE`
 
 def _dates() -> dict[str, Any]:
     """Return the classes, which are in C. The module has them in Python as well, and throws those away."""
-    import _datetime as real
+    from importlib import import_module
 
+    real = import_module("_datetime")
     return {
         each: getattr(real, each) for each in ("date", "datetime", "time", "timedelta", "timezone", "tzinfo")
     }
