@@ -189,7 +189,7 @@ def test_an_issue_without_a_label_that_exists_is_not_sorted(place: FrameworkPlac
 
 # dependencies -----------------------------------------------------------------------------------------------
 
-UPDATE = {"update_command": "echo 2 > lock.txt && echo updated"}
+UPDATE: dict[str, Any] = {"update_command": "echo 2 > lock.txt && echo updated"}
 
 
 def pinned(place: FrameworkPlace, test: str) -> None:
