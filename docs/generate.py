@@ -425,7 +425,7 @@ def limit_value(constant: str) -> float:
     module, _, name = constant.partition(":")
     owner, _, field = name.partition(".")
     found: Any = getattr(import_module(f"amplihack.{module}"), owner)
-    value: float = {each.name: each.default for each in found.__record_fields__}[field] if field else found
+    value: float = found.__record_defaults__[field] if field else found
     return value
 
 
