@@ -1,6 +1,6 @@
-"""Strike installs, rollbacks and uninstalls at every file operation: `make crash`.
+"""Strike installs, updates, rollbacks and uninstalls at every file operation, and damage homes: `make crash`.
 
-python -m tests.crash_install [--points 5000]
+python -m tests.crash_install [--points 5000] [--damage 1000] [--launches 50]
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pathlib import Path
 
 from tests.support.distribution import make_program
 from tests.support.framework_bundle import write_bundle
+from tests.support.home_damage import damage_and_mend
+from tests.support.launches import launch_at_once
 
 ROOT = Path(__file__).parents[1]
 FAULTS = ("kill", "ENOSPC", "EIO", "EACCES")
@@ -23,6 +25,7 @@ FAULTS = ("kill", "ENOSPC", "EIO", "EACCES")
 STORIES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("install",), ("0.1.0",)),
     (("install",), ()),
+    (("install", "--force-refresh"), ("0.1.0",)),  # what an update runs
     (("install", "--rollback"), ("0.1.0", "0.2.0")),
     (("uninstall",), ("0.1.0", "0.2.0")),
     (("uninstall", "--purge"), ("0.2.0",)),
@@ -72,17 +75,22 @@ def _run(site: Path, home: Path, *words: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--points", type=int, default=5_000, help="stop when there were so many")
+    parser.add_argument("--points", type=int, default=5_000, help="how many there must be at least")
+    parser.add_argument("--damage", type=int, default=1_000, help="how often a home is damaged and mended")
+    parser.add_argument("--launches", type=int, default=50, help="how many commands start at once")
     options = parser.parse_args()
     total = 0
     with tempfile.TemporaryDirectory(prefix="crash-install-") as name:
-        for story, points in stories(Path(name)):
+        folder = Path(name)
+        for story, points in stories(folder):
             total += points
             print(f"{points:>6} points: {story}", flush=True)
-            if total >= options.points:
-                break
-    print(f"{total} faults, and each left the old tree or the new one")
-    return 0
+        print(f"{total} faults, and each left the old tree or the new one, and was healed")
+        outcomes = damage_and_mend(folder / "damage", range(1, options.damage + 1))
+        print(f"{options.damage} homes damaged: {outcomes['mended']} mended, {outcomes['refused']} refused")
+        installs = launch_at_once(folder / "launches", options.launches)
+        print(f"{options.launches} first launches at once: {installs} installed, every one succeeded")
+    return 0 if total >= options.points and installs == 1 else 1
 
 
 if __name__ == "__main__":
