@@ -14,10 +14,9 @@ from collections.abc import Iterator, Sequence
 
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
-from amplihack.recipes.templates.bash.builtins import BUILTINS
+from amplihack.recipes.templates.bash.command_names import BUILTINS, RESERVED
 from amplihack.recipes.templates.bash.places import Place, Quoting
-from amplihack.recipes.templates.bash.programs import may_hold_code, takes_data
-from amplihack.recipes.templates.bash.word_roles import RESERVED
+from amplihack.recipes.templates.bash.program_tables import may_hold_code, takes_data
 
 _PLACE = r"\{\{[^{}\n]*+\}\}"
 _DOUBLE = rf'"(?:[^"\\$`{{}}\n]|{_PLACE})*+"'
