@@ -39,5 +39,6 @@ MODULES: dict[str, Shipped] = {
     "tool-task": Shipped("tool", f"{_OURS}.tools.task"),
     "tool-recipes": Shipped("tool", f"{_OURS}.tools.recipes"),
     "provider-scripted": Shipped("provider", f"{_OURS}.providers.scripted"),
+    "provider-local": Shipped("provider", f"{_OURS}.providers.local"),
     "provider-mock": Shipped("provider", f"{_OURS}.providers.scripted"),
 }
