@@ -550,16 +550,6 @@ def test_a_damaged_record_is_told_as_damage(workspace: Workspace, change: str) -
     assert workspace.run("runs", "list").exit_code in (0, 1)
 
 
-def test_a_missing_value_is_told_and_the_list_is_still_there(workspace: Workspace) -> None:
-    one_run(workspace)
-    (value,) = (home(workspace) / "runs").glob("*/values/*")
-    value.unlink()
-    for words in (("runs", "show"), ("runs", "resume")):
-        answer = workspace.run(*words)
-        assert (answer.exit_code, str(value) in answer.stderr) == (1, True)
-    assert listed(workspace)[0]["status"] == "failed"
-
-
 def test_a_home_that_cannot_be_written_refuses_the_run_and_names_the_way_out(workspace: Workspace) -> None:
     workspace.write("a.yaml", "name: a\nsteps:\n  - {id: s, command: 'touch ran'}\n")
     workspace.write("home/.amplihack", "a file where a directory should be")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,7 @@ class PreparedBundle:
         Nothing is shared with other sessions of this bundle.
         """
         from amplihack.app.sessions.opening import Opening, open_session
+        from amplihack.app.sessions.spawning import with_spawning
         from amplihack.records import replace
 
         spec = replace(
@@ -74,7 +75,67 @@ class PreparedBundle:
             is_resumed=is_resumed,
         )
 
-        return Opening(lambda: open_session(spec))
+        return Opening(lambda: open_session(with_spawning(spec)))
+
+    async def spawn(
+        self,
+        child_bundle: Bundle,
+        instruction: str,
+        *,
+        compose: bool = True,
+        parent_session: Any = None,
+        session_id: str | None = None,
+        orchestrator_config: dict[str, Any] | None = None,
+        parent_messages: list[dict[str, Any]] | None = None,
+        session_cwd: Path | str | None = None,
+        provider_preferences: Sequence[Any] | None = None,
+        self_delegation_depth: int = 0,
+        agent_name: str | None = None,
+        tool_inheritance: dict[str, Any] | None = None,
+        hook_inheritance: dict[str, Any] | None = None,
+        session_metadata: dict[str, Any] | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - a name that programs know
+        on_child_initialized: Callable[[Any], Any] | None = None,
+    ) -> dict[str, Any]:
+        """Run a child session with an instruction; the spawn policy of this bundle holds for it.
+
+        Returns `output`, `session_id`, `status`, `turn_count` and `metadata`.
+        """
+        from amplihack.app.sessions.child import ChildRequest, run_child
+        from amplihack.app.sessions.spawning import child_of, with_spawning
+        from amplihack.records import replace
+
+        whole = self.bundle.compose(child_bundle) if compose else child_bundle
+        asked = {"tools": tool_inheritance, "hooks": hook_inheritance}
+        plan = child_bundle.to_mount_plan()
+        if compose:
+            plan = child_of(self.mount_plan, plan, asked, child_bundle.name)
+        request = ChildRequest(
+            spec=replace(self._spec(whole, session_cwd), plan=plan),
+            instruction=instruction,
+            agent=agent_name or child_bundle.name,
+            session_id=session_id,
+            messages=parent_messages if session_id is None else None,
+            preferences=tuple(provider_preferences or ()),
+            orchestrator_config=orchestrator_config,
+            metadata=session_metadata,
+            self_delegation_depth=self_delegation_depth,
+            working_dir=Path(session_cwd) if session_cwd is not None else None,
+            seconds=timeout,
+            on_initialized=on_child_initialized,
+            offer=with_spawning,
+        )
+        return (await run_child(parent_session, request)).to_dict()
+
+    def register_spawn(self, session: Any, policy: dict[str, Any] | None = None) -> None:
+        """Offer `session.spawn` and `session.resume` to the modules of a session, under another policy."""
+        from amplihack.app.sessions.spawning import with_spawning
+        from amplihack.records import replace
+
+        spec = self._spec(self.bundle, None)
+        plan = {**self.mount_plan, **({"spawn": policy} if policy is not None else {})}
+        for name, value in with_spawning(replace(spec, plan=plan, capabilities={})).capabilities.items():
+            session.coordinator.register_capability(name, value)
 
     def _spec(self, bundle: Bundle, session_cwd: Path | str | None) -> SessionSpec:
         """Return what every session of a bundle has in common."""

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Final, Literal, TypeAlias
 
 from amplihack.cli import main, runner
+from amplihack.cli.completion_scripts import SCRIPTS
 from amplihack.records import Record, field
 
 Kind: TypeAlias = Literal["words", "files", "directories"]  # files: those of the shell as well
@@ -214,6 +215,10 @@ def _assets(_line: LineSoFar, _current: str) -> Completion:
     return _listed({name: asset.path for name, asset in NAMED_ASSETS.items()})
 
 
+def _shells(_line: LineSoFar, _current: str) -> Completion:
+    return _listed(dict.fromkeys(SCRIPTS, ""))
+
+
 def _itself(word: str) -> Values:
     return lambda _line, _current: _listed({word: ""})
 
@@ -234,6 +239,7 @@ VALUES: Final[Mapping[str, Values]] = {
     "PATH": _paths,
     "RECIPE": _recipes,
     "RUN": _runs,
+    "SHELL": _shells,
     "history": _itself("history"),
 }
 

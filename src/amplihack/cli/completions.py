@@ -8,17 +8,21 @@ from collections.abc import Sequence
 from amplihack.cli.arguments import Parser, add_color
 from amplihack.cli.completion_scripts import SCRIPTS, script
 from amplihack.cli.show import out, printable
+from amplihack.errors import UsageError
 
 
 def completions_flags(parser: Parser) -> None:
     add_color(parser)
-    parser.add_argument("shell", metavar="SHELL", choices=SCRIPTS, help=f"one of {', '.join(SCRIPTS)}")
+    parser.add_argument("shell", metavar="SHELL", help=f"one of {', '.join(SCRIPTS)}")
     # What the script asks with: the words of the line; for bash the line itself, and where it breaks words.
     parser.add_argument("--words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
 def answer_completions(options: argparse.Namespace) -> int:
     """Print the script of a shell, or what may be typed next."""
+    if options.shell not in SCRIPTS:
+        what = f"amplihack completions: there is nothing for '{options.shell}'"
+        raise UsageError(what, fix=f"name one of {', '.join(SCRIPTS)}")
     if options.words is None:
         out(script(options.shell).rstrip())
         return 0

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from amplihack.errors import AmplihackError
 from amplihack.recipes.events import (
     IterationFinished,
     IterationStarted,
@@ -19,16 +20,31 @@ from amplihack.recipes.run_state import Gate, RunState
 
 
 class RunHistory:
-    """The state of a run with the time of every start and end. `alive` tells whether it still runs."""
+    """The state of a run with the time of every start and end. `alive` tells whether it still runs.
 
-    def __init__(self, events: Iterable[tuple[float, Recorded]], *, alive: bool) -> None:
+    With `damage`, events that do not fit are left out, and the list receives why.
+    """
+
+    def __init__(
+        self,
+        events: Iterable[tuple[float, Recorded]],
+        *,
+        alive: bool,
+        damage: list[AmplihackError] | None = None,
+    ) -> None:
         self.state, self._alive = RunState(), alive
         self.result: RunResult | None = None  # of its last life, without the results of the steps
         self._started: dict[str, float] = {}
         self._ended: dict[str, float] = {}
         for at, event in events:
-            self.state.apply(event)
-            self._note(at, event)
+            try:
+                self.state.apply(event)
+            except AmplihackError as error:
+                if damage is None:
+                    raise
+                damage.append(error)
+            else:
+                self._note(at, event)
 
     def _note(self, at: float, event: Recorded) -> None:
         match event:

@@ -29,6 +29,13 @@ class TokenUsage(Record):
         sums = {name: getattr(self, name) + getattr(other, name) for name in ("calls", *_COUNTED)}
         return replace(self, **sums, cost_usd=sum(costs, Decimal()) if costs else None)
 
+    def minus(self, other: TokenUsage) -> TokenUsage:
+        """Return what was used since an earlier count."""
+        sums = {name: getattr(self, name) - getattr(other, name) for name in ("calls", *_COUNTED)}
+        if self.cost_usd is None or other.cost_usd is None:
+            return replace(self, **sums)
+        return replace(self, **sums, cost_usd=self.cost_usd - other.cost_usd)
+
     def to_dict(self) -> dict[str, Any]:
         counted = {name: getattr(self, name) for name in ("calls", *_COUNTED)}
         return {**counted, "cost_usd": str(self.cost_usd) if self.cost_usd is not None else None}

@@ -13,6 +13,7 @@ from amplihack.bundles.model import Bundle
 from amplihack.bundles.mount_plan import MountPlan
 from amplihack.bundles.variables import expand_plan
 from amplihack.errors import Problem
+from amplihack.modules.table import MODULES
 from amplihack.records import Record, field
 from amplihack.sessions.calls import Message
 from amplihack.sessions.errors import ModulesFailed
@@ -77,6 +78,7 @@ async def open_session(spec: SessionSpec) -> LiveSession:
         OpenRequest(
             plan=plan,
             resolver=spec.resolver,
+            shipped={name: each.package for name, each in MODULES.items()},
             working_dir=spec.working_dir,
             session_id=spec.session_id,
             parent_id=spec.parent_id,

@@ -37,12 +37,16 @@ class ModuleMounter:
     """The kernel's loader for one session; it asks the kernel's own to do the work."""
 
     def __init__(
-        self, coordinator: Any, plan: Mapping[str, Any], resolver: BundleModuleResolver | None
+        self,
+        coordinator: Any,
+        plan: Mapping[str, Any],
+        resolver: BundleModuleResolver | None,
+        shipped: Mapping[str, str],
     ) -> None:
         from amplifier_core.loader import ModuleLoader
 
         self._kernel = ModuleLoader(coordinator=coordinator)
-        self._coordinator, self._resolver = coordinator, resolver
+        self._coordinator, self._resolver, self._shipped = coordinator, resolver, shipped
         self._expected = list(_expected(plan))
         self.failures: list[ModuleFailure] = []
         self.mounted: list[Mounted] = []
@@ -89,6 +93,8 @@ class ModuleMounter:
 
     async def _loaded(self, module_id: str, config: Any, hint: Any, coordinator: Any) -> MountFunction:
         package = self._resolver.package_of(module_id) if self._resolver is not None else None
+        if package is None and module_id in self._shipped:
+            return _mount_function(module_id, self._shipped[module_id], "mount", config)
         if package is None or not package.is_python:
             loaded: MountFunction = await self._kernel.load(
                 module_id, config, source_hint=hint, coordinator=coordinator
@@ -147,8 +153,12 @@ def _directly(module_id: str, package: ModulePackage, config: Any) -> MountFunct
     """Mount without the kernel's trial: it passed before, or the kernel cannot find such a package."""
     name, _, attribute = (package.target or package.package).partition(":")
     name = name.strip() if not package.for_kernel else package.package
+    return _mount_function(module_id, name, attribute.strip(), config)
+
+
+def _mount_function(module_id: str, name: str, attribute: str, config: Any) -> MountFunction:
     module = importlib.import_module(name)
-    function = getattr(module, attribute.strip() or "mount", None) or getattr(module, "mount", None)
+    function = getattr(module, attribute or "mount", None) or getattr(module, "mount", None)
     if not callable(function):
         what = f"mount_exists: No mount() function found in module {name}"
         raise MountsNothingError(what, fix=fix_for("mount_exists", module_id))

@@ -34,6 +34,7 @@ class OpenRequest(Record, kw_only=True):
 
     plan: dict[str, Any] = field(repr=False)
     resolver: Any = None
+    shipped: Mapping[str, str] = field(default_factory=dict)  # modules of our own, with their packages
     working_dir: Path
     session_id: str | None = None
     parent_id: str | None = None
@@ -70,7 +71,7 @@ async def open_live(request: OpenRequest) -> LiveSession:
         fix = "give the bundle `session: {orchestrator: …, context: …}`, or include one that has them"
         raise SessionError(f"no session can be opened with this plan: {error}", fix=fix) from error
     coordinator = raw.coordinator
-    mounter = ModuleMounter(coordinator, request.plan, _own(request.resolver))
+    mounter = ModuleMounter(coordinator, request.plan, _own(request.resolver), request.shipped)
     coordinator.loader = mounter
     if request.resolver is not None:
         await coordinator.mount("module-source-resolver", request.resolver)

@@ -123,7 +123,8 @@ class LiveSession:
     async def cost_usd(self) -> Any:
         """Return what was spent, as the providers report it; None if no price is known."""
         reported = sum_cost_usd(await self.coordinator.collect_contributions(COST_CHANNEL))
-        return reported if reported is not None else self.usage.cost_usd
+        known = [each for each in (reported, self.usage.cost_usd) if each is not None]
+        return max(known, default=None)  # both count the same; a provider may know only one of them
 
     async def messages(self) -> list[dict[str, Any]]:
         return list(await self.coordinator.get("context").get_messages())

@@ -54,12 +54,16 @@ def takes_data(name: str) -> bool:
     return last not in MAY_RUN_INPUT and name not in SOURCES and not INTERPRETER.search(name)
 
 
-def settle_programs(command: SimpleCommand, flow: ValueFlow) -> None:
-    """Note the language of placeholders that become source code, and the variables that do."""
+def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
+    """Note the language of placeholders that become source code, and the variables that do.
+
+    Return the words that a shell reads as code.
+    """
     if not command.marked and command.words[0].plain.rpartition("/")[2] not in MAY_EXECUTE:
-        return
+        return ()
     words = without_prefix(command.words)
-    for word in _code_words(words) if words else ():
+    code = list(_code_words(words)) if words else []
+    for word in code:
         name_language(word.marks, "bash")
         flow.executed.update(references(word.text))
     if words and (found := _interpreter(words)):
@@ -68,12 +72,14 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> None:
             name_language(word.marks, language)
             if language == "bash":
                 flow.executed.update(references(word.text))
+                code.append(word)
         for word in _scripts(arguments)[:1]:
             name_language((mark for mark in word.marks if _is_process(mark)), language)
     if command.inputs and (language := input_language(command)):
         for word in command.inputs:
             direct = word.text.startswith(("<", "\1")) or not any(_is_process(mark) for mark in word.marks)
             name_language(word.marks if direct else (), language)
+    return code
 
 
 def name_language(
