@@ -22,7 +22,7 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     ),
     "amplihack model": (
         ("amplihack model list", "what there is, and what is here"),
-        ("amplihack model pull smollm2-135m", "fetch the smallest"),
+        ("amplihack model pull --help", "how to fetch one"),
     ),
     "amplihack model list": (("amplihack model list --json", "for programs"),),
     "amplihack model pull": (("amplihack model pull smollm2-135m", "fetch it, or go on fetching it"),),
