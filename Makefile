@@ -53,10 +53,11 @@ fuzz: $(STAMP)
 	FUZZ_PAIRS=$${FUZZ_PAIRS:-1000000} SEMANTICS_EXAMPLES=$${SEMANTICS_EXAMPLES:-5000} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-random} \
 	"$(BIN)/pytest" -n auto -q tests/property
 
-# Runs that are killed at every point, and at pairs of points, and installs with a fault at every file
-# operation; `make test` has a share of it.
+# Every command of runs killed at every point, and runs at several; random recipes that are killed and edited;
+# installs with a fault at every file operation. `make test` has a share of it.
 crash: $(STAMP)
 	"$(BIN)/python" -m tests.crash --kills $${KILLS:-10000}
+	KILLED_RECIPES=$${KILLED_RECIPES:-200} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-random} "$(BIN)/pytest" -n auto -q tests/property/test_killed_runs.py
 	"$(BIN)/python" -m tests.crash_install --points $${FAULTS:-5000}
 
 lint: $(STAMP)
