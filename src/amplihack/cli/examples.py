@@ -27,6 +27,16 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "amplihack model list": (("amplihack model list --json", "for programs"),),
     "amplihack model pull": (("amplihack model pull smollm2-135m", "fetch it, or go on fetching it"),),
     "amplihack model remove": (("amplihack model remove smollm2-135m", "make room again"),),
+    "amplihack claude": (
+        ("amplihack claude --version", "every word goes to the tool"),
+        ("amplihack claude -- --help", "its own help page"),
+    ),
+    "amplihack copilot": (("amplihack copilot -- --help", "its own help page"),),
+    "amplihack codex": (("amplihack codex --version", "every word goes to the tool"),),
+    "amplihack update": (
+        ("amplihack update --check", "whether there is a newer version, and how to get it"),
+        ("amplihack update --check --json", "the same for programs"),
+    ),
     "amplihack completions": (
         ("amplihack completions bash >> ~/.bashrc", "in every bash that starts from now on"),
         ("amplihack completions zsh > ~/_amplihack", "in zsh: put it into a directory of $fpath"),
