@@ -47,7 +47,9 @@ def _lay_out(workspace: Workspace, page: Path) -> dict[str, str]:
     return written
 
 
-@pytest.mark.parametrize("name", ["cli.md", "findings.md", "limits.md", "recipe-reference.md"])
+@pytest.mark.parametrize(
+    "name", ["cli.md", "findings.md", "framework.md", "limits.md", "recipe-reference.md"]
+)
 def test_generated_pages_are_what_the_code_says(name: str) -> None:
     fresh: str = _generator().pages()[name]
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == fresh, "run `make docs`"
