@@ -194,8 +194,8 @@ def test_a_run_that_is_killed_goes_on_without_doing_anything_twice(
 
 
 def test_a_huge_task_and_a_huge_change_are_no_trouble(place: FrameworkPlace) -> None:
-    task = place.workspace.write("task.txt", "Add mul, and an audit.\n" + "More words about it.\n" * 15_000)
-    large = rule("Make this change", run="seq 300000 > big.txt", reply="Made a large file.")
+    task = place.workspace.write("task.txt", "Add mul, and an audit.\n" + "More words about it.\n" * 6_000)
+    large = rule("Make this change", run="seq 100000 > big.txt", reply="Made a large file.")
     place.answers(PLANNED, large, APPROVED)
     done = place.run("default-workflow", "-q", "--set-file", f"task_description={task}")
     assert done.exit_code == 0, done.stderr
