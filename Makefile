@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # The agent tools that `make test-agents` runs, in versions that are known to work.
 AGENT_TOOLS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102
 
-.PHONY: demo test test-agents test-browser test-shells fuzz crash lint types layers unit pythons bench docs bundle format clean
+.PHONY: demo test test-agents test-browser test-shells test-installers fuzz crash lint types layers unit pythons bench docs bundle format clean
 
 demo: $(STAMP)
 	@"$(BIN)/amplihack" recipe check docs/examples/tour.yaml
@@ -40,6 +40,12 @@ test-shells: $(STAMP)
 		&& apt-get -qq update && apt-get -qq install --yes --no-install-recommends $$shell >/dev/null; } \
 		|| echo "there is no $$shell and it cannot be installed: its completions are not tested"; done
 	"$(BIN)/pytest" -n 2 -q tests/e2e/test_completions.py
+
+# The wheel through uv and pipx too, which come from the package index; `make test` uses pip.
+test-installers: $(STAMP)
+	@$(PYTHON) -m venv .installers && .installers/bin/python -m pip --quiet --disable-pip-version-check install uv pipx \
+		|| { echo "uv and pipx cannot be had: installs by them are not tested"; exit 0; }; \
+	PATH="$$PATH:$(CURDIR)/.installers/bin" "$(BIN)/pytest" -n 2 -q tests/e2e/test_wheel.py
 
 # Values in places of shell scripts, against real bash, and new examples for every property.
 fuzz: $(STAMP)
@@ -104,4 +110,4 @@ $(STAMP): pyproject.toml src/amplihack/version.py
 	@touch "$(STAMP)"
 
 clean:
-	rm -rf "$(VENV)" .venv-3.* .coverage .agents .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf "$(VENV)" .venv-3.* .coverage .agents .installers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -64,7 +64,11 @@ def _completed(program: str, words: list[str]) -> Completion:
         return _listed({verb: row.summary for verb, row in main.verbs(name).items()})
     count = 2 if name in main.GROUPS else 1
     name = " ".join(words[:count])
-    return _arguments(main.parser(name), words[count:]) if name in main.COMMANDS else Completion()
+    if name not in main.COMMANDS:
+        return Completion()
+    if main.COMMANDS[name].hands_on:
+        return Completion(kind="files")  # its flags are those of another program
+    return _arguments(main.parser(name), words[count:])
 
 
 def _listed(words: Mapping[str, str]) -> Completion:
