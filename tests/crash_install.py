@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeAlias
 
 from tests.support.distribution import make_program
 from tests.support.framework_bundle import write_bundle
@@ -23,7 +24,8 @@ from tests.support.launches import launch_at_once
 ROOT = Path(__file__).parents[1]
 FAULTS = ("kill", "ENOSPC", "EIO", "EACCES")
 # What is done, and the versions that were installed before, oldest first.
-STORIES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+Story: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+STORIES: tuple[Story, ...] = (
     (("install",), ("0.1.0",)),
     (("install",), ()),
     (("install", "--force-refresh"), ("0.1.0",)),  # what an update runs
