@@ -137,6 +137,7 @@ class Place:
 
     def live(self, words: list[str], kill: Kill = None) -> tuple[int, int]:
         """Run a command in a process of its own. Returns how it ended, and how many points it passed."""
+        self._let_time_pass()
         death = self.path / "death"
         for old in self.path.glob("points*"):
             old.unlink()
@@ -153,6 +154,12 @@ class Place:
         _wait(lambda: not any(run.taken for run in self.runs()))
         code = -signal.SIGKILL if death.exists() else os.waitstatus_to_exitcode(status)
         return code, max(self._counts(), default=0)
+
+    def _let_time_pass(self) -> None:
+        """Make the directories of runs older: one that is new may be of a process that just begins."""
+        then = time.time() - 60
+        for directory in (self.store.root / "runs").glob("*"):
+            os.utime(directory, (then, then))
 
     def _counts(self) -> list[int]:
         """How many points each process has passed that lived to its end."""
