@@ -1,6 +1,6 @@
 """Do what the start and the end of `recipe run` cannot do without, and nothing else: `start_floor.py FILE`.
 
-It loads the libraries, reads its arguments and a YAML file, opens a database that survives a crash, writes one
+It loads the libraries, reads its arguments and a YAML file, opens a database that survives a crash, writes a
 row, starts a shell that waits and a bash that ends, and looks once for processes that are left. There is no
 code of ours but the quicker imports. What `recipe run` of one step costs above this is our own code.
 """
