@@ -25,7 +25,7 @@ from amplihack.recipes.engine import recovery
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.run_history import RunHistory
 from amplihack.system import processes, watcher
-from amplihack.system.run_store import journal
+from amplihack.system.run_store import journal, row_writer
 from amplihack.system.run_store.store import RunStore
 
 # Loaded before the first fork: once for all lives, and from one state of the files.
@@ -159,7 +159,7 @@ def place_points(kill_at: int | None) -> list[int]:
         return wrapped
 
     places: tuple[tuple[Any, str], ...] = (
-        (journal, "_write"),
+        (row_writer, "_write"),
         (journal.RunJournal, "keep"),
         (processes, "start"),
         (processes._Watch, "_exit"),

@@ -36,6 +36,10 @@ class Memory(Protocol):
         """Keep an event; `withheld` names the step whose result is not in it, because it holds a secret."""
         ...
 
+    def settle(self) -> None:
+        """Put on the disk what has ended, before anybody hears of it who may act on it."""
+        ...
+
     def process(self, identity: str, pid: int) -> None:
         """Note the process of a step, for whoever must end it after we are gone."""
         ...
@@ -93,6 +97,8 @@ class FanOut:
         if self._memory is not None and not isinstance(masked, LinesPrinted):
             # Not guarded: a run whose history cannot be stored must not continue.
             self._memory.keep(masked, withheld=_withheld(event, masked))
+            if any(each.outlives for each in audience):
+                self._memory.settle()
         if isinstance(masked, RunFinished):
             self._result = masked.result
         for listener in audience:

@@ -96,6 +96,7 @@ class ProgressFile(Listener):
     """
 
     name = "the progress file"
+    outlives = False
 
     def __init__(self, directory: Path, recipe: str, *, pid: int, now: Callable[[], float]) -> None:
         self.path = directory / file_name(recipe, pid)
