@@ -82,6 +82,7 @@ class VariableIndex:
         self._follower = Follower()
         self._keys: dict[str, list[str]] = {}  # keys of the scope, by plain name and by alias
         self._known: set[str] = set()
+        self._new: list[str] = []  # keys whose names are not there yet
         self._favoured: list[str] = []
         self._values: dict[str, Value] = {}  # the values that these two were made of
         self._plain: dict[str, tuple[Variable, ...]] = {}
@@ -95,19 +96,24 @@ class VariableIndex:
         if self._unasked is not None and (changed is None or self._unasked.is_concerned(changed)):
             self._unasked = None
         if not names <= self._known:
-            self._learn_names(names - self._known)
+            new = sorted(names - self._known)
+            self._known.update(new)
+            self._new += new
+            if favoured := [key for key in new if _FAVOURED.fullmatch(name_part(key))]:
+                self._favoured += favoured
+                self._unasked = None
 
-    def _learn_names(self, names: AbstractSet[str]) -> None:
-        for key in sorted(names):
+    def _learn_names(self) -> None:
+        """Take note of what new variables are called in the shell. Few steps ask for one by its name."""
+        for key in self._new:
             for name in {variable_name((key,)), alias_name(key)} - {""}:
                 self._keys.setdefault(name, []).append(key)
-            if _FAVOURED.fullmatch(name_part(key)):
-                self._favoured.append(key)
-                self._unasked = None
-        self._known |= names
+        self._new = []
 
     def find(self, scope: Mapping[str, Value], name: str) -> Value | Missing:
         """Return the value that a variable of this name holds."""
+        if self._new:
+            self._learn_names()
         for key in self._in_order(scope, _owners(name)):
             found = _inside(variable_name((key,)), scope[key], name)
             if not isinstance(found, Missing):

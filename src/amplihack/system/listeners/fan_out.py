@@ -96,7 +96,7 @@ class FanOut:
         masked = self._redactor.redact_event(event)
         if self._memory is not None and not isinstance(masked, LinesPrinted):
             # Not guarded: a run whose history cannot be stored must not continue.
-            self._memory.keep(masked, withheld=_withheld(event, masked))
+            self._memory.keep(masked, withheld="" if masked is event else _withheld(event, masked))
             if any(each.outlives for each in audience):
                 self._memory.settle()
         if isinstance(masked, RunFinished):
@@ -205,8 +205,6 @@ class FanOut:
 
 def _withheld(event: Event, masked: Event) -> str:
     """Return the step whose result was changed by masking; empty if none was."""
-    if masked is event:
-        return ""
     match event, masked:
         case OutputStored(), OutputStored():
             same = event.values == masked.values and event.ledger == masked.ledger
