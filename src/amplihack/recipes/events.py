@@ -283,6 +283,8 @@ def from_json(shown: Mapping[str, Any]) -> Recorded:
 
 
 def _shown(value: Any) -> Any:
+    if type(value) is dict:
+        return dict(value)
     if isinstance(value, StepResult | RunResult):
         return value.to_json()
     if isinstance(value, Spending):

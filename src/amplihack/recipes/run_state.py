@@ -313,7 +313,10 @@ class RunState:
         return known.result
 
     def _parts(self, identity: str) -> tuple[StepResult, ...]:
-        return tuple(part for place in _inner_places(identity) for part in self._at(place))
+        inside, rounds = _inner_places(identity)
+        if inside not in self._places and rounds not in self._places:  # as most steps are
+            return ()
+        return (*self._at(inside), *self._at(rounds))
 
 
 def _place(identity: str) -> str:

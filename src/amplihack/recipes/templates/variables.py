@@ -132,30 +132,29 @@ class VariableIndex:
             consulted = set(self._favoured)
             found = self._small({key: scope[key] for key in self._favoured if key in scope}, _MOST, consulted)
             others = self._small(scope, most, consulted)
-            unique: dict[str, Variable] = {}
-            for each in (*found, *others):
-                unique.setdefault(each[0], each)
-            fit = [each for each in unique.values() if not each[3]]
+            unique = _first_of_each(found + others)
+            fit = [each for each in unique if not each[3]]
             self._unasked = Unasked(
-                variables=tuple(unique.values()),
+                variables=unique,
                 texts={name: text for name, text, _, _ in fit},
-                size=sum(size for _, _, size, _ in fit),
+                size=sum([size for _, _, size, _ in fit]),
                 keys=consulted if len(others) >= most else None,
             )
         return self._unasked
 
     def _small(self, scope: Mapping[str, Value], most: int, consulted: set[str]) -> list[Variable]:
         """Return the first variables that hold small scalars, aliases last; a name may come twice."""
-        found: list[Variable] = []
-        for variables in (self._plain, self._aliases):
-            for key, value in scope.items():
-                if self._values.get(key, MISSING) is not value:
-                    self._note(key, value)
-                consulted.add(key)
-                found += variables[key]
-                if len(found) >= most:
-                    return found[:most]
-        return found
+        plain: list[Variable] = []
+        aliases: list[Variable] = []
+        for key, value in scope.items():
+            if self._values.get(key, MISSING) is not value:
+                self._note(key, value)
+            consulted.add(key)
+            plain += self._plain[key]
+            aliases += self._aliases[key]
+            if len(plain) >= most:
+                break
+        return (plain + aliases)[:most]
 
     def _note(self, key: str, value: Value) -> None:
         self._values[key] = value
@@ -179,6 +178,16 @@ class VariableIndex:
             position = {key: number for number, key in enumerate(scope)}
             found.sort(key=position.__getitem__)
         return found
+
+
+def _first_of_each(variables: Sequence[Variable]) -> Sequence[Variable]:
+    """Return the variables without those whose name came before; nearly always, these are all."""
+    unique: dict[str, Variable] = {}
+    for each in reversed(variables):
+        unique[each[0]] = each
+    if len(unique) == len(variables):
+        return variables
+    return tuple(each for each in variables if unique.pop(each[0], None) is not None)
 
 
 def size_of(name: str, text: str) -> int:

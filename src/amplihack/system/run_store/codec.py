@@ -23,6 +23,7 @@ from amplihack.system.run_store.values import LARGE, StoreError, ValueFiles
 
 _FILE, _MAP = "\0file", "\0map"
 _LARGE_ROW = 16 * LARGE
+_PARTS = (StepFinished, IterationFinished)
 
 
 class StoredEvent(Record):
@@ -78,21 +79,20 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_plain)
 
 def _alone(event: Recorded) -> Recorded:
     """Return the event without the results inside its result: each has a record of its own."""
-    if isinstance(event, StepFinished | IterationFinished) and event.result.children:
-        return replace(event, result=replace(event.result, children=()))
     if isinstance(event, RunFinished):
         return RunFinished(replace(event.result, step_results=()))
+    if isinstance(event, _PARTS) and event.result.children:
+        return replace(event, result=replace(event.result, children=()))
     return event
 
 
 def _is_large(shown: dict[str, Any], levels: int) -> bool:
     """Tell whether a large text is near the top, as results are: encoding it would be in vain."""
     for each in shown.values():
-        kind = type(each)
-        if kind is str:
+        if type(each) is str:
             if len(each) > LARGE:
                 return True
-        elif kind is dict and levels > 1 and _is_large(each, levels - 1):
+        elif type(each) is dict and each and levels > 1 and _is_large(each, levels - 1):
             return True
     return False
 

@@ -68,7 +68,7 @@ class RunJournal:
         self._seq = self._last_seq()
         self._processes: dict[str, tuple[int, float]] = {}  # of steps, with when they began; not written yet
         self._noting: asyncio.TimerHandle | None = None
-        self._flush: asyncio.Handle | None = None
+        self._flush: asyncio.TimerHandle | None = None
         self._ended = False  # whether what waits ends something
         self._guarded: set[str] = set()  # steps that say `idempotent: false`
         self._lines = LiveLines(self._lines_due)
@@ -164,7 +164,8 @@ class RunJournal:
         except RuntimeError:  # nothing runs meanwhile, so there is no reason to wait
             self._commit_waiting()
         else:
-            self._flush = loop.call_soon(self._commit_waiting)
+            # Not `call_soon`: what is committed before that would still cost the loop a turn.
+            self._flush = loop.call_later(0, self._commit_waiting)
 
     def _commit_waiting(self) -> None:
         self._flush = None
@@ -175,6 +176,9 @@ class RunJournal:
                 self._writer.commit_lightly()
 
     def _commit(self, *also: Change) -> None:
+        if self._flush is not None:
+            self._flush.cancel()
+            self._flush = None
         self._ended = False
         self._writer.commit(*also)
 
@@ -238,9 +242,8 @@ class RunJournal:
     def close(self) -> None:
         """Write what waits, and give the run up."""
         self._lines.close()
-        for handle in (self._noting, self._flush):
-            if handle is not None:
-                handle.cancel()
+        if self._noting is not None:
+            self._noting.cancel()
         try:
             self._commit()
         finally:
