@@ -168,6 +168,7 @@ def test_after_any_damage_fix_restores_a_verified_tree_or_refuses_with_the_reaso
     write_bundle(packaged.parent, mark="one", version=__version__)
     for module in (healed, bundle_places):
         monkeypatch.setattr(module, "PACKAGED", str(packaged))
+    monkeypatch.setattr(healed, "_PACKAGE", str(packaged.parents[1]))  # no checkout, which has a bundle too
     user = tmp_path / "user"
     place = CheckPlace(home=Home(user / ".amplihack", user, tmp_path), environment={"PATH": ""})
     said: list[str] = []

@@ -14,7 +14,7 @@ from amplihack.cli import main, runner
 from amplihack.cli.examples import EXAMPLES
 
 PROGRAMS = ("amplihack", "recipe-runner", *(f"amplihack {name}" for name in (*main.GROUPS, *main.COMMANDS)))
-NEEDS_THE_NETWORK = ("amplihack recipe sync",)
+NEEDS_THE_NETWORK = ("amplihack recipe sync", "amplihack model pull")
 BUILD = """\
 name: build
 description: Build it and say so.
@@ -58,6 +58,10 @@ FIRST = {
     "amplihack runs fork": "amplihack recipe run build.yaml",
     "amplihack runs diff": "amplihack recipe run build.yaml; amplihack recipe run build.yaml",
     "amplihack runs cancel": "amplihack recipe run gate.yaml",
+    "amplihack model remove": (
+        'models="${AMPLIHACK_HOME:-$HOME/.amplihack}/models"; mkdir -p "$models"; '
+        'echo x > "$models/smollm2-135m.gguf.partial"'
+    ),
 }
 
 
@@ -77,12 +81,15 @@ def place(workspace: Workspace) -> Workspace:
     entry = "[project.entry-points.'amplifier.modules']\ntool-bash = 'tool:mount'\n"
     workspace.write("tool/pyproject.toml", f"[project]\nname = 'tool'\nversion = '1'\n{entry}")
     workspace.write("tool/tool.py", MOUNT)
+    for name, row in main.COMMANDS.items():
+        if row.hands_on:
+            workspace.write(f"tools/{name}", "#!/bin/sh\necho $0\n").chmod(0o755)
     return workspace
 
 
 def parsed(line: str) -> None:
     """Give an example to the parser of its command. Raises UsageError."""
-    words = shlex.split(line.partition(" > ")[0])
+    words = shlex.split(line.partition(" >")[0])
     if "--help" in words:
         words.remove("--help")
     if words[0] == "recipe-runner":
@@ -90,6 +97,8 @@ def parsed(line: str) -> None:
         return
     name = next(name for name in (" ".join(words[1:3]), words[1]) if name in main.COMMANDS)
     rest = words[1 + len(name.split()) :]
+    if main.COMMANDS[name].hands_on:
+        return  # the words are for another program
     if rest or not main.COMMANDS[name].arguments.isupper():
         main.parser(name).parse_args(rest)
 
@@ -128,4 +137,4 @@ def test_every_example_runs(place: Workspace, program: str) -> None:
             ["bash", "-c", line], cwd=place.path, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-        assert done.stdout or done.stderr or " > " in line
+        assert done.stdout or done.stderr or " >" in line

@@ -38,6 +38,14 @@ def test_the_first_directory_wins_and_all_shows_what_lies_in_its_shadow(workspac
     assert "The project's. (shadowed by mine/build.yaml)\n" in every
 
 
+def test_a_copy_of_a_recipe_is_not_told_as_shadowed(workspace: Workspace) -> None:
+    for directory in ("mine", ".claude/recipes"):
+        workspace.write(f"{directory}/build.yaml", "name: build\nsteps: [{id: a, command: ls}]\n")
+    few = workspace.run("recipe", "list", "-R", "mine").stdout
+    assert few.endswith("\n1 recipe(s) found.\n")
+    assert "shadowed by mine/build.yaml" in workspace.run("recipe", "list", "-R", "mine", "--all").stdout
+
+
 def test_the_one_that_is_listed_is_the_one_that_a_name_means(workspace: Workspace) -> None:
     workspace.write("mine/build.yaml", _recipe("build", "Mine."))
     workspace.write(".claude/recipes/build.yaml", _recipe("build", "The project's."))

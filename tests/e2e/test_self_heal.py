@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -342,17 +343,57 @@ def test_a_process_inside_a_run_never_installs_and_says_so(program: Workspace) -
     assert not root(program).exists()
 
 
-def test_a_step_of_a_run_sees_that_it_is_nested(program: Workspace) -> None:
+def test_a_step_of_a_run_uses_the_generation_of_the_run_and_heals_nothing(program: Workspace) -> None:
     program.run(*LIST)
-    nested = f"{sys.executable} -m amplihack recipe list 2> told"
+    told = "echo $AMPLIHACK_ACTIVE_GENERATION > generation"
+    nested = f"{sys.executable} -m amplihack recipe list 2> told; {told}"
     program.write(
         "nest.yaml",
         f"name: nest\nsteps: [{{id: a, command: rm ~/.amplihack/.installed-version; {nested}}}]\n",
     )
     done = program.run("recipe", "run", "nest.yaml")
     assert done.exit_code == 0
-    assert "started by a run; skipping re-stage" in (program.path / "told").read_text()
+    assert (program.path / "told").read_text() == ""
     assert not stamp(program).exists()
+    generation = (program.path / "generation").read_text().strip()
+    assert [path.name for path in (root(program) / "generations").iterdir()] == [generation]
+
+
+def test_a_generation_that_is_gone_is_a_failure_and_never_replaced_by_another(program: Workspace) -> None:
+    program.run(*LIST)
+    done = program.run(*LIST, env={"AMPLIHACK_ACTIVE_GENERATION": "0.0.1-gone"})
+    assert done.exit_code == 1
+    assert "0.0.1-gone, which the run around us uses, is gone" in done.stderr
+
+
+def test_no_install_removes_the_generation_that_a_run_works_with(program: Workspace) -> None:
+    steps = (
+        "name: slow\nsteps:\n"
+        "  - {id: wait, command: 'touch started; while [ ! -e go ]; do sleep 0.05; done'}\n"
+        "  - {id: sub, type: recipe, recipe: smart-classify-route}\n"
+    )
+    program.write("slow.yaml", steps)
+    program.run("install")
+    (first,) = (root(program) / "generations").iterdir()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "amplihack", "recipe", "run", "slow.yaml"],
+        cwd=program.path, env=program.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    try:
+        while not (program.path / "started").exists():
+            assert running.poll() is None
+            time.sleep(0.02)
+        for number in range(2, 8):
+            assert use(program, f"0.{number}.0").run("install").exit_code == 0
+        assert first.is_dir()
+        assert len(list((root(program) / "generations").iterdir())) == 4
+    finally:
+        (program.path / "go").touch()
+        said, _ = running.communicate()
+    assert running.returncode == 0, said
+    program.run("install", "--force-refresh")
+    use(program, "0.9.0").run("install")
+    assert not first.exists()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.support.shell_places import CANARY, OTHER, Pair, pairs, value
+from tests.support.shell_places import CANARY, OTHER, Pair, pairs, statements, value
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.templates.shell import render_shell
@@ -114,3 +114,16 @@ def test_no_value_is_run_through_the_name_of_its_variable(script: str, text: str
     assert source is not None
     _run(tmp_path, text, [source])
     assert not (tmp_path / CANARY).exists(), source
+
+
+_BY_NAME = ("PWD", "m=n; echo")  # these calculate with the name of a variable, which no guard lets pass
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [each for each in statements("flows") if "{{w}}" not in each and not any(by in each for by in _BY_NAME)],
+)
+def test_a_number_takes_every_way_as_if_it_were_written_there(statement: str, tmp_path: Path) -> None:
+    source = _rendered(Pair(statement.replace("§", "{{v}}"), None), "7")
+    assert source is not None
+    assert _run(tmp_path, "7", [source]) == _run(tmp_path, "7", [statement.replace("§", "7")])

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 from tests.support.framework_bundle import write_bundle
 
-_PACKAGE = Path(__file__).parents[2] / "src" / "amplihack"
+from amplihack.version import __version__
+
+_SOURCE = Path(__file__).parents[2] / "src"
+_PACKAGE = _SOURCE / "amplihack"
+
+
+@cache
+def bare_program() -> Path:
+    """Return the place of a program of this version that carries no bundle, made once for each process."""
+    site = Path(tempfile.mkdtemp(prefix="amplihack-bare-"))
+    site.chmod(0o755)  # some tests run it as another user
+    atexit.register(shutil.rmtree, site, ignore_errors=True)
+    (site / "amplifier_foundation").symlink_to(_SOURCE / "amplifier_foundation")
+    return make_program(site, __version__)
 
 
 def make_program(site: Path, version: str, *, mark: str | None = None) -> Path:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-_ROOT = Path(__file__).parents[2]
+from tests.support.distribution import bare_program
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Workspace:
             "HOME": str(home),
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
-            "PYTHONPATH": str(_ROOT / "src"),
+            "PYTHONPATH": str(bare_program()),  # no bundle: no test waits for it to be staged
             **self.env,
         }
 

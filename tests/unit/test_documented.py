@@ -21,8 +21,11 @@ OURS = re.compile(r"(?:AMPLIHACK|RECIPE_RUNNER|AMPLIFIER)_[A-Z][A-Z0-9_]*[A-Z0-9
 # Names of the environment that are not variables of ours to document, and why.
 NOT_READ = {
     "AMPLIFIER_PYTHON": "a recipe that mentions it is of the other dialect",
-    "AMPLIHACK_N": "a variable of our own inside rendered scripts",
-    "AMPLIHACK_V": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_NOT_A_NAME": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_NOT_A_NUMBER": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_NOT_DIGITS": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_NOT_PLAIN_TEXT": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_PRINTED": "a function of our own inside rendered scripts",
     "GCM_INTERACTIVE": "set for git alone",
     "GIT_CEILING_DIRECTORIES": "set for git alone",
     "GIT_DIR": "set for git alone",

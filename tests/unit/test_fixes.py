@@ -41,6 +41,7 @@ EXEMPT = {
     ("app/adapter.py", "AdapterShell.run"): "the words of the caller's own adapter",
     ("app/adapter.py", "AdapterAgent.ask"): "the words of the caller's own adapter",
     ("app/adapter.py", "CallersListener.hear"): "the words of the caller's own listener",
+    ("app/sessions/in_subprocess.py", "run_in_subprocess"): "the facade shows the words of the ecosystem",
     ("app/bundles/keeping.py", "lock"): "each problem in it has its own",
     ("bundles/composition.py", "refuse_circles"): "each problem in it has its own",
     ("bundles/errors.py", "error_from"): "a blank, filled from the error",
@@ -62,7 +63,8 @@ EXEMPT = {
     ("recipes/engine/sub_recipe.py", "_after_failure"): "the errors of the steps inside have their own",
     ("system/agent_tools/scripted.py", "_failure"): "the author of the script chose the words",
     ("system/agent_tools/tool.py", "_failure"): "the tool's own last words say what is wrong",
-    ("system/kernel.py", "kernel_problems"): "the words of the kernel",
+    ("system/kernel/approvals.py", "ApprovalDesk.request_approval"): "the kernel takes the default",
+    ("system/kernel/__init__.py", "kernel_problems"): "the words of the kernel",
     ("system/listeners/fan_out.py", "FanOut.result"): "our own bug",
 }  # fmt: skip
 

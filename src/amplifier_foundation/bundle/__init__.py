@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["Bundle"]
+_HOMES = {
+    "Bundle": "_dataclass",
+    "BundleModuleResolver": "_prepared",
+    "BundleModuleSource": "_prepared",
+    "PreparedBundle": "_prepared",
+}
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> object:
-    if name in __all__:
+    if name in _HOMES:
         from importlib import import_module
 
-        return getattr(import_module(f"{__name__}._dataclass"), name)
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

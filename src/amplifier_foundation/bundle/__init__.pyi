@@ -1,3 +1,6 @@
 from amplifier_foundation.bundle._dataclass import Bundle as Bundle
+from amplifier_foundation.bundle._prepared import BundleModuleResolver as BundleModuleResolver
+from amplifier_foundation.bundle._prepared import BundleModuleSource as BundleModuleSource
+from amplifier_foundation.bundle._prepared import PreparedBundle as PreparedBundle
 
-__all__ = ["Bundle"]
+__all__ = ["Bundle", "BundleModuleResolver", "BundleModuleSource", "PreparedBundle"]

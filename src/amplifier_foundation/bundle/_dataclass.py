@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -21,6 +21,9 @@ from amplihack.errors import Problem
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import real
 from amplihack.system.home import this_process
+
+if TYPE_CHECKING:
+    from amplifier_foundation.bundle._prepared import PreparedBundle
 
 __all__ = ["Bundle"]
 
@@ -170,6 +173,28 @@ class Bundle:
         problems = modes.mode_problems(str(self.base_path), BundleFiles())
         _log(problems)
         return [_told(problem) for problem in problems]
+
+    async def prepare(
+        self,
+        install_deps: bool = True,
+        source_resolver: Callable[[str, str], str] | None = None,
+        progress_callback: Callable[[str, str], None] | None = None,
+        strict: bool = False,
+    ) -> PreparedBundle:
+        """Bring the modules of the bundle here: fetch them and install what they need.
+
+        `source_resolver` may give another source for a module. `progress_callback` hears an action and a
+        name. A module that fails is logged, and with `strict` all of them are raised as one error.
+        """
+        from amplifier_foundation.bundle._prepared import prepare_bundle  # deferred: it needs the sources
+
+        return await prepare_bundle(
+            self,
+            install_deps=install_deps,
+            source_resolver=source_resolver,
+            progress_callback=progress_callback,
+            strict=strict,
+        )
 
     def fingerprint(self) -> str:
         """Return the sha256 of everything in a session: plan, system text, context, commits."""

@@ -1,6 +1,6 @@
 """Read and cut event logs."""
 
-from amplihack.system.foundation.transcripts.event_files import (
+from amplihack.system.transcripts.event_files import (
     count_events,
     get_event_summary,
     get_last_timestamp_for_turn,

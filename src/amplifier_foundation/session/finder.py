@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from amplifier_foundation.paths.resolution import get_amplifier_home
-from amplihack.system.foundation.transcripts import finder
-from amplihack.system.foundation.transcripts.finder import SessionEntry, SessionFilter, session_info
+from amplihack.system.transcripts import finder
+from amplihack.system.transcripts.finder import SessionEntry, SessionFilter, session_info
 
 __all__ = ["find_sessions", "resolve_session", "session_info"]
 

@@ -1,7 +1,7 @@
 """Continue sessions from an earlier turn."""
 
 from amplihack.sessions.forks import ForkResult, fork_session_in_memory
-from amplihack.system.foundation.transcripts.fork_files import (
+from amplihack.system.transcripts.fork_files import (
     fork_session,
     get_fork_preview,
     get_session_lineage,

@@ -1,6 +1,6 @@
 """Read and write the files of one session."""
 
-from amplihack.system.foundation.transcripts.store import (
+from amplihack.system.transcripts.store import (
     EVENTS_FILENAME,
     METADATA_FILENAME,
     TRANSCRIPT_FILENAME,

@@ -12,7 +12,7 @@ from amplihack.errors import AmplihackError, NotFound, Problem
 from amplihack.recipes.check.certain import certain_failures
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
-from amplihack.records import Record
+from amplihack.records import Record, field
 from amplihack.system.files import read_bytes
 from amplihack.system.recipe_files import recipe_files
 from amplihack.system.recipe_library import BundleNotResolved
@@ -70,6 +70,9 @@ class DiskWorld(Record):
     """The recipes and agents around a file, for the static check."""
 
     workspace: Workspace
+    texts: dict[Path, bytes] = field(
+        default_factory=dict, compare=False
+    )  # one look at each file for one check
 
     def sub_recipe(self, reference: str, caller: str | None) -> Located | Unresolved:
         from amplihack.recipes.check.neighbours import Unresolved  # deferred: few recipes call others
@@ -98,7 +101,9 @@ class DiskWorld(Record):
 
     def _caller(self, sibling: Path, own: Path) -> Located | None:
         try:
-            if os.fsencode(own.stem) not in read_bytes(sibling):
+            if sibling not in self.texts:
+                self.texts[sibling] = read_bytes(sibling)
+            if os.fsencode(own.stem) not in self.texts[sibling]:
                 return None  # most files need no parsing
             located = open_file(self.workspace.library, sibling).located
         except AmplihackError:

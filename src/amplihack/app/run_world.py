@@ -26,6 +26,7 @@ from amplihack.system.background import OnStart
 from amplihack.system.clock import SystemClock
 from amplihack.system.disk import Disk
 from amplihack.system.listeners.fan_out import FanOut
+from amplihack.system.pinned import pinned, pinned_environment
 from amplihack.system.random_tokens import token
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.shell import BashShell
@@ -46,12 +47,12 @@ async def open_world(
     Raises NothingToUse when a step will need an agent and there is none.
     """
     search = AgentSearch(
-        environment=workspace.environment,
+        environment=pinned_environment(workspace.environment, workspace.home),
         cwd=workspace.home.cwd,
         run=RunIdentity(run_id=request.run_id, tree_id=token(4)),
     )
     agent = _agent(workspace, located, request, search)
-    with scratch_directory("run") as scratch:
+    with pinned(workspace.home), scratch_directory("run") as scratch:
         shell = _shell(request, search, scratch, journal.process_started)
         try:
             yield World(

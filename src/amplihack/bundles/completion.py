@@ -65,12 +65,12 @@ def complete(bundle: Bundle, files: StampedTexts, scope: MentionScope | None) ->
     told += (*filled.problems, *named.problems, *modules.problems)
     if scope is None:
         return CompletedBundle(bundle, _NO_PROMPT, tuple(told))
-    prompt = assemble(bundle, _prompt_scope(bundle, scope), files, files.stamp)
+    prompt = assemble(bundle, prompt_scope(bundle, scope), files, files.stamp)
     told += (*_missing_context(bundle, files), *_lost_mentions(bundle, prompt, files))
     return CompletedBundle(bundle, prompt, tuple(told))
 
 
-def _prompt_scope(bundle: Bundle, scope: MentionScope) -> MentionScope:
+def prompt_scope(bundle: Bundle, scope: MentionScope) -> MentionScope:
     """Return where mentions of a bundle may lead: its namespaces, and what is around the user."""
     own = (bundle.base_path,) if bundle.base_path else ()
     return replace(

@@ -157,6 +157,14 @@ def _render(instruction: str, parts: tuple[PromptPart, ...], gathered: Gathered)
     return SEPARATOR.join(text for text in (instruction, context) if text)
 
 
+def with_mentioned(text: str, bundle_scope: MentionScope, world: Texts) -> str:
+    """Return a text with the files that it mentions in front of it, each content once."""
+    gathered = Gathered()
+    gather(text, bundle_scope, world, gathered)
+    blocks = [context_element(each.names, each.content) for each in gathered.files.values()]
+    return "\n\n".join((*blocks, text))
+
+
 def why_sentence(bundle: Bundle, prompt: Prompt, sentence: str) -> tuple[Entry, ...]:
     """Return where a sentence of the prompt comes from: each part that says it, with file and line."""
     wanted = " ".join(sentence.split())

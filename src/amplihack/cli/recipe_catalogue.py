@@ -37,7 +37,7 @@ def answer_list(options: argparse.Namespace) -> int:
         shadow = f" (shadowed by {workspace.library.shown(info.shadowed_by)})" if info.shadowed_by else ""
         row = f"{info.name:<30} {info.version:<10} {one_line(info.description, 60)}{shadow}"
         out(printable(row.rstrip(), keep=""))
-    hidden = len(listing.recipes) - len(shown)
+    hidden = 0 if options.all else len(listing.replaced)
     out(f"\n{len(shown)} recipe(s) found." + (f" {hidden} shadowed: --all shows them." if hidden else ""))
     return 0
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from amplihack.cli.arguments import Parser, add_json, positive
 from amplihack.cli.run_pages import ending_json, run_json, run_line, run_page
 from amplihack.cli.show import err, out, out_json, printable, show_problems
-from amplihack.errors import UsageError
+from amplihack.errors import AmplihackError, UsageError
 
 if TYPE_CHECKING:
     from amplihack.system.run_store.rows import KeptRun
@@ -108,14 +109,22 @@ def answer_show(options: argparse.Namespace) -> int:
     run = store.find(options.run)
     if options.html is not None:
         return _write_page(store, run, options)
-    events = ((at, event) for _, at, event in store.events(run))
-    history = RunHistory(events, alive=run.status == "running")
+    damage: list[AmplihackError] = []
+    events = ((at, event) for _, at, event in store.events(run, damage=damage))
+    history = RunHistory(events, alive=run.status == "running", damage=damage)
     if options.json:
-        out_json({**run_json(run), **history.to_json(), **ending_json(history)})
-        return 0
-    for line in run_page(run, history):
-        out(printable(line))
-    return 0
+        damaged = {"damage": [each.what for each in damage]} if damage else {}
+        out_json({**run_json(run), **history.to_json(), **ending_json(history), **damaged})
+    else:
+        for line in run_page(run, history):
+            out(printable(line))
+    return show_damage(damage)
+
+
+def show_damage(damage: Sequence[AmplihackError]) -> int:
+    """Tell what could not be read, each thing once, and return the exit code of an answer without it."""
+    show_problems(dict.fromkeys(problem for error in damage for problem in error.problems))
+    return 1 if damage else 0
 
 
 def _write_page(store: RunStore, run: KeptRun, options: argparse.Namespace) -> int:
@@ -125,17 +134,18 @@ def _write_page(store: RunStore, run: KeptRun, options: argparse.Namespace) -> i
 
     if options.html == "-" and options.json:
         raise UsageError("--html - and --json both print to stdout", fix="give --html a file")
-    page = draw_page(store, run)
+    damage: list[AmplihackError] = []
+    page = draw_page(store, run, damage)
     if options.html == "-":
         out(page)
-        return 0
+        return show_damage(damage)
     path = Home.from_environment(*this_process()).path(options.html)
     write_atomic(path, page.encode("utf-8"))
     if options.json:
         out_json({**run_json(run), "html": str(path)})
     else:
         err(f"wrote {printable(options.html)}")
-    return 0
+    return show_damage(damage)
 
 
 def answer_approve(options: argparse.Namespace) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from amplihack.cli.arguments import Parser, add_color
-from amplihack.cli.runs import add_run_name, open_store
+from amplihack.cli.runs import add_run_name, open_store, show_damage
 from amplihack.cli.show import err, flush_out, out
+from amplihack.errors import AmplihackError
 
 
 def tail_flags(parser: Parser) -> None:
@@ -22,9 +23,10 @@ def answer_tail(options: argparse.Namespace) -> int:
 
     store = open_store()
     run = store.find(options.run)
-    for line in narrated(follow(store, run)):
+    damage: list[AmplihackError] = []
+    for line in narrated(follow(store, run, damage)):
         out(line)
         flush_out()
     now = store.find(run.run_id)
     err(f"run {now.run_id} is {now.status}")
-    return 0
+    return show_damage(damage)

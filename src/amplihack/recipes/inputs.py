@@ -130,9 +130,20 @@ def from_environment(recipe: Recipe, environment: Mapping[str, str]) -> Recipe:
 # For people -------------------------------------------------------------------------------------------
 
 
+def input_names(recipe: Recipe) -> list[str]:
+    """Return the inputs and variables that a caller may set, as the recipe lists them."""
+    return list(dict.fromkeys((*recipe.declared, *recipe.context, *sorted(recipe.inputs))))
+
+
+def possible_values(declared: Input) -> tuple[str, ...]:
+    """Return the values that an input may have, as they are typed; nothing if these cannot be listed."""
+    is_flag = declared.type in _TYPES and _TYPES[declared.type][1] is _flag
+    return tuple(map(to_text, declared.choices)) or (("true", "false") if is_flag else ())
+
+
 def list_inputs(recipe: Recipe) -> Iterator[str]:
     """Yield one line for each input and variable of a recipe, with its description and its default."""
-    names = list(dict.fromkeys((*recipe.declared, *recipe.context, *sorted(recipe.inputs))))
+    names = input_names(recipe)
     width = max(map(len, names), default=0)
     for name in names:
         declared = recipe.declared.get(name, Input())

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from amplihack.errors import AmplihackError
 from amplihack.recipes.events import (
     IterationFinished,
     IterationStarted,
@@ -14,21 +15,36 @@ from amplihack.recipes.events import (
     StepFinished,
     StepStarted,
 )
-from amplihack.recipes.results import RunResult, StepResult, usage_json
+from amplihack.recipes.results import RunResult, StepResult, denial, usage_json
 from amplihack.recipes.run_state import Gate, RunState
 
 
 class RunHistory:
-    """The state of a run with the time of every start and end. `alive` tells whether it still runs."""
+    """The state of a run with the time of every start and end. `alive` tells whether it still runs.
 
-    def __init__(self, events: Iterable[tuple[float, Recorded]], *, alive: bool) -> None:
+    With `damage`, events that do not fit are left out, and the list receives why.
+    """
+
+    def __init__(
+        self,
+        events: Iterable[tuple[float, Recorded]],
+        *,
+        alive: bool,
+        damage: list[AmplihackError] | None = None,
+    ) -> None:
         self.state, self._alive = RunState(), alive
         self.result: RunResult | None = None  # of its last life, without the results of the steps
         self._started: dict[str, float] = {}
         self._ended: dict[str, float] = {}
         for at, event in events:
-            self.state.apply(event)
-            self._note(at, event)
+            try:
+                self.state.apply(event)
+            except AmplihackError as error:
+                if damage is None:
+                    raise
+                damage.append(error)
+            else:
+                self._note(at, event)
 
     def _note(self, at: float, event: Recorded) -> None:
         match event:
@@ -65,6 +81,16 @@ class RunHistory:
 
     def gates(self) -> tuple[Gate, ...]:
         return tuple(self.state.gates().values())
+
+    def error(self) -> str:
+        """Return why the run ended as it did. What a gate waited for is no reason once it is answered."""
+        if self.result is None:
+            return ""
+        gates = self.gates()
+        if self.result.ending != "waiting" or any(gate.approved is None for gate in gates):
+            return self.result.error
+        denied = [gate for gate in gates if not gate.approved]
+        return denial(denied[-1].stage, denied[-1].message) if denied else ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the steps as a tree and the gates as a list."""

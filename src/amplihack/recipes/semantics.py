@@ -53,7 +53,8 @@ def batches(steps: Sequence[Step]) -> list[tuple[Step, ...]]:
     for step in steps:
         last = found[-1] if found else []
         together = step.parallel_group is not None and last and last[0].parallel_group == step.parallel_group
-        if together and not any(member.id in step.depends_on for member in last):
+        waits = step.depends_on and any(member.id in step.depends_on for member in last)
+        if together and not waits:
             last.append(step)
         else:
             found.append([step])

@@ -23,7 +23,7 @@ class CostTaker(Protocol):
 
 def sum_cost_usd(contributions: Iterable[Any] | None) -> Decimal | None:
     """Return the sum of all `cost_usd`; None if there is no figure, which is not the same as 0."""
-    costs = [cost for item in contributions or () if (cost := _cost(item)) is not None]
+    costs = [cost for item in contributions or () if (cost := cost_of(item)) is not None]
     return sum(costs, Decimal()) if costs else None
 
 
@@ -45,7 +45,8 @@ async def bridge_child_cost(
             warn(f"the cost of {child_session_id} is not known to its parent: {error}")
 
 
-def _cost(item: Any) -> Decimal | None:
+def cost_of(item: Any) -> Decimal | None:
+    """Return the `cost_usd` of a mapping, or None if there is no finite figure."""
     value = item.get("cost_usd") if isinstance(item, Mapping) else None
     if isinstance(value, bool) or not isinstance(value, Decimal | str | int | float):
         return None

@@ -20,6 +20,8 @@ def needs_a_look(environment: Mapping[str, str], version: str) -> bool:
     A program that carries no bundle, and is told of none, has nothing to stage. Then only a user who switched
     staging off is told.
     """
+    if environment.get("AMPLIHACK_ACTIVE_GENERATION"):
+        return not _is_pinned(environment)
     if _is_healed(environment, version):
         return False
     wanted = environment.get("AMPLIHACK_SKIP_AUTO_INSTALL") or environment.get("AMPLIHACK_BUNDLE_URL")
@@ -38,9 +40,21 @@ def own_checkout() -> str | None:
     return f"{root}/amplifier-bundle" if is_checkout else None
 
 
+def _is_pinned(environment: Mapping[str, str]) -> bool:
+    """Tell whether the run around this process gave it a generation, and that is there: it uses just that."""
+    generation = environment["AMPLIHACK_ACTIVE_GENERATION"]
+    if "/" in generation or generation[0] == ".":
+        return False
+    return os.path.isdir(f"{_root(environment)}/generations/{generation}/amplifier-bundle")  # noqa: PTH112
+
+
+def _root(environment: Mapping[str, str]) -> str:
+    return environment.get("AMPLIHACK_HOME") or f"{environment.get('HOME', '')}/.amplihack"
+
+
 def _is_healed(environment: Mapping[str, str], version: str) -> bool:
     """Return True only if all is well; where it is not plain, the slower check looks again and explains."""
-    root = environment.get("AMPLIHACK_HOME") or f"{environment.get('HOME', '')}/.amplihack"
+    root = _root(environment)
     if root[:1] != "/":
         return False
     try:

@@ -10,6 +10,8 @@ from pathlib import Path
 from amplihack.errors import UsageError
 from amplihack.records import Record
 
+GENERATION = "AMPLIHACK_ACTIVE_GENERATION"
+_BUNDLE, _GENERATIONS = "amplifier-bundle", "generations"
 _LONGEST_NAME, _LONGEST_PATH, _MOST_PARTS = 255, 4_000, 200
 
 
@@ -19,6 +21,7 @@ class Home(Record):
     root: Path  # ours: settings, the staged bundle, runs
     user: Path
     cwd: Path
+    generation: str | None = None  # of the staged bundle, that this process works with to its end
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], cwd: Path) -> Home:
@@ -26,11 +29,19 @@ class Home(Record):
         user = _absolute(environment.get("HOME") or _login_directory(), cwd)
         chosen = environment.get("AMPLIHACK_HOME")
         root = _absolute(_expanded(chosen, user), cwd) if chosen else user / ".amplihack"
-        return cls(root, user, cwd)
+        return cls(root, user, cwd, environment.get(GENERATION) or _active(root))
+
+    @property
+    def bundle_link(self) -> Path:
+        """Return where the staged bundle is for everybody: a link to the active generation."""
+        return self.root / _BUNDLE
 
     @property
     def staged_bundle(self) -> Path:
-        return self.root / "amplifier-bundle"
+        """Return the staged bundle as it was when this process began, or the run around it."""
+        if self.generation is None:
+            return self.bundle_link
+        return self.root / _GENERATIONS / self.generation / _BUNDLE
 
     def path(self, text: str | Path) -> Path:
         """Resolve a path as typed: `~` is the user's home, relative means from the current directory.
@@ -57,6 +68,15 @@ def login_name() -> str:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return f"user {os.getuid()}"
+
+
+def _active(root: Path) -> str | None:
+    """Return the generation that the link in a home root names; `install.generations` writes it."""
+    try:
+        first, generation, last = os.readlink(root / _BUNDLE).split("/")  # noqa: PTH115 - the text as it is
+    except (OSError, ValueError):
+        return None
+    return generation if (first, last) == (_GENERATIONS, _BUNDLE) else None
 
 
 def _require_length(text: str) -> None:

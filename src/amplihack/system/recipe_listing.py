@@ -30,6 +30,14 @@ class RecipeListing(Record):
     recipes: tuple[RecipeInfo, ...]
     broken: tuple[Problem, ...]
 
+    @property
+    def replaced(self) -> tuple[RecipeInfo, ...]:
+        """Return the shadowed recipes that say something else than what runs instead; a copy is no loss."""
+        texts = {info.path: info.sha256 for info in self.recipes}
+        return tuple(
+            info for info in self.recipes if info.shadowed_by and texts.get(info.shadowed_by) != info.sha256
+        )
+
 
 class _Entry(Record):
     """A file of a directory: its content, or the reason why it cannot be read."""

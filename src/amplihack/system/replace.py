@@ -12,6 +12,7 @@ from typing import IO
 from amplihack.errors import AmplihackError
 
 PRIVATE = 0o600
+UNFINISHED = ".new-"  # how the names of files begin that are not whole yet
 
 
 def write_atomic(path: Path, data: bytes, mode: int = PRIVATE, *, sync: bool = True) -> None:
@@ -51,7 +52,7 @@ def _replacing(path: Path, mode: int, *, sync: bool = True) -> Iterator[IO[bytes
     """Open a new file that replaces `path` at the end of the block, or is removed if the block fails."""
     import tempfile  # deferred: only writers need it, and most commands read
 
-    descriptor, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+    descriptor, name = tempfile.mkstemp(prefix=UNFINISHED, dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:

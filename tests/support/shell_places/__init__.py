@@ -1,7 +1,8 @@
 """Places in a bash script times values that want to be run: the pairs that rendering is tried with.
 
 A pair is a statement, a way to write the placeholder in it, something around it, and a value. The statements
-come from bash's grammar and manual: every place where a word is expanded, evaluated or assigned.
+come from bash's grammar and manual: every place where a word is expanded, evaluated or assigned, and every
+way that a value can take through variables, commands, files and arguments to a place where bash evaluates it.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def statements(name: str) -> list[str]:
     return [re.sub(r"\\\\[n0]|\\[nt]", lambda found: escapes[found.group()], line) for line in lines]
 
 
-EVALUATED, PRINTED = statements("evaluated"), statements("printed")
+EVALUATED, PRINTED = [*statements("evaluated"), *statements("flows")], statements("printed")
 
 
 def value(random_: random.Random) -> str:

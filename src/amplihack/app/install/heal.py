@@ -13,11 +13,12 @@ from pathlib import Path
 from amplihack.app.install.installing import InstallRequest, install_locked, locked_for
 from amplihack.errors import AmplihackError, UsageError
 from amplihack.install.decide import bypass_line, decide, healed_line, is_bypassed, is_nested, nested_line
+from amplihack.install.errors import shown_path
 from amplihack.install.release import URL
 from amplihack.install.stamp import stamp_of
 from amplihack.system.framework_bundle import inspect_bundle
 from amplihack.system.healed import own_bundle
-from amplihack.system.home import Home, this_process
+from amplihack.system.home import GENERATION, Home, this_process
 from amplihack.system.install_history import is_uninstalled
 from amplihack.system.install_stamp import read_stamp
 from amplihack.version import __version__
@@ -63,10 +64,13 @@ def heal(home: Home, environment: Mapping[str, str], say: Callable[[str], None])
 
 
 def _heal(home: Home, environment: Mapping[str, str], say: Callable[[str], None]) -> None:
+    if environment.get(GENERATION):
+        what = f"the generation {shown_path(environment[GENERATION])}, which the run around us uses, is gone"
+        raise AmplihackError(what, fix=f"start the run again, or unset {GENERATION}")
     current = stamp_of(__version__)
     stamp = read_stamp(home.root, say)
     action = decide(
-        stamp=stamp, current=current, is_staged=home.staged_bundle.is_dir(), bypass=is_bypassed(environment)
+        stamp=stamp, current=current, is_staged=home.bundle_link.is_dir(), bypass=is_bypassed(environment)
     )
     if action == "tell":
         say(bypass_line(stamp=stamp, current=current, bundle=_state(home.root)))
@@ -88,7 +92,7 @@ def _stage(request: InstallRequest) -> None:
     root = request.home.root
     with locked_for(request):
         stamp = read_stamp(root, lambda _line: None)  # it was told already
-        is_staged = request.home.staged_bundle.is_dir()
+        is_staged = request.home.bundle_link.is_dir()
         if decide(stamp=stamp, current=stamp_of(__version__), is_staged=is_staged, bypass=False) == "nothing":
             return
         outcome = install_locked(request)

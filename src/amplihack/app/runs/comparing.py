@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amplihack.app.runs.recorded_shelf import RecordedShelf
-from amplihack.errors import NotFound
+from amplihack.errors import AmplihackError, NotFound
 from amplihack.recipes.run_diff import RunDifference, RunSide, compare_runs
 from amplihack.records import Record
 from amplihack.system.run_store.rows import KeptRun
@@ -29,8 +29,10 @@ def diff_runs(store: RunStore, name: str | None, other: str) -> ComparedRuns:
     sides, notes = [], []
     for run in (a, b):
         shelf = RecordedShelf(store, run)
-        sides.append(_side(store, run, shelf))
-        notes += [each for each in shelf.notes if each not in notes]
+        damage: list[AmplihackError] = []
+        sides.append(_side(store, run, shelf, damage))
+        told = (*shelf.notes, *(each.what for each in damage))
+        notes += [each for each in dict.fromkeys(told) if each not in notes]
     if secret := sorted({*a.inputs.left_out, *b.inputs.left_out}):
         notes.append(f"secrets are not kept, so they are not compared: {', '.join(secret)}")
     return ComparedRuns(a, b, tuple(compare_runs(*sides)), tuple(notes))
@@ -48,8 +50,8 @@ def _before(store: RunStore, run: KeptRun) -> KeptRun:
     return (source or older)[0]
 
 
-def _side(store: RunStore, run: KeptRun, shelf: RecordedShelf) -> RunSide:
-    events = [(at, event) for _, at, event in store.events(run)]
+def _side(store: RunStore, run: KeptRun, shelf: RecordedShelf, damage: list[AmplihackError]) -> RunSide:
+    events = [(at, event) for _, at, event in store.events(run, damage=damage)]
     recipe = shelf.recipe(run.path or "")
     defaults = (
         {name: value for name, value in recipe.context.items() if name not in recipe.secrets}

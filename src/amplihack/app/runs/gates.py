@@ -24,9 +24,7 @@ def answer_gate(
         _refuse(store.find(run.run_id))  # somebody may have been faster
         identity, gate = _pending(run, RunState(memory.history()), stage)
         decided = GateDecided(gate.stage, approved, message, identity, login_name(), time.time())
-        memory.keep(decided)
-        if not approved:
-            memory.deny()
+        memory.answer(decided)
         return decided
     finally:
         memory.close()

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from amplihack.app.runs.recorded_shelf import RecordedShelf
+from amplihack.errors import AmplihackError
 from amplihack.recipes.run_history import RunHistory
 from amplihack.recipes.run_page import page_data
 from amplihack.recipes.run_rows import RunRows
@@ -17,13 +18,14 @@ from amplihack.system.run_store.store import RunStore
 from amplihack.version import __version__
 
 
-def draw_page(store: RunStore, run: KeptRun) -> str:
-    """Return the page of a run as HTML. Raises StoreError."""
-    events = [(at, event) for _, at, event in store.events(run)]
-    history, story = RunHistory(events, alive=run.status == "running"), tell_story(events)
+def draw_page(store: RunStore, run: KeptRun, damage: list[AmplihackError]) -> str:
+    """Return the page of a run as HTML. `damage` receives what cannot be read of it. Raises StoreError."""
+    events = [(at, event) for _, at, event in store.events(run, damage=damage)]
+    history = RunHistory(events, alive=run.status == "running", damage=damage)
+    story = tell_story(events)
     shelf = RecordedShelf(store, run)
     rows = RunRows(history, story, shelf.recipe, run.path or "").rows()
-    head = {**_head(run), **_ending(history), "notes": shelf.notes}
+    head = {**_head(run), **_ending(history), "notes": [*shelf.notes, *(each.what for each in damage)]}
     return page_html(f"{run.recipe} {run.run_id}", page_data(head, rows, story))
 
 
@@ -48,7 +50,7 @@ def _head(run: KeptRun) -> dict[str, Any]:
 def _ending(history: RunHistory) -> dict[str, Any]:
     result = history.result
     return {
-        "error": result.error if result else "",
+        "error": history.error(),
         "summary": result.summary if result else "",
         "warnings": list(result.warnings) if result else [],
         "never_reached": list(result.never_reached) if result else [],

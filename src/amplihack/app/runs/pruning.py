@@ -35,6 +35,5 @@ def prune(store: RunStore, *, older_than: float | None, keep: int | None) -> tup
         limit = time.time() - older_than
         ended = [run for run in ended if (run.ended or run.started) < limit]
     removed = tuple(run for run in ended if store.remove(run))
-    if removed:
-        store.give_back()
+    store.give_back()
     return removed

@@ -24,6 +24,7 @@ class Assignments:
     def __init__(self) -> None:
         self._ways: dict[str, Ways] = {}
         self._changes: dict[str, int] = {}
+        self._before: list[dict[str, Ways]] = []  # for each open fork, what was before of what has changed
 
     def ways(self, name: str) -> Ways:
         return self._ways.get(name, [])
@@ -36,25 +37,36 @@ class Assignments:
 
     def add(self, name: str, step: str, guards: Guards) -> None:
         self._changes[name] = self._changes.get(name, 0) + 1
+        self._remember(name)
         ways = self._ways.setdefault(name, [])
         if not guards:
             ways[:] = [(step, guards)]
         elif len(ways) < _MOST_WAYS and all(known for _, known in ways):
             ways.append((step, guards))
 
-    def fork(self) -> dict[str, Ways]:
-        """Return a copy to come back to, for steps whose names others do not see."""
-        return {name: list(ways) for name, ways in self._ways.items()}
+    def fork(self) -> None:
+        """Begin what is taken back, for steps whose names others do not see."""
+        self._before.append({})
 
-    def back_to(self, before: dict[str, Ways]) -> dict[str, Ways]:
-        """Forget what was set since; returns it."""
-        since = {name: ways for name, ways in self._ways.items() if ways != before.get(name)}
-        self._ways = before
+    def join(self) -> dict[str, Ways]:
+        """Forget what was set since the last fork; returns it."""
+        before = self._before.pop()
+        since = {name: ways for name in before if (ways := self.ways(name)) != before[name]}
+        self._put(before)
         return since
 
     def restore(self, hidden: dict[str, Ways]) -> None:
         """Put names back to what they were, as a loop does with its own."""
-        for name, ways in hidden.items():
+        for name in hidden:
+            self._remember(name)
+        self._put(hidden)
+
+    def _remember(self, name: str) -> None:
+        if self._before and name not in self._before[-1]:
+            self._before[-1][name] = list(self.ways(name))
+
+    def _put(self, known: dict[str, Ways]) -> None:
+        for name, ways in known.items():
             self._ways.pop(name, None)
             if ways:
                 self._ways[name] = ways

@@ -10,16 +10,16 @@ from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.commands import refused_values
 from amplihack.recipes.check.neighbours import key
 from amplihack.recipes.check.sites import failing_conditions
-from amplihack.recipes.check.sub_recipes import empty_inputs, missing_inputs, unknown_recipes
-from amplihack.recipes.check.subject import CheckedRecipe, study
+from amplihack.recipes.check.sub_recipes import empty_inputs, missing_in_isolation, unknown_recipes
+from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.check.syntax import syntax_faults
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import SubRecipe, every_step
+from amplihack.recipes.model import SubRecipe
 from amplihack.records import Record
 
 _STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     unknown_recipes,
-    missing_inputs,
+    missing_in_isolation,
     empty_inputs,
     failing_conditions,
     refused_values,
@@ -37,9 +37,9 @@ class _Called(Record):
 
 def failing_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find calls that every run has to make and whose recipes can only fail."""
-    known: dict[str, _Called] = {}
+    search = _Search(subject)
     for call, called in _certain_calls(subject):
-        problem = _first_error(called, subject, known)
+        problem = search.first_error(called)
         if problem:
             place = f"{problem.where}: " if problem.where else ""
             what = f"the recipe '{call.recipe.text.strip()}' can only fail: {place}{problem.what}"
@@ -47,7 +47,7 @@ def failing_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
 
 
 def _certain_calls(subject: CheckedRecipe) -> Iterator[tuple[SubRecipe, Located]]:
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         call = step.action
         if isinstance(call, SubRecipe) and subject.blame(step) == "error":
             found = subject.neighbours.resolve(call, subject.located.path)
@@ -55,24 +55,42 @@ def _certain_calls(subject: CheckedRecipe) -> Iterator[tuple[SubRecipe, Located]
                 yield call, found
 
 
-def _first_error(called: Located, caller: CheckedRecipe, known: dict[str, _Called]) -> Problem | None:
-    """Return an error of a called recipe or of those that it has to call; each is looked at once.
+class _Search:
+    """Looks for errors below one recipe, at each recipe once."""
 
-    The chain of calls may be longer than Python's stack is deep, and a circle is told by another stage.
-    """
-    waiting, seen = [called], {key(caller.located)}
-    while waiting:
-        located = waiting.pop()
+    def __init__(self, caller: CheckedRecipe) -> None:
+        self._caller = caller
+        self._known: dict[str, _Called] = {}
+        self._answers: dict[str, Problem | None] = {}
+        self._sound = {key(caller.located)}  # nothing was found there nor below; a circle is told elsewhere
+
+    def first_error(self, called: Located) -> Problem | None:
+        """Return an error of a called recipe or of those that it has to call."""
+        name = key(called)
+        if name not in self._answers:
+            self._answers[name] = self._walk(called)
+        return self._answers[name]
+
+    def _walk(self, called: Located) -> Problem | None:
+        """Go down the calls, which may lead deeper than Python's stack."""
+        waiting, seen = [called], set[str]()
+        while waiting:
+            located = waiting.pop()
+            if key(located) in seen or key(located) in self._sound:
+                continue
+            seen.add(key(located))
+            look = self._look_at(located)
+            if look.error:
+                return look.error
+            waiting.extend(reversed(look.calls))
+        self._sound |= seen
+        return None
+
+    def _look_at(self, located: Located) -> _Called:
         name = key(located)
-        if name in seen:
-            continue
-        seen.add(name)
-        if name not in known:
-            known[name] = _look(study(located, caller.world, bash=caller.bash))
-        if known[name].error:
-            return known[name].error
-        waiting.extend(reversed(known[name].calls))
-    return None
+        if name not in self._known:
+            self._known[name] = _look(self._caller.neighbour(located))
+        return self._known[name]
 
 
 def _look(subject: CheckedRecipe) -> _Called:

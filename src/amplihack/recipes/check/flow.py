@@ -179,11 +179,13 @@ class _Walk:
 
     def _member(self, step: Step, *, alone: bool) -> tuple[Guards, dict[str, Ways]]:
         """Follow a member of a batch; returns its guards, and what its rounds set beside other members."""
-        before = None if alone or step.loop is None else self.set.fork()
+        apart = not alone and step.loop is not None
+        if apart:
+            self.set.fork()
         self.running.append(step.id)
         guards = self._step(step)
         self.done.add(self.running.pop())
-        return guards, {} if before is None else self.set.back_to(before)
+        return guards, self.set.join() if apart else {}
 
     def _names_set(self, step: Step) -> dict[str, bool]:
         return names_set(step, self.look)
@@ -276,7 +278,8 @@ class _Walk:
     def _loop(self, step: Step, loop: Loop) -> Iterator[None]:
         """Inside a loop its own names are there, and perhaps what an earlier round has set."""
         guards, names, apart = self.guards, loop_names(loop), rounds_are_apart(step)
-        before = self.set.fork() if apart else {}
+        if apart:
+            self.set.fork()
         hidden = {name: list(self.set.ways(name)) for name in names}
         self.loop_names += names
         self.loops.append(loop_facts(loop))
@@ -291,7 +294,7 @@ class _Walk:
         self.loops.pop()
         self.set.restore(hidden)
         if apart:
-            self.set.back_to(before)
+            self.set.join()
 
     # what is used
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Literal, Protocol
 
@@ -21,7 +21,7 @@ from amplihack.recipes.semantics import (
 )
 from amplihack.records import Record, field
 
-_DEEPEST = 24  # a chain of sub-recipes longer than any limit allows
+_DEEPEST = 100  # levels of calls whose names are handed up; no recipe is meant to go further
 _MOST_CALLERS = 200
 
 
@@ -75,9 +75,9 @@ class Neighbours:
         self._world = world
         self._resolved: dict[tuple[str, str | None], Located | Unresolved] = {}
         self._flows: dict[str, Flow] = {}
+        self._levels: dict[str, int] = {}  # how many levels of calls a flow knows about
         self._callees: dict[str, Callee] = {}
-        self._called_by: dict[str, tuple[Located, ...]] = {}
-        self._open: list[str] = []  # the recipes that are being followed right now
+        self._called_from: dict[str, tuple[Located, ...]] = {}
 
     def resolve(self, call: SubRecipe, caller: str | None) -> Located | Unresolved:
         """Return the recipe that a step calls; one whose name is a template is unknowable."""
@@ -91,12 +91,37 @@ class Neighbours:
 
     def flow(self, located: Located) -> Flow:
         """Return what following the data through a recipe tells."""
-        name = key(located)
-        if name not in self._flows:
-            self._open.append(name)
-            self._flows[name] = follow(located.recipe, partial(self.look, located.path))
-            self._open.pop()
-        return self._flows[name]
+        for each in self._callees_first(located):
+            below = (self._levels.get(key(called), 0) for called in self._called_by(each))
+            self._levels[key(each)] = 1 + max((levels for levels in below if levels < _DEEPEST), default=0)
+            self._flows[key(each)] = follow(each.recipe, partial(self.look, each.path))
+        return self._flows[key(located)]
+
+    def _callees_first(self, located: Located) -> Iterator[Located]:
+        """Return a recipe and those below it that were not followed yet, each after those that it calls.
+
+        A chain of calls may be longer than Python's stack is deep. In a circle, one comes before its callee.
+        """
+        if key(located) in self._flows:
+            return
+        entered, path = {key(located)}, [(located, self._called_by(located))]
+        while path:
+            current, calls = path[-1]
+            unseen = (each for each in calls if key(each) not in entered and key(each) not in self._flows)
+            below = next(unseen, None)
+            if below is None:
+                path.pop()
+                yield current
+            else:
+                entered.add(key(below))
+                path.append((below, self._called_by(below)))
+
+    def _called_by(self, located: Located) -> Iterator[Located]:
+        for step in every_step(located.recipe.steps):
+            if isinstance(step.action, SubRecipe):
+                found = self.resolve(step.action, located.path)
+                if isinstance(found, Located):
+                    yield found
 
     def callee(self, located: Located) -> Callee:
         """Return what a caller sees of a recipe."""
@@ -110,9 +135,9 @@ class Neighbours:
         found = self.resolve(call, caller)
         if isinstance(found, Unresolved):
             return None
-        if key(found) in self._open:
+        if key(found) not in self._flows:  # the calls lead in a circle
             return _by_its_word(found.recipe)
-        return self.callee(found) if len(self._open) < _DEEPEST else None
+        return self.callee(found) if self._levels[key(found)] < _DEEPEST else None
 
     # upwards
 
@@ -142,9 +167,9 @@ class Neighbours:
     def _callers(self, located: Located) -> tuple[Located, ...]:
         if located.path is None:
             return ()
-        if located.path not in self._called_by:
-            self._called_by[located.path] = self._world.callers(located.path)
-        return self._called_by[located.path]
+        if located.path not in self._called_from:
+            self._called_from[located.path] = self._world.callers(located.path)
+        return self._called_from[located.path]
 
     def _handed_down(self, caller: Located, target: Located, given: set[str]) -> bool:
         """Add what the caller's steps pass to the target; tells whether they pass on all they have."""

@@ -23,7 +23,7 @@ def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:
         for found in unsupported(text.text) if "{{" in text.text else ():
             if found.what != "empty" and not _CLOSING.match(found.text):
                 yield _problem(found, text, subject.names)
-    for step in every_step(subject.recipe.steps):  # what scripts have of this is judged with their quotes
+    for step in subject.steps:  # what scripts have of this is judged with their quotes
         if isinstance(step.action, Agent):
             yield from _literal(step.action.prompt, subject.names)
 

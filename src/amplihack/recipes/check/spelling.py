@@ -48,12 +48,12 @@ class Spelling:
         alike = self._by_look.get(_look(name))
         if alike is not None and alike != name:
             return alike
-        if len(name) < 3:
+        if len(name) < 3 or self._left <= 0:
             return None
         allowed = 1 if len(name) <= _SHORT else 2
         best: tuple[int, str] | None = None
         for form in self._forms_near(_DIGITS.sub("", name), allowed):
-            for candidate in self._without_digits[form]:
+            for candidate in self._without_digits[form] if self._left > 0 else ():
                 apart = self._apart(name, candidate, allowed)
                 if 0 < apart <= allowed and not _on_purpose(name, candidate):
                     best = min(best or (apart, candidate), (apart, candidate))

@@ -11,14 +11,14 @@ from amplihack.recipes.check.neighbours import Unresolved, key
 from amplihack.recipes.check.spelling import Spelling
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import Step, SubRecipe, every_step
+from amplihack.recipes.model import Step, SubRecipe
 from amplihack.recipes.semantics import is_blank
 from amplihack.recipes.templates import render_text
 
 
 def unknown_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find calls of recipes that are not there, or that cannot be read."""
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         call = step.action
         found = (
             subject.neighbours.resolve(call, subject.located.path) if isinstance(call, SubRecipe) else None
@@ -53,17 +53,24 @@ def missing_inputs(subject: CheckedRecipe) -> Iterator[Problem]:
         yield from _missing_inputs(call, subject)
 
 
+def missing_in_isolation(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find inputs that no caller of this recipe can give either, for nothing is passed on."""
+    for call in subject.flow.calls:
+        if isinstance(call.step.action, SubRecipe) and call.step.action.mode != "inherit":
+            yield from _missing_inputs(call, subject)
+
+
 def _missing_inputs(call: CallNeeds, subject: CheckedRecipe) -> Iterator[Problem]:
-    action, incoming = call.step.action, subject.incoming
-    if not isinstance(action, SubRecipe):
+    action = call.step.action
+    if not isinstance(action, SubRecipe) or not (call.required or call.used):
         return
     inherits = action.mode == "inherit"
-    from_above = incoming.given | incoming.made if inherits else frozenset()
+    from_above = subject.incoming.given | subject.incoming.made if inherits else frozenset()
     required = [name for name in call.required if name not in from_above]
     used = [name for name in call.used if name not in from_above]
     if required:
         # Whoever starts the recipe can give what it passes on: that nobody does is certain only then.
-        unclear = inherits and (call.open or incoming.open)
+        unclear = inherits and (call.open or subject.incoming.open)
         certain = not unclear and (subject.final or not inherits) and not call.insists.isdisjoint(required)
         severity = subject.blame(call.step) if certain else "note" if unclear else "warning"
         yield _missing(call.step, action, required, "needs", severity)
@@ -113,7 +120,7 @@ def _unknown_input(name: str, meant: str | None, step: Step, action: SubRecipe) 
 
 
 def _resolved(subject: CheckedRecipe) -> Iterator[tuple[Step, SubRecipe, Located]]:
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         if isinstance(step.action, SubRecipe):
             found = subject.neighbours.resolve(step.action, subject.located.path)
             if isinstance(found, Located):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amplihack.errors import Severity
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import Recipe, Step
+from amplihack.recipes.model import Recipe, Step, every_step
 from amplihack.recipes.semantics import declared_names, every_loop_name, reached_steps, unavoidable
 from amplihack.records import Record
 
@@ -29,10 +29,16 @@ class CheckedRecipe(Record, cached=True):  # no slots: what is costly is compute
     bash: AskBash | None = None
     final: bool = False
     notes: bool = True  # somebody wants to be told notes too
+    around: Neighbours | None = None  # what another study has learned of the recipes around both
 
     @property
     def recipe(self) -> Recipe:
         return self.located.recipe
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps, with those inside loops, in the order of the file."""
+        return every_step(self.recipe.steps)
 
     # Deferred imports: a run asks about few things, and pays for no others.
 
@@ -40,7 +46,11 @@ class CheckedRecipe(Record, cached=True):  # no slots: what is costly is compute
     def neighbours(self) -> Neighbours:
         from amplihack.recipes.check.neighbours import Neighbours
 
-        return Neighbours(self.world)
+        return self.around or Neighbours(self.world)
+
+    def neighbour(self, located: Located) -> CheckedRecipe:
+        """Prepare to look at another recipe, with all that is known about those around this one."""
+        return CheckedRecipe(located, self.world, self.bash, around=self.neighbours)
 
     @cached_property
     def flow(self) -> Flow:

@@ -10,6 +10,7 @@ from amplihack.recipes.engine.job import Done, Job, StepFailure, cut_off
 from amplihack.recipes.model import Bash
 from amplihack.recipes.ports import ShellOutcome, ShellRequest
 from amplihack.recipes.templates import ShellScript, check_env, render_shell, render_value
+from amplihack.recipes.templates.shell import stopped_lines
 from amplihack.recipes.values import Value, tail, to_text
 
 _ERROR_TAIL = 4_000
@@ -33,7 +34,7 @@ async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
         ),
         job.heard,
     )
-    for warning in outcome.warnings:
+    for warning in (*outcome.warnings, *stopped_lines(outcome.stderr)):
         job.warn(warning)
     if outcome.stdout_lost:
         job.warn(cut_off(outcome.stdout_lost))
@@ -57,7 +58,9 @@ def _environment(job: Job, action: Bash) -> Mapping[str, str]:
 
 def _render(job: Job, action: Bash) -> ShellScript:
     try:
-        script = render_shell(action.command.text, job.frame.view(), token=job.run.world.clock.token)
+        view, token = job.frame.view(), job.run.world.clock.token
+        env = [name for name, value in action.env.items() if "{{" in to_text(value)]
+        script = render_shell(action.command.text, view, token=token, env=env)
     except TemplateError as error:
         where = action.command.line(error.line)
         fix = f" (fix: {error.fix})" if error.fix else ""

@@ -21,16 +21,6 @@ _SYNTAX = pattern(r"""[\\'"`$(){}<>#&|;\x01\x7f]""")
 _LEADING_TABS = pattern(r"^\t+", re.MULTILINE)
 
 
-def apply_edits(template: str, edits: Sequence[Edit]) -> str:
-    pieces: list[str] = []
-    position = 0
-    for edit in sorted(edits, key=lambda edit: edit.start):
-        pieces += (template[position : edit.start], edit.text)
-        position = edit.end
-    pieces.append(template[position:])
-    return "".join(pieces)
-
-
 class Values(Record):
     """The texts and variable names of all paths, and the source of fresh words."""
 

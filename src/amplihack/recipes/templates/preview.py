@@ -10,8 +10,7 @@ from typing import TypeAlias
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder, find_placeholders
-from amplihack.recipes.templates.bash import Edit, Place, Quoting, read_script
-from amplihack.recipes.templates.heredoc_edits import apply_edits
+from amplihack.recipes.templates.bash import Edit, Place, Quoting, apply_edits, read_script
 from amplihack.records import Record
 
 _IN_DOUBLE_QUOTES = pattern(r'[\\"$`]')

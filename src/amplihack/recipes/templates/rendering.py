@@ -15,9 +15,17 @@ from typing import NoReturn
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder, find_literal, line_of, show
-from amplihack.recipes.templates.bash import Edit, Place, Quoting, Reading, Refusal, read_script
+from amplihack.recipes.templates.bash import (
+    Edit,
+    Place,
+    Quoting,
+    Reading,
+    Refusal,
+    apply_edits,
+    read_script,
+)
 from amplihack.recipes.templates.filled import fill
-from amplihack.recipes.templates.heredoc_edits import Values, apply_edits, heredoc_edits
+from amplihack.recipes.templates.heredoc_edits import Values, heredoc_edits
 from amplihack.recipes.templates.names import PREFIX, unfit, variable_names
 from amplihack.recipes.templates.scripts import Hazard, ShellScript, is_number
 from amplihack.recipes.templates.text import literal_fix, literal_warnings

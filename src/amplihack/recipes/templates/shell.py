@@ -1,29 +1,77 @@
 """Replace the placeholders of a bash script by references to variables, whatever quotes are around them.
 
-A script without placeholders is not read at all. Then the reader of bash, which is slow to import, is not
-loaded.
+A script without placeholders is not read, unless it may calculate with a variable of the run. Then the reader
+of bash, which is slow to import, is not loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
+from amplihack.patterns import pattern
+from amplihack.recipes.templates.names import PREFIX
 from amplihack.recipes.templates.scripts import APART, Hazard, Kind, ShellScript, is_number
 from amplihack.recipes.values import Value, to_text
 
-__all__ = ["APART", "Hazard", "Kind", "ShellScript", "check_env", "hazards", "is_number", "render_shell"]
+__all__ = [
+    "APART",
+    "Hazard",
+    "Kind",
+    "ShellScript",
+    "check_env",
+    "hazards",
+    "is_number",
+    "render_shell",
+    "stopped_lines",
+]
 
 
-def render_shell(template: str, scope: Mapping[str, Value], *, token: Callable[[], str]) -> ShellScript:
+# Where bash may evaluate a variable, and the names that may be variables of a run.
+_MAY_EVALUATE = pattern(
+    r"\(\(|\$\[|\blet\b|-(?:eq|ne|lt|le|gt|ge|v|R|\w*[in])\b|\$\{!|\w\[|@P\}|\$\{\w+:[^-=?+]"
+)
+_NAMES = pattern(r"\b(?:RECIPE_VAR_\w+|[A-Z_][A-Z0-9_]*)\b")
+_STOPPED = pattern(r"line (\d+): AMPLIHACK_NOT_(\w+):")
+
+
+def render_shell(
+    template: str, scope: Mapping[str, Value], *, token: Callable[[], str], env: Collection[str] = ()
+) -> ShellScript:
     """Return the script to run, with references for values. `token` makes fresh words for delimiters.
 
-    Raises TemplateError for a value in a place where it cannot be safe.
+    `env` are further variables that hold values. Raises TemplateError for a value in a place where it cannot
+    be safe.
     """
     if "{{" not in template:
-        return ShellScript(template, {})
+        return ShellScript(_guarded(template, scope, env), {})
     from amplihack.recipes.templates.rendering import render
 
     return render(template, scope, token)
+
+
+def _guarded(script: str, scope: Mapping[str, Value], env: Collection[str]) -> str:
+    """Return a script without placeholders that runs no value it finds in its environment."""
+    if not _MAY_EVALUATE.search(script):
+        return script
+    if not env and not any(_is_ours(name, scope) for name in set(_NAMES.findall(script))):
+        return script
+    from amplihack.recipes.templates.bash.read import guard_script
+
+    return guard_script(script)
+
+
+def _is_ours(name: str, scope: Mapping[str, Value]) -> bool:
+    return name.startswith(PREFIX) or name in scope or name.lower() in scope
+
+
+def stopped_lines(stderr: str) -> Iterator[str]:
+    """Yield warnings about lines that bash did not run because of what a variable held."""
+    for line, what in dict.fromkeys(_STOPPED.findall(stderr) if "AMPLIHACK_NOT_" in stderr else ()):
+        yield (
+            f"line {line} of the script did not run: bash evaluates a variable that is not"
+            f" {what.lower().replace('_', ' ')}, and could run commands hidden in it; check it first, or keep"
+            " only its digits, as in n=${n//[!0-9]/}"
+        )
 
 
 def check_env(script: str, env: Mapping[str, Value], scope: Mapping[str, Value]) -> tuple[str, ...]:

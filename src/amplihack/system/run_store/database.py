@@ -10,7 +10,7 @@ from pathlib import Path
 
 from amplihack.system.locks import locked
 from amplihack.system.run_store.schema import MIGRATIONS, VERSION
-from amplihack.system.run_store.values import EPHEMERAL, StoreError, cannot_write
+from amplihack.system.run_store.values import EPHEMERAL, StoreError, cannot_write, disk_is_full
 
 PATIENCE = 60.0  # seconds that a write waits for those of other runs
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -59,7 +59,7 @@ def _connected(uri: str) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, timeout=PATIENCE, isolation_level=None, uri=True)
     try:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.Error:
+    except BaseException:
         connection.close()
         raise
     return connection
@@ -122,12 +122,12 @@ def explained(path: Path) -> Iterator[None]:
     """Turn errors of SQLite into ours: what is wrong with which file, and what to do."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a message about damaged names
         raise _in_words(path, error) from error
 
 
-def _in_words(path: Path, error: sqlite3.Error) -> StoreError:
-    code = _code(error)
+def _in_words(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreError:
+    code = _code(error) if isinstance(error, sqlite3.Error) else sqlite3.SQLITE_CORRUPT
     if code in _BUSY:
         return StoreError(
             f"the run database {path} is locked by another program",
@@ -139,10 +139,7 @@ def _in_words(path: Path, error: sqlite3.Error) -> StoreError:
             fix="nothing was changed; put a backup back, or move it and the directory `runs` beside it away",
         )
     if code == sqlite3.SQLITE_FULL:
-        return StoreError(
-            f"the disk of the run database {path} is full: the run ends here, and nothing of it is lost",
-            fix="make room, then go on with `amplihack runs resume`",
-        )
+        return disk_is_full(path)
     if code in (*_READ_ONLY, sqlite3.SQLITE_CANTOPEN):
         return cannot_write(path, str(error))
     return StoreError(f"the run database {path} cannot be used: {error}", fix=f"check its disk, {EPHEMERAL}")

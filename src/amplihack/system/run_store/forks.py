@@ -9,6 +9,7 @@ from amplihack.recipes.events import Recorded
 from amplihack.system.files import remove_tree
 from amplihack.system.run_store.codec import encode
 from amplihack.system.run_store.database import explained, open_database
+from amplihack.system.run_store.leftovers import say_kept, say_not_kept
 from amplihack.system.run_store.ownership import RunIsTaken, take
 from amplihack.system.run_store.row_writer import write_rows
 from amplihack.system.run_store.rows import KeptRun, NewRun
@@ -28,6 +29,7 @@ def create_fork(
     if lock is None:
         raise RunIsTaken(f"another process has the run {new.run_id}", fix="try again")
     try:
+        say_not_kept(store.directory(new.run_id))
         files = store.values(new.run_id)
         stored = [(at, encode(event, files)) for at, event in events]
         with closing(open_database(store.database)) as connection, explained(store.database):
@@ -39,6 +41,8 @@ def create_fork(
             )
             connection.execute(_RECIPES, (number, source.number))
             connection.execute("COMMIT")
+            store.remove_leftovers(connection)
+        say_kept(store.directory(new.run_id))
     except BaseException:
         with suppress(OSError):
             remove_tree(store.directory(new.run_id))

@@ -219,10 +219,12 @@ class RunJournal:
             ).fetchone()
         return found[0] or 0
 
-    def deny(self) -> None:
-        """End the run for good: a gate of it was denied."""
-        change = "UPDATE runs SET status = 'denied', ended = ? WHERE number = ?"
-        self._commit((change, (time.time(), self._number)))
+    def answer(self, decided: GateDecided) -> None:
+        """Store the answer to a gate. A denial ends the run for good, in the same commit."""
+        if not decided.approved:
+            change = "UPDATE runs SET status = 'denied', ended = ? WHERE number = ?"
+            self._writer.add_beside((change, (time.time(), self._number)))
+        self.keep(decided)
 
     def cancel(self) -> None:
         """End a run that somebody wanted to end, and that no process runs any more."""

@@ -7,26 +7,38 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from amplihack.errors import NotFound
+from amplihack.documents.suggest import closest
+from amplihack.errors import AmplihackError, NotFound
 from amplihack.recipes.events import Recorded
 from amplihack.records import Record
-from amplihack.system.files import remove_tree
 from amplihack.system.locks import HeldLock
 from amplihack.system.run_store.codec import StoredEvent, decode, dump
 from amplihack.system.run_store.database import explained, open_database, open_to_read
 from amplihack.system.run_store.journal import RunJournal
+from amplihack.system.run_store.leftovers import (
+    remove_leftovers,
+    remove_run_directory,
+    say_kept,
+    say_not_kept,
+)
 from amplihack.system.run_store.ownership import RunIsTaken, is_taken, owner_from_json, take, this_owner
 from amplihack.system.run_store.rows import COLUMNS, KeptRun, NewRun, kept_run
-from amplihack.system.run_store.values import StoreError, ValueFiles
+from amplihack.system.run_store.values import ReadableValues, StoreError, ValueFiles
 
 LAST = "last"
+_NEWEST = "ORDER BY number DESC LIMIT 1000"  # among which a mistyped name is looked for
 _NEW = (
     "INSERT INTO runs (run_id, recipe, path, working_dir, status, started, forked_from, request, inputs, "
     "owner) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)"
+)
+_DELETIONS = (
+    "DELETE FROM events WHERE run = ?",
+    "DELETE FROM recipes WHERE run = ?",
+    "DELETE FROM runs WHERE number = ?",
 )
 
 
@@ -65,10 +77,12 @@ class RunStore(Record):
         connection = open_database(self.database)
         lock = take(self.directory(new.run_id))
         if lock is None:
+            connection.close()
             raise RunIsTaken(f"another process has the run {new.run_id}", fix="give it another id")
         try:
             with explained(self.database):
                 number = insert_run(connection, new)
+                self.remove_leftovers(connection)
         except BaseException:
             connection.close()
             lock.release()
@@ -88,6 +102,7 @@ class RunStore(Record):
         lock = take(self.directory(run.run_id))
         if lock is None:
             raise self.taken(run.run_id)
+        say_kept(self.directory(run.run_id))
         return self._journal(open_database(self.database), run.number, run.run_id, lock)
 
     def taken(self, run_id: str) -> RunIsTaken:
@@ -128,8 +143,11 @@ class RunStore(Record):
             more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
             raise NotFound(f"'{name}' begins {len(rows)} runs: {some}{more}", fix="give more of the id")
         if not rows:
+            meant = closest(name.lower(), [row[1] for row in self._rows(_NEWEST, ())])
+            hint = f"did you mean '{meant}'? " if meant else ""
             raise NotFound(
-                f"there is no run '{name}'", fix="`amplihack runs list` shows them; `last` is the newest"
+                f"there is no run '{name}'",
+                fix=f"{hint}`amplihack runs list` shows them; `last` is the newest",
             )
         return self._kept((exact or rows)[0])
 
@@ -143,7 +161,10 @@ class RunStore(Record):
                 for row in self._each_row(f"ORDER BY number {order}"):
                     if row[0] in found:
                         break
-                    found[row[0]] = self._kept(row)
+                    try:
+                        found[row[0]] = self._kept(row)
+                    except StoreError as error:
+                        problem = error
             except StoreError as error:
                 problem = error
             if problem is None:
@@ -173,13 +194,34 @@ class RunStore(Record):
     # reading ----------------------------------------------------------------------------------------------
 
     def events(
-        self, run: KeptRun, after: int = 0, *, lines: bool = False
+        self,
+        run: KeptRun,
+        after: int = 0,
+        *,
+        lines: bool = False,
+        damage: list[AmplihackError] | None = None,
     ) -> Iterator[tuple[int, float, Recorded]]:
         """Yield what happened after that number, with numbers and times. Raises StoreError.
 
-        What steps printed is part of it with `lines`; their results are in any case.
+        What steps printed is part of it with `lines`; their results are in any case. With `damage`, what can
+        be read is yielded, and the list receives what cannot.
         """
-        files = self.values(run.run_id)
+        directory = self.directory(run.run_id) / "values"
+        files = ValueFiles(directory) if damage is None else ReadableValues(directory, damage)
+        try:
+            for seq, at, stored in self._each_event(run, after, lines=lines):
+                try:
+                    yield seq, _moment(seq, at), decode(StoredEvent(*stored), files)
+                except StoreError as error:
+                    if damage is None:
+                        raise
+                    damage.append(error)
+        except StoreError as error:  # of the database itself: there is nothing behind it
+            if damage is None:
+                raise
+            damage.append(error)
+
+    def _each_event(self, run: KeptRun, after: int, *, lines: bool) -> Iterator[tuple[int, Any, list[Any]]]:
         connection = open_to_read(self.database)
         if connection is None:
             return
@@ -190,11 +232,7 @@ class RunStore(Record):
                 (run.number, after, "" if lines else "LinesPrinted"),
             )
             for seq, at, *stored in rows:
-                if not isinstance(at, float | int):
-                    raise StoreError(
-                        f"the time of record {seq} of the run cannot be read", fix="it may be damaged"
-                    )
-                yield seq, at, decode(StoredEvent(*stored), files)
+                yield seq, at, stored
 
     def recipes(self, run: KeptRun) -> tuple[RecordedRecipe, ...]:
         """Return the recipe files that a run has read, in no order."""
@@ -215,29 +253,60 @@ class RunStore(Record):
     # removing ---------------------------------------------------------------------------------------------
 
     def remove(self, run: KeptRun) -> bool:
-        """Remove all that is kept of a run; False if a process has it now."""
+        """Remove all that is kept of a run; False if a process has it, or had it since it was listed."""
         directory = self.directory(run.run_id)
         lock = take(directory)
         if lock is None:
             return False
-        with closing(open_database(self.database)) as connection, explained(self.database):
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in (
-                "DELETE FROM events WHERE run = ?",
-                "DELETE FROM recipes WHERE run = ?",
-                "DELETE FROM runs WHERE number = ?",
-            ):
-                connection.execute(statement, (run.number,))
-            connection.execute("DELETE FROM texts WHERE sha256 NOT IN (SELECT stored FROM recipes)")
-            connection.execute("COMMIT")
-        remove_tree(directory)
-        lock.release()
-        return True
+        try:
+            say_not_kept(directory)
+            with closing(open_database(self.database)) as connection, explained(self.database):
+                gone = _delete(connection, run)
+            remove_run_directory(directory) if gone else say_kept(directory)
+        finally:
+            lock.release()
+        return gone
+
+    def remove_leftovers(self, connection: sqlite3.Connection) -> None:
+        """Remove what killed commands left in the directory of runs, if it holds more than there are runs."""
+        directory = self.root / "runs"
+        (known,) = connection.execute("SELECT count(*) FROM runs").fetchone()
+        with suppress(OSError):
+            if sum(1 for _ in os.scandir(directory)) > known:
+                remove_leftovers(directory, is_kept=lambda run_id: _is_kept(connection, run_id))
 
     def give_back(self) -> None:
-        """Return the room of removed runs to the disk."""
+        """Return the room of removed runs, and what killed commands left, to the disk."""
+        if not self.database.exists():
+            return
         with closing(open_database(self.database)) as connection, explained(self.database):
+            self.remove_leftovers(connection)
             connection.execute("PRAGMA incremental_vacuum").fetchall()
+
+
+def _moment(seq: int, at: object) -> float:
+    if not isinstance(at, float | int):
+        raise StoreError(f"the time of record {seq} of the run cannot be read", fix="it may be damaged")
+    return at
+
+
+def _delete(connection: sqlite3.Connection, run: KeptRun) -> bool:
+    """Delete every row of a run in one transaction, unless it has gone on meanwhile."""
+    connection.execute("BEGIN IMMEDIATE")
+    same = connection.execute(
+        "SELECT 1 FROM runs WHERE number = ? AND run_id = ? AND ended IS ?",
+        (run.number, run.run_id, run.ended),
+    ).fetchone()
+    for statement in _DELETIONS if same else ():
+        connection.execute(statement, (run.number,))
+    connection.execute("DELETE FROM texts WHERE sha256 NOT IN (SELECT stored FROM recipes)")
+    connection.execute("COMMIT")
+    return same is not None
+
+
+def _is_kept(connection: sqlite3.Connection, run_id: str) -> bool:
+    found = connection.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    return found is not None
 
 
 def insert_run(connection: sqlite3.Connection, new: NewRun) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 from amplihack.errors import AmplihackError
-from amplihack.system.replace import write_atomic
+from amplihack.system.replace import replace_bytes
 
 try:  # as `random` does it: `hashlib` loads OpenSSL, which costs as much as the rest of the store
     from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]  # it has no stub
@@ -14,8 +15,7 @@ except ImportError:
 
 EPHEMERAL = "or run it with --ephemeral, which keeps nothing"
 LARGE = 16_384  # characters of a text that is kept in a file
-
-
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _MANY = 1_000_000  # bytes for which OpenSSL, several times as fast, is worth its loading
 
 
@@ -31,6 +31,13 @@ def hash_of(data: bytes) -> str:
 
 class StoreError(AmplihackError):
     """Raised when what is kept of runs cannot be written or read."""
+
+
+def disk_is_full(path: Path) -> StoreError:
+    return StoreError(
+        f"the disk is full: cannot write {path}; the run ends here, and nothing of it is lost",
+        fix="make room, then go on with `amplihack runs resume`",
+    )
 
 
 def cannot_write(path: Path, why: str) -> StoreError:
@@ -58,7 +65,7 @@ class ValueFiles:
             path = self._directory / name
             if not path.exists():
                 self._make_directory()
-                write_atomic(path, data)
+                _write(path, data)
             self._known.add(name)
         self._last = (text, name)
         return name
@@ -85,3 +92,28 @@ class ValueFiles:
                 fix="put the file back, from a backup for example; nothing else of the run is lost",
             )
         return data.decode("utf-8", "surrogatepass")
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        replace_bytes(path, data)
+    except OSError as error:
+        if error.errno in _FULL:
+            raise disk_is_full(path) from error
+        raise cannot_write(path, error.strerror or str(error)) from error
+
+
+class ReadableValues(ValueFiles):
+    """The large values of one run as far as they can be read; `damage` receives why others cannot."""
+
+    def __init__(self, directory: Path, damage: list[AmplihackError]) -> None:
+        super().__init__(directory)
+        self._damage = damage
+
+    def get(self, name: str) -> str:
+        """Return the text of that name, or a word on why it is not there."""
+        try:
+            return super().get(name)
+        except StoreError as error:
+            self._damage.append(error)
+            return f"({error.what})"

@@ -121,6 +121,21 @@ def connect(url: SplitResult, environment: Mapping[str, str], seconds: float) ->
     return connection
 
 
+def connect_to(
+    url: SplitResult, address: str, environment: Mapping[str, str], seconds: float
+) -> http.client.HTTPConnection:
+    """Return a connection to this address of the host and to no other, without any proxy."""
+    host, secure = url.hostname or "", url.scheme == "https"
+    port = url.port or (443 if secure else 80)
+    connection = _to(host, port, environment, min(seconds, _CONNECT_SECONDS), secure=secure)
+
+    def dial(_: tuple[str, int], timeout: float, source: tuple[str, int] | None = None) -> socket.socket:
+        return socket.create_connection((address, port), timeout, source)
+
+    connection._create_connection = dial  # type: ignore[attr-defined]
+    return connection
+
+
 def target(url: SplitResult, connection: http.client.HTTPConnection) -> str:
     """Return what to ask a server for. A proxy is asked for the whole address."""
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")

@@ -9,18 +9,18 @@ import http.client
 import os
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, TypeAlias
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from amplihack.bundles.uris import shown
 from amplihack.records import Record, field, replace
 from amplihack.system.sources.address import is_loopback
 from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused, SourceUnavailable
-from amplihack.system.sources.hosts import basic, connect, target
+from amplihack.system.sources.hosts import basic, connect, connect_to, target
 from amplihack.system.sources.threads import Stop, Stopped, in_thread
 
 _CHUNK = 262_144
@@ -29,6 +29,10 @@ _MOST_REDIRECTS = 5
 _GONE = (404, 410)
 _DENIED = (401, 403, 407)
 _TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
+
+
+# Returns the address to connect to instead of the name. Raises SourceRefused for one that must not be used.
+CheckHost: TypeAlias = Callable[[str, int], str]
 
 
 class Request(Record, kw_only=True):
@@ -44,6 +48,7 @@ class Request(Record, kw_only=True):
     etag: str | None = None
     last_modified: str | None = None
     method: Literal["GET", "HEAD"] = "GET"
+    check_host: CheckHost | None = field(default=None, repr=False)  # asked for each host, redirects included
 
 
 class Downloaded(Record, kw_only=True):
@@ -54,6 +59,8 @@ class Downloaded(Record, kw_only=True):
     sha256: str = ""
     etag: str | None = None
     last_modified: str | None = None
+    media_type: str = ""
+    url: str = ""  # where it was found, after all redirects
 
 
 async def download(request: Request, into: Path | None) -> Downloaded:
@@ -104,17 +111,25 @@ class _Transfer:
         raise SourceRefused(f"{self._uri}: more than {_MOST_REDIRECTS} redirects", uri=self._uri)
 
     def _once(self, url: SplitResult) -> tuple[str, Downloaded | None]:
-        connection = connect(url, self._request.environment, self._request.seconds)
+        connection = self._connection(url)
         try:
             connection.connect()
             self._stop.interrupt_with(partial(_cut, connection.sock))  # the connection forgets it too early
             connection.sock.settimeout(self._request.seconds)
             connection.request(self._request.method, target(url, connection), headers=self._headers(url))
             with connection.getresponse() as response:
-                return self._judge(response)
+                moved_to, result = self._judge(response)
+                return moved_to, None if result is None else replace(result, url=url.geturl())
         finally:
             self._stop.interrupt_with(None)
             connection.close()
+
+    def _connection(self, url: SplitResult) -> http.client.HTTPConnection:
+        if self._request.check_host is None:
+            return connect(url, self._request.environment, self._request.seconds)
+        port = url.port or (443 if url.scheme == "https" else 80)
+        address = self._request.check_host(url.hostname or "", port)
+        return connect_to(url, address, self._request.environment, self._request.seconds)
 
     def _judge(self, response: http.client.HTTPResponse) -> tuple[str, Downloaded | None]:
         """Return where it has moved to, or what was downloaded."""
@@ -144,7 +159,9 @@ class _Transfer:
 
     def _take(self, response: http.client.HTTPResponse) -> Downloaded:
         described = Downloaded(
-            etag=response.headers.get("ETag"), last_modified=response.headers.get("Last-Modified")
+            etag=response.headers.get("ETag"),
+            last_modified=response.headers.get("Last-Modified"),
+            media_type=response.headers.get("Content-Type", ""),
         )
         self._check_encoding(response.headers.get("Content-Encoding", "identity"))
         length = response.headers.get("Content-Length", "")

@@ -457,6 +457,23 @@ def test_a_long_chain_of_sub_recipes_is_no_trouble() -> None:
     assert codes("name: main\nsteps:\n  - {id: a, recipe: r0}\n", others=others) == ["too-deep"]
 
 
+def test_each_recipe_of_a_long_chain_is_looked_at_once() -> None:
+    step = "- {{id: s, recipe: r{}}}\n- {{id: p{}, command: 'echo {{{{made_below}}}} {{{{p{}}}}}'}}\n"
+    texts = {f"r{i}.yaml": f"name: r{i}\nsteps:\n{step.format(i + 1, i, i + 1)}" for i in range(60)}
+    shelf = Shelf({"main.yaml": ROOT + "- {id: a, recipe: r0}\n", "r60.yaml": MAKER, **texts})
+    check_recipe(shelf.located("main.yaml"), shelf, everything=True)
+    assert len(shelf.asked) == len(set(shelf.asked)) == 61
+
+
+def test_what_a_parallel_loop_sets_is_forgotten_after_it_and_after_loops_in_it() -> None:
+    inner = "{id: in, foreach: [x], parallel: true, steps: [{id: deep, command: ls}]}"
+    use = "{id: use, command: 'echo {{deep}} {{flat}}'}"
+    loop = f"- {{id: a, foreach: [x], parallel: true, steps: [{{id: flat, command: ls}}, {inner}, {use}]}}\n"
+    found = check(STRICT + loop + "- {id: end, command: 'echo {{flat}} {{deep}}'}\n", all_=True)
+    assert [each.where.line for each in found if "deep" in each.what and each.where] == [5, 6]
+    assert [each.where.line for each in found if "flat" in each.what and each.where] == [6]
+
+
 def test_ten_thousand_steps_are_followed_to_the_end() -> None:
     steps = "".join(
         f"- {{id: s{i}, prompt: '{{{{o{i - 1}}}}} {{{{u{i}}}}}', output: o{i}, condition: task == '{i}'}}\n"

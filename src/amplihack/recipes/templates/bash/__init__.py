@@ -1,6 +1,24 @@
 """Read a script as bash does, to find out where each placeholder stands."""
 
-from amplihack.recipes.templates.bash.places import Edit, Heredoc, Place, Quoting, Refusal, Word
-from amplihack.recipes.templates.bash.read import Reading, read_script
+from amplihack.recipes.templates.bash.places import (
+    Edit,
+    Heredoc,
+    Place,
+    Quoting,
+    Refusal,
+    Word,
+    apply_edits,
+)
+from amplihack.recipes.templates.bash.reading import Reading, read_script
 
-__all__ = ["Edit", "Heredoc", "Place", "Quoting", "Reading", "Refusal", "Word", "read_script"]
+__all__ = [
+    "Edit",
+    "Heredoc",
+    "Place",
+    "Quoting",
+    "Reading",
+    "Refusal",
+    "Word",
+    "apply_edits",
+    "read_script",
+]

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from amplihack.patterns import pattern
+from amplihack.recipes.templates.bash.command_names import BUILTINS, DECLARES
 from amplihack.recipes.templates.bash.cursor import Script
+from amplihack.recipes.templates.bash.number_guards import Guard
 from amplihack.recipes.templates.bash.places import (
     Edit,
     Refusal,
@@ -20,19 +22,6 @@ from amplihack.recipes.templates.bash.places import (
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, identifiers, references
 from amplihack.records import Record, field
 
-DECLARES = frozenset({"declare", "typeset", "local", "readonly", "export"})
-BUILTINS = DECLARES | {
-    "builtin",
-    "command",
-    "let",
-    "read",
-    "mapfile",
-    "readarray",
-    "unset",
-    "printf",
-    "wait",
-}
-BUILTINS |= {"getopts", "set", "test", "[", "eval", "source", "."}
 _NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _BRACES = pattern(r"([A-Za-z0-9_]*)\{([A-Za-z0-9_,]+)\}([A-Za-z0-9_]*)")
 _MAY_BE_OPERATOR = pattern(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)
@@ -58,8 +47,10 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
         for word in arguments:
             hold(word.marks)
             script.flow.evaluated.update(identifiers(word.text))
+            script.flow.count(word.text)
+            script.evaluates(word, Guard.NUMBER)
     elif name in ("read", "mapfile", "readarray"):
-        _reading(name, arguments, script)
+        _reading(name, arguments, script, is_fed=command.is_fed)
     elif name == "unset":
         _unset(arguments, script)
     elif name in ("printf", "wait"):
@@ -122,26 +113,30 @@ def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> Non
         if "n" in flags and builtin != "export" and not word.plain.startswith("-"):
             refuse(word.marks, Refusal.NAME)  # what is assigned to a nameref is a name
             script.flow.evaluated.update(references(word.text))
+            script.flow.unknown = True
+            script.receives(word, "", Guard.NAME)
 
 
 def _settle_names(word: Word, script: Script) -> None:
     """Refuse values in the declared name, and accept only numbers in its subscript."""
     before, _, value = word.text.partition("=")
     if not word.is_list:  # also the subscript of an associative array: bash expands it twice here
-        script.flow.evaluated.update(references(before))
+        script.takes_name(word, before)
+        script.flow.unknown |= "$" in before.partition("[")[0]
     if not word.assigns:
         names = before.count("\0") + before.count("\1")
         refuse(word.marks[:names], Refusal.NAME)
         if name := _NAME.match(word.plain):
             assign(word.marks[names:], name.group())
             script.flow.assign(name.group(), value)
+            script.receives(word, name.group(), Guard.NUMBER)
     hold(mark for mark in word.marks if mark.array and not word.is_list)
 
 
 def _settle_value(word: Word, name: str, flags: str, script: Script) -> None:
     """Note a value that bash evaluates if it is in parentheses and the variable is an array."""
     is_array = "a" in flags or "A" in flags
-    if any(not mark.array for mark in word.marks):
+    if any(not mark.array for mark in word.marks) or "$" in word.text:
         script.declarations.append((word, name, is_array))
     if is_array:
         script.flow.evaluated.update(references(word.text))
@@ -209,15 +204,19 @@ def _take_option(letter: str, word: Word, options: _Options, split: _Split) -> N
 _READING = {"read": _Options("dinNptu", "a"), "mapfile": _Options("dnOsuc", "", "C")}
 
 
-def _reading(name: str, arguments: Sequence[Word], script: Script) -> None:
+def _reading(name: str, arguments: Sequence[Word], script: Script, *, is_fed: bool) -> None:
     split = _split(arguments, _READING.get(name, _READING["mapfile"]))
     for word in (*split.names, *split.operands):
         refuse(word.marks, Refusal.NAME)
-        script.flow.evaluated.update(references(word.text))
+        script.takes_name(word)
+        script.flow.unknown |= "$" in word.text.partition("[")[0]
     targets = [found.group() for word in split.operands if (found := _NAME.match(word.plain))]
     arrays = [found.group() for word in split.names if (found := _NAME.match(word.plain))]
     variables = script.variables
-    variables.from_input.update(targets, arrays, ("REPLY" if name == "read" else "MAPFILE",))
+    filled = {*targets, *arrays, "REPLY" if name == "read" else "MAPFILE"}
+    variables.from_input |= filled
+    if not is_fed:
+        variables.from_afar |= filled
     for array in arrays if name == "read" else targets:
         variables.saw_array(array)
 
@@ -225,7 +224,7 @@ def _reading(name: str, arguments: Sequence[Word], script: Script) -> None:
 def _unset(arguments: Sequence[Word], script: Script) -> None:
     for word in _split(arguments, _Options()).operands:
         refuse(word.marks, Refusal.NAME)
-        script.flow.evaluated.update(references(word.text))
+        script.takes_name(word)
         script.variables.undone.add(word.plain)
         script.variables.any_undone |= any(sign in word.plain for sign in _EXPANSIONS)
 
@@ -234,13 +233,14 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
     """Check `printf` and `wait`: a first operand that is a value must not be taken for an option."""
     split = _split(arguments, _Options(name="v" if name == "printf" else "p"))
     for word in split.names:
-        script.flow.evaluated.update(references(word.text))
+        script.takes_name(word)
+        script.flow.unknown |= "$" in word.text.partition("[")[0]
         if variable := _NAME.match(word.plain):
             for operand in split.operands:
                 assign(operand.marks, variable.group())
                 script.flow.assign(variable.group(), operand.text)
     first = split.operands[0] if split.operands else None
-    if first and first.marks and not split.ended and first.plain.startswith(("\0", *_EXPANSIONS)):
+    if first and not split.ended and first.plain.startswith(("\0", *_EXPANSIONS)):
         start = first.start
         # Without `--`, a value that begins with a dash would be read as options.
         script.edits.append(Edit(start, start, "-- "))
@@ -250,6 +250,8 @@ def _getopts(arguments: Sequence[Word], script: Script) -> None:
     if len(arguments) < 2:
         return
     refuse(arguments[1].marks, Refusal.NAME)
+    script.takes_name(arguments[1])
+    script.flow.unknown |= "$" in arguments[1].text
     for word in arguments[2:] or (Word("$@", []),):
         assign(word.marks, arguments[1].plain, "OPTARG")
         script.flow.assign(arguments[1].plain, word.text)
@@ -260,6 +262,11 @@ def _test(arguments: Sequence[Word], script: Script) -> None:
     for before, after in pairwise(arguments):
         if before.plain in ("-v", "-R"):
             refuse(after.marks, Refusal.NAME)
-            script.flow.evaluated.update(references(after.text))
+            script.takes_name(after)
         elif before.marks and _MAY_BE_OPERATOR.fullmatch(before.plain):
             refuse(after.marks, Refusal.OPERATOR)
+        elif before.plain.startswith("$"):
+            script.evaluates(after, Guard.NAME)
+    for word in arguments:  # `[ $x ]` can become `[ -v a[...] ]`
+        if "$" in word.text and '"' not in word.text:
+            script.evaluates(word, Guard.NAME)

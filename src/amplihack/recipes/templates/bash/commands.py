@@ -23,6 +23,7 @@ from amplihack.recipes.templates.bash.builtins import (
     settle_builtin,
     without_prefix,
 )
+from amplihack.recipes.templates.bash.constant_code import read_code
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import arithmetic
 from amplihack.recipes.templates.bash.heredocs import newline
@@ -98,7 +99,8 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
         # A pipe or `&` runs the command in a subshell, and `&&` or `||` may not run it at all.
         certain = not state.before and following not in ("|", "|&", "&")
         settle_builtin(command, c.script, certain=certain)
-        settle_programs(command, c.script.flow)
+        for code in settle_programs(command, c.script.flow):
+            read_code(c, code, own=command.words[0].plain in ("eval", "trap"))
         if state.before in _PIPES and (language := input_language(command)):
             name_language(c.script.marks[state.pipeline :], language, without=command)
     state.command, state.begun, state.descriptor = SimpleCommand(), False, None
@@ -171,7 +173,7 @@ def _next_word(c: Cursor, state: CommandList) -> None:
         found = word(c, assignable=state.expects is Expects.COMMAND and state.innermost != "pattern")
     if c.pos == start:
         c.pos += 1
-    elif c.peek() in ("<", ">") and is_descriptor(found):
+    elif c.peek() in ("<", ">") and is_descriptor(found, c.script):
         state.descriptor = (found.text, start)
     elif state.innermost == "pattern":
         if found.text == "esac":

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
+from amplihack.recipes.templates.bash.number_guards import Guard, Sink
 from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Word
-from amplihack.recipes.templates.bash.value_flow import ValueFlow
+from amplihack.recipes.templates.bash.value_flow import ValueFlow, identifiers, references
 from amplihack.recipes.templates.bash.variable_attributes import Variables
 from amplihack.records import Record, field
 
@@ -26,11 +27,46 @@ class Script(Record, frozen=False, eq=False, repr=False):
     flow: ValueFlow = field(default_factory=ValueFlow)
     edits: list[Edit] = field(default_factory=list)  # what to change beside the placeholders
     declarations: list[tuple[Word, str, bool]] = field(default_factory=list)  # word, name, surely an array
+    sinks: list[Sink] = field(default_factory=list)
+    quoted: bool = False  # what is being read is code in double quotes
+    starts_shells: bool = False  # with code of the script: guards in it must find their patterns
     depth: int = 0
     functions: int = 0  # how many bodies of functions the position lies in
     heredocs: int = 0  # how many bodies of heredocs the position lies in
     frame: int = 0  # which list of commands is being read; each substitution has its own
     frames: int = 0
+
+    def evaluates(self, word: Word, guard: Guard, text: str | None = None) -> None:
+        """Record that bash evaluates a word, whose guard can stand right before it."""
+        self.sinks.append(Sink(word.start, word.text if text is None else text, guard, "", self.quoted))
+
+    def takes_name(self, word: Word, text: str | None = None) -> None:
+        """Record that bash takes a word, or the beginning of it, for the name of a variable.
+
+        It evaluates the subscript, whatever quotes are around it.
+        """
+        text = word.text if text is None else text
+        name, bracket, rest = text.partition("[")
+        self.flow.evaluated.update(references(text))
+        self.evaluates(word, Guard.NAME, name)
+        if bracket:
+            inside = rest.rpartition("]")[0]
+            self.flow.evaluated.update(identifiers(inside))
+            array, offset = name.strip("\"'\\"), word.start + len(name) + 1
+            if self._can_guard(word, inside):
+                self.sinks.append(Sink(offset, inside, Guard.NUMBER, array, self.quoted))
+
+    def receives(self, word: Word, name: str, guard: Guard) -> None:
+        """Record that a variable gets what stands behind the `=` of a word."""
+        before, _, value = word.text.partition("=")
+        if self._can_guard(word, value):
+            sink = Sink(word.start + len(before) + 1, value, guard, "", self.quoted)
+            self.flow.received.append((name, sink))
+
+    def _can_guard(self, word: Word, part: str) -> bool:
+        """Tell whether a guard can be put into a word. If not, no value may go to any variable."""
+        self.flow.blind |= word.is_continued and any(identifiers(part))
+        return not word.is_continued
 
 
 class Waiting(Record):
@@ -142,12 +178,11 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         self.pos = until
 
     def take_output(self, opened: int, inside: tuple[int, int], first: int, quoting: Quoting) -> None:
-        """Record a substitution that has just been read, if it holds marks from number `first` on."""
+        """Record a substitution that has just been read, with the marks in it from number `first` on."""
         places = [mark for mark in self.script.marks[first:] if isinstance(mark, Place)]
         places = [place for place in places if place.quoting is not Quoting.COMMENT]
-        if places:
-            span = (self.origin[inside[0]], self.origin[inside[1]], opened, self.pos - opened)
-            self.script.marks.append(Output(places, span, self.script.frame, quoting, self.backticks))
+        span = (self.origin[inside[0]], self.origin[inside[1]], opened, self.pos - opened)
+        self.script.marks.append(Output(places, span, self.script.frame, quoting, self.backticks))
 
     def count(self) -> int:
         return len(self.script.marks)
@@ -158,6 +193,22 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
             return []
         frame = self.script.frame
         return [mark for mark in self.script.marks[first:] if mark.frame == frame]
+
+    def text_since(self, start: int, first: int) -> str:
+        """Return the text from `start` to here, with NUL for each placeholder and SOH for each output."""
+        marks = self.since(first)
+        pieces: list[str] = []
+        position = start
+        for mark in marks:
+            pieces += (self.text[position : mark.position], "\0" if isinstance(mark, Place) else "\1")
+            position = mark.position + mark.length
+        pieces.append(self.text[position : self.pos])
+        return "".join(pieces).replace("\\\n", "")
+
+    def evaluates(self, start: int, first: int, guard: Guard, array: str = "") -> None:
+        """Record that bash evaluates the text from `start` to here."""
+        text = self.text_since(start, first)
+        self.script.sinks.append(Sink(self.origin[start], text, guard, array, self.script.quoted))
 
     def find(self, wanted: str, *, escapes: bool = False) -> int:
         """Return the next `wanted` outside placeholders, or -1; with `escapes`, not after a backslash."""

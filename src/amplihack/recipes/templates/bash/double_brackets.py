@@ -6,11 +6,12 @@ condition = "[[" { word | operator | "(" | ")" | "!" | "&&" | "||" } "]]"
 from __future__ import annotations
 
 from amplihack.patterns import pattern
-from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
+from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor, Script
 from amplihack.recipes.templates.bash.expansions import quoted_or_plain
 from amplihack.recipes.templates.bash.heredocs import newline
+from amplihack.recipes.templates.bash.number_guards import Guard
 from amplihack.recipes.templates.bash.places import Refusal, Word, hold, refuse
-from amplihack.recipes.templates.bash.value_flow import ValueFlow, identifiers, references
+from amplihack.recipes.templates.bash.value_flow import identifiers
 from amplihack.recipes.templates.bash.words import comment, finished, word
 
 _COMPARES_NUMBERS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
@@ -39,18 +40,20 @@ def condition(c: Cursor, opened: int) -> None:
                 current = word(c)
                 if current.text == "]]":
                     return
-                _relate(previous, current, c.script.flow)
+                _relate(previous, current, c.script)
                 previous = current
     raise c.unclosed("the [[", opened)
 
 
-def _relate(previous: Word, current: Word, flow: ValueFlow) -> None:
+def _relate(previous: Word, current: Word, script: Script) -> None:
     if previous.text in _COMPARES_NUMBERS or current.text in _COMPARES_NUMBERS:
         hold((*previous.marks, *current.marks))
-        flow.evaluated.update(identifiers(previous.text), identifiers(current.text))
+        operand = current if previous.text in _COMPARES_NUMBERS else previous
+        script.flow.evaluated.update(identifiers(operand.text))
+        script.evaluates(operand, Guard.NUMBER)
     if previous.text in _TESTS_NAME:
         refuse(current.marks, Refusal.NAME)
-        flow.evaluated.update(references(current.text))
+        script.takes_name(current)
 
 
 def _regex(c: Cursor) -> Word:

@@ -13,13 +13,14 @@ from __future__ import annotations
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.cursor import Cursor
+from amplihack.recipes.templates.bash.number_guards import Guard
 from amplihack.recipes.templates.bash.parentheses import is_arithmetic
 from amplihack.recipes.templates.bash.places import Quoting, hold
 from amplihack.recipes.templates.bash.value_flow import identifiers
 
 _DOUBLE_RUN = pattern(r"""[^"\\$`{]+""")
 _HEREDOC_RUN = pattern(r"[^\\$`{]+")
-_ARITHMETIC_RUN = pattern(r"[^()\[\]\\$`{]+")
+_ARITHMETIC_RUN = pattern(r"[^()\[\]\\$`{;]+")
 _BACKTICK_ESCAPES = "$`\\"
 
 
@@ -179,15 +180,22 @@ def _unescaped(c: Cursor, closing: int, escapes: str) -> Cursor:
 def arithmetic(c: Cursor, closer: str, construct: str, opened: int) -> None:
     """Read an expression up to its closer, with balanced parentheses, or brackets in `$[...]`."""
     nested, opener, first, start = 0, "[" if closer == "]" else "(", c.count(), c.pos
+    part = (start, first)  # `for ((a; b; c))` has three, each evaluated by itself
     with c.deeper():
         while c.pos < c.end:
             c.skip(_ARITHMETIC_RUN)
             char = c.peek()
             if not nested and char == closer[0] and c.ahead(len(closer)) == closer:
+                c.evaluates(*part, Guard.NUMBER)
                 c.advance(len(closer))
                 hold(c.since(first))
-                c.script.flow.evaluated.update(identifiers(c.text[start : c.pos]))
+                expression = c.text[start : c.pos]
+                c.script.flow.count(expression)
+                c.script.flow.evaluated.update(identifiers(expression))
                 return
+            if char == ";":
+                c.evaluates(*part, Guard.NUMBER)
+                part = (c.pos + 1, c.count())
             nested += (char == opener) - (char == closer[0])
             expandable(c, Quoting.ARITHMETIC)
     raise c.unclosed(construct, opened)
@@ -213,6 +221,7 @@ def subscript(c: Cursor, array: str) -> None:
     key = c.script.variables.is_proven(array)
     if not key:
         c.script.flow.evaluated.update(identifiers(c.text[opened : c.pos]))
+        c.evaluates(opened + 1, first, Guard.NUMBER, array)
     for mark in c.since(first):
         if not mark.array and not mark.inert:
             mark.array, mark.key = array, key

@@ -6,9 +6,11 @@ heredoc = ("<<" | "<<-") delimiter ... newline { line } delimiter newline
 from __future__ import annotations
 
 from amplihack.patterns import pattern
+from amplihack.recipes.templates.bash.constant_code import read_body
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor, Waiting
 from amplihack.recipes.templates.bash.expansions import heredoc_text
 from amplihack.recipes.templates.bash.places import Heredoc, Place, Quoting, Refusal, SimpleCommand, refuse
+from amplihack.recipes.templates.bash.programs import input_language
 from amplihack.recipes.templates.bash.value_flow import INPUT
 from amplihack.records import Record
 
@@ -31,6 +33,7 @@ def open_heredoc(c: Cursor, command: SimpleCommand) -> None:
     start, first = c.pos, c.count()
     delimiter, quoted = _delimiter(c)
     if not c.since(first):  # else it is refused: there is no telling where the body would end
+        command.is_fed = True
         c.waiting.append(Waiting(operator, (start, c.pos), delimiter, quoted, strips, command))
 
 
@@ -96,6 +99,8 @@ def _body(c: Cursor, waiting: Waiting) -> None:
     c.pos, c.end = ending.rest, outer
     marks = c.since(first)
     if not marks:
+        if waiting.quoted and waiting.command.words and input_language(waiting.command) == "bash":
+            read_body(c, start, ending.body)
         return
     heredoc = Heredoc(
         operator=_span(c, waiting.operator),

@@ -10,8 +10,9 @@ from __future__ import annotations
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.expansions import double, expandable, single, subscript
+from amplihack.recipes.templates.bash.number_guards import Guard, Sink
 from amplihack.recipes.templates.bash.places import Quoting, Refusal, assign, hold, refuse
-from amplihack.recipes.templates.bash.value_flow import identifiers
+from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, identifiers
 
 _HEAD = pattern(r"!?#?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[-@*#?$!])?")
 _EVALUATES = pattern(r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|\w++(?:\[[^\[\]]*\])?@P\})")  # `${!x}`, `${x@P}`
@@ -28,7 +29,9 @@ def parameter(c: Cursor, quoting: Quoting) -> None:
     with c.deeper():
         name = _name(c)
         if _EVALUATES.match(c.text, opened, c.end):
-            c.script.flow.evaluated.add(name)
+            c.script.flow.evaluated.add(ARGUMENTS if name.isdigit() else name)
+            guard = Guard.NAME if c.text.startswith("${!", opened) else Guard.TEXT
+            c.script.sinks.append(Sink(c.origin[opened], f"${{{name}}}", guard, "", c.script.quoted))
         if c.peek() == "[":
             subscript(c, name)
         _operation(c, name, quoting)
@@ -58,15 +61,21 @@ def _operation(c: Cursor, name: str, quoting: Quoting) -> None:
     """
     first = c.count()
     if c.skip(_DEFAULT):
-        assigned = c.text[c.pos - 1] == "="
+        assigned, start = c.text[c.pos - 1] == "=", c.pos
         _operand(c, quoting)
         if assigned:
+            text = c.text_since(start, first)
             assign(c.since(first), name)
+            c.script.flow.assign(name, text)
+            c.script.flow.received.append(
+                (name, Sink(c.origin[start], text, Guard.NUMBER, "", c.script.quoted))
+            )
         if quoting is Quoting.ARITHMETIC:
             hold(c.since(first))
     elif c.peek() == ":":
         start = c.pos
         _operand(c, Quoting.ARITHMETIC)
+        c.evaluates(start + 1, first, Guard.NUMBER)
         c.script.flow.evaluated.update(identifiers(c.text[start : c.pos]))
         hold(c.since(first))
     elif c.skip(_PATTERN):

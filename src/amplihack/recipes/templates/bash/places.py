@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, TypeAlias
 
 from amplihack.recipes.placeholders import Placeholder
@@ -83,7 +83,7 @@ Refusal.OPERATOR = Refusal(
 Refusal.EVALUATED = Refusal(
     "the value goes to a variable that the script calculates with or takes for a name, and bash would run"
     " commands hidden in it",
-    "keep text in another variable than what is evaluated",
+    "keep text in another variable than what is evaluated; of text, n=${text//[!0-9]/} keeps the digits",
 )
 
 
@@ -109,6 +109,17 @@ class Edit(Record):
     text: str
 
 
+def apply_edits(template: str, edits: Sequence[Edit]) -> str:
+    """Return the template with all replacements; several at one place follow each other."""
+    pieces: list[str] = []
+    position = 0
+    for edit in sorted(edits, key=lambda edit: edit.start):
+        pieces += (template[position : edit.start], edit.text)
+        position = edit.end
+    pieces.append(template[position:])
+    return "".join(pieces)
+
+
 # Where a mark is: its start and end in the template, its position and length in the text being read.
 Span: TypeAlias = tuple[int, int, int, int]
 
@@ -117,6 +128,7 @@ class Mark:
     """A piece of a word that depends on a value. The reader changes it until the whole script is read."""
 
     numeric = False  # bash evaluates it as arithmetic, and would run commands in it
+    named = False  # bash takes it for a name, and would run commands in its subscript
     inert = False  # bash only compares it, as a pattern: it never becomes part of the result
     array = ""  # the array in whose subscript it stands
     key = False  # that array is associative, as far as the script has been read
@@ -179,6 +191,11 @@ class Word(Record, frozen=False, eq=False, repr=False):
     _plain: str | None = None  # once somebody has asked for it
 
     @property
+    def is_continued(self) -> bool:
+        """Tell whether a line ends inside the word, so that offsets in its text differ from the script's."""
+        return self.end - self.start != len(self.text) + sum(mark.length - 1 for mark in self.marks)
+
+    @property
     def plain(self) -> str:
         """Return the text without quotes and backslashes, enough to recognise a command or an option."""
         if self._plain is None:
@@ -205,6 +222,7 @@ class SimpleCommand(Record, frozen=False, eq=False, repr=False):
     words: list[Word] = field(default_factory=list)
     inputs: list[Word] = field(default_factory=list)  # the words of `<<<` and `<`
     marked: bool = False  # values stand among its words and inputs
+    is_fed: bool = False  # `<<<`, a heredoc or `<(...)` is its input
     declares: bool = False  # it is `declare` or a similar builtin, whose arguments can be assignments
     loop: str = ""  # the variable, where these are the words of `for` or `select`
 
@@ -216,7 +234,9 @@ def hold(marks: Iterable[Mark]) -> None:
 
 
 def refuse(marks: Iterable[Place | Output], reason: Refusal) -> None:
+    """Refuse values in these places. What a command prints there, without one, is checked while it runs."""
     for mark in marks:
+        mark.named = True
         for place in mark.places:
             place.refusal = reason
 

@@ -1,56 +1,42 @@
-"""Read a script and return the place of every placeholder."""
+"""Read a script of any kind as bash does, to the end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
+from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder, find_placeholders
 from amplihack.recipes.templates.bash.commands import commands
 from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
+from amplihack.recipes.templates.bash.number_guards import Guard, Sink, operands, preamble, printed_guards
 from amplihack.recipes.templates.bash.parameters import parameter
-from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, Refusal, hold, refuse
-from amplihack.recipes.templates.bash.plain_script import plain_places
+from amplihack.recipes.templates.bash.places import (
+    Edit,
+    Output,
+    Place,
+    Quoting,
+    Refusal,
+    apply_edits,
+    hold,
+    refuse,
+)
 from amplihack.recipes.templates.bash.programs import input_language, name_language
+from amplihack.recipes.templates.bash.reading import Reading
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
-from amplihack.records import Record
-
-# Begins a substitution whose output bash evaluates: the output passes if nothing in it can be run, and else
-# something is printed that no arithmetic accepts. Nothing is put behind the author's commands, where a
-# comment or a heredoc may stand. Without double quotes, it can stand in backticks inside them; without
-# `case`, which bash misreads before a heredoc in $(( $(...) )), it can stand there too.
-_GUARD = (
-    "exec > >(AMPLIHACK_N=$(cat);if [[ {bad} ]];then AMPLIHACK_N=@;"
-    "echo amplihack: line {line}: what a command printed is evaluated by bash and {what} >&2;fi;"
-    "IFS=;set -f;printf %s $AMPLIHACK_N);"
-)
-_NO_NUMBER = ("$AMPLIHACK_N == *[!-+.0-9[:space:]]*", "is not a number")
-_EXPANDS = (
-    r"$AMPLIHACK_N == *[$'\44\140']* || $AMPLIHACK_N == *RECIPE_VAR_* || $AMPLIHACK_N == *[$'\74\76']$'\50'*",
-    "could run commands",
-)
-
+from amplihack.records import Record, replace
 
 _GRAMMAR = Grammar(commands, parameter)
 
 
-class Reading(Record):
-    """Where every placeholder stands, in script order, and what else must change in the script."""
-
-    places: tuple[Place, ...] = ()
-    edits: tuple[Edit, ...] = ()
-
-
-def read_script(script: str) -> Reading:
-    """Read a script as bash does. Raises TemplateError if the quoting never closes.
-
-    A script without placeholders is not read at all.
-    """
-    placeholders = find_placeholders(script)
-    if not placeholders:
-        return Reading()
-    if (places := plain_places(script, placeholders)) is not None:
-        return Reading(places)
-    return read_fully(script, placeholders)
+@lru_cache(maxsize=512)  # the rounds of a loop run one script
+def guard_script(script: str) -> str:
+    """Return a script without placeholders with guards for the variables that it evaluates."""
+    try:
+        found = _collect(script, ())
+    except TemplateError:  # bash will say what is wrong with it
+        return script
+    return apply_edits(script, _guards(script, found))
 
 
 class Uses(Record):
@@ -80,17 +66,57 @@ def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
     return found
 
 
+def _sinks(found: Script) -> Iterator[Sink]:
+    """Yield all that bash evaluates, also because of what the whole script says about a variable."""
+    variables = found.variables
+    for sink in found.sinks:
+        keyed = sink.array and (variables.opaque or sink.array in variables.keyed)
+        yield replace(sink, guard=Guard.TEXT) if keyed else sink
+    for name, sink in found.flow.received:
+        if (
+            name in variables.integers
+            or sink.guard is not Guard.NUMBER
+            or (name in variables.references and variables.leading_to_integers())
+        ):
+            yield sink
+
+
+def _guards(script: str, found: Script) -> list[Edit]:
+    """Return the edits that keep bash from running what variables hold and commands print."""
+    suspects = found.flow.suspects(found.variables.from_input, opaque=found.variables.opaque)
+    edits: dict[Edit, None] = {}
+    for sink in _sinks(found):
+        for operand in operands(sink.text, sink.guard, found.variables.keyed):
+            if operand.name in suspects:
+                text = operand.text.replace("$", "\\$") if sink.quoted else operand.text
+                edits[Edit(sink.offset, sink.offset, text)] = None
+    outputs = [mark for mark in found.marks if isinstance(mark, Output)]
+    checked = ((output, guard) for output in outputs if (guard := _of_output(output, found)))
+    guards = [*edits, *printed_guards(script, checked)]
+    definitions = preamble("".join(edit.text for edit in guards), exported=found.starts_shells)
+    return [Edit(0, 0, definitions), *guards] if guards else []
+
+
+def _of_output(output: Output, found: Script) -> Guard | None:
+    """Return what to check about the text that a substitution prints, if no variable is checked later."""
+    if output.numeric or (output.evaluated and not found.variables.keyed.isdisjoint(output.variables)):
+        return Guard.NUMBER
+    return Guard.NAME if output.named and not output.places else None
+
+
 def read_fully(script: str, placeholders: Sequence[Placeholder]) -> Reading:
-    """Read a script of any kind."""
+    """Return where every placeholder stands. Raises TemplateError if the quoting never closes."""
     found = _collect(script, placeholders)
     for mark in found.marks:
         _settle(mark, found)
+        mark.evaluated |= found.variables.reads_integers()
     for word, name, forced in found.declarations:
         if forced or found.variables.may_be_array(name):
             for mark in word.marks:
                 for place in mark.places:
                     place.declared = word
-    edits = [*found.edits, *_guards(script, found.marks)]
+            found.receives(word, name, Guard.TEXT)
+    edits = [*_guards(script, found), *found.edits]
     places = [mark for mark in found.marks if isinstance(mark, Place)]
     return Reading(tuple(sorted(places, key=lambda place: place.start)), tuple(edits))
 
@@ -117,17 +143,3 @@ def _settle_assigned(mark: Place | Output, script: Script) -> None:
     mark.evaluated = script.flow.is_evaluated(mark, variables.from_input)
     if isinstance(mark, Place) and not script.flow.executed.isdisjoint(mark.variables):
         name_language([mark], "bash")
-
-
-def _guards(script: str, marks: Sequence[Place | Output]) -> Iterator[Edit]:
-    outputs = [mark for mark in marks if isinstance(mark, Output) and (mark.numeric or mark.evaluated)]
-    if not outputs:
-        return
-    # A printed name leads to any variable of the script: one that holds another value would be run for it.
-    others = any(mark.variables or mark.is_input for mark in marks if not mark.evaluated)
-    line, position = 1, 0
-    for output in sorted(outputs, key=lambda output: output.start):
-        line, position = line + script.count("\n", position, output.start), output.start
-        bad, what = _NO_NUMBER if output.numeric or others else _EXPANDS
-        text = _GUARD.replace("{bad}", bad).replace("{what}", what).replace("{line}", str(line))
-        yield Edit(output.start, output.start, text)

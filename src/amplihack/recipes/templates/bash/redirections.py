@@ -10,21 +10,23 @@ import re
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.blocks import CommandList
-from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
+from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor, Script
 from amplihack.recipes.templates.bash.heredocs import open_heredoc
+from amplihack.recipes.templates.bash.number_guards import Guard
 from amplihack.recipes.templates.bash.places import Redirection, Refusal, Word, refuse
-from amplihack.recipes.templates.bash.value_flow import INPUT, ValueFlow, references
+from amplihack.recipes.templates.bash.value_flow import INPUT, references
 from amplihack.recipes.templates.bash.words import word
 
 _OPERATOR = pattern(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")
 _DESCRIPTOR = pattern(r"[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*(?P<subscript>\[.*\])?\}", re.DOTALL)
 
 
-def is_descriptor(found: Word) -> bool:
+def is_descriptor(found: Word, script: Script) -> bool:
     """Tell whether a word right before `<` or `>` belongs to it. Its subscript can hold no value."""
     descriptor = _DESCRIPTOR.fullmatch(found.text)
     if descriptor and descriptor["subscript"]:
         refuse(found.marks, Refusal.NAME)
+        script.takes_name(found)
     return descriptor is not None
 
 
@@ -45,24 +47,26 @@ def redirection(c: Cursor, state: CommandList) -> bool:
     state.begun = True
     c.skip(BLANKS)
     if (char := c.peek()) and (char not in "\n;&|()<>" or c.ahead(2) in ("<(", ">(")):
-        _settle(
-            state, c.script.flow, found.group(), word(c), operator if descriptor.lstrip("0") == "1" else None
-        )
+        _settle(state, c.script, found.group(), word(c), operator if descriptor.lstrip("0") == "1" else None)
     return True
 
 
 def _settle(
-    state: CommandList, flow: ValueFlow, operator: str, target: Word, output: tuple[int, int] | None
+    state: CommandList, script: Script, operator: str, target: Word, output: tuple[int, int] | None
 ) -> None:
+    if operator == "<<<" or (operator == "<" and any(mark.feeds for mark in target.marks)):
+        state.command.is_fed = True
     if operator == "<<<":
-        flow.assign(INPUT, target.text)
+        script.flow.assign(INPUT, target.text)
         for mark in target.marks:
             mark.feeds = mark.is_input = True
     if operator in ("<<<", "<"):
         state.command.inputs.append(target)
         state.command.marked = state.command.marked or bool(target.marks)
     elif operator == ">&" and output:
-        flow.evaluated.update(references(target.text))
+        script.flow.evaluated.update(references(target.text))
+        if not target.marks:  # else it is written as `>`, and expanded once
+            script.evaluates(target, Guard.TEXT)
         found = Redirection(output, target)
         for mark in target.marks:
             for place in mark.places:

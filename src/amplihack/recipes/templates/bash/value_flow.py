@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from amplihack.patterns import pattern
+from amplihack.recipes.templates.bash.number_guards import Sink
 from amplihack.recipes.templates.bash.places import Mark, Word
 from amplihack.records import Record, field
 
@@ -15,7 +16,9 @@ ARGUMENTS = "@"  # stands for $1, $@ and the like
 INPUT = "<"  # stands for the text of `<<<` and heredocs
 
 _INSIDE = pattern(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\{\{[^{}]*\}\}|\$\{#[^{}]*\}")
-_REFERENCE = pattern(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])")
+_REFERENCE = pattern(r"\$\{?!?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])")
+_INDIRECT = pattern(r"\$\{![A-Za-z_0-9]+(?!\w|\[[@*]\]|[@*]\})")
+_COUNTED = pattern(r"([A-Za-z_]\w*)\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))|(?:\+\+|--)\s*([A-Za-z_]\w*)")
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*|\$\{?[0-9@*]")
 
 
@@ -31,6 +34,17 @@ def identifiers(text: str) -> Iterator[str]:
         yield ARGUMENTS if name[0] == "$" else name
 
 
+class Suspects(Record):
+    """The variables that may hold any text."""
+
+    found: frozenset[str]
+    written: frozenset[str]  # by the script itself: any other comes from the environment
+    every: bool  # a name that only the run knows is written, or a script that is not read
+
+    def __contains__(self, name: str) -> bool:
+        return self.every or name in self.found or name not in self.written
+
+
 class ValueFlow(Record, frozen=False, eq=False, repr=False):
     """What a script does with its variables, as far as its text shows."""
 
@@ -38,6 +52,10 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     executed: set[str] = field(default_factory=set)  # as a script
     blind: bool = False  # a variable that only the run knows is declared to be evaluated
     functions: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)  # what the script itself assigns
+    fed: set[str] = field(default_factory=set)  # what gets the text of a command, an input or a value
+    unknown: bool = False  # a variable that only the run knows is written
+    received: list[tuple[str, Sink]] = field(default_factory=list)  # which text each assignment gives
     calls: list[tuple[str, list[Word]]] = field(
         default_factory=list
     )  # with values or variables among their words
@@ -46,10 +64,37 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
 
     def assign(self, variable: str, text: str) -> None:
         """Record that the value of a word is assigned to a variable."""
+        self.written.add(variable)
+        if "\0" in text or "\1" in text or _INDIRECT.search(text):
+            self.fed.add(variable)
         if "$" in text:
             self._sources.setdefault(variable, set()).update(references(text))
         if variable != INPUT and (named := set(identifiers(text))):
             self._named.setdefault(variable, set()).update(named)
+
+    def count(self, expression: str) -> None:
+        """Record the variables that an arithmetic expression itself assigns: they hold numbers."""
+        for before, after in _COUNTED.findall(expression):
+            self.written.add(before or after)
+
+    def suspects(self, fed: Iterable[str], *, opaque: bool) -> Suspects:
+        """Return which variables may hold a text that nobody has looked at; `fed` get input.
+
+        `opaque` says that the script runs code that is not read here.
+        """
+        following: dict[str, list[str]] = {}
+        for variable, sources in self._sources.items():
+            for source in sources:
+                following.setdefault(source, []).append(variable)
+        found: set[str] = set()
+        outside = following.keys() - self.written
+        waiting = [*self.fed, *fed, *outside, ARGUMENTS]
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += following.get(name, ())
+        return Suspects(frozenset(found), frozenset(self.written), self.unknown or opaque)
 
     def settle(self, integers: Iterable[str], from_input: Iterable[str]) -> None:
         """Follow assignments backwards, and arguments into the functions of the script.

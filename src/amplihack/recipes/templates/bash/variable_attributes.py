@@ -7,6 +7,8 @@ which makes its subscripts harmless, counts only where the order of the script p
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 from amplihack.recipes.templates.bash.places import Mark
@@ -32,7 +34,9 @@ class Variables(Record, frozen=False, eq=False, repr=False):
     unbound: set[str] = field(default_factory=set)  # namerefs that some declaration leaves without a target
     arrays: set[str] = field(default_factory=lambda: set(_ARRAYS))
     indexed: set[str] = field(default_factory=lambda: set(_ARRAYS))  # arrays not known to be associative
+    keyed: set[str] = field(default_factory=lambda: {"BASH_ALIASES", "BASH_CMDS"})  # may be associative
     from_input: set[str] = field(default_factory=set)  # filled by `read`, `mapfile` and the like
+    from_afar: set[str] = field(default_factory=set)  # of these, what comes from a pipe or a file
     undone: set[str] = field(default_factory=set)  # unset or declared anew: nothing is proven about these
     opaque: bool = False  # `eval` or `source`: any variable may be an array
     any_undone: bool = False  # `unset` of a name that only the run knows
@@ -46,6 +50,16 @@ class Variables(Record, frozen=False, eq=False, repr=False):
     def leave(self) -> None:
         for name in self._scopes.pop():
             self._proven[name] -= 1
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Read something that may end before its parts do."""
+        open_parts = len(self._scopes)
+        try:
+            yield
+        finally:
+            while len(self._scopes) > open_parts:
+                self.leave()
 
     def prove(self, name: str) -> None:
         """Record that `name` is an associative array from here to the end of this part."""
@@ -68,6 +82,7 @@ class Variables(Record, frozen=False, eq=False, repr=False):
             self.saw_array(name)
         if "A" in flags:
             self.arrays.add(name)
+            self.keyed.add(name)
         elif builtin in ("declare", "typeset", "local") and "g" not in flags and "p" not in flags:
             self.undone.add(name)  # in a function this is another variable
         if "n" in flags and builtin != "export":
@@ -87,6 +102,10 @@ class Variables(Record, frozen=False, eq=False, repr=False):
         if any(name in self.integers for name in mark.variables):
             return True
         return mark.feeds and not self.integers.isdisjoint(self.from_input)
+
+    def reads_integers(self) -> bool:
+        """Tell whether an integer variable gets input from afar: `read` evaluates it before any guard can."""
+        return not self.integers.isdisjoint(self.from_afar)
 
     def leading_to_integers(self) -> set[str]:
         """Return the namerefs if the script declares integers: one of those may be the target."""

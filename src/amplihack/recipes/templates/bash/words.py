@@ -11,6 +11,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import quoted_or_plain, subscript, substitution
 from amplihack.recipes.templates.bash.heredocs import newline
+from amplihack.recipes.templates.bash.number_guards import Guard, Sink
 from amplihack.recipes.templates.bash.places import Quoting, Word, assign
 
 _PLAIN = pattern(r"""[^ \t\n;&|<>()\\'"$`{]+""")
@@ -30,11 +31,11 @@ def word(c: Cursor, *, assignable: bool = False, argument: bool = False) -> Word
     argument of `declare` or a similar builtin.
     """
     if simple := _SIMPLE.match(c.text, c.pos, c.end):
-        c.pos = simple.end()
-        return Word(simple.group(), [])
+        start, c.pos = c.pos, simple.end()
+        return Word(simple.group(), [], c.origin[start], c.origin[c.pos])
     start, first, is_list = c.pos, c.count(), False
     assigns = _assignment(c, start, argument=argument) if assignable else ""
-    value = c.count()
+    value, equals = c.count(), c.pos
     if assigns and c.peek() == "(":
         is_list = True
         c.script.variables.saw_array(assigns)
@@ -45,23 +46,17 @@ def word(c: Cursor, *, assignable: bool = False, argument: bool = False) -> Word
     if assigns:
         assign(c.since(value), assigns)
         c.script.flow.assign(assigns, found.text)
+        if not is_list:
+            text = c.text_since(equals, value)
+            sink = Sink(c.origin[equals], text, Guard.NUMBER, "", c.script.quoted)
+            c.script.flow.received.append((assigns, sink))
     return found
 
 
 def finished(c: Cursor, start: int, first: int, assigns: str = "", *, is_list: bool = False) -> Word:
     """Return the text between `start` and here as a word, with the marks from number `first` on."""
-    marks = c.since(first)
-    if not marks:
-        text = c.text[start : c.pos].replace("\\\n", "")
-        return Word(text, [], assigns=assigns, is_list=is_list)
-    pieces: list[str] = []
-    position = start
-    for mark in marks:
-        pieces += (c.text[position : mark.position], "\0" if mark.places[0] is mark else "\1")
-        position = mark.position + mark.length
-    pieces.append(c.text[position : c.pos])
-    text = "".join(pieces).replace("\\\n", "")
-    return Word(text, marks, c.origin[start], c.origin[c.pos], assigns, is_list)
+    text = c.text_since(start, first)
+    return Word(text, c.since(first), c.origin[start], c.origin[c.pos], assigns, is_list)
 
 
 def _assignment(c: Cursor, start: int, *, argument: bool) -> str:
@@ -73,7 +68,7 @@ def _assignment(c: Cursor, start: int, *, argument: bool) -> str:
     if c.peek() == "\\" and _SPLIT_NAME.match(c.text, c.pos, c.end):
         # Refused instead of supported: nobody writes this, and a wrong reading would be unsafe.
         raise c.unreadable("a line is continued in the middle of a name", "write the name in one piece")
-    first = c.count()
+    first, sinks = c.count(), len(c.script.sinks)
     subscripted = c.peek() == "[" and (not argument or _NO_BLANKS.match(c.text, c.pos, c.end) is not None)
     if subscripted:
         subscript(c, name.group())
@@ -81,12 +76,13 @@ def _assignment(c: Cursor, start: int, *, argument: bool) -> str:
         if subscripted:
             c.script.variables.saw_array(name.group())
         return name.group()
-    _no_subscript(c, first)
+    _no_subscript(c, first, sinks)
     return ""
 
 
-def _no_subscript(c: Cursor, first: int) -> None:
+def _no_subscript(c: Cursor, first: int, sinks: int) -> None:
     """Undo a subscript that turned out to be a set of characters in a pattern."""
+    c.script.sinks[sinks:] = [sink for sink in c.script.sinks[sinks:] if not sink.array]
     for mark in c.since(first):
         mark.array = ""
         if mark.quoting is Quoting.ARITHMETIC:
@@ -153,10 +149,10 @@ def _list(c: Cursor, name: str) -> None:
 
 
 def _element(c: Cursor, name: str) -> None:
-    first = c.count()
+    first, sinks = c.count(), len(c.script.sinks)
     subscript(c, name)
     if not _EQUALS.match(c.text, c.pos, c.end):
-        _no_subscript(c, first)
+        _no_subscript(c, first, sinks)
     word(c)
 
 

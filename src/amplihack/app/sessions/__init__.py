@@ -1,0 +1,1 @@
+"""Prepare bundles and run sessions, as a program or a user asks for it."""

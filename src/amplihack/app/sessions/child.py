@@ -1,0 +1,243 @@
+"""Run one child session: open it beneath its parent, let it answer, close it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from inspect import isawaitable
+from pathlib import Path
+from typing import Any
+
+from amplihack.app.sessions.opening import SessionSpec, open_session
+from amplihack.bundles.child_plan import policy_of, with_orchestrator_config
+from amplihack.bundles.completion import prompt_scope
+from amplihack.bundles.prompt import with_mentioned
+from amplihack.records import Record, field, replace
+from amplihack.sessions.calls import Message
+from amplihack.sessions.costs import bridge_child_cost
+from amplihack.sessions.errors import SpawnRefused
+from amplihack.sessions.ids import generate_sub_session_id
+from amplihack.sessions.preferences import ProviderPreference, apply_provider_preferences_with_resolution
+from amplihack.system.bundle_files import BundleFiles
+from amplihack.system.foundation.session_working_dir import WORKING_DIR_CAPABILITY
+from amplihack.system.kernel.approvals import ApprovalDesk
+from amplihack.system.kernel.opening import SESSION_CAPABILITY
+from amplihack.system.kernel.session import LiveSession
+from amplihack.system.session_store.store import SessionStore
+
+SPAWN, RESUME = "session.spawn", "session.resume"
+MAX_DEPTH = 3  # sessions below the one that a user opened
+_PASSED_ON = ("session.routing", "model_role_resolver")  # capabilities of other modules, for children too
+
+
+class ChildRequest(Record, kw_only=True):
+    """One child: its own plan and bundle, and what it is told."""
+
+    spec: SessionSpec  # of the child: plan, bundle and resolver are its own
+    instruction: str
+    agent: str = ""
+    session_id: str | None = None
+    messages: list[Message] | None = None
+    preferences: Sequence[ProviderPreference] = ()
+    orchestrator_config: Mapping[str, Any] | None = None
+    metadata: Mapping[str, Any] | None = None
+    self_delegation_depth: int = 0
+    working_dir: Path | None = None
+    seconds: float | None = None
+    on_initialized: Callable[[LiveSession], Any] | None = None
+    store: SessionStore | None = None
+    resumed: bool = False
+    offer: Callable[[SessionSpec], SessionSpec] = lambda spec: spec  # what it offers to its own modules
+
+
+class ChildAnswer(Record):
+    """What a child said, and how it stood at its end."""
+
+    output: str
+    session_id: str
+    status: str = "success"
+    turn_count: int = 1
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    messages: Sequence[Message] = field(default=(), repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "output": self.output,
+            "session_id": self.session_id,
+            "status": self.status,
+            "turn_count": self.turn_count,
+            "metadata": dict(self.metadata),
+        }
+
+
+async def run_child(parent: Any, request: ChildRequest) -> ChildAnswer:
+    """Open a child session, run one turn and close it, whatever happens.
+
+    `parent` is an open session, or the kernel's session beneath it. An error keeps its type and says which
+    child it came from. Cancelling the parent cancels the child.
+    """
+    above = _live(parent)
+    depth = (above.depth if above is not None else 0) + 1
+    _require_depth(depth, request)
+    session_id = request.session_id or generate_sub_session_id(
+        request.agent or None, parent.session_id if parent is not None else None
+    )
+    spec = await _child_spec(parent, request, session_id, depth)
+    try:
+        child = await open_session(request.offer(spec))
+    except BaseException:
+        if spec.log is not None:
+            spec.log.close()
+        raise
+    try:
+        return await _run(parent, above, child, request)
+    except Exception as error:
+        error.add_note(
+            f"in the child session {session_id}" + (f" of {request.agent}" if request.agent else "")
+        )
+        raise
+    finally:
+        await child.cleanup()
+
+
+async def _child_spec(parent: Any, request: ChildRequest, session_id: str, depth: int) -> SessionSpec:
+    spec = request.spec
+    plan = with_orchestrator_config(dict(spec.plan), request.orchestrator_config)
+    if request.metadata:
+        session = dict(_mapping(plan.get("session")))
+        session["metadata"] = {**_mapping(session.get("metadata")), **request.metadata}
+        plan = {**plan, "session": session}
+    coordinator = parent.coordinator if parent is not None else None
+    if request.preferences and coordinator is not None:
+        plan = await apply_provider_preferences_with_resolution(plan, request.preferences, coordinator)
+    approval, memory = _approvals(getattr(coordinator, "approval_system", None))
+    directory = request.working_dir or _directory(coordinator) or spec.working_dir
+    log, used = None, spec.used
+    if request.store is not None:
+        if request.resumed:
+            opened = await request.store.open(session_id)
+            log, used = opened.log, opened.stored.used
+        else:
+            log = await request.store.create(
+                session_id,
+                parent_id=parent.session_id if parent is not None else None,
+                agent_name=request.agent,
+                working_dir=str(directory),
+                bundle=spec.bundle().name,
+            )
+    return replace(
+        spec,
+        plan=plan,
+        session_id=session_id,
+        parent_id=parent.session_id if parent is not None else None,
+        approval_system=approval,
+        memory=memory,
+        display_system=getattr(coordinator, "display_system", None) or spec.display_system,
+        working_dir=directory,
+        scope=replace(spec.scope, bases=(str(directory),)),
+        is_resumed=request.resumed,
+        messages=request.messages,
+        capabilities=_capabilities(coordinator, spec, request),
+        used=used,
+        log=log,
+        depth=depth,
+        agent=request.agent,
+    )
+
+
+async def _run(
+    parent: Any, above: LiveSession | None, child: LiveSession, request: ChildRequest
+) -> ChildAnswer:
+    completed: dict[str, Any] = {}
+
+    async def hear(_: str, data: dict[str, Any]) -> None:
+        completed.update(data)
+
+    forget = child.coordinator.hooks.register(
+        "orchestrator:complete", hear, priority=999, name="_spawn_completion_capture"
+    )
+    before = child.usage
+    token = parent.coordinator.cancellation if parent is not None else None
+    if token is not None:
+        token.register_child(child.coordinator.cancellation)
+    try:
+        if request.on_initialized is not None:
+            told = request.on_initialized(child)
+            if isawaitable(told):
+                await told
+        prompt = await asyncio.to_thread(_expanded, request, child)
+        async with asyncio.timeout(request.seconds):
+            output = await child.execute(prompt)
+        return _answer(output, child, completed, await child.messages())
+    finally:
+        forget()
+        if token is not None:
+            token.unregister_child(child.coordinator.cancellation)
+            await bridge_child_cost(child.coordinator, parent.coordinator, child.session_id)
+        if above is not None:
+            await above.add_child_usage(child.session_id, request.agent, child.usage.minus(before))
+
+
+def _answer(
+    output: str, child: LiveSession, completed: Mapping[str, Any], messages: Sequence[Message]
+) -> ChildAnswer:
+    turns, metadata = completed.get("turn_count"), completed.get("metadata")
+    return ChildAnswer(
+        output,
+        child.session_id,
+        str(completed.get("status") or "success"),
+        turns if isinstance(turns, int) else 1,
+        metadata if isinstance(metadata, Mapping) else {},
+        messages,
+    )
+
+
+def _expanded(request: ChildRequest, child: LiveSession) -> str:
+    """Put what the instruction mentions in front of it, seen from the child's directory."""
+    bundle = request.spec.bundle()
+    directory = child.coordinator.get_capability(WORKING_DIR_CAPABILITY)
+    scope = prompt_scope(bundle, replace(request.spec.scope, bases=(str(directory),)))
+    return with_mentioned(request.instruction, replace(scope, holder=""), BundleFiles())
+
+
+def _require_depth(depth: int, request: ChildRequest) -> None:
+    limit = policy_of(request.spec.plan).get("max_depth")
+    most = limit if isinstance(limit, int) and not isinstance(limit, bool) else MAX_DEPTH
+    if depth > most:
+        name = request.agent or "the child"
+        what = f"{name} would be session number {depth} below the first one; {most} may be"
+        raise SpawnRefused(
+            what, fix="let an agent further up do it, or set `spawn: {max_depth: …}` in the bundle"
+        )
+
+
+def _approvals(system: Any) -> tuple[Any, Any]:
+    return (system.host, system.memory) if isinstance(system, ApprovalDesk) else (system, None)
+
+
+def _capabilities(coordinator: Any, spec: SessionSpec, request: ChildRequest) -> dict[str, Any]:
+    """Return what a child knows: its parent's answers where they hold for children too."""
+    kept = {name: value for name, value in spec.capabilities.items() if name not in (SPAWN, RESUME)}
+    for name in _PASSED_ON:
+        value = coordinator.get_capability(name) if coordinator is not None else None
+        if value is not None:
+            kept[name] = value
+    if request.self_delegation_depth > 0:
+        kept["self_delegation_depth"] = request.self_delegation_depth
+    return kept
+
+
+def _live(parent: Any) -> LiveSession | None:
+    if parent is None or isinstance(parent, LiveSession):
+        return parent
+    found = parent.coordinator.get_capability(SESSION_CAPABILITY)
+    return found if isinstance(found, LiveSession) else None
+
+
+def _directory(coordinator: Any) -> Path | None:
+    found = coordinator.get_capability(WORKING_DIR_CAPABILITY) if coordinator is not None else None
+    return Path(found) if isinstance(found, str) and found else None
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,177 @@
+"""Decide what a child session gets of its parent's plan: the spawn policy, and what the agent says itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from copy import deepcopy
+from typing import Any
+
+from amplihack.bundles.merge import deep_merge, merge_module_lists, module_key
+from amplihack.errors import Problem
+from amplihack.records import Record
+
+_ACCESS = ("all", "none")
+
+
+class Inheritance(Record, kw_only=True):
+    """What a caller asks for besides the policy; `inherit_…` lists win over `exclude_…` lists."""
+
+    tools: Mapping[str, Any] | None = None
+    hooks: Mapping[str, Any] | None = None
+    protected: Collection[str] = ()  # keys of a provider's config that no agent changes
+
+
+class ChildPlan(Record):
+    plan: dict[str, Any]
+    problems: tuple[Problem, ...] = ()
+
+
+def child_plan(
+    parent: Mapping[str, Any],
+    agent: Mapping[str, Any],
+    asked: Inheritance = Inheritance(),  # noqa: B008
+) -> ChildPlan:
+    """Lay an agent over its parent's plan. What the agent declares itself is never filtered out.
+
+    Nothing of the result is shared with either. Raises ValueError for an `agents:` that means nothing.
+    """
+    problems: list[Problem] = []
+    plan: dict[str, Any] = {key: deepcopy(value) for key, value in parent.items()}
+    policy = _mapping(agent.get("spawn")) or _mapping(parent.get("spawn"))
+    inherited = _inherited_tools(_entries(parent, "tools"), policy, problems)
+    inherited = _asked(inherited, asked.tools, "tools")
+    plan["tools"] = _with_own(inherited, _entries(parent, "tools"), _entries(agent, "tools"))
+    hooks = _asked(_entries(parent, "hooks"), asked.hooks, "hooks")
+    plan["hooks"] = _with_own(hooks, _entries(parent, "hooks"), _entries(agent, "hooks"))
+    plan["providers"] = _providers(
+        _entries(parent, "providers"), _entries(agent, "providers"), asked.protected
+    )
+    session = _mapping(agent.get("session"))
+    plan["session"] = deep_merge(_long(parent.get("session")), _long(session))
+    plan["agents"] = _agents(_mapping(parent.get("agents")), agent.get("agents"))
+    return ChildPlan(plan, tuple(problems))
+
+
+def with_orchestrator_config(plan: dict[str, Any], config: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Lay settings of the caller over the loop's: where the kernel reads them, and where programs look."""
+    if not config:
+        return plan
+    session = _long(plan.get("session"))
+    role = session.get("orchestrator")
+    if isinstance(role, dict):
+        role = {**role, "config": {**(role.get("config") or {}), **deepcopy(dict(config))}}
+        session["orchestrator"] = role
+    beside = _mapping(plan.get("orchestrator"))
+    merged = {**_mapping(beside.get("config")), **deepcopy(dict(config))}
+    return {**plan, "session": session, "orchestrator": {**beside, "config": merged}}
+
+
+def policy_of(plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _mapping(plan.get("spawn"))
+
+
+def _inherited_tools(
+    tools: list[dict[str, Any]], policy: Mapping[str, Any], problems: list[Problem]
+) -> list[dict[str, Any]]:
+    """Apply the policy of a bundle: `tools` names all there is, `exclude_tools` what there is not."""
+    listed = policy.get("tools")
+    if isinstance(listed, list | tuple):
+        return [found for each in listed if (found := _named(each, tools, problems)) is not None]
+    excluded = policy.get("exclude_tools")
+    if not isinstance(excluded, list | tuple):
+        return tools
+    known = {name for each in tools for name in _names(each)}
+    for name in excluded:
+        if name not in known:
+            what = f"spawn.exclude_tools names {name!r}, and there is no such tool"
+            fix = f"the tools are {', '.join(sorted(map(str, known))) or 'none'}"
+            problems.append(Problem(what, None, fix, "warning", "unknown-tool"))
+    return [each for each in tools if not _names(each) & set(excluded)]
+
+
+def _named(wanted: object, tools: list[dict[str, Any]], problems: list[Problem]) -> dict[str, Any] | None:
+    if isinstance(wanted, dict):
+        (merged,) = merge_module_lists(
+            [each for each in tools if _names(each) & _names(wanted)][:1], [wanted]
+        )
+        return merged
+    for each in tools:
+        if wanted in _names(each):
+            return deepcopy(each)
+    what = f"spawn.tools names {wanted!r}, and there is no such tool"
+    fix = "name a module of `tools:`, or write a whole entry with its `source:`"
+    problems.append(Problem(what, None, fix, "warning", "unknown-tool"))
+    return None
+
+
+def _asked(entries: list[dict[str, Any]], asked: Mapping[str, Any] | None, kind: str) -> list[dict[str, Any]]:
+    allowed, excluded = (asked or {}).get(f"inherit_{kind}"), (asked or {}).get(f"exclude_{kind}")
+    if isinstance(allowed, list | tuple):
+        return [each for each in entries if _names(each) & set(allowed)]
+    if isinstance(excluded, list | tuple):
+        return [each for each in entries if not _names(each) & set(excluded)]
+    return entries
+
+
+def _with_own(
+    inherited: list[dict[str, Any]], all_of_parent: list[dict[str, Any]], own: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Add what the agent declares; the settings of the parent's entry of that name lie below it."""
+    names = {module_key(each) for each in own}
+    below = [each for each in all_of_parent if module_key(each) in names]
+    kept = [each for each in inherited if module_key(each) not in names]
+    return [*deepcopy(kept), *merge_module_lists(below, own)]
+
+
+def _providers(
+    parent: list[dict[str, Any]], own: list[dict[str, Any]], protected: Collection[str]
+) -> list[dict[str, Any]]:
+    known = {module_key(each) for each in parent}
+    return merge_module_lists(
+        parent, [_harmless(each, protected) if module_key(each) in known else each for each in own]
+    )
+
+
+def _harmless(entry: dict[str, Any], protected: Collection[str]) -> dict[str, Any]:
+    """Drop from an agent's entry what would send its parent's requests elsewhere."""
+    config = {key: value for key, value in _mapping(entry.get("config")).items() if key not in protected}
+    kept = {key: value for key, value in entry.items() if key not in ("config", "source")}
+    return {**kept, "config": config} if config else kept
+
+
+def _agents(agents: Mapping[str, Any], access: object) -> dict[str, Any]:
+    """Return whom a child may call. An access that means nothing is never taken for `all`."""
+    if access is None or access == "all":
+        return deepcopy(dict(agents))
+    if access == "none":
+        return {}
+    if isinstance(access, list | tuple):
+        return {name: deepcopy(each) for name, each in agents.items() if name in access}
+    if isinstance(access, Mapping):
+        return deepcopy({**agents, **access})
+    raise ValueError(f"agents: {access!r} means nothing: use {', '.join(_ACCESS)} or a list of names")
+
+
+def _names(entry: Mapping[str, Any]) -> set[Any]:
+    return {entry.get(key) for key in ("id", "instance_id", "module")} - {None}
+
+
+def _entries(plan: Mapping[str, Any], section: str) -> list[dict[str, Any]]:
+    listed = plan.get(section)
+    found: Iterable[Any] = listed if isinstance(listed, list | tuple) else ()
+    entries = ({"module": each} if isinstance(each, str) else each for each in found)
+    return [each for each in entries if isinstance(each, dict)]
+
+
+def _long(session: object) -> dict[str, Any]:
+    """Write the roles of a session in their long form, so that they merge."""
+    found = dict(_mapping(session))
+    for role in ("orchestrator", "context"):
+        if isinstance(found.get(role), str):
+            source = found.pop(f"{role}_source", None)
+            found[role] = {"module": found[role], **({"source": source} if source else {})}
+    return found
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

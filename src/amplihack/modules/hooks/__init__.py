@@ -1,0 +1,1 @@
+"""Hooks: what listens to a session, and may have a say."""

@@ -1,0 +1,93 @@
+"""Notice that a turn is to end, and end what runs for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from typing import Any, TypeVar
+
+from amplihack.system.undisturbed import undisturbed
+
+T = TypeVar("T")
+
+_LOOK = 0.05  # seconds between two looks: the kernel's token wakes nobody
+_PATIENCE = 15.0  # seconds that cancelled work gets to clean up
+
+
+class TurnInterrupted(Exception):  # noqa: N818 - what happened, not a failure
+    """Raised inside a turn that is to end."""
+
+
+class Interruption:
+    """The kernel's cancellation token, or none."""
+
+    def __init__(self, coordinator: Any) -> None:
+        self._token = getattr(coordinator, "cancellation", None)
+        self._now = False
+
+    @property
+    def asked(self) -> bool:
+        return self._now or (self._token is not None and bool(self._token.is_cancelled))
+
+    @property
+    def immediate(self) -> bool:
+        return self._now or (self._token is not None and bool(self._token.is_immediate))
+
+    def now(self) -> None:
+        """Remember that the task of the turn was cancelled, and let the turn end in order."""
+        self._now = True
+        task = asyncio.current_task()
+        while task is not None and task.cancelling():
+            task.uncancel()
+
+    @property
+    def state(self) -> str:
+        return "immediate" if self._now or self._token is None else str(self._token.state)
+
+    def check(self) -> None:
+        """Raise TurnInterrupted when the user asked for the end, in whatever way."""
+        if self.asked:
+            raise TurnInterrupted
+
+    def tool_started(self, call_id: str, name: str) -> None:
+        if self._token is not None:
+            self._token.register_tool_start(call_id, name)
+
+    def tool_ended(self, call_id: str) -> None:
+        if self._token is not None:
+            self._token.register_tool_complete(call_id)
+
+    async def guard(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of the work. Raises TurnInterrupted if it had to end at once, and has ended."""
+        task = asyncio.ensure_future(work)
+        try:
+            await self.wait({task})
+        except asyncio.CancelledError:
+            await undisturbed(end([task]))
+            self.now()
+        if task.done() and not task.cancelled():
+            return task.result()
+        await end([task])
+        raise TurnInterrupted
+
+    async def finish(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work to its end. If the turn is cancelled meanwhile, it ends at its next look."""
+        try:
+            await undisturbed(work)
+        except asyncio.CancelledError:
+            self.now()
+
+    async def wait(self, tasks: set[asyncio.Future[T]]) -> None:
+        """Wait until all are done, or until everything must end at once."""
+        pending = tasks
+        while pending and not self.immediate:
+            _, pending = await asyncio.wait(pending, timeout=_LOOK)
+
+
+async def end(tasks: Iterable[asyncio.Future[Any]]) -> None:
+    """Cancel what is left and wait until it has cleaned up, for a bounded time."""
+    running = [task for task in tasks if not task.done()]
+    for task in running:
+        task.cancel()
+    if running:
+        await asyncio.wait(running, timeout=_PATIENCE)

@@ -1,0 +1,133 @@
+"""Run the tools that a model calls: side by side, each with an outcome, whatever happens to it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from amplifier_core import ToolResult
+
+from amplihack.documents.suggest import closest
+from amplihack.modules.loop.events import Events
+from amplihack.modules.loop.interruption import Interruption, end
+from amplihack.modules.loop.stored import as_json, as_result, failed, names
+from amplihack.system.undisturbed import undisturbed
+
+CANCELLED = "The tool was not run to its end: the user interrupted the turn."
+
+
+class ToolCalls:
+    """Runs the calls of one turn."""
+
+    def __init__(
+        self,
+        tools: Mapping[str, Any],
+        events: Events,
+        interruption: Interruption,
+        *,
+        state: dict[str, Any],
+        parallel: int,
+        seconds: float | None,
+    ) -> None:
+        self._tools, self._events, self._interruption = tools, events, interruption
+        self._state, self._seconds = state, seconds
+        self._room = asyncio.Semaphore(parallel)
+        self.after: list[tuple[str, Any]] = []  # what hooks want once the results are stored
+
+    async def run(self, calls: Sequence[Any]) -> list[ToolResult]:
+        """Return one result for each call, in their order, also for those that had to end at once."""
+        group = uuid.uuid4().hex
+        tasks = [asyncio.ensure_future(self._run_one(call, group)) for call in calls]
+        try:
+            await self._interruption.wait(set(tasks))
+        except asyncio.CancelledError:
+            await undisturbed(end(tasks))
+            self._interruption.now()
+        else:
+            await end(tasks)
+        return [_result_of(task) for task in tasks]
+
+    async def _run_one(self, call: Any, group: str) -> ToolResult:
+        async with self._room:
+            if self._interruption.asked:
+                return failed(CANCELLED)
+            self._interruption.tool_started(call.id, call.name)
+            try:
+                return await self._with_events(call, group)
+            finally:
+                self._interruption.tool_ended(call.id)
+
+    async def _with_events(self, call: Any, group: str) -> ToolResult:
+        facts = {"tool_name": call.name, "tool_call_id": call.id, "parallel_group_id": group}
+        arguments = as_json(call.arguments or {})
+        said = await self._events.ask("tool:pre", **facts, tool_input=arguments)
+        wanted = self._replaced("tool_inputs", call.id, said.data.get("tool_input"), arguments)
+        began = time.monotonic()
+        if said.denied:
+            result = failed(f"Denied: {said.reason}")
+        else:
+            result = await self._attempt(call, wanted if isinstance(wanted, dict) else arguments)
+        shown = result.safe_hook_presentation()
+        after = await self._events.emit(
+            "tool:post",
+            {
+                **facts,
+                "tool_input": wanted,
+                "result": shown,
+                "duration_ms": round((time.monotonic() - began) * 1000),
+            },
+        )
+        self.after.append(("tool:post", after))
+        changed = getattr(after, "data", None)
+        said_result = changed.get("result") if isinstance(changed, dict) else None
+        final = self._replaced("tool_results", call.id, said_result, as_json(shown))
+        return result if final == as_json(shown) else as_result(final)
+
+    def _replaced(self, key: str, call_id: str, said: Any, given: Any) -> Any:
+        """Return what a hook put in place of a value. It is lost on the way if another hook says more."""
+        kept = self._state.get(key, {})
+        if isinstance(kept, dict) and call_id in kept:
+            return as_json(kept.pop(call_id))
+        return given if said is None else said
+
+    async def _attempt(self, call: Any, arguments: dict[str, Any]) -> ToolResult:
+        """Run the tool. A failure of any kind is a result that the model can read."""
+        unread = getattr(call, "invalid_arguments", None)
+        if unread is not None:
+            return await self._failure(
+                call, "InvalidToolCall", f"the arguments are no JSON object: {unread!s:.200}"
+            )
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return await self._failure(call, "UnknownTool", self._unknown(call.name))
+        try:
+            async with asyncio.timeout(self._seconds):
+                return as_result(await tool.execute(arguments))
+        except TimeoutError:
+            what = (
+                f"{call.name} did not end within {self._seconds:g} seconds" if self._seconds else "timed out"
+            )
+            return await self._failure(call, "TimeoutError", what)
+        except Exception as error:  # noqa: BLE001 - tools are foreign code; that one fails is an answer
+            return await self._failure(call, type(error).__name__, f"{call.name} failed: {error}")
+
+    def _unknown(self, name: str) -> str:
+        meant = closest(name, self._tools)
+        hint = f" Did you mean {meant!r}?" if meant else ""
+        return f"There is no tool {name!r}.{hint} The tools are: {names(self._tools)}."
+
+    async def _failure(self, call: Any, kind: str, message: str) -> ToolResult:
+        await self._events.tell(
+            "tool:error", tool_name=call.name, tool_call_id=call.id, error={"type": kind, "msg": message}
+        )
+        return failed(message)
+
+
+def _result_of(task: asyncio.Future[ToolResult]) -> ToolResult:
+    if not task.done() or task.cancelled():
+        return failed(CANCELLED)
+    error = task.exception()
+    return task.result() if error is None else failed(f"the tool could not be run: {error}")

@@ -1,0 +1,206 @@
+"""Run one turn: what the user says, the steps of the model and its tools, the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from amplihack.modules.loop.events import Events
+from amplihack.modules.loop.interruption import Interruption, TurnInterrupted
+from amplihack.modules.loop.model_call import Ask, ModelCalls, TurnDenied
+from amplihack.modules.loop.stored import (
+    assistant_message,
+    failed,
+    text_of_response,
+    tool_message,
+    user_message,
+)
+from amplihack.modules.loop.tool_calls import CANCELLED, ToolCalls
+from amplihack.modules.notices import tell
+from amplihack.records import Record, field
+from amplihack.sessions.calls import REMINDER
+from amplihack.sessions.messages import closing_message
+
+_NAME = "loop-streaming"
+_LAST_STEP = user_message(
+    f"{REMINDER}>The limit of steps is reached and no more tools can be called. "
+    "Answer now: say what is done, what was found and what is left.</system-reminder>"
+)
+
+
+class LoopSettings(Record, kw_only=True):
+    stream: bool
+    most_steps: int  # -1: no limit
+    parallel_tools: int
+    tool_seconds: float | None
+    fallback: bool
+    thinking: bool
+    effort: str
+    most_output_tokens: int
+    response_format: Any = None
+
+
+class TurnParts(Record, kw_only=True):
+    """What the kernel hands to a turn."""
+
+    context: Any
+    providers: Mapping[str, Any]
+    tools: Mapping[str, Any]
+    hooks: Any
+    coordinator: Any
+
+
+class _Outcome(Record):
+    text: str
+    status: str  # of `execution:end`
+    completion: str  # of `orchestrator:complete`
+    reason: str = field(default="")
+
+
+class Turn:
+    def __init__(self, settings: LoopSettings, parts: TurnParts, steering: deque[str]) -> None:
+        self._settings, self._parts, self._steering = settings, parts, steering
+        self._events = Events(parts.hooks, parts.coordinator)
+        self._interruption = Interruption(parts.coordinator)
+        self._state: dict[str, Any] = {} if parts.coordinator is None else parts.coordinator.session_state
+        self._steps = 0
+        self._unanswered: list[Any] = []  # calls that have no result yet
+        self._models = ModelCalls(
+            parts.context,
+            parts.providers,
+            self._events,
+            self._interruption,
+            coordinator=parts.coordinator,
+            fallback=settings.fallback,
+        )
+        self._tools = ToolCalls(
+            parts.tools,
+            self._events,
+            self._interruption,
+            state=self._state,
+            parallel=settings.parallel_tools,
+            seconds=settings.tool_seconds,
+        )
+
+    async def run(self, prompt: str) -> str:
+        """Return the answer. An error is kept in `session_state`: the kernel passes on its text only."""
+        self._state["turn_task"] = asyncio.current_task()
+        self._state.pop("last_error", None)
+        outcome = _Outcome("", "error", "incomplete")
+        try:
+            outcome = await self._until_the_end(prompt)
+        except Exception as error:
+            self._state["last_error"] = error
+            await self._interruption.finish(self._answer_open_calls("the turn failed before it could run"))
+            raise
+        finally:
+            await self._interruption.finish(self._close(prompt, outcome))
+            self._state.pop("turn_task", None)
+        return outcome.text
+
+    async def _until_the_end(self, prompt: str) -> _Outcome:
+        try:
+            return await self._answer(prompt)
+        except TurnDenied as refusal:
+            text = f"Stopped: {refusal}"
+            await self._parts.context.add_message({"role": "assistant", "content": text})
+            return _Outcome(text, "completed", "incomplete", str(refusal))
+        except TurnInterrupted:
+            pass
+        except asyncio.CancelledError:
+            self._interruption.now()
+        return await self._interrupted()
+
+    async def _answer(self, prompt: str) -> _Outcome:
+        await self._events.tell("execution:start", prompt=prompt)
+        said = await self._events.ask("prompt:submit", prompt=prompt)
+        if said.denied:
+            return _Outcome(f"Not sent: {said.reason}", "completed", "incomplete", said.reason)
+        changed = said.data.get("prompt")
+        await self._add(user_message(changed if isinstance(changed, str) else prompt))
+        for self._steps in count(1):
+            self._interruption.check()
+            await self._take_steering()
+            last = 0 <= self._settings.most_steps < self._steps
+            provider, response = await self._models.ask(self._ask(last=last))
+            calls = [] if last else list(provider.parse_tool_calls(response) or ())
+            self._unanswered = calls
+            await self._add(assistant_message(response, calls))
+            if not calls and not self._steering:
+                return _Outcome(text_of_response(response), "completed", "incomplete" if last else "success")
+            await self._run_tools(calls)
+        raise AssertionError("counting never ends")
+
+    def _ask(self, *, last: bool) -> Ask:
+        chosen = self._settings
+        if last:
+            tell(
+                self._parts.coordinator,
+                _NAME,
+                f"the limit of {chosen.most_steps} steps is reached: the model is asked to answer without "
+                "tools (max_iterations in the config of the loop)",
+            )
+        return Ask(
+            number=self._steps,
+            tools={} if last else self._parts.tools,
+            extra=(_LAST_STEP,) if last else (),
+            stream=chosen.stream,
+            thinking=chosen.thinking,
+            effort=chosen.effort,
+            most_output_tokens=chosen.most_output_tokens,
+            response_format=self._state.get("response_format") or chosen.response_format,
+        )
+
+    async def _run_tools(self, calls: Sequence[Any]) -> None:
+        """Run the calls and store a result for each, even if the turn ends meanwhile."""
+        self._interruption.check()
+        results = await self._tools.run(calls)
+        await self._interruption.finish(self._store(calls, results))
+        after, self._tools.after = self._tools.after, []
+        for event, result in after:
+            await self._events.settle(event, result)
+
+    async def _store(self, calls: Sequence[Any], results: Sequence[Any]) -> None:
+        for call, result in zip(calls, results, strict=True):
+            await self._parts.context.add_message(tool_message(call, result))
+        self._unanswered = []
+
+    async def _answer_open_calls(self, why: str) -> None:
+        await self._store(self._unanswered, [failed(why) for _ in self._unanswered])
+
+    async def _take_steering(self) -> None:
+        while self._steering:
+            text = self._steering.popleft()
+            await self._add(user_message(text))
+            await self._events.tell("orchestrator:steering_injected", text=text)
+
+    async def _interrupted(self) -> _Outcome:
+        await self._interruption.finish(self._note_interruption())
+        return _Outcome("", "cancelled", "cancelled")
+
+    async def _note_interruption(self) -> None:
+        await self._events.tell("cancel:requested", state=self._interruption.state, turn_count=self._steps)
+        await self._answer_open_calls(CANCELLED)
+        await self._parts.context.add_message(closing_message())
+
+    async def _add(self, message: dict[str, Any]) -> None:
+        """Store a message whole: a cancellation waits until it is stored."""
+        await self._interruption.finish(self._parts.context.add_message(message))
+
+    async def _close(self, prompt: str, outcome: _Outcome) -> None:
+        if outcome.status == "completed":
+            await self._events.tell(
+                "prompt:complete", prompt=prompt, response=outcome.text, length=len(outcome.text)
+            )
+        await self._events.tell("execution:end", response=outcome.text, status=outcome.status)
+        metadata = {"reason": outcome.reason} if outcome.reason else {}
+        await self._events.tell(
+            "orchestrator:complete",
+            orchestrator=_NAME,
+            turn_count=self._steps,
+            status=outcome.completion,
+            metadata=metadata,
+        )

@@ -1,0 +1,30 @@
+"""Say what environment the commands of a model get: ours, without the keys of its own models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from typing import Any
+
+from amplihack.system.home import this_process
+
+
+def command_environment(coordinator: Any, hidden: Iterable[str] = ()) -> dict[str, str]:
+    """Return the variables for a command. `hidden` are patterns of names to leave out besides."""
+    environment, _ = this_process()
+    patterns = {*hidden, *credential_names(coordinator)}
+    return {
+        name: value
+        for name, value in environment.items()
+        if not any(fnmatchcase(name, pattern) for pattern in patterns)
+    }
+
+
+def credential_names(coordinator: Any) -> set[str]:
+    """Return the names of variables that hold keys of the mounted providers."""
+    names: set[str] = set()
+    for provider in (coordinator.get("providers") or {}).values():
+        with suppress(Exception):  # a foreign provider that cannot describe itself has no say here
+            names.update(provider.get_info().credential_env_vars or ())
+    return names

@@ -1,0 +1,68 @@
+"""Say where the file tools may read and write, from the settings and the session's directory."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from amplihack.modules.tools.tool import ToolFailed, working_dir
+from amplihack.records import Record
+from amplihack.system.fence import Fence
+
+
+class FilePlaces(Record, kw_only=True):
+    """The settings of the file tools. Relative paths mean the session's directory of the moment."""
+
+    coordinator: Any
+    read: tuple[str, ...]
+    write: tuple[str, ...]
+    not_read: tuple[str, ...]
+    not_write: tuple[str, ...]
+    most_bytes: int
+
+    def path(self, text: str) -> Path:
+        """Return the path that the model wrote. `@name:path` is looked up as a mention."""
+        if text.startswith("@"):
+            resolver = self.coordinator.get_capability("mention_resolver")
+            found = resolver.resolve(text) if resolver is not None else None
+            if found is None:
+                raise ToolFailed(f"{text} leads to nothing", fix="use the path of a file")
+            return Path(found)
+        return self._absolute(text)
+
+    def reading(self, text: str) -> Fence:
+        """Return the fence for reading what the model wrote. What a mention names may be read."""
+        allowed = self._all(self.read) + ((self.path(text),) if text.startswith("@") else ())
+        return Fence(allowed=allowed, denied=self._all(self.not_read), setting="allowed_read_paths")
+
+    def writing(self) -> Fence:
+        denied = self._all(self.not_write) + self._all(self.not_read)
+        return Fence(allowed=self._all(self.write), denied=denied, setting="allowed_write_paths")
+
+    async def load(self, text: str) -> bytes:
+        """Return the bytes of a file. Raises an AmplihackError or OSError."""
+        path, fence = self.path(text), self.reading(text)
+
+        def read() -> bytes:
+            with fence.reading(path) as file:
+                data = file.read(self.most_bytes + 1)
+            if len(data) > self.most_bytes:
+                raise ToolFailed(
+                    f"{path} is larger than {self.most_bytes} bytes",
+                    fix="look at a part of it with a shell command such as `head`",
+                )
+            return data
+
+        return await asyncio.to_thread(read)
+
+    async def tell(self, event: str, path: Path, size: int) -> None:
+        await self.coordinator.hooks.emit(event, {"path": str(path), "bytes": size})
+
+    def _all(self, texts: tuple[str, ...]) -> tuple[Path, ...]:
+        return tuple(self._absolute(text) for text in texts)
+
+    def _absolute(self, text: str) -> Path:
+        # `..` stays: behind a link it leads elsewhere than the text suggests, and the fence walks it.
+        home = text == "~" or text.startswith("~/")
+        return working_dir(self.coordinator) / (Path(text).expanduser() if home else text)

@@ -1,0 +1,192 @@
+"""Load and mount modules for the kernel: errors keep their types, and what each one mounted is known."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+from amplihack.errors import AmplihackError
+from amplihack.records import Record
+from amplihack.sessions.errors import ModuleFailure
+from amplihack.system.kernel.module_faults import fix_for
+from amplihack.system.kernel.resolver import BundleModuleResolver
+from amplihack.system.modules.package import ModulePackage
+
+MountFunction: TypeAlias = Callable[[Any], Awaitable[Any]]
+_KINDS = {"providers": "provider", "tools": "tool", "hooks": "hook"}
+_POINTS = ("providers", "tools")
+# Modules that the kernel's validator has passed in this process; it mounts each of them on trial.
+_VALIDATED: set[tuple[str, str]] = set()
+
+
+class MountsNothingError(AmplihackError):
+    pass
+
+
+class Mounted(Record):
+    """What a module put where: names of its tools and providers, and the events that its hooks hear."""
+
+    module: str
+    kind: str
+    names: tuple[str, ...] = ()
+
+
+class ModuleMounter:
+    """The kernel's loader for one session; it asks the kernel's own to do the work."""
+
+    def __init__(
+        self,
+        coordinator: Any,
+        plan: Mapping[str, Any],
+        resolver: BundleModuleResolver | None,
+        shipped: Mapping[str, str],
+    ) -> None:
+        from amplifier_core.loader import ModuleLoader
+
+        self._kernel = ModuleLoader(coordinator=coordinator)
+        self._coordinator, self._resolver, self._shipped = coordinator, resolver, shipped
+        self._expected = list(_expected(plan))
+        self.failures: list[ModuleFailure] = []
+        self.mounted: list[Mounted] = []
+
+    async def load(
+        self, module_id: str, config: Any = None, source_hint: Any = None, coordinator: Any = None
+    ) -> MountFunction:
+        """Return the function that mounts a module. Raises what kept it from being loaded."""
+        kind, instance = self._next(module_id)
+        try:
+            inner = await self._loaded(module_id, config, source_hint, coordinator)
+        except Exception as error:
+            self._note(kind, module_id, instance, error)
+            raise
+
+        async def mount(target: Any) -> Any:
+            try:
+                return await self._mount(inner, target, kind, module_id)
+            except Exception as error:
+                self._note(kind, module_id, instance, error)
+                raise
+
+        ready = getattr(inner, "__on_session_ready__", None)
+        if ready is not None:
+            mount.__on_session_ready__ = ready  # type: ignore[attr-defined] # the kernel looks for it there
+        return mount
+
+    def enqueue_on_session_ready(self, module_id: str, ready: Callable[..., Any]) -> None:
+        self._kernel.enqueue_on_session_ready(module_id, ready)
+
+    def get_on_session_ready_queue(self) -> Any:
+        return self._kernel.get_on_session_ready_queue()
+
+    def clear_on_session_ready_queue(self) -> None:
+        self._kernel.clear_on_session_ready_queue()
+
+    def cleanup(self) -> None:
+        """Take what the kernel's loader put on `sys.path` away again."""
+        self._kernel.cleanup()
+
+    def owner_of(self, name: str) -> str | None:
+        """Return the module that mounted a tool or a provider."""
+        return next((each.module for each in self.mounted if name in each.names), None)
+
+    async def _loaded(self, module_id: str, config: Any, hint: Any, coordinator: Any) -> MountFunction:
+        package = self._resolver.package_of(module_id) if self._resolver is not None else None
+        if package is None and module_id in self._shipped:
+            return _mount_function(module_id, self._shipped[module_id], "mount", config)
+        if package is None or not package.is_python:
+            loaded: MountFunction = await self._kernel.load(
+                module_id, config, source_hint=hint, coordinator=coordinator
+            )
+            return loaded
+        known = (module_id, str(package.root))
+        if package.for_kernel and known not in _VALIDATED:
+            loaded = await self._kernel.load(module_id, config, source_hint=hint, coordinator=coordinator)
+            _VALIDATED.add(known)
+            return loaded
+        return _directly(module_id, package, config)
+
+    async def _mount(self, inner: MountFunction, target: Any, kind: str, module_id: str) -> Any:
+        before = _standing(target)
+        returned = await inner(target)
+        after = _standing(target)
+        new = tuple(name for name in after if after[name] is not before.get(name))
+        if kind == "tool" and not any(point == "tools" for point, _ in new):
+            returned = await _mount_returned(target, returned)
+            after = _standing(target)
+            new = tuple(name for name in after if after[name] is not before.get(name))
+        if kind == "tool" and not new:
+            what = "protocol_compliance: No tool was mounted and mount() did not return a Tool instance"
+            raise MountsNothingError(what, fix=fix_for("mounts_nothing", module_id))
+        if kind in ("orchestrator", "context") and target.get(kind) is None:
+            what = f"protocol_compliance: No {kind} was mounted and mount() did not return one"
+            raise MountsNothingError(what, fix=fix_for("was mounted and mount() did not return", module_id))
+        self.mounted.append(Mounted(module_id, kind, tuple(name for _, name in new)))
+        return returned if callable(returned) else None
+
+    def _next(self, module_id: str) -> tuple[str, str]:
+        """Return which entry of the plan is being loaded: the kernel goes through it in order."""
+        for index, (kind, module, instance) in enumerate(self._expected):
+            if module == module_id:
+                del self._expected[index]
+                return kind, instance
+        return "module", ""
+
+    def _note(self, kind: str, module_id: str, instance: str, error: Exception) -> None:
+        what = error.what if isinstance(error, AmplihackError) else _said(error)
+        fix = error.fix if isinstance(error, AmplihackError) and error.fix else fix_for(what, module_id)
+        self.failures.append(ModuleFailure(kind, module_id, what, fix, instance, error))
+
+
+def _expected(plan: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    session = plan.get("session") or {}
+    found = [(role, session[role]["module"], "") for role in ("orchestrator", "context") if role in session]
+    for section, kind in _KINDS.items():
+        found += [
+            (kind, entry["module"], str(entry.get("instance_id") or "")) for entry in plan.get(section) or ()
+        ]
+    return found
+
+
+def _directly(module_id: str, package: ModulePackage, config: Any) -> MountFunction:
+    """Mount without the kernel's trial: it passed before, or the kernel cannot find such a package."""
+    name, _, attribute = (package.target or package.package).partition(":")
+    name = name.strip() if not package.for_kernel else package.package
+    return _mount_function(module_id, name, attribute.strip(), config)
+
+
+def _mount_function(module_id: str, name: str, attribute: str, config: Any) -> MountFunction:
+    module = importlib.import_module(name)
+    function = getattr(module, attribute or "mount", None) or getattr(module, "mount", None)
+    if not callable(function):
+        what = f"mount_exists: No mount() function found in module {name}"
+        raise MountsNothingError(what, fix=fix_for("mount_exists", module_id))
+
+    async def mount(coordinator: Any) -> Any:
+        return await function(coordinator, config or {})
+
+    ready = getattr(module, "on_session_ready", None)
+    if inspect.iscoroutinefunction(ready):
+        mount.__on_session_ready__ = (module_id, ready)  # type: ignore[attr-defined] # as the kernel does
+    return mount
+
+
+async def _mount_returned(coordinator: Any, returned: Any) -> Any:
+    """Mount a tool that `mount()` returned instead of mounting it."""
+    name = getattr(returned, "name", None)
+    if isinstance(name, str) and name and callable(getattr(returned, "execute", None)):
+        await coordinator.mount("tools", returned, name=name)
+        return None
+    return returned
+
+
+def _standing(coordinator: Any) -> dict[tuple[str, str], Any]:
+    return {
+        (point, name): found for point in _POINTS for name, found in (coordinator.get(point) or {}).items()
+    }
+
+
+def _said(error: Exception) -> str:
+    text = str(error)
+    return text if text else type(error).__name__

@@ -1,0 +1,1 @@
+"""Bring the modules of a bundle here: their sources, their packages, and what those depend on."""

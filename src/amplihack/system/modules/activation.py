@@ -1,0 +1,233 @@
+"""Make modules importable: fetch their sources, install what they miss, put them on `sys.path`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from amplihack.bundles.module_needs import ModuleNeed
+from amplihack.bundles.uris import shown
+from amplihack.errors import AmplihackError, Problem
+from amplihack.records import Record, field, replace
+from amplihack.system.files import real
+from amplihack.system.modules.environment import ModuleEnvironment, editable_path
+from amplihack.system.modules.errors import ModuleActivationError
+from amplihack.system.modules.install_state import InstallStateManager
+from amplihack.system.modules.package import (
+    ENTRY_POINTS,
+    ModulePackage,
+    is_installable,
+    read_module,
+    read_project,
+)
+from amplihack.system.modules.requirements import installed_version
+from amplihack.system.modules.wanted import Wanted
+from amplihack.system.sources import Sources
+
+Progress: TypeAlias = Callable[[str, str], None]  # an action and the name that it is about
+_CODE_DIRECTORIES = ("src", "lib")  # of a bundle that is a package too
+
+
+def tell_nobody(action: str, name: str) -> None:
+    """Show no progress."""
+
+
+class ActivationRequest(Record, kw_only=True):
+    """How to bring modules here. `redirect` gives another source for a module, or the same."""
+
+    sources: Sources
+    cache_dir: Path
+    variables: dict[str, str] = field(default_factory=dict, repr=False)
+    install: bool = True
+    offline: bool = False
+    redirect: Callable[[str, str], str] | None = None
+    progress: Progress = tell_nobody
+    python: Path | None = None  # that receives installs, instead of an environment of ours
+    constraints: Path | None = None
+    base: Path | None = None  # where relative sources start
+    shipped: frozenset[str] = frozenset()  # modules of our own, which stand in for those that cannot be had
+
+
+class Activator:
+    """Brings modules here, each once, however many ask at the same time."""
+
+    def __init__(self, request: ActivationRequest) -> None:
+        self._request = request
+        self.environment = ModuleEnvironment(request.cache_dir, python=request.python)
+        self.packages: dict[str, ModulePackage] = {}
+        self.package_paths: list[str] = []
+        self.effective_sources: dict[str, str] = {}
+        self.problems: list[Problem] = []
+        self._alone = asyncio.Lock()
+
+    async def activate_all(self, needs: Sequence[ModuleNeed]) -> dict[str, AmplihackError]:
+        """Bring all modules here, side by side. Returns those that failed, with the reason."""
+        async with self._alone:
+            new = [need for need in needs if need.module not in self.packages]
+            found = await asyncio.gather(*(self._find(need) for need in new))
+            packages = {need.module: each for need, each in zip(new, found, strict=True)}
+            failed = {name: each for name, each in packages.items() if isinstance(each, AmplihackError)}
+            good = {name: each for name, each in packages.items() if isinstance(each, ModulePackage)}
+            failed |= await self._install(good)
+            for name, package in good.items():
+                if name not in failed:
+                    self.packages[name] = package
+                    _put_on_path(str(package.root))
+                    self._request.progress("done", name)
+            for name in failed:
+                self._request.progress("failed", name)
+            return failed
+
+    async def activate(self, module: str, source: str) -> Path:
+        """Bring one module here. Raises an AmplihackError."""
+        failed = await self.activate_all([ModuleNeed(module, source)])
+        if module in failed:
+            raise failed[module]
+        return self.packages[module].root
+
+    async def activate_bundle_packages(self, directories: Iterable[Path]) -> dict[str, AmplihackError]:
+        """Make the Python packages at the roots of bundles importable, before any module needs them."""
+        async with self._alone:
+            found = await asyncio.to_thread(_root_packages, list(dict.fromkeys(map(real, directories))))
+            for name in found:
+                self._request.progress("installing_package", name)
+            failed = await self._install(found)
+            for name, package in found.items():
+                if name not in failed:
+                    self._share(package.directory)
+            return failed
+
+    def _share(self, directory: Path) -> None:
+        for name in _CODE_DIRECTORIES:
+            if (directory / name).is_dir():
+                path = str(directory / name)
+                _put_on_path(path)
+                if path not in self.package_paths:
+                    self.package_paths.append(path)
+
+    async def _find(self, need: ModuleNeed) -> ModulePackage | AmplihackError | None:
+        """Return a module's package on this disk; None if an installed one stands in for it."""
+        source = self._request.redirect(need.module, need.source) if self._request.redirect else need.source
+        self.effective_sources[need.module] = source
+        self._request.progress("activating", need.module)
+        try:
+            place = await self._request.sources.resolve(source, base=self._request.base)
+            return await asyncio.to_thread(read_module, place.active_path, need.module)
+        except AmplihackError as error:
+            return await asyncio.to_thread(self._stand_in, need, source, error)
+
+    def _stand_in(self, need: ModuleNeed, source: str, error: AmplihackError) -> AmplihackError | None:
+        if need.module not in self._request.shipped and not has_entry_point(need.module):
+            return error
+        what = f"{need.module} cannot be had from {shown(source)}: {error.what}; the installed one is used"
+        self.problems.append(Problem(what, None, error.fix, "warning", "module-stand-in"))
+        return None
+
+    async def _install(self, packages: dict[str, ModulePackage]) -> dict[str, AmplihackError]:
+        """Install what is missing, in one call. Returns the modules that cannot be had."""
+        if not self._request.install or not packages:
+            await asyncio.to_thread(self.environment.enter)
+            return {}
+        await asyncio.to_thread(self.environment.enter)
+        if not await asyncio.to_thread(self._wanted, packages):
+            return {}
+        from amplihack.system.modules.installer import Installer  # slow, and most bundles install nothing
+
+        async with self.environment.lock():
+            await self.environment.make(self._request.variables)
+            await asyncio.to_thread(self.environment.enter)  # another process may have installed it meanwhile
+            wanted = await asyncio.to_thread(self._wanted, packages)
+            for each in wanted:
+                self._request.progress("installing", each.name)
+            installer = Installer(
+                self.environment,
+                self._request.variables,
+                offline=self._request.offline,
+                constraints=self._request.constraints,
+            )
+            failed = await installer.install(wanted) if wanted else {}
+            await asyncio.to_thread(self._remember, [each for each in wanted if each.name not in failed])
+            return dict(failed)
+
+    def _wanted(self, packages: dict[str, ModulePackage]) -> list[Wanted]:
+        state = self._state()
+        return [one for name, each in packages.items() if (one := self._wants(name, each, state)) is not None]
+
+    def _wants(self, name: str, package: ModulePackage, state: InstallStateManager) -> Wanted | None:
+        if not package.is_python:
+            return None
+        if not package.must_build:
+            missing = tuple(each.text for each in package.missing)
+            return Wanted(name, missing) if missing else None
+        place = self.environment.installed_from(package.name) if package.name else None
+        if place == str(package.directory) and state.is_installed(package.directory):
+            return None
+        return Wanted(name, project=package.directory)
+
+    def _remember(self, installed: Sequence[Wanted]) -> None:
+        state = self._state()
+        for each in installed:
+            if each.project is not None:
+                state.mark_installed(each.project)
+        state.save()
+        self.environment.enter()
+
+    def _state(self) -> InstallStateManager:
+        def told(what: str) -> None:
+            fix = "check the directory and the free space"
+            self.problems.append(Problem(what, None, fix, "warning", "install-state"))
+
+        return InstallStateManager(self._request.cache_dir, self.environment.python, told)
+
+
+def activation_error(failed: dict[str, AmplihackError], count: int) -> ModuleActivationError:
+    """Make one error of all modules that failed."""
+    each = "; ".join(f"{name}: {error.what}" for name, error in failed.items())
+    found = tuple(
+        Problem(f"{name}: {error.what}", error.where, error.fix, code="module-failed")
+        for name, error in failed.items()
+    )
+    first = next(iter(failed.values()))
+    what = f"{len(failed)} of {count} modules failed to activate: {each}"
+    error = ModuleActivationError(what, fix=first.fix, found=found)
+    error.__cause__ = first
+    return error
+
+
+def has_entry_point(module: str) -> bool:
+    """Tell whether an installed distribution offers the module."""
+    from importlib import metadata  # slow as well
+
+    return any(each.name == module for each in metadata.entry_points(group=ENTRY_POINTS))
+
+
+def _root_packages(directories: Sequence[Path]) -> dict[str, ModulePackage]:
+    found: dict[str, ModulePackage] = {}
+    for directory in directories:
+        if not is_installable(directory):
+            continue
+        package = read_project(directory)
+        if package.name and installed_version(package.name) and not _is_editable_here(package):
+            continue  # as a wheel: its sources on the path would shadow it
+        if not any((directory / name).is_dir() for name in _CODE_DIRECTORIES):
+            package = replace(package, must_build=True)
+        found[package.name or directory.name] = package
+    return found
+
+
+def _is_editable_here(package: ModulePackage) -> bool:
+    """Tell whether what is installed under that name is this very directory."""
+    from importlib import metadata
+
+    try:
+        return editable_path(metadata.distribution(package.name)) == str(package.directory)
+    except metadata.PackageNotFoundError:
+        return False
+
+
+def _put_on_path(path: str) -> None:
+    if path not in sys.path:
+        sys.path.insert(0, path)

@@ -1,0 +1,295 @@
+"""A prepared bundle becomes a running session, as the guides show it."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.ecosystem import MODULES, House
+
+from amplifier_foundation import get_working_dir, set_working_dir
+from amplihack.sessions.errors import ModulesFailed, SessionError
+from amplihack.system.kernel.session import LiveSession
+
+
+def test_a_session_answers_as_the_guide_shows(house: House) -> None:
+    async def story() -> None:
+        prepared = await house.prepare()
+        async with prepared.create_session() as session:
+            assert await session.execute("Hello!") == "you said: Hello!"
+            assert session.initialized
+        assert not session.initialized
+
+    asyncio.run(story())
+
+
+def test_a_session_can_be_awaited_too(house: House) -> None:
+    async def story() -> None:
+        prepared = await house.prepare()
+        session = await prepared.create_session(session_id="one", session_cwd=house.work)
+        assert session.session_id == "one"
+        assert await session.execute("call echo hi") == f"tool said: hi in {house.work}"
+        await session.cleanup()
+        await session.cleanup()
+        with pytest.raises(SessionError, match="closed"):
+            await session.execute("more")
+
+    asyncio.run(story())
+
+
+def test_the_system_prompt_holds_the_instruction_and_what_it_mentions(house: House) -> None:
+    async def story() -> None:
+        prepared = await house.prepare()
+        async with prepared.create_session() as session:
+            first = await session.execute("system")
+            assert first.startswith("You are a careful helper.")
+            assert "Never guess." in first
+            (house.directory / "context" / "rules.md").write_text("Always ask.\n")
+            assert "Always ask." in await session.execute("system")
+
+    asyncio.run(story())
+
+
+def test_modules_see_their_session_while_they_are_mounted(house: House) -> None:
+    code = """
+        async def mount(coordinator, config=None):
+            names = ("session.working_dir", "mention_resolver", "mention_deduplicator")
+            seen = {name: coordinator.get_capability(name) for name in names}
+            coordinator.register_capability("seen", seen)
+    """
+    house.add("hooks", "hooks-look", code)
+
+    async def story() -> dict[str, Any]:
+        prepared = await house.prepare()
+        async with prepared.create_session(session_cwd=house.work) as session:
+            seen: dict[str, Any] = session.coordinator.get_capability("seen")
+            assert get_working_dir(session.coordinator) == house.work
+            set_working_dir(session.coordinator, house.directory)
+            assert get_working_dir(session.coordinator) == house.directory
+            return seen
+
+    seen = asyncio.run(story())
+    assert seen["session.working_dir"] == str(house.work)
+    assert (
+        seen["mention_resolver"].resolve("@house:context/rules.md")
+        == house.directory / "context" / "rules.md"
+    )
+    assert seen["mention_deduplicator"] is not None
+
+
+def test_a_hundred_sessions_at_once_share_nothing(house: House, tmp_path: Path) -> None:
+    async def one(number: int, session: LiveSession) -> None:
+        place = tmp_path / f"place-{number}"
+        assert await session.execute(f"call echo {number}") == f"tool said: {number} in {place}"
+        assert session.usage.calls == 2
+        session.config["tools"].append({"module": f"tool-{number}"})
+        session.coordinator.session_state["mine"] = number
+
+    async def story() -> None:
+        prepared = await house.prepare()
+        for number in range(100):
+            (tmp_path / f"place-{number}").mkdir()
+        sessions = await asyncio.gather(
+            *(prepared.create_session(session_cwd=tmp_path / f"place-{number}") for number in range(100))
+        )
+        await asyncio.gather(*(one(number, session) for number, session in enumerate(sessions)))
+        for number, session in enumerate(sessions):
+            messages = await session.messages()
+            assert [each["role"] for each in messages] == ["user", "assistant", "tool", "assistant"]
+            assert messages[0]["content"] == f"call echo {number}"
+            assert session.coordinator.session_state["mine"] == number
+            assert len(session.config["tools"]) == 2
+        assert len({session.session_id for session in sessions}) == 100
+        assert len(prepared.mount_plan["tools"]) == 1
+        await asyncio.gather(*(session.cleanup() for session in sessions))
+
+    asyncio.run(story())
+
+
+def test_what_an_app_changes_in_the_plan_reaches_later_sessions(house: House) -> None:
+    async def story() -> None:
+        prepared = await house.prepare()
+        prepared.mount_plan["tools"][0]["config"] = {"prefix": "so: "}
+        async with prepared.create_session(session_cwd=house.work) as session:
+            assert await session.execute("call echo x") == f"tool said: so: x in {house.work}"
+
+    asyncio.run(story())
+
+
+# modules that cannot be used -------------------------------------------------------------------------------
+
+
+def opened(house: House) -> LiveSession:
+    async def story() -> LiveSession:
+        prepared = await house.prepare()
+        async with prepared.create_session() as session:
+            return session
+
+    return asyncio.run(story())
+
+
+FAULTS = {
+    "mounts nothing": (
+        "async def mount(coordinator, config=None):\n    return None\n",
+        "No tool was mounted and mount() did not return a Tool instance",
+        "await coordinator.mount('tools', tool, name=tool.name)",
+    ),
+    "has no mount": ("x = 1\n", "No mount() function found", "async def mount(coordinator, config=None)"),
+    "is not async": (
+        "def mount(coordinator, config=None):\n    return None\n",
+        "mount() should be async",
+        "async def mount",
+    ),
+    "raises": (
+        "async def mount(coordinator, config=None):\n    raise ValueError('no such house')\n",
+        "no such house",
+        "amplihack bundle validate",
+    ),
+    "imports what is not there": ("import nowhere_at_all\n", "nowhere_at_all", "dependencies"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_tool_that_cannot_be_mounted_is_told_before_the_first_prompt(house: House, fault: str) -> None:
+    code, what, fix = FAULTS[fault]
+    house.add("tools", "tool-broken", code)
+    session = opened(house)
+    (failure,) = session.load_failures
+    assert (failure.kind, failure.module) == ("tool", "tool-broken")
+    assert what in failure.what
+    assert fix in failure.fix
+    (problem,) = session.problems
+    assert what in problem.what
+
+
+def test_a_tool_that_mounts_nothing_is_told_in_every_session(house: House) -> None:
+    """The kernel validates a module once; what it mounts is looked at each time."""
+    code = """
+        from amplifier_module_tool_echo import EchoTool
+        async def mount(coordinator, config=None):
+            if (config or {}).get("on"):
+                await coordinator.mount("tools", EchoTool(coordinator, {}), name="other")
+    """
+    house.add("tools", "tool-maybe", code, config={"on": True})
+
+    async def story() -> None:
+        prepared = await house.prepare()
+        async with prepared.create_session() as session:
+            assert session.load_failures == ()
+            assert session.owner_of("other") == "tool-maybe"
+        prepared.mount_plan["tools"][0]["config"] = {}
+        async with prepared.create_session() as session:
+            (failure,) = session.load_failures
+            assert "No tool was mounted" in failure.what
+
+    asyncio.run(story())
+
+
+def test_a_loop_that_fails_is_the_failure_of_the_session_with_its_cause(house: House) -> None:
+    code = "async def mount(coordinator, config=None):\n    raise KeyError('the loop')\n"
+    (house.directory / "modules/loop-plain/amplifier_module_loop_plain/__init__.py").write_text(code)
+    with pytest.raises(ModulesFailed, match="loop-plain failed") as caught:
+        opened(house)
+    assert "the loop" in caught.value.what
+    assert caught.value.failures[0].kind == "orchestrator"
+
+
+def test_a_module_that_is_nowhere_names_what_was_tried(house: House) -> None:
+    house.change(
+        "tools:\n", "tools:\n  - {module: tool-nowhere}\n  - {module: tool-gone, source: ./modules/gone}\n"
+    )
+    session = opened(house)
+    gone, nowhere = sorted(session.load_failures, key=lambda each: each.module)
+    assert "tool-nowhere" in nowhere.what
+    assert "source:" in nowhere.fix
+    assert "gone" in gone.what
+
+
+def test_failures_are_shown_where_a_program_shows_messages(house: House) -> None:
+    house.add("tools", "tool-broken", FAULTS["mounts nothing"][0])
+    shown: list[tuple[str, str]] = []
+
+    class Display:
+        def show_message(self, message: str, level: str, source: str) -> None:
+            assert source == "amplihack"
+            shown.append((message, level))
+
+    async def story() -> None:
+        prepared = await house.prepare()
+        async with prepared.create_session(display_system=Display()):
+            assert len(shown) == 1
+
+    asyncio.run(story())
+    assert "No tool was mounted" in shown[0][0]
+    assert shown[0][1] == "warning"
+
+
+def test_a_provider_that_declines_is_a_failure(house: House) -> None:
+    house.add("providers", "provider-shy", "async def mount(coordinator, config=None):\n    return None\n")
+    (failure,) = opened(house).load_failures
+    assert (failure.kind, failure.module) == ("provider", "provider-shy")
+    assert "credentials" in failure.fix
+
+
+def test_a_plan_without_a_loop_says_what_to_add(house: House) -> None:
+    async def story() -> None:
+        prepared = await house.prepare()
+        del prepared.mount_plan["session"]["orchestrator"]
+        with pytest.raises(SessionError, match=r"session\.orchestrator") as caught:
+            await prepared.create_session()
+        assert "orchestrator" in caught.value.fix
+
+    asyncio.run(story())
+
+
+# layouts of packages ---------------------------------------------------------------------------------------
+
+
+def test_a_package_below_src_and_one_that_only_its_entry_point_names_are_mounted(house: House) -> None:
+    tool = MODULES["tool-echo"].replace('return "echo"', 'return "second"')
+    house.write("modules/tool-second/src/amplifier_module_tool_second/__init__.py", tool)
+    third = MODULES["tool-echo"].replace('return "echo"', 'return "third"')
+    house.write("modules/tool-third/house_third/__init__.py", third)
+    house.write(
+        "modules/tool-third/pyproject.toml",
+        '[project]\nname = "x"\nversion = "1"\n'
+        '[project.entry-points."amplifier.modules"]\ntool-third = "house_third:mount"\n',
+    )
+    entries = "".join(
+        f"  - {{module: tool-{each}, source: ./modules/tool-{each}}}\n" for each in ("second", "third")
+    )
+    house.change("tools:\n", f"tools:\n{entries}")
+    session = opened(house)
+    assert session.load_failures == ()
+    assert session.owner_of("second") == "tool-second"
+    assert session.owner_of("third") == "tool-third"
+
+
+def test_a_directory_without_package_and_entry_point_says_what_to_write(house: House) -> None:
+    house.write("modules/tool-empty/README.md", "nothing here")
+    house.change("tools:\n", "tools:\n  - {module: tool-empty, source: ./modules/tool-empty}\n")
+
+    async def story() -> None:
+        with pytest.raises(Exception, match="1 of 6 modules failed to activate") as caught:
+            await house.prepare(strict=True)
+        text = str(caught.value)
+        assert "neither a package amplifier_module_tool_empty nor an entry point" in text
+
+    asyncio.run(story())
+
+
+def test_importing_and_preparing_does_not_import_the_kernel(house: House) -> None:
+    script = (
+        "import asyncio, sys\n"
+        "from amplifier_foundation import load_bundle\n"
+        "async def both():\n"
+        f"    return await (await load_bundle({str(house.file)!r})).prepare()\n"
+        "asyncio.run(both())\n"
+        "print('amplifier_core' in sys.modules, 'pydantic' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]

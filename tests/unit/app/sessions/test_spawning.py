@@ -1,0 +1,311 @@
+"""Agents run as children of a session: under its policy, within its depth, at its cost."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.support.ecosystem import House
+
+from amplifier_foundation import Bundle, ProviderPreference, load_bundle
+from amplifier_foundation.bundle import PreparedBundle
+from amplihack.sessions.errors import SpawnRefused, TurnCancelled
+from amplihack.system.kernel.session import LiveSession
+
+# A tool in the shape of the ecosystem's: it knows nothing but the capability.
+DELEGATE = """
+from amplifier_core import ToolResult
+
+
+class Delegate:
+    name, description = "delegate", "Hands work to an agent: its first word names the agent."
+    input_schema = {"type": "object", "properties": {"text": {"type": "string"}}}
+
+    def __init__(self, coordinator, config):
+        self.coordinator, self.config = coordinator, config
+
+    async def execute(self, input_data):
+        agent, _, rest = input_data["text"].partition(" ")
+        spawn = self.coordinator.get_capability("session.spawn")
+        try:
+            found = await spawn(
+                agent_name=agent, instruction=rest, parent_session=self.coordinator.session,
+                agent_configs=self.coordinator.config.get("agents", {}), **self.config.get("more", {}),
+            )
+        except Exception as error:
+            return ToolResult(success=False, error={"message": f"{type(error).__name__}: {error}"})
+        self.coordinator.session_state.setdefault("children", []).append(found)
+        return ToolResult(success=True, output=found["output"])
+
+
+async def mount(coordinator, config=None):
+    tool = Delegate(coordinator, config or {})
+    await coordinator.mount("tools", tool, name=tool.name)
+"""
+
+NAMES = """
+from amplifier_core import ToolResult
+
+
+class Names:
+    name, description, input_schema = "names", "Lists the tools of its session.", {"type": "object"}
+
+    def __init__(self, coordinator):
+        self.coordinator = coordinator
+
+    async def execute(self, input_data):
+        return ToolResult(success=True, output=" ".join(sorted(self.coordinator.get("tools"))))
+
+
+async def mount(coordinator, config=None):
+    await coordinator.mount("tools", Names(coordinator), name="names")
+"""
+
+AGENTS = """
+agents:
+  helper:
+    description: Helps.
+    instruction: You help, as told in @house:context/rules.md
+  lonely:
+    description: Calls nobody.
+    instruction: Alone.
+    agents: none
+  picky:
+    description: Wants another model.
+    instruction: Picky.
+    provider_preferences: [{provider: scripted, model: "small-*"}]
+spawn:
+  exclude_tools: [tool-echo]
+"""
+
+
+@pytest.fixture
+def family(house: House) -> House:
+    house.add("tools", "tool-delegate", DELEGATE)
+    house.add("tools", "tool-names", NAMES)
+    house.change("---\n\nYou are", f"{AGENTS.strip()}\n---\n\nYou are")
+    return house
+
+
+def told(house: House, *prompts: str, **options: Any) -> list[str]:
+    async def story() -> list[str]:
+        async with (await house.prepare()).create_session(session_cwd=house.work, **options) as session:
+            return [await session.execute(each) for each in prompts]
+
+    return asyncio.run(story())
+
+
+def test_a_child_has_the_tools_that_the_policy_leaves_and_its_own_instruction(family: House) -> None:
+    tools, system = told(family, "call delegate helper call names", "call delegate helper system")
+    assert tools == "tool said: tool said: delegate names"
+    assert "You help" in system
+    assert "Never guess." in system
+    assert "careful helper" not in system
+
+
+def test_an_unknown_agent_and_one_that_may_not_be_called_are_refused(family: House) -> None:
+    unknown, lonely = told(
+        family, "call delegate nobody hello", "call delegate lonely call delegate helper hello"
+    )
+    assert "SpawnRefused: unknown agent: 'nobody'" in unknown
+    assert "SpawnRefused: unknown agent: 'helper'" in lonely
+
+
+def test_children_stop_at_the_depth_limit(family: House) -> None:
+    down = "call delegate helper "
+    (at_limit,) = told(family, f"{down * 3}hello")
+    (beyond,) = told(family, f"{down * 4}hello")
+    assert "you said: hello" in at_limit
+    assert "SpawnRefused: helper would be session number 4 below the first one; 3 may be" in beyond
+
+
+def test_a_bundle_may_allow_fewer_levels(family: House) -> None:
+    family.change("spawn:\n", "spawn:\n  max_depth: 1\n")
+    (answer,) = told(family, "call delegate helper call delegate helper hello")
+    assert "1 may be" in answer
+
+
+def test_preferences_of_an_agent_choose_the_newest_model_that_matches(family: House) -> None:
+    (answer,) = told(family, "call delegate picky hello")
+    assert answer == "tool said: small-2you said: hello"
+
+
+def test_tokens_and_cost_of_children_count_for_their_parent(family: House) -> None:
+    async def story() -> None:
+        async with (await family.prepare()).create_session() as session:
+            await session.execute("call delegate helper call delegate helper hello")
+            assert session.usage.calls == 5
+            assert str(await session.cost_usd()) == "0.05"
+            (child,) = session.coordinator.session_state["children"]
+            assert child["session_id"].endswith("_helper")
+            assert (child["status"], child["turn_count"]) == ("success", 2)
+
+    asyncio.run(story())
+
+
+def test_the_child_knows_its_parent_and_its_directory(family: House) -> None:
+    seen: list[tuple[str | None, int, str]] = []
+
+    async def story() -> None:
+        prepared = await family.prepare()
+        async with prepared.create_session(session_id="root", session_cwd=family.work) as session:
+
+            def look(child: LiveSession) -> None:
+                directory = child.coordinator.get_capability("session.working_dir")
+                seen.append((child.parent_id, child.depth, directory))
+
+            await prepared.spawn(
+                Bundle(name="kid"), "hello", parent_session=session, on_child_initialized=look
+            )
+
+    asyncio.run(story())
+    assert seen == [("root", 1, str(family.work))]
+
+
+def test_cancelling_the_parent_ends_the_whole_tree(family: House) -> None:
+    ended: list[str] = []
+
+    async def story() -> None:
+        prepared = await family.prepare()
+        async with prepared.create_session() as session:
+            session.coordinator.register_capability("told", ended)
+            running = asyncio.ensure_future(
+                session.execute("call delegate helper call delegate helper wait for ever")
+            )
+            await asyncio.sleep(0.5)
+            assert await session.cancel(immediate=True)
+            with pytest.raises(TurnCancelled):
+                await running
+            assert not [each for each in asyncio.all_tasks() if "execute" in repr(each)]
+            assert await session.execute("go on") == "you said: go on"
+
+    asyncio.run(story())
+
+
+def test_many_children_run_side_by_side(family: House) -> None:
+    async def story() -> None:
+        prepared = await family.prepare()
+        async with prepared.create_session() as session:
+            spawn = session.coordinator.get_capability("session.spawn")
+            answers = await asyncio.gather(
+                *(
+                    spawn(agent_name="helper", instruction=f"number {each}", parent_session=session)
+                    for each in range(20)
+                )
+            )
+            assert [each["output"] for each in answers] == [f"you said: number {each}" for each in range(20)]
+            assert len({each["session_id"] for each in answers}) == 20
+            assert session.usage.calls == 20
+
+    asyncio.run(story())
+
+
+def test_a_child_goes_on_where_it_stopped(family: House) -> None:
+    async def story() -> None:
+        prepared = await family.prepare()
+        async with prepared.create_session() as session:
+            spawn = session.coordinator.get_capability("session.spawn")
+            resume = session.coordinator.get_capability("session.resume")
+            first = await spawn(agent_name="helper", instruction="one", parent_session=session)
+            second = await resume(first["session_id"], "two")
+            assert second["session_id"] == first["session_id"]
+            assert second["output"] == "you said: two"
+            with pytest.raises(SpawnRefused, match="unknown child session"):
+                await resume("nobody", "x")
+
+    asyncio.run(story())
+
+
+def test_an_error_in_a_child_keeps_its_type_and_names_the_child(family: House) -> None:
+    async def story() -> None:
+        prepared = await family.prepare()
+        async with prepared.create_session() as session:
+            spawn = session.coordinator.get_capability("session.spawn")
+            with pytest.raises(Exception, match="slow down") as caught:
+                await spawn(agent_name="helper", instruction="fail", parent_session=session)
+            assert type(caught.value).__name__ == "RateLimitError"
+            assert any("in the child session" in note for note in caught.value.__notes__)
+
+    asyncio.run(story())
+
+
+# `PreparedBundle.spawn` ------------------------------------------------------------------------------------
+
+
+async def spawned(
+    prepared: PreparedBundle, child: Bundle, instruction: str, **options: Any
+) -> dict[str, Any]:
+    async with prepared.create_session() as session:
+        return await prepared.spawn(child, instruction, parent_session=session, **options)
+
+
+def test_a_bundle_as_child_brings_its_own_modules_and_keeps_to_the_policy(family: House) -> None:
+    file = family.write(
+        "kid/bundle.md",
+        """\
+        ---
+        bundle: {name: kid}
+        tools:
+          - {module: tool-kid, source: ./modules/tool-kid}
+        ---
+        You are the kid.
+        """,
+    )
+    family.write(
+        "kid/modules/tool-kid/amplifier_module_tool_kid/__init__.py",
+        NAMES.replace('"names"', '"kid"').replace('name="names"', 'name="kid"'),
+    )
+
+    async def story() -> dict[str, Any]:
+        return await spawned(await family.prepare(), await load_bundle(str(file)), "call kid")
+
+    answer = asyncio.run(story())
+    assert answer["output"] == "tool said: delegate kid names"
+
+
+def test_what_an_app_changed_in_the_plan_reaches_children(family: House) -> None:
+    async def story() -> dict[str, Any]:
+        prepared = await family.prepare()
+        prepared.mount_plan["spawn"] = {"tools": ["tool-names"]}
+        return await spawned(prepared, Bundle(name="kid"), "call names")
+
+    assert asyncio.run(story())["output"] == "tool said: names"
+
+
+def test_a_caller_chooses_model_loop_and_messages(family: House) -> None:
+    seen: list[Any] = []
+
+    async def look(child: LiveSession) -> None:
+        seen.append(child.config["session"]["orchestrator"]["config"])
+        seen.append(await child.messages())
+        seen.append(child.coordinator.get_capability("self_delegation_depth"))
+
+    async def story() -> dict[str, Any]:
+        return await spawned(
+            await family.prepare(),
+            Bundle(name="kid"),
+            "hello @AGENTS.md",
+            provider_preferences=[ProviderPreference("scripted", "large-*")],
+            orchestrator_config={"max_iterations": 7},
+            parent_messages=[{"role": "user", "content": "before"}, {"role": "assistant", "content": "yes"}],
+            self_delegation_depth=2,
+            on_child_initialized=look,
+        )
+
+    answer = asyncio.run(story())
+    assert answer["output"].startswith("large-1you said: hello")
+    assert seen[0] == {"max_iterations": 7}
+    assert [each["content"] for each in seen[1]] == ["before", "yes"]
+    assert seen[2] == 2
+
+
+def test_a_child_that_takes_too_long_is_ended(family: House) -> None:
+    async def story() -> None:
+        prepared = await family.prepare()
+        async with prepared.create_session() as session:
+            with pytest.raises(TimeoutError):
+                await prepared.spawn(Bundle(name="kid"), "wait", parent_session=session, timeout=0.3)
+            assert await session.execute("go on") == "you said: go on"
+
+    asyncio.run(story())

@@ -1,0 +1,337 @@
+"""Turns that fail, hang, flood or are cancelled leave a session that goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from amplifier_core.llm_errors import RateLimitError, StreamError
+from tests.support.ecosystem import House
+
+from amplihack.sessions.diagnosis import diagnose_transcript
+from amplihack.sessions.errors import SessionError, TurnCancelled
+from amplihack.system.kernel import turn
+from amplihack.system.kernel.session import LiveSession
+
+TOOLS = """
+import asyncio
+from amplifier_core import ToolResult
+
+
+class Hang:
+    name, description, input_schema = "hang", "Waits for ever.", {"type": "object"}
+    started, ended = 0, []
+
+    async def execute(self, input_data):
+        Hang.started += 1
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            Hang.ended.append("ended")
+
+
+class Stubborn:
+    name, description, input_schema = "stubborn", "Does not let itself be cancelled.", {"type": "object"}
+    free = False
+
+    async def execute(self, input_data):
+        while not Stubborn.free:
+            try:
+                await asyncio.sleep(0.01)
+            except asyncio.CancelledError:
+                pass
+        return ToolResult(success=True, output="at last")
+
+
+class Raise:
+    name, description, input_schema = "raise", "Raises.", {"type": "object"}
+
+    async def execute(self, input_data):
+        raise ZeroDivisionError("by the tool")
+
+
+class Flood:
+    name, description, input_schema = "flood", "Says a lot.", {"type": "object"}
+
+    async def execute(self, input_data):
+        return ToolResult(success=True, output="x" * 5_000_000)
+
+
+async def mount(coordinator, config=None):
+    for tool in (Hang(), Stubborn(), Raise(), Flood()):
+        await coordinator.mount("tools", tool, name=tool.name)
+"""
+
+
+@pytest.fixture
+def wild(house: House) -> House:
+    house.add("tools", "tool-wild", TOOLS)
+    return house
+
+
+async def healthy(session: LiveSession) -> list[str]:
+    """Return the roles of a conversation that every provider would take."""
+    messages = await session.messages()
+    assert diagnose_transcript(messages)["status"] == "healthy"
+    return [each["role"] for each in messages]
+
+
+def test_the_error_of_a_provider_keeps_its_type_and_its_fields(house: House) -> None:
+    async def story() -> None:
+        async with (await house.prepare()).create_session() as session:
+            with pytest.raises(RateLimitError, match="slow down") as caught:
+                await session.execute("fail")
+            assert caught.value.retry_after == 3.0
+            with pytest.raises(StreamError, match="broke off"):
+                await session.execute("die in mid-stream")
+            assert await session.execute("go on") == "you said: go on"
+
+    asyncio.run(story())
+
+
+def test_a_tool_that_raises_fails_its_turn_and_not_the_session(wild: House) -> None:
+    async def story() -> None:
+        async with (await wild.prepare()).create_session() as session:
+            with pytest.raises(ZeroDivisionError, match="by the tool"):
+                await session.execute("call raise")
+            assert await session.execute("go on") == "you said: go on"
+            assert "tool" in await healthy(session)
+
+    asyncio.run(story())
+
+
+def test_an_immediate_cancel_ends_the_tool_and_answers_its_call(wild: House) -> None:
+    async def story() -> None:
+        async with (await wild.prepare()).create_session() as session:
+            running = asyncio.ensure_future(session.execute("call hang"))
+            await _until(lambda: _tool(session, "hang").started == 1)
+            assert await session.cancel(immediate=True)
+            with pytest.raises(TurnCancelled):
+                await running
+            assert _tool(session, "hang").ended == ["ended"]
+            assert await healthy(session) == ["user", "assistant", "tool", "assistant"]
+            assert await session.execute("go on") == "you said: go on"
+
+    asyncio.run(story())
+
+
+def test_cancelling_whoever_waits_ends_the_turn_first(wild: House) -> None:
+    async def story() -> None:
+        async with (await wild.prepare()).create_session() as session:
+            running = asyncio.ensure_future(session.execute("call hang"))
+            await _until(lambda: _tool(session, "hang").started == 1)
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            assert _tool(session, "hang").ended == ["ended"]
+            assert await session.execute("go on") == "you said: go on"
+
+    asyncio.run(story())
+
+
+def test_a_deadline_of_the_caller_ends_the_turn(wild: House) -> None:
+    async def story() -> None:
+        async with (await wild.prepare()).create_session() as session:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await session.execute("call hang")
+            assert _tool(session, "hang").ended == ["ended"]
+
+    asyncio.run(story())
+
+
+def test_a_graceful_cancel_lets_the_loop_stop_by_itself(wild: House) -> None:
+    async def story() -> None:
+        async with (await wild.prepare()).create_session() as session:
+            running = asyncio.ensure_future(session.execute("call stubborn"))
+            await asyncio.sleep(0.1)
+            assert not await session.cancel()
+            type(_tool(session, "stubborn")).free = True
+            assert await running == "stopped"
+            assert await healthy(session) == ["user", "assistant", "tool", "assistant"]
+
+    asyncio.run(story())
+
+
+def test_a_tool_that_does_not_stop_is_told_and_no_turn_is_laid_over_it(
+    wild: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn, "_PATIENCE", 0.2)
+
+    async def story() -> None:
+        async with (await wild.prepare()).create_session() as session:
+            running = asyncio.ensure_future(session.execute("call stubborn"))
+            await asyncio.sleep(0.1)
+            assert not await session.cancel(immediate=True)
+            type(_tool(session, "stubborn")).free = True
+            with pytest.raises(TurnCancelled):
+                await running
+            await asyncio.sleep(0.05)
+            assert await session.execute("go on") == "you said: go on"
+            assert await healthy(session)
+
+    asyncio.run(story())
+
+
+def test_the_next_turn_is_refused_while_the_last_one_runs_on(
+    wild: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn, "_PATIENCE", 0.2)
+
+    async def story() -> None:
+        async with (await wild.prepare()).create_session() as session:
+            running = asyncio.ensure_future(session.execute("call stubborn"))
+            await asyncio.sleep(0.1)
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            with pytest.raises(SessionError, match="has not ended"):
+                await session.execute("go on")
+            type(_tool(session, "stubborn")).free = True
+            await asyncio.sleep(0.1)
+            assert await session.execute("go on") == "you said: go on"
+
+    asyncio.run(story())
+
+
+def test_two_turns_at_once_run_one_after_the_other(house: House) -> None:
+    async def story() -> None:
+        async with (await house.prepare()).create_session() as session:
+            answers = await asyncio.gather(*(session.execute(f"number {each}") for each in range(5)))
+            assert answers == [f"you said: number {each}" for each in range(5)]
+            assert await healthy(session) == ["user", "assistant"] * 5
+
+    asyncio.run(story())
+
+
+def test_a_tool_that_floods_is_only_long(wild: House) -> None:
+    async def story() -> None:
+        async with (await wild.prepare()).create_session() as session:
+            assert len(await session.execute("call flood")) > 5_000_000
+
+    asyncio.run(story())
+
+
+def test_closing_a_session_ends_its_turn(wild: House) -> None:
+    async def story() -> None:
+        session = await (await wild.prepare()).create_session()
+        running = asyncio.ensure_future(session.execute("call hang"))
+        await _until(lambda: _tool(session, "hang").started == 1)
+        await session.cleanup()
+        with pytest.raises(TurnCancelled):
+            await running
+        assert _tool_ended(session) == ["ended"]
+
+    asyncio.run(story())
+
+
+# approvals -------------------------------------------------------------------------------------------------
+
+ASKING = """
+from amplifier_core import HookResult
+
+
+async def mount(coordinator, config=None):
+    async def ask(event, data):
+        options = (config or {}).get("options", ["Allow once", "Allow always", "Deny"])
+        return HookResult(action="ask_user", approval_prompt="Run the tool?", approval_options=options,
+                          approval_timeout=(config or {}).get("timeout", 5.0))
+
+    coordinator.hooks.register("tool:pre", ask, name="hooks-asking")
+"""
+
+
+class Host:
+    """Answers as it was told to, and counts how often it was asked."""
+
+    def __init__(self, *answers: str | float) -> None:
+        self.answers = list(answers)
+        self.asked = 0
+
+    async def request_approval(
+        self,
+        prompt: str,
+        options: Sequence[str],
+        timeout: float,  # noqa: ASYNC109 - the kernel calls it so
+        default: str,
+    ) -> str:
+        assert prompt == "Run the tool?"
+        assert options
+        assert timeout
+        assert default == "deny"
+        self.asked += 1
+        answer = self.answers.pop(0)
+        if isinstance(answer, float):
+            await asyncio.sleep(answer)
+            return "Allow once"
+        return answer
+
+
+def asked(house: House, host: Host | None, times: int, **config: Any) -> tuple[list[str], list[str]]:
+    """Return what became of the calls, and the approval events."""
+    house.add("hooks", "hooks-asking", ASKING, config=config)
+    events: list[str] = []
+
+    async def story() -> list[str]:
+        async with (await house.prepare()).create_session(approval_system=host) as session:
+
+            async def hear(event: str, _: dict[str, Any]) -> None:
+                events.append(event)
+
+            for event in ("approval:required", "approval:granted", "approval:denied"):
+                session.coordinator.hooks.register(event, hear)
+            return [await session.execute("call echo x") for _ in range(times)]
+
+    return asyncio.run(story()), events
+
+
+def test_an_answer_in_words_of_its_own_is_a_consent(house: House) -> None:
+    answers, events = asked(house, Host("Approve"), 1, options=["Approve", "Reject"])
+    assert "x in" in answers[0]
+    assert events == ["approval:required", "approval:granted"]
+
+
+def test_always_is_remembered_for_the_session(house: House) -> None:
+    host = Host("Allow always")
+    answers, events = asked(house, host, 3)
+    assert all("x in" in each for each in answers)
+    assert host.asked == 1
+    assert events == ["approval:required", *["approval:granted"] * 3]
+
+
+def test_no_is_a_no(house: House) -> None:
+    answers, events = asked(house, Host("Deny"), 1)
+    assert "denied" in answers[0]
+    assert events == ["approval:required", "approval:denied"]
+
+
+def test_nobody_who_answers_in_time_is_the_default(house: House) -> None:
+    answers, events = asked(house, Host(30.0), 1, timeout=0.1)
+    assert "denied" in answers[0]
+    assert events == ["approval:required", "approval:denied"]
+
+
+def test_without_anybody_to_ask_the_answer_is_no(house: House) -> None:
+    answers, events = asked(house, None, 1)
+    assert "denied" in answers[0]
+    assert events == []
+
+
+def _tool(session: LiveSession, name: str) -> Any:
+    return session.coordinator.get("tools")[name]
+
+
+def _tool_ended(session: LiveSession) -> list[str]:
+    import amplifier_module_tool_wild as wild  # type: ignore[import-not-found] # made by the test
+
+    found: list[str] = wild.Hang.ended
+    assert session is not None
+    return found
+
+
+async def _until(condition: Any) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - a tool knows no event
+            await asyncio.sleep(0.01)
