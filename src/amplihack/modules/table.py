@@ -39,5 +39,9 @@ MODULES: dict[str, Shipped] = {
     "tool-task": Shipped("tool", f"{_OURS}.tools.task"),
     "tool-recipes": Shipped("tool", f"{_OURS}.tools.recipes"),
     "provider-scripted": Shipped("provider", f"{_OURS}.providers.scripted"),
+    "provider-anthropic": Shipped("provider", f"{_OURS}.providers.anthropic"),
+    "provider-openai": Shipped("provider", f"{_OURS}.providers.openai"),
+    "provider-chat-completions": Shipped("provider", f"{_OURS}.providers.chat_completions"),
+    "provider-local": Shipped("provider", f"{_OURS}.providers.local"),
     "provider-mock": Shipped("provider", f"{_OURS}.providers.scripted"),
 }

@@ -191,3 +191,16 @@ def test_a_run_that_is_killed_goes_on_without_doing_anything_twice(
     assert place.asked_for("Make this change") == (2 if moment == "Make this change" else 1)
     assert place.git("log", "--format=%s", "main..HEAD") == "Add mul"
     assert place.git("show", "HEAD:calc.sh").count("mul()") == 1
+
+
+def test_a_huge_task_and_a_huge_change_are_no_trouble(place: FrameworkPlace) -> None:
+    task = place.workspace.write("task.txt", "Add mul, and an audit.\n" + "More words about it.\n" * 6_000)
+    large = rule("Make this change", run="seq 100000 > big.txt", reply="Made a large file.")
+    place.answers(PLANNED, large, APPROVED)
+    done = place.run("default-workflow", "-q", "--set-file", f"task_description={task}")
+    assert done.exit_code == 0, done.stderr
+    assert place.git("show", "--stat", "--format=%s", "HEAD").startswith("Add mul, and an audit. More words")
+    assert len(next(prompt for prompt in place.asked if "Review this change" in prompt)) < 500_000
+    place.answers(rule("Classify the task", reply={"task_type": "Operations"}))
+    told = place.run("smart-classify-route", "--json", "--set-file", f"task_description={task}").json
+    assert told["context"]["allow_no_op"] is True

@@ -58,6 +58,10 @@ def test_after_three_rounds_the_run_fails_with_everything_that_is_known(place: F
     assert place.asked_for("Compare the result") == 3
     assert "# three" in place.git("show", "HEAD:calc.sh")
     assert not list((place.repo / ".git").glob("amplihack-*"))
+    place.answers(*DEVELOPMENT, ACHIEVED)
+    again = place.workspace.run("runs", "fork", "--from", "smart-reflect-loop", "-q")
+    assert again.exit_code == 0, again.stderr
+    assert "Status: done" in again.stdout
 
 
 def test_tests_that_fail_outweigh_a_reviewer_who_is_content(place: FrameworkPlace) -> None:

@@ -201,14 +201,26 @@ def test_a_failing_workstream_fails_the_run_and_is_all_that_a_resumed_run_repeat
     assert "*" in place.git("show", "feat/orch-1-mul-more:calc.sh")
 
 
-def test_where_another_run_works_on_the_checkout_the_task_stays_whole_and_it_is_told(
-    place: FrameworkPlace,
-) -> None:
+def test_a_checkout_that_another_run_works_on_is_left_alone(place: FrameworkPlace) -> None:
     (place.repo / ".git" / "amplihack-session").write_text(f"other {os.getpid()}\n")
     parallel_answers(place)
     done = place.run("smart-orchestrator", task_description="Do both")
+    assert done.exit_code == 1
+    assert "run other works on this checkout: wait for it" in done.stderr
+    alone = place.run("default-workflow", task_description="Add mul")
+    assert alone.exit_code == 1
+    assert place.git("branch", "--format=%(refname:short)") == "main"
+    assert place.asked_for("Make this change") == 0
+    assert (place.repo / ".git" / "amplihack-session").read_text().startswith("other ")
+
+
+def test_inside_another_run_the_task_stays_whole_and_it_is_told(place: FrameworkPlace) -> None:
+    (place.repo / ".git" / "amplihack-session").write_text(f"other {os.getpid()}\n")
+    parallel_answers(place)
+    outer = {"AMPLIHACK_RECIPE_RUN_ID": "other"}
+    done = place.run("smart-orchestrator", task_description="Do both", env=outer)
     assert done.exit_code == 0, done.stderr
-    assert "no parallel work: BLOCKED:run other works on this checkout" in done.stdout
+    assert "no parallel work: BLOCKED:inside another run" in done.stdout
     assert place.asked_for("Make this change") == 1
     assert (place.repo / ".git" / "amplihack-session").read_text().startswith("other ")
 

@@ -267,11 +267,12 @@ def test_a_full_disk_stops_the_turn_and_loses_nothing_that_was_said(
                 with pytest.raises(SessionNotStored, match="No space left") as caught:
                     await session.execute("second")
                 assert "make room" in caught.value.fix
-            file = home / "sessions" / "one" / "transcript.jsonl"
-            assert roles([json.loads(line) for line in file.read_text().splitlines()])[:2] == [
-                "user",
-                "assistant",
-            ]
+            directory = home / "sessions" / "one"
+            assert roles(lines(directory))[:2] == ["user", "assistant"]
+            assert await session.execute("room again") == "you said: room again"
+            contents = [each["content"] for each in lines(directory)]
+            assert contents[:2] == ["first", "you said: first"]
+            assert contents[-1] == "you said: room again"
         async with prepared.resume_session("one") as session:
             assert await session.execute("third") == "you said: third"
 
