@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,7 @@ async def open_live(request: OpenRequest) -> LiveSession:
     except BaseException:
         await _give_up(raw, mounter)
         raise
+    coordinator.register_capability("hook_metadata", _hook_metadata(coordinator))
     session = LiveSession(
         SessionParts(
             kernel=raw,
@@ -112,7 +114,14 @@ async def open_live(request: OpenRequest) -> LiveSession:
 def _imported() -> Any:
     import amplifier_core
 
+    for name in ("amplifier_core._session_init", "amplifier_core.loader"):
+        logging.getLogger(name).addFilter(_untold)  # adding it again changes nothing
     return amplifier_core
+
+
+def _untold(record: logging.LogRecord) -> bool:
+    """Keep out what the kernel logs about modules that fail, with tracebacks: each is told as a failure."""
+    return not record.getMessage().startswith("Failed to load")
 
 
 def _own(resolver: Any) -> BundleModuleResolver | None:
@@ -183,6 +192,10 @@ async def _stand_in(coordinator: Any, request: OpenRequest) -> HeldTurn:
 
 
 async def _give_prompt(coordinator: Any, context: Any, source: PromptSource) -> None:
+    coordinator.register_contributor(
+        "observability.events", "foundation:mention-resolver", lambda: ["mentions:resolved"]
+    )
+
     async def made() -> str:
         prompt = await source.prompt()
         news = source.news(prompt)
@@ -197,6 +210,12 @@ async def _give_prompt(coordinator: Any, context: Any, source: PromptSource) -> 
         text = await made()
         if text:
             await context.add_message({"role": "system", "content": text})
+
+
+def _hook_metadata(coordinator: Any) -> dict[str, Any]:
+    """Return which event each handler hears."""
+    listed = coordinator.hooks.list_handlers()
+    return {name: {"event": event} for event, names in listed.items() for name in names}
 
 
 def _listen(coordinator: Any, kernel: Any, tally: Tally, log: SessionLog | None) -> None:
