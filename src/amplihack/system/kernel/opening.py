@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
@@ -184,7 +185,7 @@ async def _stand_in(coordinator: Any, request: OpenRequest) -> HeldTurn:
     context = coordinator.get("context")
     if request.messages:
         await context.set_messages(list(request.messages))
-    if request.prompt is not None:
+    if request.prompt is not None and context is not None:
         await _give_prompt(coordinator, context, request.prompt)
     if request.log is not None:
         await coordinator.mount("context", RecordedContext(context, request.log))
@@ -205,7 +206,9 @@ async def _give_prompt(coordinator: Any, context: Any, source: PromptSource) -> 
 
     give = getattr(context, "set_system_prompt_factory", None)
     if give is not None:
-        await give(made)
+        given = give(made)
+        if isawaitable(given):
+            await given
     else:
         text = await made()
         if text:
@@ -215,6 +218,8 @@ async def _give_prompt(coordinator: Any, context: Any, source: PromptSource) -> 
 def _hook_metadata(coordinator: Any) -> dict[str, Any]:
     """Return which event each handler hears."""
     listed = coordinator.hooks.list_handlers()
+    if not isinstance(listed, dict):
+        return {}
     return {name: {"event": event} for event, names in listed.items() for name in names}
 
 
