@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # The agent tools that `make test-agents` runs, in versions that are known to work.
 AGENT_TOOLS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102
 
-.PHONY: demo test test-agents test-browser test-shells test-installers fuzz crash lint types layers unit pythons bench docs bundle format clean
+.PHONY: demo test test-agents test-browser test-local test-shells test-installers fuzz crash lint types layers unit pythons bench docs bundle format clean
 
 demo: $(STAMP)
 	@"$(BIN)/amplihack" recipe check docs/examples/tour.yaml
@@ -24,6 +24,13 @@ test-agents: $(STAMP)
 .agents/.installed: Makefile
 	npm install --silent --no-audit --no-fund --prefix .agents $(AGENT_TOOLS)
 	@touch $@
+
+# A model in this process. Its weights are fetched once, into .models/, as a user fetches them.
+test-local: $(STAMP)
+	@$(PIP) install --prefer-binary --find-links "$(WHEELS)" "xllamacpp>=2026.10" \
+		&& AMPLIHACK_HOME="$(CURDIR)/.models" "$(BIN)/amplihack" model pull smollm2-135m >/dev/null \
+		|| { echo "the local model cannot be had: its tests are left out"; exit 0; }; \
+	"$(BIN)/pytest" -q -m local
 
 # The page of a run in Chromium, which comes from the system's packages; Playwright drives it.
 test-browser: $(STAMP)
@@ -110,4 +117,5 @@ $(STAMP): pyproject.toml src/amplihack/version.py
 	@touch "$(STAMP)"
 
 clean:
-	rm -rf "$(VENV)" .venv-3.* .coverage .agents .installers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf "$(VENV)" .venv-3.* .coverage .agents .installers .models .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+		.import_linter_cache

@@ -14,7 +14,7 @@ from amplihack.cli import main, runner
 from amplihack.cli.examples import EXAMPLES
 
 PROGRAMS = ("amplihack", "recipe-runner", *(f"amplihack {name}" for name in (*main.GROUPS, *main.COMMANDS)))
-NEEDS_THE_NETWORK = ("amplihack recipe sync",)
+NEEDS_THE_NETWORK = ("amplihack recipe sync", "amplihack model pull")
 BUILD = """\
 name: build
 description: Build it and say so.
@@ -58,6 +58,10 @@ FIRST = {
     "amplihack runs fork": "amplihack recipe run build.yaml",
     "amplihack runs diff": "amplihack recipe run build.yaml; amplihack recipe run build.yaml",
     "amplihack runs cancel": "amplihack recipe run gate.yaml",
+    "amplihack model remove": (
+        'models="${AMPLIHACK_HOME:-$HOME/.amplihack}/models"; mkdir -p "$models"; '
+        'echo x > "$models/smollm2-135m.gguf.partial"'
+    ),
 }
 
 

@@ -219,6 +219,12 @@ def _assets(_line: LineSoFar, _current: str) -> Completion:
     return _listed({name: asset.path for name, asset in NAMED_ASSETS.items()})
 
 
+def _models(_line: LineSoFar, _current: str) -> Completion:
+    from amplihack.system.local_models.catalogue import CATALOGUE
+
+    return _listed({name: model.summary for name, model in CATALOGUE.items()})
+
+
 def _shells(_line: LineSoFar, _current: str) -> Completion:
     return _listed(dict.fromkeys(SCRIPTS, ""))
 
@@ -240,6 +246,7 @@ VALUES: Final[Mapping[str, Values]] = {
     "KEY=JSON": _inputs,
     "KEY=PATH": _input_files,
     "KEY=VALUE": _inputs,
+    "MODEL": _models,
     "PATH": _paths,
     "RECIPE": _recipes,
     "RUN": _runs,

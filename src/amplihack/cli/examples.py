@@ -20,6 +20,13 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("amplihack bundle validate --strict", "fail on warnings too, for CI"),
         ("amplihack bundle why tools.tool-bash.config", "which file set a value"),
     ),
+    "amplihack model": (
+        ("amplihack model list", "what there is, and what is here"),
+        ("amplihack model pull --help", "how to fetch one"),
+    ),
+    "amplihack model list": (("amplihack model list --json", "for programs"),),
+    "amplihack model pull": (("amplihack model pull smollm2-135m", "fetch it, or go on fetching it"),),
+    "amplihack model remove": (("amplihack model remove smollm2-135m", "make room again"),),
     "amplihack claude": (
         ("amplihack claude --version", "every word goes to the tool"),
         ("amplihack claude -- --help", "its own help page"),

@@ -42,6 +42,7 @@ GROUPS = {
     "recipe": "write, run, check, explain and list recipes",
     "bundle": "load, compose, explain and lock bundles",
     "runs": "list, show, follow, resume, approve, cancel, fork and compare runs",
+    "model": "fetch and remove models that run on this machine",
 }
 COMMANDS = {
     "recipe run": CommandRow("run a recipe", "RECIPE", "recipe_run:run_flags", "recipe_run:answer_run"),
@@ -176,6 +177,23 @@ COMMANDS = {
     ),
     "agents": CommandRow(
         "list the agents of a bundle", "[BUNDLE]", "bundle_flags:bundle_flags", "bundle_answers:answer_agents"
+    ),
+    "model list": CommandRow(
+        "show the models that can run on this machine",
+        "",
+        "model:list_flags",
+        "model:answer_list",
+        heals=False,
+    ),
+    "model pull": CommandRow(
+        "fetch the weights of a model, or go on fetching them",
+        "MODEL",
+        "model:name_flags",
+        "model:answer_pull",
+        heals=False,
+    ),
+    "model remove": CommandRow(
+        "remove the weights of a model", "MODEL", "model:name_flags", "model:answer_remove", heals=False
     ),
     "claude": CommandRow(
         "start Claude Code with our environment",

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.support.framework_place import (
+    ACHIEVED,
     APPROVED,
     BUILT,
     DEVELOPMENT,
@@ -19,6 +20,7 @@ from tests.support.framework_place import (
     RIGHT,
     WRONG,
     FrameworkPlace,
+    classified,
     rule,
 )
 
@@ -137,11 +139,30 @@ def test_nothing_is_pushed_before_a_person_agrees(place: FrameworkPlace) -> None
     place.run("default-workflow", **TASK)
     shown = place.workspace.run("runs", "show", "--json").json
     assert shown["status"] == "waiting"
-    assert "to origin?" in shown["gates"][0]["prompt"]
+    assert "Tests: passed (make test)" in shown["gates"][0]["prompt"]
+    assert shown["gates"][0]["prompt"].rstrip().endswith("to origin?")
     assert pushed(place) == ["main"]
     assert place.workspace.run("runs", "approve").exit_code == 0
     assert place.workspace.run("runs", "resume").exit_code == 0
     assert pushed(place) == [place.git("branch", "--show-current"), "main"]
+
+
+def test_the_orchestrator_asks_last_with_the_summary_and_a_task_may_forbid_it(place: FrameworkPlace) -> None:
+    with_origin(place)
+    place.answers(classified("Development"), *DEVELOPMENT, ACHIEVED)
+    place.run("smart-orchestrator", **TASK)
+    shown = place.workspace.run("runs", "show", "--json").json
+    assert shown["status"] == "waiting"
+    assert "This is the summary." in shown["gates"][0]["prompt"]
+    assert "- status: done" in shown["gates"][0]["prompt"]
+    assert pushed(place) == ["main"]
+    assert not list((place.repo / ".git").glob("amplihack-*"))
+    place.git("switch", "--quiet", "main")
+    forbidden = classified("Development")
+    forbidden.reply["no_merge"] = True
+    place.answers(forbidden, *DEVELOPMENT, ACHIEVED)
+    assert place.run("smart-orchestrator", **TASK).exit_code == 0
+    assert pushed(place) == ["main"]
 
 
 def test_a_person_who_denies_keeps_the_work_and_nothing_is_pushed(place: FrameworkPlace) -> None:

@@ -301,3 +301,25 @@ def test_an_agent_that_dies_ends_the_run_which_then_goes_on_where_it_was(place: 
     assert again.json["context"]["final_status"] == "done"
     assert place.asked_for("Make this change") == 1
     assert json.dumps(again.json["context"]["changed_files"]) == '"calc.sh\\ncheck.sh"'
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        "Lorem ipsum.",
+        "[1, [2], null]",
+        '{"task_type": 5, "workstreams": {"a": 1}, "verdict": [], "goal_status": {}, "questions": 7}',
+        '{"task_type": "", "workstreams": [1, 2], "verdict": null, "goal_status": "ACHIEVED"}',
+    ],
+)
+def test_an_agent_that_answers_nonsense_to_everything_achieves_nothing_and_breaks_nothing(
+    place: FrameworkPlace, nonsense: str
+) -> None:
+    place.answers(rule(reply=nonsense))
+    done = place.run("smart-orchestrator", task_description="Add mul")
+    assert done.exit_code == 1
+    assert "The task is failed (nothing was changed)" in done.stderr
+    assert place.git("diff", "--name-only", "main", "HEAD") == ""
+    asked = place.run("investigation-workflow", "-q", investigation_question="Who calls add?")
+    assert asked.exit_code == 0, asked.stderr
+    assert place.run("review-diff", base="main~0").exit_code == 1
