@@ -33,7 +33,7 @@ STORIES: tuple[Story, ...] = (
     (("uninstall",), ("0.1.0", "0.2.0")),
     (("uninstall", "--purge"), ("0.2.0",)),
 )
-_FILES = 12  # beside those that every bundle has
+_FILES = 26  # beside those that every bundle has
 
 
 def program(folder: Path, version: str) -> Path:
