@@ -30,3 +30,10 @@ def test_a_document_is_printed_as_python_writes_it(capsys: pytest.CaptureFixture
 def test_a_large_text_is_printed_whole(capsys: pytest.CaptureFixture[str], text: str) -> None:
     value = {"outputs": [text, {"again": text}], "date": text[:3]}
     assert printed(capsys, value) == json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_numbers_that_json_has_none_for_are_written_as_yaml_writes_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out_json({"a": float("inf"), "b": [float("-inf")], "c": float("nan")})
+    assert json.loads(capsys.readouterr().out) == {"a": ".inf", "b": ["-.inf"], "c": ".nan"}
