@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from amplihack.cli.show import out_json
 
-_leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+_leaves = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+)
 _documents = st.recursive(
     _leaves, lambda each: st.lists(each) | st.dictionaries(st.text() | st.integers(), each) | st.tuples(each)
 )
