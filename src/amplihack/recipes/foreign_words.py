@@ -173,6 +173,9 @@ _RECIPE_LEVEL: Final = {
     "approval": _GATE,
     "timeout": "write `default_step_timeout:`, or `timeout:` on the steps",
     "before_script": "write a step before the others",
+    "max_total_steps": "write `recursion: {max_total_steps: 200}`",
+    "max_steps": "write `recursion: {max_total_steps: 200}`",
+    "max_depth": "write `recursion: {max_depth: 6}`",
     "needs": "write `recipe:` on a step to run another recipe first",
 }  # fmt: skip
 _ATTEMPTS = "write `max_attempts:`, the attempts in all, the first included"
