@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # The agent tools that `make test-agents` runs, in versions that are known to work.
 AGENT_TOOLS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102
 
-.PHONY: demo test test-agents test-browser test-shells fuzz crash lint types layers unit pythons bench docs bundle format clean
+.PHONY: demo test test-agents test-browser test-local test-shells test-installers fuzz crash lint types layers unit pythons bench docs bundle format clean
 
 demo: $(STAMP)
 	@"$(BIN)/amplihack" recipe check docs/examples/tour.yaml
@@ -25,6 +25,13 @@ test-agents: $(STAMP)
 	npm install --silent --no-audit --no-fund --prefix .agents $(AGENT_TOOLS)
 	@touch $@
 
+# A model in this process. Its weights are fetched once, into .models/, as a user fetches them.
+test-local: $(STAMP)
+	@$(PIP) install --prefer-binary --find-links "$(WHEELS)" "xllamacpp>=2026.10" \
+		&& AMPLIHACK_HOME="$(CURDIR)/.models" "$(BIN)/amplihack" model pull smollm2-135m >/dev/null \
+		|| { echo "the local model cannot be had: its tests are left out"; exit 0; }; \
+	"$(BIN)/pytest" -q -m local
+
 # The page of a run in Chromium, which comes from the system's packages; Playwright drives it.
 test-browser: $(STAMP)
 	@$(PIP) install --prefer-binary --find-links "$(WHEELS)" --group browser \
@@ -41,15 +48,22 @@ test-shells: $(STAMP)
 		|| echo "there is no $$shell and it cannot be installed: its completions are not tested"; done
 	"$(BIN)/pytest" -n 2 -q tests/e2e/test_completions.py
 
+# The wheel through uv and pipx too, which come from the package index; `make test` uses pip.
+test-installers: $(STAMP)
+	@$(PYTHON) -m venv .installers && .installers/bin/python -m pip --quiet --disable-pip-version-check install uv pipx \
+		|| { echo "uv and pipx cannot be had: installs by them are not tested"; exit 0; }; \
+	PATH="$$PATH:$(CURDIR)/.installers/bin" "$(BIN)/pytest" -n 2 -q tests/e2e/test_wheel.py
+
 # Values in places of shell scripts, against real bash, and new examples for every property.
 fuzz: $(STAMP)
 	FUZZ_PAIRS=$${FUZZ_PAIRS:-1000000} SEMANTICS_EXAMPLES=$${SEMANTICS_EXAMPLES:-5000} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-random} \
 	"$(BIN)/pytest" -n auto -q tests/property
 
-# Runs that are killed at every point, and at pairs of points, and installs with a fault at every file
-# operation; `make test` has a share of it.
+# Every command of runs killed at every point, and runs at several; random recipes that are killed and edited;
+# installs with a fault at every file operation. `make test` has a share of it.
 crash: $(STAMP)
 	"$(BIN)/python" -m tests.crash --kills $${KILLS:-10000}
+	KILLED_RECIPES=$${KILLED_RECIPES:-200} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-random} "$(BIN)/pytest" -n auto -q tests/property/test_killed_runs.py
 	"$(BIN)/python" -m tests.crash_install --points $${FAULTS:-5000}
 
 lint: $(STAMP)
@@ -103,4 +117,5 @@ $(STAMP): pyproject.toml src/amplihack/version.py
 	@touch "$(STAMP)"
 
 clean:
-	rm -rf "$(VENV)" .venv-3.* .coverage .agents .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf "$(VENV)" .venv-3.* .coverage .agents .installers .models .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+		.import_linter_cache

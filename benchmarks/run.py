@@ -40,6 +40,8 @@ GROUPS: Mapping[str, str] = {  # name: the function that measures it
     "bundle-show": "commands:bundle_show",
     "bundles": "bundle_trees:trees",
     "facade": "bundle_trees:facade",
+    "sessions": "sessions:sessions",
+    "preparing": "sessions:preparing",
     "conditions": "languages:conditions",
     "scripts": "languages:scripts",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 from amplihack.cli import main, runner
@@ -384,6 +385,7 @@ def pages() -> dict[str, str]:
     return {
         "cli.md": _cli(),
         "findings.md": _findings(),
+        "framework.md": run_path(str(DOCS / "framework_page.py"))["framework_page"](),
         "limits.md": _limits(),
         "recipe-reference.md": reference_page().rstrip("\n") + "\n",
     }
@@ -423,7 +425,7 @@ def limit_value(constant: str) -> float:
     module, _, name = constant.partition(":")
     owner, _, field = name.partition(".")
     found: Any = getattr(import_module(f"amplihack.{module}"), owner)
-    value: float = {each.name: each.default for each in found.__record_fields__}[field] if field else found
+    value: float = found.__record_defaults__[field] if field else found
     return value
 
 

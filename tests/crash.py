@@ -52,15 +52,15 @@ def several(points: int, number: int) -> tuple[str, list[Kill]]:
     return kind, [*(kills[:2] if kind == "pair" else kills)]
 
 
-def schedules(told: list[Told], names: set[str]) -> Iterator[tuple[str, Told, list[Kill]]]:
-    """Yield every point of every story alone, then pairs, chains and moments of the runs without end."""
-    for each in told:
-        for point in range(1, each.expected.points + 1):
-            yield f"alone: {each.story.name}", each, [point]
-    repeated = [each for each in told if each.story.name in names]
-    for number in count() if repeated else ():
-        each = repeated[number % len(repeated)]
-        kind, kills = several(each.expected.points, number // len(repeated))
+def schedules(told: list[Told]) -> Iterator[tuple[str, Told, list[Kill]]]:
+    """Yield every point of every story alone, soon some of each story, then several at once without end."""
+    alone = [(each, point) for each in told for point in range(1, each.expected.points + 1)]
+    Random(1).shuffle(alone)  # noqa: S311 - the same each time
+    for each, point in alone:
+        yield f"alone: {each.story.name}", each, [point]
+    for number in count():
+        each = told[number % len(told)]
+        kind, kills = several(each.expected.points, number // len(told))
         yield f"{kind}: {each.story.name}", each, kills
 
 
@@ -72,7 +72,7 @@ def work(folder: Path, job: int, options: argparse.Namespace) -> Counter[str]:
         points = {each.story.name: each.expected.points for each in told}
         print(f"{sum(points.values()):,} points in one life each of {points}", flush=True)
     started, killed = time.monotonic(), Counter[str]()
-    for number, (kind, each, kills) in enumerate(schedules(told, {make.name for make in STORIES})):
+    for number, (kind, each, kills) in enumerate(schedules(told)):
         if number % options.jobs == job:
             _try(each, kind, kills, killed)
         if job == 0 and number % 500 == 0:

@@ -10,12 +10,22 @@ _HOMES = {
     "bundle._dataclass": ("Bundle",),
     "bundle._observability": ("inject_additional_events",),
     "bundle._prepared": (
+        "BundleModuleResolver",
+        "BundleModuleSource",
+        "PreparedBundle",
         "bridge_child_cost",
         "sum_cost_usd",
     ),
     "cache.disk": ("DiskCache",),
     "cache.protocol": ("CacheProviderProtocol",),
     "cache.simple": ("SimpleCache",),
+    "configurator._overlay": (
+        "RUNTIME_CONTEXT_OVERLAY_CAPABILITY",
+        "RUNTIME_SKILL_OVERLAY_CAPABILITY",
+        "RuntimeOverlay",
+        "TransitionResult",
+    ),
+    "configurator._session": ("SessionConfigurator",),
     "dicts.merge": (
         "deep_merge",
         "merge_module_lists",
@@ -96,6 +106,7 @@ _HOMES = {
         "is_glob_pattern",
         "resolve_model_pattern",
     ),
+    "subprocess_runner": ("run_session_in_subprocess",),
     "tracing": ("generate_sub_session_id",),
     "updates": (
         "BundleStatus",
@@ -110,7 +121,7 @@ _HOMES = {
     ),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-_PARTS = frozenset({*(module.partition(".")[0] for module in _HOMES), "bundle_docs", "configurator"})
+_PARTS = frozenset({*(module.partition(".")[0] for module in _HOMES), "bundle_docs", "modules"})
 
 __all__ = [*_HOME_OF]
 

@@ -1,10 +1,22 @@
 from amplifier_foundation.bundle._dataclass import Bundle as Bundle
 from amplifier_foundation.bundle._observability import inject_additional_events as inject_additional_events
+from amplifier_foundation.bundle._prepared import BundleModuleResolver as BundleModuleResolver
+from amplifier_foundation.bundle._prepared import BundleModuleSource as BundleModuleSource
+from amplifier_foundation.bundle._prepared import PreparedBundle as PreparedBundle
 from amplifier_foundation.bundle._prepared import bridge_child_cost as bridge_child_cost
 from amplifier_foundation.bundle._prepared import sum_cost_usd as sum_cost_usd
 from amplifier_foundation.cache.disk import DiskCache as DiskCache
 from amplifier_foundation.cache.protocol import CacheProviderProtocol as CacheProviderProtocol
 from amplifier_foundation.cache.simple import SimpleCache as SimpleCache
+from amplifier_foundation.configurator._overlay import (
+    RUNTIME_CONTEXT_OVERLAY_CAPABILITY as RUNTIME_CONTEXT_OVERLAY_CAPABILITY,
+)
+from amplifier_foundation.configurator._overlay import (
+    RUNTIME_SKILL_OVERLAY_CAPABILITY as RUNTIME_SKILL_OVERLAY_CAPABILITY,
+)
+from amplifier_foundation.configurator._overlay import RuntimeOverlay as RuntimeOverlay
+from amplifier_foundation.configurator._overlay import TransitionResult as TransitionResult
+from amplifier_foundation.configurator._session import SessionConfigurator as SessionConfigurator
 from amplifier_foundation.dicts.merge import deep_merge as deep_merge
 from amplifier_foundation.dicts.merge import merge_module_lists as merge_module_lists
 from amplifier_foundation.dicts.navigation import get_nested as get_nested
@@ -61,6 +73,7 @@ from amplifier_foundation.spawn_utils import (
 )
 from amplifier_foundation.spawn_utils import is_glob_pattern as is_glob_pattern
 from amplifier_foundation.spawn_utils import resolve_model_pattern as resolve_model_pattern
+from amplifier_foundation.subprocess_runner import run_session_in_subprocess as run_session_in_subprocess
 from amplifier_foundation.tracing import generate_sub_session_id as generate_sub_session_id
 from amplifier_foundation.updates import BundleStatus as BundleStatus
 from amplifier_foundation.updates import check_bundle_status as check_bundle_status

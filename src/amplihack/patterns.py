@@ -6,7 +6,7 @@ Compiling one takes a tenth of a millisecond or more, and a command needs few of
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 _compile = re.compile
 
@@ -14,7 +14,7 @@ _compile = re.compile
 class _Pattern:
     """Stands for a compiled expression: compiles it when it is first asked, and keeps its methods."""
 
-    def __init__(self, text: str, flags: int) -> None:
+    def __init__(self, text: str | bytes, flags: int) -> None:
         self._text, self._flags = text, flags
 
     def __getattr__(self, name: str) -> Any:
@@ -25,6 +25,6 @@ class _Pattern:
         return found
 
 
-def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return what `re.compile` returns, compiled on first use."""
-    return cast("re.Pattern[str]", _Pattern(text, flags))
+    return cast("re.Pattern[AnyStr]", _Pattern(text, flags))

@@ -59,6 +59,8 @@ def field(
 class RecordType(type):
     """Turns annotations into slots before the class is made, which a decorator cannot do."""
 
+    __record_defaults__: dict[str, Any]  # for each field its default, or more about it
+    # Made when the first record is: most classes that a command loads never have one.
     __record_fields__: tuple[RecordField, ...]
     __record_setters__: tuple[Callable[[Any, Any], None], ...]
     __record_key__: Callable[[Any], Any]  # what two records are compared by
@@ -81,12 +83,14 @@ class RecordType(type):
         cached: bool = False,
     ) -> RecordType:
         own = _take_fields(namespace)
-        inherited = [each for base in bases for each in getattr(base, "__record_fields__", ())]
-        fields = tuple({each.name: each for each in (*inherited, *own)}.values())
-        slots = tuple(each.name for each in own if each not in inherited)
-        namespace["__slots__"] = (*slots, "__dict__") if cached else slots
-        namespace["__match_args__"] = () if kw_only else tuple(each.name for each in fields)
-        namespace["__record_kw_only__"] = kw_only
+        fields = dict(own)
+        if bases and bases != (Record,):
+            inherited = [getattr(base, "__record_defaults__", {}) for base in bases]
+            fields = {name: default for each in (*inherited, own) for name, default in each.items()}
+        namespace["__slots__"] = (*own, "__dict__") if cached else tuple(own)
+        namespace["__match_args__"] = () if kw_only else tuple(fields)
+        namespace |= {"__record_defaults__": fields, "__record_kw_only__": kw_only, "__record_made__": []}
+        namespace |= {"__record_fields__": (), "__record_setters__": (), "__record_key__": _first_key}
         namespace.setdefault("__init__", _init)  # not inherited: a base may have got one of its own
         if not frozen:
             namespace |= {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
@@ -97,32 +101,45 @@ class RecordType(type):
             namespace["__lt__"] = _less
         if not repr:
             namespace["__repr__"] = object.__repr__
-        made = super().__new__(cls, name, bases, namespace)
-        compared = [each.name for each in fields if each.compare]
-        made.__record_fields__, made.__record_made__ = fields, []
-        # Slot setters write the fields of a frozen record without going through its `__setattr__`.
-        made.__record_setters__ = tuple(getattr(made, each.name).__set__ for each in fields)
-        made.__record_key__ = attrgetter(*compared) if compared else _nothing
-        return made
+        return super().__new__(cls, name, bases, namespace)
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: bool) -> None:
         super().__init__(name, bases, namespace)
 
 
-def _take_fields(namespace: dict[str, Any]) -> list[RecordField]:
+def _take_fields(namespace: dict[str, Any]) -> dict[str, Any]:
     """Remove the fields from a class body and return them. A default would block the slot of its name."""
-    found: list[RecordField] = []
-    for name, annotation in namespace.get("__annotations__", {}).items():
+    return {
+        name: namespace.pop(name, _ABSENT)
+        for name, annotation in namespace.get("__annotations__", {}).items()
         # With `from __future__ import annotations` an annotation is plain text; evaluating it would be slow.
-        if "ClassVar" in str(annotation):
-            continue
-        default = namespace.pop(name, _ABSENT)
-        if isinstance(default, RecordField):
-            default.name = name
-            found.append(default)
-        else:
-            found.append(RecordField(name, default, None, compare=True, show=True))
-    return found
+        if "ClassVar" not in str(annotation)
+    }
+
+
+def _prepare(cls: Any) -> tuple[Callable[[Any, Any], None], ...]:
+    """Get a class ready for its first record. Returns what fills the fields."""
+    defaults: dict[str, Any] = cls.__record_defaults__
+    fields = [_described(name, default) for name, default in defaults.items()]
+    compared = [each.name for each in fields if each.compare]
+    cls.__record_fields__ = tuple(fields)
+    cls.__record_key__ = attrgetter(*compared) if compared else _nothing
+    # Slot setters write the fields of a frozen record without going through its `__setattr__`.
+    setters = tuple(getattr(cls, name).__set__ for name in defaults)
+    cls.__record_setters__ = setters
+    return setters
+
+
+def _described(name: str, default: Any) -> RecordField:
+    if not isinstance(default, RecordField):
+        return RecordField(name, default, None, compare=True, show=True)
+    default.name = name
+    return default
+
+
+def _first_key(record: Any) -> Any:
+    _prepare(type(record))
+    return type(record).__record_key__(record)
 
 
 def _init(self: Any, /, *args: Any, **named: Any) -> None:
@@ -134,7 +151,7 @@ def _init(self: Any, /, *args: Any, **named: Any) -> None:
         cls.__init__ = _compiled_init(cls)
         cls.__init__(self, *args, **named)
         return
-    setters = cls.__record_setters__
+    setters = cls.__record_setters__ or _prepare(cls)
     if named or len(args) != len(setters) or cls.__record_kw_only__:
         args = _completed(cls, args, named)
     for put, value in zip(setters, args, strict=True):
@@ -226,16 +243,15 @@ class Record(metaclass=RecordType):
         return hash(type(self).__record_key__(self))
 
     def __repr__(self) -> str:
-        shown = (
-            f"{each.name}={getattr(self, each.name)!r}" for each in type(self).__record_fields__ if each.show
-        )
+        described = (_described(*each) for each in type(self).__record_defaults__.items())
+        shown = (f"{each.name}={getattr(self, each.name)!r}" for each in described if each.show)
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let records be copied and pickled, though nobody can assign to them."""
         return _restore, (
             type(self),
-            tuple(getattr(self, each.name) for each in type(self).__record_fields__),
+            tuple(getattr(self, name) for name in type(self).__record_defaults__),
         )
 
 
@@ -244,7 +260,7 @@ _R = TypeVar("_R", bound=Record)
 
 def _restore(cls: type[_R], values: tuple[Any, ...]) -> _R:
     made = cls.__new__(cls)
-    for put, value in zip(cls.__record_setters__, values, strict=True):
+    for put, value in zip(cls.__record_setters__ or _prepare(cls), values, strict=True):
         put(made, value)
     return made
 
@@ -253,8 +269,7 @@ def replace(record: _R, /, **changes: Any) -> _R:
     """Return a copy of a record with some fields changed. Raises TypeError for an unknown field name."""
     cls = type(record)
     made = cls.__new__(cls)
-    for each, put in zip(cls.__record_fields__, cls.__record_setters__, strict=True):
-        name = each.name
+    for name, put in zip(cls.__record_defaults__, cls.__record_setters__ or _prepare(cls), strict=True):
         put(made, changes.pop(name) if name in changes else getattr(record, name))
     if changes:
         raise TypeError(f"{cls.__name__} has no field {', '.join(changes)}")
@@ -264,7 +279,7 @@ def replace(record: _R, /, **changes: Any) -> _R:
 
 def field_names(cls: RecordType) -> tuple[str, ...]:
     """Return the names of the fields, in order."""
-    return tuple(each.name for each in cls.__record_fields__)
+    return tuple(cls.__record_defaults__)
 
 
 def as_dict(record: Record) -> dict[str, Any]:

@@ -1,18 +1,14 @@
-"""The real claude, codex and copilot, with a model of ours on 127.0.0.1 behind them.
-
-They are looked for in `.agents/node_modules/.bin` (`make test-agents` installs them there) and get an
-environment that is built from nothing: a home of their own, a key that opens nothing, the loopback address.
-"""
+"""The real claude, codex and copilot, with a model of ours on 127.0.0.1 behind them."""
 
 from __future__ import annotations
 
-import shutil
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from tests.support.agent_tools import PERMISSIONS, agent_environment, needs_agent_tools
 from tests.support.model_server import Garble, ModelServer, Refuse, Say, UseTool
 
 from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, Usage
@@ -20,29 +16,8 @@ from amplihack.system.agent_tools.choose import choose_agent
 from amplihack.system.agent_tools.environment import RunIdentity
 from amplihack.system.agent_tools.spec import AgentSearch
 
-TOOLS = Path(__file__).parents[2] / ".agents" / "node_modules" / ".bin"
-MISSING = [name for name in ("claude", "codex", "copilot") if not (TOOLS / name).exists()]
-NODE = shutil.which("node")
-
-pytestmark = [
-    pytest.mark.agents,
-    pytest.mark.asyncio,
-    pytest.mark.skipif(bool(MISSING), reason=f"not installed in .agents: {', '.join(MISSING)}"),
-    pytest.mark.skipif(NODE is None, reason="node is not installed"),
-]
+pytestmark = [pytest.mark.asyncio, *needs_agent_tools]
 every_tool = pytest.mark.parametrize("tool", ["claude", "codex", "copilot"])
-
-CODEX = """
-model = "test-model"
-model_provider = "local"
-[model_providers.local]
-name = "local"
-base_url = "{url}/v1"
-env_key = "LOCAL_KEY"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-"""
 
 
 @dataclass
@@ -61,10 +36,8 @@ class Desk:
         request: AgentRequest | None = None,
         variables: Mapping[str, str] | None = None,
     ) -> AgentReply:
-        (self.home / ".codex").mkdir(exist_ok=True)
-        (self.home / ".codex" / "config.toml").write_text(CODEX.format(url=server.url))
         around = AgentSearch(
-            environment={**self._environment(server), **(variables or {})},
+            environment={**agent_environment(self.home, server), **(variables or {})},
             cwd=self.work,
             run=RunIdentity(run_id="run", tree_id=self.mark),
         )
@@ -73,22 +46,6 @@ class Desk:
 
     def request(self, prompt: str) -> AgentRequest:
         return AgentRequest(prompt=prompt, working_dir=str(self.work), persona="You are Zebulon.", timeout=60)
-
-    def _environment(self, server: ModelServer) -> dict[str, str]:
-        return {
-            "PATH": f"{TOOLS}:{Path(NODE or 'node').parent}:/usr/bin:/bin",
-            "HOME": str(self.home),
-            "ANTHROPIC_BASE_URL": server.url,
-            "ANTHROPIC_API_KEY": "dummy",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "CLAUDE_CODE_MAX_RETRIES": "0",
-            "COPILOT_OFFLINE": "true",
-            "COPILOT_PROVIDER_BASE_URL": f"{server.url}/v1",
-            "COPILOT_PROVIDER_API_KEY": "dummy",
-            "COPILOT_MODEL": "gpt-4.1",
-            "LOCAL_KEY": "dummy",
-            "AMPLIHACK_RATELIMIT_BASE_DELAY_SECS": "0",
-        }
 
     def alive(self) -> list[str]:
         found = []
@@ -165,14 +122,7 @@ async def test_a_tool_that_nobody_allowed_is_not_run(desk: Desk, tool: str) -> N
     assert reply.denied == {"claude": ("Bash",), "copilot": ("bash",), "codex": ()}[tool]
 
 
-@pytest.mark.parametrize(
-    ("tool", "permission"),
-    [
-        ("claude", {"AMPLIHACK_AGENT_ARGS": "--allowedTools Bash"}),
-        ("codex", {"AMPLIHACK_AGENT_ARGS": "--sandbox workspace-write"}),
-        ("copilot", {"AMPLIHACK_ALLOW_ALL_TOOLS": "1"}),
-    ],
-)
+@pytest.mark.parametrize(("tool", "permission"), PERMISSIONS.items())
 async def test_a_tool_that_the_user_allowed_is_run_in_the_working_directory(
     desk: Desk, tool: str, permission: dict[str, str]
 ) -> None:

@@ -10,7 +10,7 @@ from tests.support.crash_stories import STORIES, Story, tell
 
 # The threads of the test runner hold nothing that a life needs.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-SHARE = 5  # points of the first life of each story
+SHARE = 3  # points of the first life of each story
 
 
 @pytest.mark.parametrize("make", STORIES, ids=lambda make: make.__name__)

@@ -47,7 +47,9 @@ def _lay_out(workspace: Workspace, page: Path) -> dict[str, str]:
     return written
 
 
-@pytest.mark.parametrize("name", ["cli.md", "findings.md", "limits.md", "recipe-reference.md"])
+@pytest.mark.parametrize(
+    "name", ["cli.md", "findings.md", "framework.md", "limits.md", "recipe-reference.md"]
+)
 def test_generated_pages_are_what_the_code_says(name: str) -> None:
     fresh: str = _generator().pages()[name]
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == fresh, "run `make docs`"
@@ -73,6 +75,8 @@ def test_every_command_on_a_page_runs_and_answers_as_the_page_says(workspace: Wo
     _lay_out(workspace, page)
     environment = on_the_path(workspace)
     environment["RECIPE_RUNNER_RECIPE_DIRS"] = "."
+    if page.name == "framework.md":
+        environment["PYTHONPATH"] = str(ROOT / "src")  # with the framework bundle
     for command in commands(page.read_text(encoding="utf-8")):
         if command.line.startswith("make "):
             continue  # sets up an environment from the network; CI runs both

@@ -121,6 +121,7 @@ def test_names_that_mean_no_run_or_several_are_refused(workspace: Workspace) -> 
     several = workspace.run("runs", "show", ids[0][0])
     assert (several.exit_code, f"begins 2 runs: {min(ids)}, {max(ids)}" in several.stderr) == (3, True)
     assert workspace.run("runs", "show", "x%").exit_code == 3
+    assert f"did you mean '{ids[0]}'?" in workspace.run("runs", "show", ids[0].upper()).stderr
     assert workspace.run("runs", "show", "").exit_code == 3
 
 
@@ -263,6 +264,43 @@ def test_a_step_that_must_not_run_twice_is_asked_about(scene: Scene) -> None:
     assert done(workspace) == ["first", "second", "second", "third"]
 
 
+def test_a_secret_result_of_a_step_that_must_not_run_twice_is_asked_about(workspace: Workspace) -> None:
+    workspace.write(
+        "s.yaml",
+        "name: s\nsecrets: [made]\nsteps:\n"
+        "  - {id: made, idempotent: false, command: 'echo made >> done.txt; echo sesame-$((6*7))-open'}\n"
+        "  - {id: use, command: 'test -e fixed && echo {{made}} > seen.txt'}\n",
+    )
+    assert workspace.run("recipe", "run", "s.yaml").exit_code == 1
+    workspace.write("fixed", "")
+    refused = workspace.run("runs", "resume")
+    assert (refused.exit_code, "the result of 'made' is secret and was not kept" in refused.stderr) == (
+        2,
+        True,
+    )
+    assert done(workspace) == ["made"]
+    assert workspace.run("runs", "resume", "--run-again").exit_code == 0
+    assert (workspace.path / "seen.txt").read_text() == "sesame-42-open\n"
+
+
+def test_a_delay_between_attempts_goes_on_from_where_it_was(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write(
+        "r.yaml",
+        "name: r\nsteps:\n  - id: flaky\n    retry: {max_attempts: 3, initial_delay: 3}\n"
+        "    command: 'date +%s.%N >> done.txt; [ $(wc -l < done.txt) -gt 1 ]'\n",
+    )
+    started = scene.start("recipe", "run", "r.yaml")
+    wait_until("the failed attempt", lambda: "attempt 2 at " in workspace.run("runs", "show").stdout)
+    started.interrupt(number=signal.SIGKILL)
+    started.end()
+    shown = workspace.run("runs", "show").stdout
+    assert "flaky [interrupted, attempt 2" in shown
+    assert resumed(workspace)["step_results"][0]["attempts"] == 2
+    first, second = map(float, done(workspace))
+    assert second - first >= 3  # not less because of the crash
+
+
 def test_secrets_are_not_written_and_are_given_again(scene: Scene) -> None:
     workspace = scene.workspace
     workspace.write(
@@ -394,6 +432,9 @@ def test_a_denial_is_final(workspace: Workspace) -> None:
     workspace.write("gate.yaml", GATE % "")
     workspace.run("recipe", "run", "gate.yaml")
     assert workspace.run("runs", "deny", "-m", "not today").exit_code == 0
+    shown = workspace.run("runs", "show")
+    assert "was denied: not today" in shown.stdout
+    assert "waits" not in shown.stdout
     assert listed(workspace)[0]["status"] == "denied"
     for words in (("runs", "approve"), ("runs", "deny"), ("runs", "resume")):
         refused = workspace.run(*words)

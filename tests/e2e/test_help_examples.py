@@ -14,7 +14,7 @@ from amplihack.cli import main, runner
 from amplihack.cli.examples import EXAMPLES
 
 PROGRAMS = ("amplihack", "recipe-runner", *(f"amplihack {name}" for name in (*main.GROUPS, *main.COMMANDS)))
-NEEDS_THE_NETWORK = ("amplihack recipe sync",)
+NEEDS_THE_NETWORK = ("amplihack recipe sync", "amplihack model pull")
 BUILD = """\
 name: build
 description: Build it and say so.
@@ -58,6 +58,10 @@ FIRST = {
     "amplihack runs fork": "amplihack recipe run build.yaml",
     "amplihack runs diff": "amplihack recipe run build.yaml; amplihack recipe run build.yaml",
     "amplihack runs cancel": "amplihack recipe run gate.yaml",
+    "amplihack model remove": (
+        'models="${AMPLIHACK_HOME:-$HOME/.amplihack}/models"; mkdir -p "$models"; '
+        'echo x > "$models/smollm2-135m.gguf.partial"'
+    ),
 }
 
 
@@ -77,6 +81,9 @@ def place(workspace: Workspace) -> Workspace:
     entry = "[project.entry-points.'amplifier.modules']\ntool-bash = 'tool:mount'\n"
     workspace.write("tool/pyproject.toml", f"[project]\nname = 'tool'\nversion = '1'\n{entry}")
     workspace.write("tool/tool.py", MOUNT)
+    for name, row in main.COMMANDS.items():
+        if row.hands_on:
+            workspace.write(f"tools/{name}", "#!/bin/sh\necho $0\n").chmod(0o755)
     return workspace
 
 
@@ -90,6 +97,8 @@ def parsed(line: str) -> None:
         return
     name = next(name for name in (" ".join(words[1:3]), words[1]) if name in main.COMMANDS)
     rest = words[1 + len(name.split()) :]
+    if main.COMMANDS[name].hands_on:
+        return  # the words are for another program
     if rest or not main.COMMANDS[name].arguments.isupper():
         main.parser(name).parse_args(rest)
 

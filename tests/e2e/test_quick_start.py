@@ -8,10 +8,12 @@ from pathlib import Path
 
 ASK = """
 import sys
-from amplihack.cli.quick_start import LaterModule, quick_start
+from amplihack.cli.quick_start import quick_start
+from amplihack.cli.stand_ins import LaterModule
 quick_start()
 import amplihack.documents.reader, asyncio
-for name in ("ssl", "asyncio.sslproto", "inspect"):
+later = "ssl asyncio.sslproto asyncio.subprocess concurrent.futures inspect logging subprocess"
+for name in later.split():
     assert isinstance(sys.modules[name], LaterModule), name
 """
 
@@ -80,6 +82,78 @@ asyncio.run(main())
 """)
         == "refused\n"
     )
+
+
+def test_processes_and_threads_of_asyncio_work() -> None:
+    assert ask("""
+async def main():
+    process = await asyncio.create_subprocess_exec("echo", "started", stdout=asyncio.subprocess.PIPE)
+    print((await process.communicate())[0], asyncio.iscoroutinefunction(asyncio.create_subprocess_shell))
+    print(await asyncio.to_thread(lambda: "in a thread"))
+    done, _ = await asyncio.wait([asyncio.create_task(asyncio.sleep(0))], return_when=asyncio.FIRST_COMPLETED)
+    print(len(done))
+asyncio.run(main())
+import subprocess, concurrent.futures.thread
+print(subprocess.run(["true"]).returncode, concurrent.futures.ThreadPoolExecutor.__module__)
+""").splitlines() == ["b'started\\n' True", "in a thread", "1", "0 concurrent.futures.thread"]
+
+
+def test_what_asyncio_has_to_say_is_logged() -> None:
+    assert ask("""
+import sys
+async def main():
+    asyncio.get_running_loop().call_exception_handler({"message": "something is wrong"})
+sys.stderr = sys.stdout
+asyncio.run(main())
+print(type(sys.modules["logging"]) is LaterModule)
+import logging, logging.handlers
+logging.basicConfig(level=logging.DEBUG, stream=sys.stdout, format="%(name)s %(message)s")
+asyncio.run(asyncio.sleep(0))
+print(logging.handlers.SysLogHandler.__name__, asyncio.log.logger.name, logging.getLogger().name)
+""").splitlines() == [
+        "something is wrong",
+        "False",
+        "asyncio Using selector: EpollSelector"
+        if sys.platform == "linux"
+        else "asyncio Using selector: KqueueSelector",
+        "SysLogHandler asyncio root",
+    ]
+
+
+def test_debugging_shows_where_a_future_was_made() -> None:
+    assert (
+        ask("""
+async def main():
+    future = asyncio.get_running_loop().create_future()
+    print(future._source_traceback[-2].name)
+asyncio.run(main(), debug=True)
+""")
+        == "main\n"
+    )
+
+
+def test_what_is_set_on_a_module_is_set_on_the_real_one() -> None:
+    assert (
+        ask("""
+import ssl
+ssl._create_default_https_context = 1
+import http.client
+print(type(sys.modules["ssl"]) is LaterModule, sys.modules["ssl"]._create_default_https_context)
+""")
+        == "False 1\n"
+    )
+
+
+def test_a_module_in_c_and_one_of_a_moved_tree_are_found(tmp_path: Path) -> None:
+    package = tmp_path / "old"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "part.py").write_text("def place(): return place.__code__.co_filename\n")
+    look = "sys.path.insert(0, {!r}); import {}.part as part; print(part.place(), part.__cached__)"
+    first = ask(look.format(str(tmp_path), "old"))
+    package.rename(tmp_path / "new")
+    assert ask(look.format(str(tmp_path), "new")) == first.replace("/old/", "/new/")
+    assert ask("import select, math; print(select.__spec__.has_location, math.floor(1.5))").split()[1] == "1"
 
 
 def test_loaders_of_yaml_in_python_still_work() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +242,18 @@ def test_it_is_dark_where_the_system_is_and_the_user_can_choose(browser: Any, dr
     for each in (dark, light):
         assert (each.requests, each.complaints) == ([each.own], [])
         each.context.close()
+
+
+@pytest.mark.parametrize("width", [1200, 420])
+def test_the_words_on_the_axis_are_in_nobodys_way(visit: Visit, width: int) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 700})
+    visit.settle()
+    marks = visit.page.locator("#axis span").evaluate_all(
+        "marks => marks.map(mark => [mark.textContent, mark.getBoundingClientRect().toJSON()])"
+    )
+    words = sorted((box["left"], box["right"], text) for text, box in marks if text.strip("\u200b"))
+    assert words[0][2] == "0"
+    assert all(left[1] <= right[0] for left, right in pairwise(words))
 
 
 def test_ten_thousand_steps_draw_only_what_can_be_seen(browser: Any, tmp_path: Path) -> None:

@@ -127,10 +127,17 @@ def test_any_pieces(script: str) -> None:
         st.tuples(st.sampled_from(PIECES), st.lists(st.sampled_from((*SAFE, *PIECES)), max_size=3)),
         max_size=3,
     ),
-    st.sampled_from(("\n", ";", " && ", " || ", "\n\n", " ; ")),
+    st.lists(
+        st.sampled_from(("\n", ";", " && ", " || ", "\n\n", " ; ", " | ", "|", " |& ")),
+        min_size=3,
+        max_size=3,
+    ),
 )
-def test_lines_of_commands(lines: list[tuple[str, list[str]]], between: str) -> None:
-    same(between.join(" ".join((name, *words)) for name, words in lines))
+def test_lines_of_commands(lines: list[tuple[str, list[str]]], between: list[str]) -> None:
+    commands = [" ".join((name, *words)) for name, words in lines]
+    same(
+        "".join(f"{command}{after}" for command, after in zip(commands, between, strict=False)).rstrip("|& ")
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,6 +145,8 @@ def test_lines_of_commands(lines: list[tuple[str, list[str]]], between: str) -> 
     [
         "echo 1 {{v}} {{w}}",
         'git commit -m "{{message}}"\n',
+        "echo a | grep {{v}}",
+        'ls "{{a}} & b" {{c}} | grep -v "{{d}}|x" | wc -l || echo {{e}} && cat {{f}}|sort; tail {{g}}\n',
         "cd {{dir}} && ./run.sh --name=\"{{a}}, it's {{b}}\" 'as it is'; make -j4\n",
     ],
 )
@@ -159,7 +168,13 @@ def test_such_scripts_are_plain(script: str) -> None:
         "make A={{v}}",
         "tar -I{{v}} -xf a",
         'echo "$(cat {{v}})"',
-        "echo a | grep {{v}}",
+        "echo {{v}} | bash",
+        "curl {{v}} | grep x | sh -s {{w}}",
+        "echo {{v}} | read name",
+        "echo {{v}} | xargs rm",
+        "echo {{v}} |& grep x",
+        "echo {{v}} | { cat; }",
+        "echo {{v}} |",
         "if {{v}}; then true; fi",
         "echo '{{v}}'",
         "echo {{v}} > f",

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
@@ -36,6 +37,18 @@ class UseTool:
 
     name: str
     arguments: dict[str, Any]
+    raw: str = ""  # instead of the arguments, whatever it is
+
+    @property
+    def text(self) -> str:
+        return self.raw or json.dumps(self.arguments)
+
+
+@dataclass(frozen=True)
+class BreakOff:
+    """Begin to answer with this text, and end the connection in the middle."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -54,7 +67,7 @@ class Garble:
     body: str = "data: {this is not json\n\n"
 
 
-Turn: TypeAlias = Say | UseTool | Refuse | Garble
+Turn: TypeAlias = Say | UseTool | BreakOff | Refuse | Garble
 
 
 @dataclass(frozen=True)
@@ -130,6 +143,8 @@ class _Handler(BaseHTTPRequestHandler):
             case Refuse():
                 problem = {"type": "error", "error": {"type": "refused", "message": turn.message}}
                 self._send(turn.status, "application/json", json.dumps(problem).encode(), turn.headers)
+            case BreakOff():
+                self._stream(islice(events(Say(turn.text)), 3), 0.0)
             case Garble():
                 self._send(200, "text/event-stream", turn.body.encode())
             case _:
@@ -156,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.flush()
                 if "delta" in name:
                     time.sleep(pause)
-            if self.path.partition("?")[0].endswith("/chat/completions"):
+            if self.path.partition("?")[0].endswith("/chat/completions") and not isinstance(events, islice):
                 self.wfile.write(b"data: [DONE]\n\n")
         except (BrokenPipeError, ConnectionResetError):
             return  # the client was ended meanwhile, which is what some tests are about
@@ -199,7 +214,7 @@ def _anthropic_block(turn: Say | UseTool) -> Iterator[Event]:
         block = {"type": "tool_use", "id": "toolu_1", "name": turn.name, "input": {}}
     yield "content_block_start", {"type": "content_block_start", "index": 0, "content_block": block}
     if isinstance(turn, UseTool):
-        yield delta({"type": "input_json_delta", "partial_json": json.dumps(turn.arguments)})
+        yield delta({"type": "input_json_delta", "partial_json": turn.text})
     else:
         for word in _words(turn.text):
             yield delta({"type": "text_delta", "text": word})
@@ -213,7 +228,7 @@ def _chat(turn: Say | UseTool) -> Iterator[Event]:
 
     yield chunk({"role": "assistant", "content": ""})
     if isinstance(turn, UseTool):
-        function = {"name": turn.name, "arguments": json.dumps(turn.arguments)}
+        function = {"name": turn.name, "arguments": turn.text}
         yield chunk({"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": function}]})
         yield chunk({}, "tool_calls")
     else:

@@ -41,6 +41,7 @@ EXEMPT = {
     ("app/adapter.py", "AdapterShell.run"): "the words of the caller's own adapter",
     ("app/adapter.py", "AdapterAgent.ask"): "the words of the caller's own adapter",
     ("app/adapter.py", "CallersListener.hear"): "the words of the caller's own listener",
+    ("app/sessions/in_subprocess.py", "run_in_subprocess"): "the facade shows the words of the ecosystem",
     ("app/bundles/keeping.py", "lock"): "each problem in it has its own",
     ("bundles/composition.py", "refuse_circles"): "each problem in it has its own",
     ("bundles/errors.py", "error_from"): "a blank, filled from the error",

@@ -64,7 +64,11 @@ def _completed(program: str, words: list[str]) -> Completion:
         return _listed({verb: row.summary for verb, row in main.verbs(name).items()})
     count = 2 if name in main.GROUPS else 1
     name = " ".join(words[:count])
-    return _arguments(main.parser(name), words[count:]) if name in main.COMMANDS else Completion()
+    if name not in main.COMMANDS:
+        return Completion()
+    if main.COMMANDS[name].hands_on:
+        return Completion(kind="files")  # its flags are those of another program
+    return _arguments(main.parser(name), words[count:])
 
 
 def _listed(words: Mapping[str, str]) -> Completion:
@@ -215,6 +219,12 @@ def _assets(_line: LineSoFar, _current: str) -> Completion:
     return _listed({name: asset.path for name, asset in NAMED_ASSETS.items()})
 
 
+def _models(_line: LineSoFar, _current: str) -> Completion:
+    from amplihack.system.local_models.catalogue import CATALOGUE
+
+    return _listed({name: model.summary for name, model in CATALOGUE.items()})
+
+
 def _shells(_line: LineSoFar, _current: str) -> Completion:
     return _listed(dict.fromkeys(SCRIPTS, ""))
 
@@ -236,6 +246,7 @@ VALUES: Final[Mapping[str, Values]] = {
     "KEY=JSON": _inputs,
     "KEY=PATH": _input_files,
     "KEY=VALUE": _inputs,
+    "MODEL": _models,
     "PATH": _paths,
     "RECIPE": _recipes,
     "RUN": _runs,

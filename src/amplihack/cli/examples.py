@@ -20,6 +20,23 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("amplihack bundle validate --strict", "fail on warnings too, for CI"),
         ("amplihack bundle why tools.tool-bash.config", "which file set a value"),
     ),
+    "amplihack model": (
+        ("amplihack model list", "what there is, and what is here"),
+        ("amplihack model pull --help", "how to fetch one"),
+    ),
+    "amplihack model list": (("amplihack model list --json", "for programs"),),
+    "amplihack model pull": (("amplihack model pull smollm2-135m", "fetch it, or go on fetching it"),),
+    "amplihack model remove": (("amplihack model remove smollm2-135m", "make room again"),),
+    "amplihack claude": (
+        ("amplihack claude --version", "every word goes to the tool"),
+        ("amplihack claude -- --help", "its own help page"),
+    ),
+    "amplihack copilot": (("amplihack copilot -- --help", "its own help page"),),
+    "amplihack codex": (("amplihack codex --version", "every word goes to the tool"),),
+    "amplihack update": (
+        ("amplihack update --check", "whether there is a newer version, and how to get it"),
+        ("amplihack update --check --json", "the same for programs"),
+    ),
     "amplihack completions": (
         ("amplihack completions bash >> ~/.bashrc", "in every bash that starts from now on"),
         ("amplihack completions zsh > ~/_amplihack", "in zsh: put it into a directory of $fpath"),

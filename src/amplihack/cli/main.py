@@ -20,11 +20,21 @@ class CommandRow:
     """One row of the table. `flags` and `answer` are `module:function` of this package.
 
     `heals` says that the staged bundle is put right first. What installs, or only looks, does without it.
+    `hands_on` says that the words are not ours: another program gets them as they are.
     """
 
-    def __init__(self, summary: str, arguments: str, flags: str, answer: str, *, heals: bool = True) -> None:
+    def __init__(
+        self,
+        summary: str,
+        arguments: str,
+        flags: str,
+        answer: str,
+        *,
+        heals: bool = True,
+        hands_on: bool = False,
+    ) -> None:
         self.summary, self.arguments, self.flags, self.answer = summary, arguments, flags, answer
-        self.heals = heals
+        self.heals, self.hands_on = heals, hands_on
 
 
 # The first word of a name that has two is a group.
@@ -32,6 +42,7 @@ GROUPS = {
     "recipe": "write, run, check, explain and list recipes",
     "bundle": "load, compose, explain and lock bundles",
     "runs": "list, show, follow, resume, approve, cancel, fork and compare runs",
+    "model": "fetch and remove models that run on this machine",
 }
 COMMANDS = {
     "recipe run": CommandRow("run a recipe", "RECIPE", "recipe_run:run_flags", "recipe_run:answer_run"),
@@ -167,6 +178,44 @@ COMMANDS = {
     "agents": CommandRow(
         "list the agents of a bundle", "[BUNDLE]", "bundle_flags:bundle_flags", "bundle_answers:answer_agents"
     ),
+    "model list": CommandRow(
+        "show the models that can run on this machine",
+        "",
+        "model:list_flags",
+        "model:answer_list",
+        heals=False,
+    ),
+    "model pull": CommandRow(
+        "fetch the weights of a model, or go on fetching them",
+        "MODEL",
+        "model:name_flags",
+        "model:answer_pull",
+        heals=False,
+    ),
+    "model remove": CommandRow(
+        "remove the weights of a model", "MODEL", "model:name_flags", "model:answer_remove", heals=False
+    ),
+    "claude": CommandRow(
+        "start Claude Code with our environment",
+        "[WORD …]",
+        "hosts:host_flags",
+        "hosts:answer_claude",
+        hands_on=True,
+    ),
+    "copilot": CommandRow(
+        "start GitHub Copilot CLI with our environment",
+        "[WORD …]",
+        "hosts:host_flags",
+        "hosts:answer_copilot",
+        hands_on=True,
+    ),
+    "codex": CommandRow(
+        "start OpenAI Codex CLI with our environment",
+        "[WORD …]",
+        "hosts:host_flags",
+        "hosts:answer_codex",
+        hands_on=True,
+    ),
     "install": CommandRow(
         "stage the framework bundle of this version, or go back to the one before",
         "[history]",
@@ -185,6 +234,13 @@ COMMANDS = {
         "",
         "doctor:doctor_flags",
         "doctor:answer_doctor",
+        heals=False,
+    ),
+    "update": CommandRow(
+        "upgrade this program with the tool that installed it, and stage its new bundle",
+        "",
+        "update:update_flags",
+        "update:answer_update",
         heals=False,
     ),
     "completions": CommandRow(
@@ -258,12 +314,21 @@ def dispatch(words: list[str], *, alone: bool = False) -> int:
         from amplihack.cli.quick_start import quick_start  # deferred: `--version` needs none of it
 
         quick_start(brief=name != "recipe run")
-    options = parser(name).parse_args(rest)
+    options = _handed_on(name, rest) if COMMANDS[name].hands_on else parser(name).parse_args(rest)
     _load("show:choose_colours")(options.color)
     if COMMANDS[name].heals:
         heal_first()
     code: int = _load(COMMANDS[name].answer)(options)
     return code
+
+
+def _handed_on(name: str, words: list[str]) -> Any:
+    """Return the words for another program, without a leading `--`; alone, `--help` asks us."""
+    if words in (["-h"], ["--help"]):
+        parser(name).parse_args(words)
+    from argparse import Namespace  # deferred, as above
+
+    return Namespace(words=words[1:] if words[:1] == ["--"] else words, color="auto")
 
 
 def heal_first() -> None:

@@ -9,27 +9,34 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib.machinery import FrozenImporter, ModuleSpec, PathFinder, SourceFileLoader
+from importlib._bootstrap_external import MAGIC_NUMBER  # `importlib.util` gives it, after loading others
+from importlib.machinery import (
+    EXTENSION_SUFFIXES,
+    ExtensionFileLoader,
+    FrozenImporter,
+    ModuleSpec,
+    PathFinder,
+    SourceFileLoader,
+)
+from marshal import loads
+from stat import S_ISREG
+
+from amplihack.cli.stand_ins import SELDOM_USED, LaterLoader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import ModuleType
+    from types import CodeType, ModuleType
     from typing import Any
 else:
     ModuleType = type(sys)
 
-# What asyncio loads for encrypted streams and debugging, shutil for archives, PyYAML for binary data, and
-# others for translations, addresses and JSON. Whoever looks into one of these gets the real one.
-_SELDOM_USED = {
-    "asyncio.sslproto", "base64", "binascii", "bz2", "gettext", "inspect", "ipaddress", "json", "lzma", "ssl",
-    "urllib.parse",
-}  # fmt: skip
-_PACKAGES = {"json"}
-
 # Modules that compile expressions nobody uses in a command, such as those of PyYAML's loaders in Python: ours
 # is in C.
-_LATE_EXPRESSIONS = {"logging", "string", "textwrap", "tokenize", "yaml"}
+_LATE_EXPRESSIONS = {
+    "json.decoder", "json.encoder", "json.scanner", "locale", "logging", "string", "textwrap", "tokenize",
+    "yaml",
+}  # fmt: skip
 
 # Importing makes tens of thousands of objects that stay: looking through them for garbage finds none.
 # A command that runs nothing has ended before garbage could matter.
@@ -37,6 +44,13 @@ _OBJECTS_BEFORE_A_COLLECTION = 50_000
 _OBJECTS_OF_A_BRIEF_COMMAND = 500_000
 
 _LIBRARY = os.path.dirname(os.__file__)  # noqa: PTH120 - `pathlib` is among what is found faster
+_EXTENSION = f"{_LIBRARY}/lib-dynload/%s{EXTENSION_SUFFIXES[0]}"
+
+# Compiled code that is as new as its source begins so, followed by the time and the size of the source.
+_FRESH_BY_TIME = MAGIC_NUMBER + bytes(4)
+_MOST_CODE = 131_000  # bytes that are read at once; few modules are larger, and more memory costs more
+_COMPILED = f".{sys.implementation.cache_tag}.pyc"
+_AS_USUAL = bool(sys.flags.optimize or sys.pycache_prefix)  # compiled code lies elsewhere then
 
 
 def quick_start(*, brief: bool = False) -> None:
@@ -45,41 +59,17 @@ def quick_start(*, brief: bool = False) -> None:
     sys.meta_path.insert(0, QuickImports())
 
 
-class LaterModule(ModuleType):
-    """Stands for a module until somebody asks it for something."""
-
-    def __getattr__(self, name: str) -> object:
-        own = self.__name__
-        if name == "__path__" and own not in _PACKAGES:
-            raise AttributeError(name)  # `from … import …` asks whether there are modules inside
-        found: object = getattr(_real(own), name)
-        if callable(found):
-            self.__dict__[name] = found  # functions and classes stay what they are
-        return found
-
-
-def _real(name: str) -> Any:
-    """Return the module itself instead of what stands for it."""
-    from importlib import import_module
-
-    _SELDOM_USED.discard(name)
-    if isinstance(sys.modules.get(name), LaterModule):
-        sys.modules.pop(name, None)
-    # The import system makes a second thread wait here until the first has loaded all of it.
-    return import_module(name)
-
-
 class QuickImports:
     """Finds the modules that are loaded in a cheaper way than usual."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name in _SELDOM_USED:
+        if name in SELDOM_USED:
             later: Any = LaterLoader()
             return ModuleSpec(name, later)
         if name not in _LATE_EXPRESSIONS:
-            return _source_file(name, path)
+            return _found(name, path)
         spec = PathFinder.find_spec(name, path)
         if spec is not None and spec.loader is not None:
             late: Any = LateExpressions(spec.loader)
@@ -87,71 +77,90 @@ class QuickImports:
         return spec
 
 
-def _source_file(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+def _found(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
     """Return where a module of the standard library or of a package in one directory is, or None.
 
     The usual search asks one finder after another, each directory in turn and five endings in each: half of
     what it costs to load a small module.
     """
     if path is None:
-        if name not in sys.stdlib_module_names or FrozenImporter.find_spec(name):
+        if name not in sys.stdlib_module_names or name in sys.builtin_module_names:
             return None
-        directory = _LIBRARY
-    elif len(path) == 1 and not name.startswith("importlib."):  # those are frozen
-        directory = path[0]
-    else:
-        return None
-    base = f"{directory}/{name.rpartition('.')[2]}"
-    for file, inside in ((f"{base}.py", None), (f"{base}/__init__.py", [base])):
-        if os.path.isfile(file):  # noqa: PTH113 - as above
-            spec = ModuleSpec(name, SourceFileLoader(name, file), origin=file, is_package=inside is not None)
-            spec.submodule_search_locations = inside
-            spec.has_location = True
-            return spec
+        if FrozenImporter.find_spec(name):
+            return None
+        return _in_python(name, _LIBRARY) or _in_c(name)
+    if len(path) == 1 and not name.startswith("importlib."):  # those are frozen
+        return _in_python(name, path[0])
     return None
 
 
-class LaterLoader:
-    """Makes stand-ins."""
-
-    def create_module(self, _spec: ModuleSpec) -> None:
-        """Let the import system make a module and fill in what it says about itself."""
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__dict__.update(_READY.get(module.__name__, {}))
-        module.__class__ = LaterModule
+def _in_c(name: str) -> ModuleSpec | None:
+    file = _EXTENSION % name
+    if not os.path.isfile(file):  # noqa: PTH113 - as above
+        return None
+    spec = ModuleSpec(name, ExtensionFileLoader(name, file), origin=file)
+    spec.has_location = True
+    return spec
 
 
-def _as_it_is(message: str) -> str:
-    return message
+def _in_python(name: str, directory: str) -> ModuleSpec | None:
+    own = name.rpartition(".")[2]
+    inside = f"{directory}/{own}"
+    return _source_file(name, directory, own) or _source_file(name, inside, "__init__", [inside])
 
 
-def _one_or_many(one: str, many: str, count: int) -> str:
-    return one if count == 1 else many
+def _source_file(name: str, directory: str, stem: str, inside: list[str] | None = None) -> ModuleSpec | None:
+    file = f"{directory}/{stem}.py"
+    try:
+        source = os.stat(file)  # noqa: PTH116 - as above
+    except OSError:
+        return None
+    if not S_ISREG(source.st_mode):
+        return None
+    compiled = f"{directory}/__pycache__/{stem}{_COMPILED}"
+    loader = SourceFileLoader(name, file) if _AS_USUAL else CompiledFile(name, file, compiled, source)
+    spec = ModuleSpec(name, loader, origin=file, is_package=inside is not None)
+    spec.submodule_search_locations = inside
+    spec.has_location = True
+    if not _AS_USUAL:
+        spec.cached = compiled
+    return spec
 
 
-def _quote_from_bytes(*given: Any) -> str:
-    quoted: str = _real("urllib.parse").quote_from_bytes(*given)
-    return quoted
+class CompiledFile(SourceFileLoader):
+    """Loads compiled code, if it belongs to the source as it is now; everything else is left to Python.
+
+    The rule is Python's own. To look at the source once and to read with one call saves a third of what a
+    small module costs.
+    """
+
+    def __init__(self, name: str, file: str, compiled: str, source: os.stat_result) -> None:
+        super().__init__(name, file)
+        self._compiled, self._source = compiled, source
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        return self._fresh_code() or super().get_code(fullname)
+
+    def _fresh_code(self) -> CodeType | None:
+        try:
+            descriptor = os.open(self._compiled, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            data = os.read(descriptor, _MOST_CODE)
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+        time, size = int(self._source.st_mtime), self._source.st_size
+        if len(data) == _MOST_CODE or data[:16] != _FRESH_BY_TIME + _word(time) + _word(size):
+            return None
+        code: CodeType = loads(memoryview(data)[16:])  # noqa: S302 - as Python does with this file
+        return code if code.co_filename == self.path else None  # a tree that was moved
 
 
-def _is_coroutine_function(found: Any) -> bool:
-    """Answer for a plain function at once, and ask the real module about everything else."""
-    if type(found) is type(_as_it_is) and not found.__dict__:
-        return bool(found.__code__.co_flags & _COROUTINE)
-    answer: bool = _real("inspect").iscoroutinefunction(found)
-    return answer
-
-
-_COROUTINE = 0x80  # as `inspect.CO_COROUTINE`
-
-# What others take out of a module while they are loaded: `argparse`, whose pages are in English here, and
-# `pathlib`, which needs it to write a path as a URL. An event loop asks what a handler of signals is.
-_READY: dict[str, dict[str, Any]] = {
-    "gettext": {"gettext": _as_it_is, "ngettext": _one_or_many},
-    "inspect": {"iscoroutinefunction": _is_coroutine_function},
-    "urllib.parse": {"quote_from_bytes": _quote_from_bytes},
-}
+def _word(number: int) -> bytes:
+    return (number & 0xFFFF_FFFF).to_bytes(4, "little")
 
 
 class LateExpressions:

@@ -48,7 +48,7 @@ def run_json(run: KeptRun) -> dict[str, Any]:
 def ending_json(history: RunHistory) -> dict[str, Any]:
     """Return why the run ended as it did, and its own closing words."""
     result = history.result
-    return {"error": result.error if result else "", "summary": result.summary if result else ""}
+    return {"error": history.error(), "summary": result.summary if result else ""}
 
 
 def run_line(run: KeptRun, width: int) -> str:
@@ -80,8 +80,8 @@ def run_page(run: KeptRun, history: RunHistory) -> list[str]:
     for step in history.steps():
         lines += _step(step, history, 1)
     lines += [line for gate in history.state.gates().values() for line in _gate(gate)]
-    if history.result is not None and history.result.error and run.status not in ("running", "completed"):
-        lines.append(f"  {history.result.error}")
+    if (error := history.error()) and run.status not in ("running", "completed"):
+        lines.append(f"  {error}")
     if run.status in _CAN_GO_ON:
         lines.append(f"  `amplihack runs resume {run.run_id}` goes on")
     return lines
@@ -90,15 +90,25 @@ def run_page(run: KeptRun, history: RunHistory) -> list[str]:
 def _step(step: StepResult, history: RunHistory, level: int) -> list[str]:
     status, pad = history.status(step), "  " * level
     took = f" ({step.duration:.1f}s)" if step.duration is not None else ""
-    facts = [status, *([f"attempt {step.attempts}"] if step.attempts > 1 else []), *_spent(step)]
+    facts = [status, *_attempts(step, history), *_spent(step)]
     lines = [f"{pad}{_ICONS[status]} {step.step_id}{took} [{', '.join(facts)}]"]
     if step.children:
         return [*lines, *(line for child in step.children for line in _step(child, history, level + 1))]
     if step.error and status == "failed":
         lines += [f"{pad}    {line}" for line in step.error.splitlines()]
     printed = step.output.splitlines()
-    more = [f"{pad}  │ … {len(printed) - _TAIL} lines before"] if len(printed) > _TAIL else []
+    before = len(printed) - _TAIL
+    more = [f"{pad}  │ … {before} line{'s' if before > 1 else ''} before"] if before > 0 else []
     return [*lines, *more, *(f"{pad}  │ {line[:_WIDEST]}" for line in printed[-_TAIL:])]
+
+
+def _attempts(step: StepResult, history: RunHistory) -> list[str]:
+    """Return which attempt it was, or which is next and when it may begin."""
+    known = history.state.instance(step.identity)
+    if known is None or known.finished or known.attempt == 1:
+        return [f"attempt {step.attempts}"] if step.attempts > 1 else []
+    waits = known.process is None and known.due > time.time()
+    return [f"attempt {known.attempt}{f' at {_clock(known.due)}' if waits else ''}"]
 
 
 def _spent(step: StepResult) -> list[str]:
@@ -112,8 +122,10 @@ def _spent(step: StepResult) -> list[str]:
 
 def _gate(gate: Gate) -> list[str]:
     if gate.approved is None:
+        due = "" if gate.due is None else f" until {_clock(gate.due)}"
+        expired = gate.due is not None and gate.due <= time.time()
         return [
-            f"  ⏸ {gate.stage}: waits for approval",
+            f"  ⏸ {gate.stage}: {'has expired: nobody answered' if expired else 'waits for approval'}{due}",
             *(f"      {line}" for line in gate.prompt.splitlines()),
         ]
     word, who = "approved" if gate.approved else "denied", f" by {gate.by}" if gate.by else ""

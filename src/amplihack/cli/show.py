@@ -118,8 +118,14 @@ def choose_colours(choice: str) -> None:
 
 def paint(text: str, colour: str, stream: TextIO) -> str:
     """Return the text in a colour, if the stream is to have colours."""
-    if not use_colours(_Colours.choice, os.environ, is_terminal=stream.isatty()):
-        return text
+    return _painted(text, colour) if _has_colours(stream) else text
+
+
+def _has_colours(stream: TextIO) -> bool:
+    return use_colours(_Colours.choice, os.environ, is_terminal=stream.isatty())
+
+
+def _painted(text: str, colour: str) -> str:
     return f"\x1b[{colour}m{text}\x1b[0m" if text else ""
 
 
@@ -153,10 +159,12 @@ def draw_problem(problem: Problem, stream: TextIO) -> str:
     head = f"{place(problem.where)}: " if problem.where else ""
     word = "" if problem.severity == "error" else f"{problem.severity}: "
     code = f" [{problem.code}]" if problem.code else ""
-    colour = _COLOURS[problem.severity]
-    lines = [f"{paint(head, '1', stream)}{paint(word, colour, stream)}{printable(problem.what)}{code}"]
+    caret, colour = "^", _COLOURS[problem.severity]
+    if _has_colours(stream):  # asked once: there may be thousands of problems
+        head, word, caret = _painted(head, "1"), _painted(word, colour), _painted(caret, colour)
+    lines = [f"{head}{word}{printable(problem.what)}{code}"]
     if problem.where:
-        lines += _excerpt(problem.where, colour, stream)
+        lines += _excerpt(problem.where, caret)
     if problem.fix:
         lines.append(f"  fix: {printable(problem.fix)}")
     return "\n".join(lines)
@@ -167,7 +175,7 @@ def place(where: Location | None) -> str:
     return printable(str(where), keep="") if where else ""
 
 
-def _excerpt(where: Location, colour: str, stream: TextIO) -> list[str]:
+def _excerpt(where: Location, caret: str) -> list[str]:
     if not where.text.strip():
         return []
     start = max(0, where.column - _WIDEST_LINE // 2) if len(where.text) > _WIDEST_LINE else 0
@@ -177,7 +185,7 @@ def _excerpt(where: Location, colour: str, stream: TextIO) -> list[str]:
     before = "".join("\t" if char == "\t" else " " for char in text[: where.column - 1 - start])
     return [
         f"  {number} | {printable(text, keep=_TAB)}",
-        f"  {' ' * len(number)} | {before}{paint('^', colour, stream)}",
+        f"  {' ' * len(number)} | {before}{caret}",
     ]
 
 

@@ -369,3 +369,8 @@ def usage_json(usage: Usage | None) -> dict[str, int | None] | None:
 
 def usage_from_json(shown: Mapping[str, int | None] | None) -> Usage | None:
     return None if shown is None else Usage(**shown)
+
+
+def denial(stage: str, message: str) -> str:
+    """Return in words that the gate of a stage was denied, and why."""
+    return f"stage '{stage}' was denied{f': {message}' if message else ''}"

@@ -15,7 +15,7 @@ from amplihack.recipes.events import (
     StepFinished,
     StepStarted,
 )
-from amplihack.recipes.results import RunResult, StepResult, usage_json
+from amplihack.recipes.results import RunResult, StepResult, denial, usage_json
 from amplihack.recipes.run_state import Gate, RunState
 
 
@@ -81,6 +81,16 @@ class RunHistory:
 
     def gates(self) -> tuple[Gate, ...]:
         return tuple(self.state.gates().values())
+
+    def error(self) -> str:
+        """Return why the run ended as it did. What a gate waited for is no reason once it is answered."""
+        if self.result is None:
+            return ""
+        gates = self.gates()
+        if self.result.ending != "waiting" or any(gate.approved is None for gate in gates):
+            return self.result.error
+        denied = [gate for gate in gates if not gate.approved]
+        return denial(denied[-1].stage, denied[-1].message) if denied else ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the steps as a tree and the gates as a list."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import urllib.parse as url
 from collections.abc import Callable, Iterator
-from urllib.parse import quote, quote_plus
 
 from amplihack.patterns import pattern
 
@@ -42,7 +42,7 @@ def encoded(text: str) -> Iterator[str]:
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         for each in (data, data + b"\n"):  # `echo` adds a newline
             whole = encode(each).decode("ascii")
-            yield from (whole, whole.rstrip("="), quote(whole, safe=""))
+            yield from (whole, whole.rstrip("="), url.quote(whole, safe=""))
         yield from _faces(data, encode)
     digits = data.hex()
     yield digits
@@ -114,14 +114,14 @@ def _json_texts(text: str) -> Iterator[str]:
 def _in_urls(text: str) -> Iterator[str]:
     data = text.encode("utf-8", "surrogatepass")
     once = dict.fromkeys((
-        quote(data, safe=""), quote(data), quote_plus(data), quote(data, safe="!*'()"),
-        quote(data, safe=";,/?:@&=+$!*'()#"), quote_plus(data, safe="*").replace("~", "%7E"),
+        url.quote(data, safe=""), url.quote(data), url.quote_plus(data), url.quote(data, safe="!*'()"),
+        url.quote(data, safe=";,/?:@&=+$!*'()#"), url.quote_plus(data, safe="*").replace("~", "%7E"),
     ))  # fmt: skip
     for written in once:
         yield written
         yield _lower_hex(written)
-        yield quote(written, safe="")
-        yield quote(written)
+        yield url.quote(written, safe="")
+        yield url.quote(written)
 
 
 def _lower_hex(written: str) -> str:

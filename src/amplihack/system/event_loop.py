@@ -6,11 +6,13 @@ import asyncio
 import contextvars
 import signal
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from amplihack.system.process_tree import HURRY
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 _REQUESTS = (signal.SIGINT, signal.SIGTERM)
@@ -89,7 +91,7 @@ def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:
 
     Ctrl-C reaches only the waiting thread. It cancels the coroutine and waits until that has cleaned up.
     """
-    from concurrent.futures import ThreadPoolExecutor  # deferred: most runs need no thread
+    from concurrent.futures import Future, ThreadPoolExecutor, wait  # deferred: most runs need no thread
 
     caller = asyncio.current_task()
     earlier = caller.cancelling() if caller else 0  # code that cleans up after a cancellation may call us
@@ -114,6 +116,8 @@ def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _cancel(begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]], ended: Future[Any]) -> None:
+    from concurrent.futures import FIRST_COMPLETED, wait
+
     either: tuple[Future[Any], ...] = (begun, ended)
     wait(either, return_when=FIRST_COMPLETED)
     if not ended.done():

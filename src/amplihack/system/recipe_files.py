@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplihack.errors import AmplihackError, InputError
+from amplihack.patterns import pattern
 from amplihack.system.files import inside, read_bytes, real
 
 if TYPE_CHECKING:
     from amplihack.recipes.decode import Decoded
 
 # A name in quotes or in a block may be spelled otherwise in the file than it reads.
-_SPELLED_OTHERWISE = re.compile(rb"""name["']?\s*:\s*[^\w\s]""")
+_SPELLED_OTHERWISE = pattern(rb"""name["']?\s*:\s*[^\w\s]""")
 # Keys of the document itself, which stand at the beginning of a line; in JSON they stand anywhere.
-_WORK = re.compile(rb"""^["']?(?:steps|stages|extends)["']?[ \t]*:""", re.MULTILINE)
-_NAMED = re.compile(rb"""^["']?name["']?[ \t]*:""", re.MULTILINE)
-_IN_JSON = re.compile(rb"""["']?\b(?:steps|stages|extends)["']?[ \t]*:""")
+_WORK = pattern(rb"""^["']?(?:steps|stages|extends)["']?[ \t]*:""", re.MULTILINE)
+_NAMED = pattern(rb"""^["']?name["']?[ \t]*:""", re.MULTILINE)
+_IN_JSON = pattern(rb"""["']?\b(?:steps|stages|extends)["']?[ \t]*:""")
 
 
 class Refused(InputError):  # noqa: N818 - reads as what happened

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -16,8 +14,8 @@ from pathlib import Path
 
 from amplihack.errors import AmplihackError
 from amplihack.records import Record
+from amplihack.system.child import start_child, wait_for
 from amplihack.system.lines import LONGEST_LINE
-from amplihack.system.process_table import TABLE
 from amplihack.system.readiness import Readiness
 from amplihack.system.spool import OUTPUT_LIMIT
 from amplihack.system.watcher import watch_over_us
@@ -56,15 +54,8 @@ class Process:
         """Return its exit code, or the negative number of the signal that ended it."""
         with self._alone:
             if self._code is None:
-                self._code = _wait(self.pid)
+                self._code = wait_for(self.pid)
             return self._code
-
-
-def _wait(pid: int) -> int:
-    try:
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    except ChildProcessError:  # the program that uses us as a library ignores SIGCHLD
-        return 0
 
 
 def start(command: Command, env: Mapping[str, str]) -> Process:
@@ -76,7 +67,7 @@ def start(command: Command, env: Mapping[str, str]) -> Process:
         opened += (stdin := _stdin(command.stdin),)
         opened += (stdout := os.pipe())
         opened += (stderr := os.pipe())
-        pid = _spawn(command, env, (stdin, stdout[1], stderr[1]))
+        pid = start_child(command.argv, env, (stdin, stdout[1], stderr[1]), command.cwd)
         ours = (stdout[0], stderr[0])
     except (OSError, ValueError) as error:
         raise _not_started(command, error) from error
@@ -85,54 +76,6 @@ def start(command: Command, env: Mapping[str, str]) -> Process:
             if each not in ours:
                 os.close(each)
     return Process(pid, *ours)
-
-
-def _spawn(command: Command, env: Mapping[str, str], streams: tuple[int, int, int]) -> int:
-    """Return the id of the new process.
-
-    `posix_spawn` takes half the time of `Popen` with hundreds of variables, and a little less with few. It
-    supports neither a working directory nor a search of the process's own PATH.
-    """
-    if TABLE and min(streams) > 2 and "/" in command.argv[0] and _is_here(command.cwd):
-        moved = [(os.POSIX_SPAWN_DUP2, each, number) for number, each in enumerate(streams)]
-        closed = [(os.POSIX_SPAWN_CLOSE, each) for each in _open_descriptors()]
-        return os.posix_spawn(
-            command.argv[0],
-            command.argv,
-            env,
-            file_actions=[*moved, *closed],
-            setsid=True,
-            setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),  # Python ignores them; nobody else expects that
-        )
-    stdin, stdout, stderr = streams
-    popen = subprocess.Popen(  # noqa: S603 - starting what we are told to is the purpose
-        command.argv,
-        cwd=command.cwd,
-        env=env,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        start_new_session=True,
-    )
-    popen.returncode = 0  # it is `Process` that waits
-    return popen.pid
-
-
-def _is_here(directory: Path) -> bool:
-    try:
-        return str(directory) == os.getcwd()  # noqa: PTH109 - compared as text, with nothing resolved
-    except OSError:  # it has been removed under us
-        return False
-
-
-def _open_descriptors() -> list[int]:
-    """Return all descriptors except the three streams.
-
-    A process would inherit few of them, but to close all of them is faster than to ask about each. One that
-    is closed by then, such as that of this list, does no harm.
-    """
-    numbers = map(int, os.listdir("/proc/self/fd"))  # noqa: PTH208 - a page of numbers
-    return [each for each in numbers if each > 2]
 
 
 def _stdin(source: bytes | Path | None) -> int:

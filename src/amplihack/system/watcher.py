@@ -9,62 +9,63 @@ from __future__ import annotations
 
 import atexit
 import os
-import subprocess
 import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from amplihack.system.child import start_child, wait_for
 from amplihack.system.process_marks import starter
 
-_WAIT = 'trap "" HUP INT QUIT TERM; read -r word || exec "$@"'
+_WAIT = 'cd / && trap "" HUP INT QUIT TERM; read -r word || exec "$@"'
 _BECOME = (
     "import sys; sys.path.insert(0, sys.argv[1]); from amplihack.system.killed_runs import clear_up; "
     "clear_up(*sys.argv[2:])"
 )
-_ours: list[tuple[subprocess.Popen[bytes], int]] = []  # the watcher of this process, our end of the pipe
+_ours: list[tuple[int, int]] = []  # the watcher of this process, our end of the pipe
 
 
 def watch_over_us() -> None:
     """Start the watcher, if this process has none yet."""
     if _ours or not sys.executable:
         return
+    with suppress(OSError):  # no more processes or files: starting the next process reports it
+        _ours.append(_start())
+
+
+def _start() -> tuple[int, int]:
+    """Start a watcher. Returns its id, and the end of the pipe that keeps it waiting."""
     root, temporary = str(Path(__file__).parents[2]), tempfile.gettempdir()
     # Isolated and without `site`: the user's environment must not decide what this Python loads.
     python = (sys.executable, "-I", "-S", "-c", _BECOME, root, starter(), temporary, str(os.getpid()))
-    reading, writing = os.pipe()
+    words = ("/bin/sh", "-c", _WAIT, "amplihack-watcher", *python)
+    opened: list[int] = []
     try:
-        process = subprocess.Popen(  # noqa: S603 - our own words
-            ("/bin/sh", "-c", _WAIT, "amplihack-watcher", *python),
-            stdin=reading,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env={"PATH": os.defpath},  # no marks: it must not take itself for one of our processes
-            start_new_session=True,
-        )
-    except OSError:  # no more processes: starting the next one reports it
-        os.close(writing)
-        return
+        opened += (pipe := os.pipe())
+        reading, writing = pipe
+        opened += (nowhere := os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC),)
+        # No marks: it must not take itself for one of our processes.
+        pid = start_child(words, {"PATH": os.defpath}, (reading, nowhere, nowhere))
+        opened.remove(writing)
     finally:
-        os.close(reading)
-    _ours.append((process, writing))
+        for each in opened:
+            os.close(each)
+    return pid, writing
 
 
 def _say_goodbye() -> None:
     """Tell it that there is nothing to do, and wait for it: in a container nobody else might."""
-    for process, writing in _ours:
+    for pid, writing in _ours:
         with suppress(OSError):
             os.write(writing, b"\n")
         os.close(writing)
-        process.wait()
+        wait_for(pid)
     _ours.clear()
 
 
 def _forget() -> None:
     """Close a fork's copy of the pipe, which only we may hold open. The fork has no watcher."""
-    for process, writing in _ours:
-        process.returncode = 0  # it is no child of the fork
+    for _, writing in _ours:
         os.close(writing)
     _ours.clear()
 

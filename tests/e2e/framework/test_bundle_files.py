@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from tests.support.workspace import Workspace
 
+from amplihack import Step, parse_recipe
 from amplihack.documents.reader import read_document
 from amplihack.install.contract import BUNDLE
+from amplihack.recipes.model import Agent, every_step
 from amplihack.system.framework_bundle import inspect_bundle
 from amplihack.system.recipe_manifest import check_upstream_changes
 
@@ -133,3 +135,33 @@ def test_json_files_can_be_read() -> None:
     for name, text in TEXT.items():
         if name.endswith(".json"):
             json.loads(text)
+
+
+AGENT_STEPS = [
+    pytest.param(step, id=f"{path.stem}-{step.id}")
+    for path in RECIPES
+    for step in every_step(parse_recipe(path.read_text("utf-8")).steps)
+    if isinstance(step.action, Agent)
+]
+
+
+@pytest.mark.parametrize("step", AGENT_STEPS)
+def test_a_prompt_is_short_and_says_what_answer_is_expected(step: Step) -> None:
+    assert isinstance(step.action, Agent)
+    prompt = step.action.prompt.text
+    assert len(prompt) < 3000
+    assert step.action.agent is not None
+    if step.json is None:
+        assert re.search(r"Answer in plain text|[Yy]our answer is the|Markdown", prompt)
+        assert step.keep_text, "an answer that happens to be JSON would become a map"
+        return
+    assert "Answer with one JSON object that fits this schema, and nothing else:" in prompt
+    schema = json.loads(prompt[prompt.index('{"type": "object"') :])
+    assert set(schema["required"]) == set(schema["properties"])
+
+
+@pytest.mark.parametrize("step", AGENT_STEPS)
+def test_only_agents_that_are_to_change_files_have_their_changes_staged(step: Step) -> None:
+    assert isinstance(step.action, Agent)
+    reads = re.search(r"[Cc]hange nothing|[Cc]hange no file|Summarise|commits alone", step.action.prompt.text)
+    assert (step.action.auto_stage is False) == bool(reads)

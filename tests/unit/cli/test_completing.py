@@ -9,7 +9,8 @@ from amplihack.cli.completing import VALUES, complete, shell_words
 
 # Values that nobody can list, by their names on help pages.
 FREE = {
-    "AGE", "N", "NAME", "S", "STAGE", "STEP", "SUBJECT", "TAGS", "TEXT", "branch", "remote", "source", "url",
+    "AGE", "N", "NAME", "S", "STAGE", "STEP", "SUBJECT", "TAGS", "TEXT", "WORD", "branch",
+    "remote", "source", "url",
 }  # fmt: skip
 
 

@@ -30,7 +30,11 @@ VALIDATORS: dict[str, Any] = {
     "hook": HookValidator,
 }
 # What a module cannot be mounted without.
-CONFIGS: dict[str, dict[str, Any]] = {}
+CONFIGS: dict[str, dict[str, Any]] = {
+    "provider-anthropic": {"api_key": "k"},
+    "provider-openai": {"api_key": "k"},
+    "provider-chat-completions": {"base_url": "http://127.0.0.1:1/v1", "default_model": "m"},
+}
 
 
 def test_the_entry_points_are_the_table() -> None:
@@ -63,6 +67,20 @@ def test_reading_the_table_imports_neither_the_kernel_nor_a_module() -> None:
         "import sys; import amplihack.modules.table; "
         "print([m for m in sys.modules if m.startswith(('amplifier_core', 'amplihack.modules.')) "
         "and m != 'amplihack.modules.table'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_mounting_a_provider_imports_no_sdk() -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from amplifier_core import create_test_coordinator\n"
+        "import amplihack.modules.providers.anthropic as a, amplihack.modules.providers.openai as o\n"
+        "c = create_test_coordinator()\n"
+        "asyncio.run(a.mount(c, {'api_key': 'k'})); asyncio.run(o.mount(c, {'api_key': 'k'}))\n"
+        "print([name for name in ('anthropic', 'openai', 'httpx2') if name in sys.modules])\n"
+        "import os; sys.stdout.flush(); os._exit(0)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

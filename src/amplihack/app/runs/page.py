@@ -50,7 +50,7 @@ def _head(run: KeptRun) -> dict[str, Any]:
 def _ending(history: RunHistory) -> dict[str, Any]:
     result = history.result
     return {
-        "error": result.error if result else "",
+        "error": history.error(),
         "summary": result.summary if result else "",
         "warnings": list(result.warnings) if result else [],
         "never_reached": list(result.never_reached) if result else [],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from amplihack.app.run_request import RunRequest
@@ -14,7 +14,7 @@ from amplihack.errors import AmplihackError, UsageError
 from amplihack.recipes.events import RecipeEntered, Recorded
 from amplihack.recipes.recipe_changes import Changes, Work, compare
 from amplihack.recipes.results import StepResult
-from amplihack.recipes.run_state import RunState
+from amplihack.recipes.run_state import CUT_SHORT, RunState
 from amplihack.recipes.values import Value
 from amplihack.records import Record
 from amplihack.system.event_loop import run_to_end
@@ -61,13 +61,18 @@ class Resumption(Record, kw_only=True):
 
     @property
     def doubt(self) -> str:
-        """Return what is not known, in words."""
-        names = ", ".join(f"'{step.identity}'" for step in self.in_doubt)
-        whose = "its" if len(self.in_doubt) == 1 else "their"
-        return (
-            f"it is not known whether {names} did {whose} work before the run was cut off, and "
-            "`idempotent: false` says that doing it twice does harm"
-        )
+        """Return what keeps the run from going on unasked, in words."""
+        reasons = []
+        if cut_off := [step for step in self.in_doubt if step.error == CUT_SHORT]:
+            whose = "its" if len(cut_off) == 1 else "their"
+            reasons.append(
+                f"it is not known whether {_named(cut_off)} did {whose} work before it was cut off"
+            )
+        if secret := [step for step in self.in_doubt if step.error != CUT_SHORT]:
+            reasons.append(
+                f"the result of {_named(secret)} is secret and was not kept, so it would run again"
+            )
+        return f"{'; '.join(reasons)}; `idempotent: false` says that doing it twice does harm"
 
     def settle_doubts(self, *, run_again: bool) -> None:
         """Raise UsageError if steps may have done their work, and nobody allows them to run again."""
@@ -76,6 +81,10 @@ class Resumption(Record, kw_only=True):
                 f"run {self.run.run_id} does not go on: {self.doubt}",
                 fix="look at what it has done; --run-again runs it again",
             )
+
+
+def _named(steps: Sequence[StepResult]) -> str:
+    return ", ".join(f"'{step.identity}'" for step in steps)
 
 
 def find_resumable(store: RunStore, name: str, *, adapter: bool = False) -> KeptRun:

@@ -18,14 +18,13 @@ from amplihack.records import Record, field
 from amplihack.sessions.calls import Message
 from amplihack.sessions.errors import ModulesFailed
 from amplihack.sessions.observability import FOUNDATION_OBSERVABILITY_EVENTS, inject_additional_events
+from amplihack.sessions.overlay import RUNTIME_CONTEXT_OVERLAY_CAPABILITY
 from amplihack.sessions.usage import TokenUsage
 from amplihack.system.kernel.approvals import ApprovalMemory
 from amplihack.system.kernel.opening import OpenRequest, open_live
 from amplihack.system.kernel.session import LiveSession
 from amplihack.system.prompt_source import PromptSource
 from amplihack.system.session_store.log import SessionLog
-
-CONTEXT_OVERLAY = "runtime_context_overlay"
 
 
 class SessionSpec(Record, kw_only=True):
@@ -71,7 +70,7 @@ async def open_session(spec: SessionSpec) -> LiveSession:
     live: list[LiveSession] = []
 
     def overlay() -> Sequence[str]:
-        found = live[0].coordinator.get_capability(CONTEXT_OVERLAY) if live else None
+        found = live[0].coordinator.get_capability(RUNTIME_CONTEXT_OVERLAY_CAPABILITY) if live else None
         return [each for each in found if isinstance(each, str)] if isinstance(found, list) else ()
 
     session = await open_live(

@@ -10,6 +10,7 @@ from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_needs import ModuleNeeds, module_needs
 from amplihack.bundles.mount_plan import mount_plan
 from amplihack.errors import AmplihackError, Problem
+from amplihack.modules.table import MODULES
 from amplihack.records import Record, field
 from amplihack.system.kernel.resolver import BundleModuleResolver
 from amplihack.system.modules.activation import (
@@ -76,6 +77,7 @@ async def prepare(request: PrepareRequest) -> PreparedModules:
             python=request.python,
             constraints=request.constraints,
             base=request.base,
+            shipped=frozenset(MODULES),
         )
     )
     wanted = module_needs(plan)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from amplihack.errors import Problem
 from amplihack.recipes.check.subject import CheckedRecipe, study
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import Bash, Foreach, SubRecipe, every_step
+from amplihack.recipes.model import Bash, Foreach, SubRecipe
 from amplihack.recipes.semantics import step_limit
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def place(problem: Problem) -> tuple[str, int, int, str, str]:
 
 
 def _calls(subject: CheckedRecipe) -> Iterator[Problem]:
-    if any(isinstance(step.action, SubRecipe) for step in every_step(subject.recipe.steps)):
+    if any(isinstance(step.action, SubRecipe) for step in subject.steps):
         from amplihack.recipes.check.failing_recipes import failing_recipes
         from amplihack.recipes.check.nesting import bottomless_calls
         from amplihack.recipes.check.sub_recipes import empty_inputs, missing_inputs, unknown_recipes
@@ -64,7 +64,7 @@ def _calls(subject: CheckedRecipe) -> Iterator[Problem]:
 
 
 def _counts(subject: CheckedRecipe) -> Iterator[Problem]:
-    steps = every_step(subject.recipe.steps)
+    steps = subject.steps
     if len(steps) > step_limit(subject.recipe) or any(
         step.loop or isinstance(step.action, SubRecipe) for step in steps
     ):
@@ -74,7 +74,7 @@ def _counts(subject: CheckedRecipe) -> Iterator[Problem]:
 
 
 def _conditions(subject: CheckedRecipe) -> Iterator[Problem]:
-    steps = every_step(subject.recipe.steps)
+    steps = subject.steps
     tested = any(stage.condition for stage in subject.recipe.stages)
     if tested or any(step.condition or step.loop for step in steps):
         from amplihack.recipes.check.sites import failing_conditions
@@ -83,14 +83,14 @@ def _conditions(subject: CheckedRecipe) -> Iterator[Problem]:
 
 
 def _lists(subject: CheckedRecipe) -> Iterator[Problem]:
-    if any(isinstance(step.loop.over, Foreach) for step in every_step(subject.recipe.steps) if step.loop):
+    if any(isinstance(step.loop.over, Foreach) for step in subject.steps if step.loop):
         from amplihack.recipes.check.pointless import constant_loops
 
         yield from constant_loops(subject)
 
 
 def _order(subject: CheckedRecipe) -> Iterator[Problem]:
-    if any(step.depends_on for step in every_step(subject.recipe.steps)):
+    if any(step.depends_on for step in subject.steps):
         from amplihack.recipes.check.order import dependencies
 
         yield from dependencies(subject)
@@ -104,7 +104,7 @@ def _names(subject: CheckedRecipe) -> Iterator[Problem]:
 
 
 def _scripts(subject: CheckedRecipe) -> Iterator[Problem]:
-    steps = every_step(subject.recipe.steps)
+    steps = subject.steps
     commands = [step.action.command.text for step in steps if isinstance(step.action, Bash)]
     if any("{{" in command for command in commands):
         from amplihack.recipes.check.commands import refused_values

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from amplihack.errors import Problem, Severity, TemplateError
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
-from amplihack.recipes.model import Bash, Step, Text, every_step
+from amplihack.recipes.model import Bash, Step, Text
 from amplihack.recipes.placeholders import show
 from amplihack.recipes.templates.scripts import may_run
 from amplihack.recipes.templates.shell import Hazard, hazards, is_number
@@ -23,9 +23,7 @@ def refused_values(subject: CheckedRecipe) -> Iterator[Problem]:
     """
     hooks = subject.recipe.hooks
     scripts: list[tuple[Text, Severity]] = [
-        (step.action.command, subject.blame(step))
-        for step in every_step(subject.recipe.steps)
-        if isinstance(step.action, Bash)
+        (step.action.command, subject.blame(step)) for step in subject.steps if isinstance(step.action, Bash)
     ]
     scripts += [(hook, "warning") for hook in (hooks.pre_step, hooks.post_step, hooks.on_error) if hook]
     for script, worst in scripts:
@@ -38,7 +36,7 @@ def refused_values(subject: CheckedRecipe) -> Iterator[Problem]:
 
 def values_in_env(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find placeholders in `env` that bash, a program or the script runs or calculates with."""
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         action = step.action
         if isinstance(action, Bash) and "{{" in to_text(dict(action.env)):
             # Deferred: few steps have such an `env`.

@@ -21,7 +21,7 @@ from amplihack.recipes.conditions import (
 from amplihack.recipes.conditions.certain import compared, contradiction, lost_items, verdict
 from amplihack.recipes.conditions.tree import Name, PlaceholderNode, Property
 from amplihack.recipes.conditions.used_variables import mentions_variables
-from amplihack.recipes.model import Step, Text, While, every_step
+from amplihack.recipes.model import Step, Text, While
 from amplihack.recipes.semantics import rules_of
 from amplihack.recipes.values import Missing, Value, lookup
 
@@ -34,7 +34,7 @@ def pointless_conditions(subject: CheckedRecipe) -> Iterator[Problem]:
     for site in sites(subject):
         yield from _findings(site, rules)
         yield from _lengths(site, subject.recipe.context)
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         yield from _empty_loop(step)
 
 

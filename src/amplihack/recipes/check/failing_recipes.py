@@ -14,7 +14,7 @@ from amplihack.recipes.check.sub_recipes import empty_inputs, missing_in_isolati
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.check.syntax import syntax_faults
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import SubRecipe, every_step
+from amplihack.recipes.model import SubRecipe
 from amplihack.records import Record
 
 _STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
@@ -47,7 +47,7 @@ def failing_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
 
 
 def _certain_calls(subject: CheckedRecipe) -> Iterator[tuple[SubRecipe, Located]]:
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         call = step.action
         if isinstance(call, SubRecipe) and subject.blame(step) == "error":
             found = subject.neighbours.resolve(call, subject.located.path)

@@ -63,7 +63,7 @@ def _sequences(subject: CheckedRecipe) -> Iterator[tuple[Step, ...]]:
     """Yield every list of steps that run in order: those of stages and those of loop bodies."""
     for stage in subject.recipe.stages:
         yield stage.steps
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         if isinstance(step.action, Body):
             yield step.action.steps
 
@@ -73,7 +73,7 @@ def parallel_writes(subject: CheckedRecipe) -> Iterator[Problem]:
     for steps in _sequences(subject):
         for batch in batches(steps):
             yield from _conflicts(batch, subject)
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         yield from _rounds(step, subject.flow.used)
 
 

@@ -27,7 +27,7 @@ def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:
                 yield _problem(found, text, subject.names)
         if "{%" in text.text:
             yield from _tags(text, subject.names)
-    for step in every_step(subject.recipe.steps):  # what scripts have of this is judged with their quotes
+    for step in subject.steps:  # what scripts have of this is judged with their quotes
         if isinstance(step.action, Agent):
             yield from _literal(step.action.prompt, subject.names)
 

@@ -9,7 +9,7 @@ from amplihack.errors import Location, Problem, Severity
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
-from amplihack.recipes.model import Bash, Foreach, Step, SubRecipe, Text, every_step
+from amplihack.recipes.model import Bash, Foreach, Step, SubRecipe, Text
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.semantics import BUILT_IN, CONTEXT_RULES, as_list, is_blank, list_path
 from amplihack.recipes.values import Missing, Value, lookup
@@ -44,7 +44,7 @@ def unknown_secrets(subject: CheckedRecipe) -> Iterator[Problem]:
 
 def pointless_overrides(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find steps that replace nothing; those that do have lost the mark when the parent was merged in."""
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         if step.override:
             what = f"step '{step.id}' overrides nothing: no step of that id is inherited"
             yield finding(
@@ -54,7 +54,7 @@ def pointless_overrides(subject: CheckedRecipe) -> Iterator[Problem]:
 
 def pointless_retries(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find steps that are never tried again: after one attempt, or since no exit code counts as a failure."""
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         if step.retry and step.retry.max_attempts == 1:
             what = f"step '{step.id}' is never tried again: `max_attempts` counts the first attempt too"
             fix = "write 2 or more, or remove `retry`"
@@ -80,7 +80,7 @@ _REFERABLE = pattern(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 def unreachable_results(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find results under a name that no placeholder can have."""
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         name = step.result_name
         if not _REFERABLE.fullmatch(name):
             field = "output" if step.output else "id"
@@ -96,7 +96,7 @@ _NAME = pattern(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")
 
 def constant_loops(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find loops over what is no list, or a list that is too long: written there, or the default."""
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         loop = step.loop
         if loop is None or not isinstance(loop.over, Foreach):
             continue
@@ -153,7 +153,7 @@ _SUM = pattern(rf"\s*(?=.*\{{\{{){_OPERAND}(?: +(?:\+ +{_OPERAND}|[-*/%] +[0-9.]
 
 def sums_as_text(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find values that look like a sum, such as `{{n}} + 1`: nothing is calculated there."""
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         for field, values in _assigned(step):
             for name, value in values.items():
                 if isinstance(value, str) and _SUM.fullmatch(value):

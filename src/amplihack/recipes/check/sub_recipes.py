@@ -11,14 +11,14 @@ from amplihack.recipes.check.neighbours import Unresolved, key
 from amplihack.recipes.check.spelling import Spelling
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import Step, SubRecipe, every_step
+from amplihack.recipes.model import Step, SubRecipe
 from amplihack.recipes.semantics import is_blank
 from amplihack.recipes.templates import render_text
 
 
 def unknown_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find calls of recipes that are not there, or that cannot be read."""
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         call = step.action
         found = (
             subject.neighbours.resolve(call, subject.located.path) if isinstance(call, SubRecipe) else None
@@ -120,7 +120,7 @@ def _unknown_input(name: str, meant: str | None, step: Step, action: SubRecipe) 
 
 
 def _resolved(subject: CheckedRecipe) -> Iterator[tuple[Step, SubRecipe, Located]]:
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         if isinstance(step.action, SubRecipe):
             found = subject.neighbours.resolve(step.action, subject.located.path)
             if isinstance(found, Located):

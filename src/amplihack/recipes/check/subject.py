@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amplihack.errors import Severity
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import Recipe, Step
+from amplihack.recipes.model import Recipe, Step, every_step
 from amplihack.recipes.semantics import declared_names, every_loop_name, reached_steps, unavoidable
 from amplihack.records import Record
 
@@ -34,6 +34,11 @@ class CheckedRecipe(Record, cached=True):  # no slots: what is costly is compute
     @property
     def recipe(self) -> Recipe:
         return self.located.recipe
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps, with those inside loops, in the order of the file."""
+        return every_step(self.recipe.steps)
 
     # Deferred imports: a run asks about few things, and pays for no others.
 

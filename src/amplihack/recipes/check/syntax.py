@@ -10,7 +10,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.plain_scripts import is_plain
 from amplihack.recipes.check.subject import CheckedRecipe
-from amplihack.recipes.model import Bash, Text, every_step
+from amplihack.recipes.model import Bash, Text
 from amplihack.recipes.templates.shell import render_shell
 from amplihack.records import Record
 
@@ -52,7 +52,7 @@ def syntax_faults(subject: CheckedRecipe) -> Iterator[Problem]:
 
 
 def _scripts(subject: CheckedRecipe) -> Iterator[_Script]:
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         if isinstance(step.action, Bash):
             blame = "warning" if step.action.any_exit else subject.blame(step)
             yield from _rendered(step.action.command, blame)

@@ -20,7 +20,7 @@ def reserved_names(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find results under names that belong to the runner, which the other dialect does not allow."""
     if not subject.strict:
         return
-    for step in every_step(subject.recipe.steps):
+    for step in subject.steps:
         named = {step.output, *writes(step)} - {step.id if step.output is None else None}
         for name in sorted(RESERVED & named):
             what = f"step '{step.id}' stores a result as {name}, which belongs to the runner"
@@ -29,7 +29,7 @@ def reserved_names(subject: CheckedRecipe) -> Iterator[Problem]:
 
 def hidden_loops(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find a variable called `loop` that hides what the runner tells about loops, where that is asked for."""
-    steps = tuple(every_step(subject.recipe.steps))
+    steps = tuple(subject.steps)
     asked = any(use.mention.path[:1] == (LOOP,) and use.mention.path[1:] for use in subject.flow.uses)
     if LOOP not in subject.names or not asked or not any(step.loop for step in steps):
         return
@@ -119,7 +119,7 @@ def _unknown_fact(use: Use) -> Problem:
 
 def unknown_agents(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find agents that nobody here knows; one finding for each name, where it is first used."""
-    steps = [step for step in every_step(subject.recipe.steps) if isinstance(step.action, Agent)]
+    steps = [step for step in subject.steps if isinstance(step.action, Agent)]
     agents = subject.agents if steps else frozenset()
     short = {_short(agent) for agent in agents}
     spaces = {_space(agent) for agent in agents if ":" in agent}

@@ -12,7 +12,6 @@ from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.spelling import USUAL_INPUTS, plain
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.check.variable_uses import EVERYTHING
-from amplihack.recipes.model import every_step
 from amplihack.recipes.placeholders import show
 from amplihack.recipes.semantics import LOOP, LOOP_FACTS, loop_facts
 
@@ -119,7 +118,7 @@ def _unknown(use: Use, subject: CheckedRecipe) -> Problem:
 
 def _no_loop(use: Use, subject: CheckedRecipe) -> Problem:
     """Tell that `loop` is not there, or has no such member in a loop of this kind."""
-    path, loops = use.mention.path, [step.loop for step in every_step(subject.recipe.steps) if step.loop]
+    path, loops = use.mention.path, [step.loop for step in subject.steps if step.loop]
     members = {name for loop in loops for name in loop_facts(loop)}
     meant = closest(path[1], members) if len(path) > 1 and path[1] not in members else None
     there = ", ".join(f"loop.{name}" for name in LOOP_FACTS)

@@ -12,7 +12,7 @@ from amplihack.recipes.engine.job import Run, StepFailure, undefined
 from amplihack.recipes.events import GateDecided, GateReached, StepFinished
 from amplihack.recipes.model import Approval, Recipe, Stage
 from amplihack.recipes.ports import Decision
-from amplihack.recipes.results import StepResult
+from amplihack.recipes.results import StepResult, denial
 from amplihack.recipes.semantics import APPROVAL_MESSAGE
 from amplihack.recipes.templates import render_text
 from amplihack.records import Record
@@ -87,8 +87,7 @@ async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bo
         return False
     if not decision.approved:
         run.ending = "denied"
-        reason = f": {decision.message}" if decision.message else ""
-        run.ending_reason = f"stage '{stage.name}' was denied{reason}"
+        run.ending_reason = denial(stage.name, decision.message)
         return False
     frame.scope.write({APPROVAL_MESSAGE: decision.message})
     return True

@@ -31,14 +31,27 @@ class RunIdentity(Record, kw_only=True):
 
 def child_environment(parent: Mapping[str, str], *, agent: str | None, run: RunIdentity) -> dict[str, str]:
     """Return the environment of bash, hooks and agents; `agent` lets a nested run find the same agent."""
-    child = {name: value for name, value in parent.items() if name not in _HIDDEN}
-    for name, value in _DEFAULTS.items():
-        child[name] = child.get(name) or value
-    child["AMPLIHACK_TREE_ID"] = child.get("AMPLIHACK_TREE_ID") or run.tree_id
+    child = _one_deeper(parent, run.tree_id)
     child[process_marks.VARIABLE] = process_marks.with_mark(parent, f"{run.run_id}.{run.tree_id}")
     child["AMPLIHACK_RECIPE_RUN_ID"] = child.get("AMPLIHACK_RECIPE_RUN_ID") or run.run_id
     if agent is not None:
         child["AMPLIHACK_AGENT_BINARY"] = agent
+    return child
+
+
+def host_environment(
+    parent: Mapping[str, str], *, agent: str, tree_id: str, more: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the environment of an agent tool that a person uses: recipes that it runs find it again."""
+    return {**_one_deeper(parent, tree_id), **more, "AMPLIHACK_AGENT_BINARY": agent}
+
+
+def _one_deeper(parent: Mapping[str, str], tree_id: str) -> dict[str, str]:
+    """Return what every child gets: the limits, the tree that it belongs to, and how deep it is in it."""
+    child = {name: value for name, value in parent.items() if name not in _HIDDEN}
+    for name, value in _DEFAULTS.items():
+        child[name] = child.get(name) or value
+    child["AMPLIHACK_TREE_ID"] = child.get("AMPLIHACK_TREE_ID") or tree_id
     child[DEPTH] = str(_number(parent, DEPTH, 0) + 1)
     return child
 

@@ -20,15 +20,15 @@ async def read_yaml(path: Path) -> dict[str, Any] | None:
 
     Raises yaml.YAMLError, or BundleLoadError when the file holds something else.
     """
-    return await asyncio.to_thread(_read, path)
+    return await asyncio.to_thread(read_now, path)
 
 
 async def write_yaml(path: Path, data: dict[str, Any]) -> None:
     """Replace the file in one step, in block style with the keys in their order; makes its directory."""
-    await asyncio.to_thread(_write, path, data)
+    await asyncio.to_thread(write_now, path, data)
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def read_now(path: Path) -> dict[str, Any] | None:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -36,7 +36,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     return _mapping(yaml.load(text, Loader=_Loader), str(path))  # noqa: S506 - it is a safe loader
 
 
-def _write(path: Path, data: dict[str, Any]) -> None:
+def write_now(path: Path, data: dict[str, Any]) -> None:
     text = yaml.safe_dump(data, default_flow_style=False, allow_unicode=True, sort_keys=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_text(path, text, new_mode=_NEW_FILE)

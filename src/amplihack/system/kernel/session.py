@@ -138,6 +138,8 @@ class LiveSession:
         async with self._alone:
             self._require_open()
             self._parts.turn.require_ended()
+            if self._parts.log is not None:
+                self._parts.log.failure = None  # there may be room again; what is missing is written anew
             await self._mend()
             self._cancelled_by_us = False
             self.coordinator.cancellation.reset()

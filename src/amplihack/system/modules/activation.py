@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,7 +16,6 @@ from amplihack.system.files import real
 from amplihack.system.modules.environment import ModuleEnvironment, editable_path
 from amplihack.system.modules.errors import ModuleActivationError
 from amplihack.system.modules.install_state import InstallStateManager
-from amplihack.system.modules.installer import Installer, Wanted
 from amplihack.system.modules.package import (
     ENTRY_POINTS,
     ModulePackage,
@@ -26,6 +24,7 @@ from amplihack.system.modules.package import (
     read_project,
 )
 from amplihack.system.modules.requirements import installed_version
+from amplihack.system.modules.wanted import Wanted
 from amplihack.system.sources import Sources
 
 Progress: TypeAlias = Callable[[str, str], None]  # an action and the name that it is about
@@ -49,6 +48,7 @@ class ActivationRequest(Record, kw_only=True):
     python: Path | None = None  # that receives installs, instead of an environment of ours
     constraints: Path | None = None
     base: Path | None = None  # where relative sources start
+    shipped: frozenset[str] = frozenset()  # modules of our own, which stand in for those that cannot be had
 
 
 class Activator:
@@ -120,7 +120,7 @@ class Activator:
             return await asyncio.to_thread(self._stand_in, need, source, error)
 
     def _stand_in(self, need: ModuleNeed, source: str, error: AmplihackError) -> AmplihackError | None:
-        if not has_entry_point(need.module):
+        if need.module not in self._request.shipped and not has_entry_point(need.module):
             return error
         what = f"{need.module} cannot be had from {shown(source)}: {error.what}; the installed one is used"
         self.problems.append(Problem(what, None, error.fix, "warning", "module-stand-in"))
@@ -134,6 +134,8 @@ class Activator:
         await asyncio.to_thread(self.environment.enter)
         if not await asyncio.to_thread(self._wanted, packages):
             return {}
+        from amplihack.system.modules.installer import Installer  # slow, and most bundles install nothing
+
         async with self.environment.lock():
             await self.environment.make(self._request.variables)
             await asyncio.to_thread(self.environment.enter)  # another process may have installed it meanwhile
@@ -197,6 +199,8 @@ def activation_error(failed: dict[str, AmplihackError], count: int) -> ModuleAct
 
 def has_entry_point(module: str) -> bool:
     """Tell whether an installed distribution offers the module."""
+    from importlib import metadata  # slow as well
+
     return any(each.name == module for each in metadata.entry_points(group=ENTRY_POINTS))
 
 
@@ -216,6 +220,8 @@ def _root_packages(directories: Sequence[Path]) -> dict[str, ModulePackage]:
 
 def _is_editable_here(package: ModulePackage) -> bool:
     """Tell whether what is installed under that name is this very directory."""
+    from importlib import metadata
+
     try:
         return editable_path(metadata.distribution(package.name)) == str(package.directory)
     except metadata.PackageNotFoundError:

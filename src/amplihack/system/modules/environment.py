@@ -6,14 +6,16 @@ import hashlib
 import json
 import site
 import sys
-from importlib import invalidate_caches, metadata
+from importlib import invalidate_caches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amplihack.system.locks import locked_async
 from amplihack.system.modules.errors import ModuleError
 from amplihack.system.modules.requirements import canonical
-from amplihack.system.processes import Command, run_process
+
+if TYPE_CHECKING:
+    from importlib import metadata
 
 _PATIENCE = 900.0  # seconds for another process that installs
 
@@ -47,6 +49,8 @@ class ModuleEnvironment:
         """Make the environment if it is not there or was left half-made. Needs the lock."""
         if not self.is_ours or self.exists:
             return
+        from amplihack.system.processes import Command, run_process  # slow, and most bundles install nothing
+
         self.directory.parent.mkdir(parents=True, exist_ok=True)
         argv = (sys.executable, "-m", "venv", "--without-pip", "--clear", str(self.directory))
         done = await run_process(Command(argv=argv, cwd=self.directory.parent, env=variables))
@@ -70,6 +74,8 @@ class ModuleEnvironment:
 
     def installed_from(self, name: str) -> str | None:
         """Return the directory that a distribution was installed from, editable; None if it was not."""
+        from importlib import metadata  # slow as well
+
         for each in metadata.distributions(path=[str(self.site_packages)]):
             if canonical(each.name or "") == canonical(name):
                 return editable_path(each)

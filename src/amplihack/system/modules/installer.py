@@ -11,25 +11,13 @@ from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from amplihack.records import Record
 from amplihack.system.modules.environment import ModuleEnvironment
 from amplihack.system.modules.errors import ModuleError
 from amplihack.system.modules.requirements import canonical, parse_requirement
+from amplihack.system.modules.wanted import Wanted
 from amplihack.system.processes import Command, run_process
 
 _LAST_WORDS = 2_000  # bytes of what an installer said
-
-
-class Wanted(Record):
-    """What one module wants installed: requirements, or the project in its directory."""
-
-    name: str
-    requirements: tuple[str, ...] = ()
-    project: Path | None = None
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        return (*(("-e", str(self.project)) if self.project else ()), *self.requirements)
 
 
 class Installer:
@@ -52,8 +40,11 @@ class Installer:
         with tempfile.TemporaryDirectory(prefix="amplihack-install-") as scratch:
             pins = Path(scratch) / "constraints.txt"
             pins.write_text(host_pins(without=self._environment.site_packages), "utf-8")
-            if await self._failure([each for one in wanted for each in one.arguments], wanted, pins) is None:
+            together = await self._failure([each for one in wanted for each in one.arguments], wanted, pins)
+            if together is None:
                 return {}
+            if len(wanted) == 1:
+                return {wanted[0].name: together}
             failed: dict[str, ModuleError] = {}
             for one in wanted:
                 error = await self._failure(list(one.arguments), [one], pins)
@@ -91,7 +82,9 @@ class Installer:
 
     async def _run(self, arguments: Sequence[str], pins: Path) -> ModuleError | None:
         argv = self.command(arguments, pins)
-        done = await run_process(Command(argv=argv, cwd=pins.parent, env=self._variables))
+        together = {"UV_CONCURRENT_BUILDS": str(max(8, len(arguments)))}  # builds wait more than they compute
+        env = {**together, **self._variables}
+        done = await run_process(Command(argv=argv, cwd=pins.parent, env=env))
         if done.ok:
             return None
         said = (done.stderr.tail(_LAST_WORDS) or done.stdout.tail(_LAST_WORDS)).strip()

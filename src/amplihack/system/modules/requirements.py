@@ -7,7 +7,6 @@ which knows all of it.
 from __future__ import annotations
 
 import re
-from importlib import metadata
 
 from amplihack.patterns import pattern
 from amplihack.records import Record
@@ -54,6 +53,8 @@ def is_met(requirement: Requirement, version: str | None) -> bool:
 
 def installed_version(name: str) -> str | None:
     """Return the version of a package that this process can import, or None."""
+    from importlib import metadata  # slow, and most modules require nothing
+
     try:
         return metadata.version(name)
     except (metadata.PackageNotFoundError, ValueError):

@@ -58,14 +58,34 @@
     return Math.min(1, Math.max(0, sum / total));
   }
 
+  const TICKS = [60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400];
+  function tickSize() {
+    const least = total / 4.5, power = 10 ** Math.floor(Math.log10(least));
+    if (least < 30) return [1, 2, 5, 10].map((digit) => digit * power).find((size) => size >= least * 0.999);
+    return TICKS.find((size) => size >= least) || Math.ceil(least / 86400) * 86400;
+  }
   function drawAxis() {
-    const axis = byId("axis"), marks = [];
-    for (const part of [0, 0.25, 0.5, 0.75]) marks.push(at(part, seconds(total * part), ""));
+    const axis = byId("axis"), pauses = [], ticks = [], size = tickSize();
     lives.slice(1).forEach(([from], n) => {
       const pause = from - lives[n][1];
-      marks.push(at(share(from), `⋯ ${seconds(pause)}`, "pause", `nothing ran for ${seconds(pause)}`));
+      pauses.push(at(share(from), `⋯ ${seconds(pause)}`, "pause", `nothing ran for ${seconds(pause)}`));
     });
-    axis.replaceChildren(...marks);
+    for (let n = 0; n * size < total * 0.98; n += 1) ticks.push(at((n * size) / total, tickText(n * size), ""));
+    axis.replaceChildren(...ticks, ...pauses);
+    leaveRoom([...pauses, ...ticks], axis.getBoundingClientRect());
+  }
+  // A word that another one is in the way of is left out; its line stays, and so does its title.
+  function leaveRoom(marks, edge) {
+    const taken = [];
+    for (const mark of marks) {
+      const here = mark.getBoundingClientRect();
+      const hidden = here.right > edge.right || here.left < edge.left - 1 || taken.some((other) => here.left < other.right && other.left < here.right);
+      if (hidden) mark.textContent = "\u200b"; else taken.push(here);
+    }
+  }
+  function tickText(amount) {
+    if (amount === 0) return "0";
+    return amount < 0.9995 || amount >= 60 ? seconds(amount).replace(" 0 s", "").replace(" 0 min", "") : `${Number(amount.toFixed(3))} s`;
   }
   function at(part, text, name, title = "") {
     const mark = make("span", part > 0.8 ? `${name} end` : name, text);
@@ -103,7 +123,7 @@
     const text = texts[number];
     return typeof text === "string" ? text : text[0] + text[2];
   };
-  const steps = (number) => `${number.toLocaleString()} ${number === 1 ? "row" : "rows"}`;
+  const steps = (number) => `${number.toLocaleString()} ${number === 1 ? "step" : "steps"}`;
 
   // The list ------------------------------------------------------------------------------------------------
 
@@ -400,7 +420,7 @@
   function drawHead() {
     const title = make("h1", "", `${run.recipe} `), facts = make("div", "facts");
     const took = run.ended ? run.ended - run.started : null;
-    for (const text of [run.run_id, `began ${clock(run.started)}`, took !== null ? `took ${seconds(took)}` : "", `${rows.length.toLocaleString()} rows`, run.cost_usd != null ? money(run.cost_usd) : "", run.status === "running" ? `as it was at ${clock(run.told)}` : ""]) if (text) facts.append(make("span", "", text));
+    for (const text of [run.run_id, `began ${clock(run.started)}`, took !== null ? `took ${seconds(took)}` : "", steps(rows.filter((row, index) => !children[index].length && row.kind !== "gate").length), run.cost_usd != null ? money(run.cost_usd) : "", run.status === "running" ? `as it was at ${clock(run.told)}` : ""]) if (text) facts.append(make("span", "", text));
     const parts = [title, make("span", `badge ${run.status}`, run.status), facts];
     const first = run.first;
     if (first !== null && first !== undefined) {
@@ -469,7 +489,7 @@
     if (row && !event.target.closest(".twist")) toggle(Number(row.dataset.index));
   });
   list.addEventListener("scroll", draw, { passive: true });
-  window.addEventListener("resize", draw);
+  window.addEventListener("resize", () => { draw(); drawAxis(); });
   let pause = 0;
   search.addEventListener("input", () => { clearTimeout(pause); pause = setTimeout(find, 80); });
   byId("unfold").addEventListener("click", () => foldAll(true));

@@ -7,6 +7,7 @@ somebody may put back. So only one that holds nothing, or that says itself that 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from amplihack.system.files import remove_tree
 from amplihack.system.locks import try_lock
 from amplihack.system.replace import UNFINISHED
 
+_SOON = 10.0  # seconds in which whoever has made a directory takes its lock
 _MARK, _LOCK = ".not-kept", "lock"
 
 
@@ -53,7 +55,8 @@ def remove_leftovers(runs: Path, *, is_kept: Callable[[str], bool]) -> None:
 
 def _remove(directory: Path, is_kept: Callable[[str], bool]) -> None:
     content = {path.name for path in directory.iterdir()}
-    if _MARK not in content and not content <= {_LOCK}:
+    begun = content <= {_LOCK} and time.time() - directory.stat().st_mtime > _SOON
+    if _MARK not in content and not begun:
         return
     lock = try_lock(directory / _LOCK)
     if lock is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from amplihack.records import Record, as_dict
-from amplihack.system.locks import HeldLock, try_lock
+from amplihack.system.locks import HeldLock, LockError, try_lock
 from amplihack.system.process_table import look_up, own_start
 from amplihack.system.run_store.values import StoreError, cannot_write
 
@@ -67,16 +67,26 @@ def boot_id() -> str:
 
 def take(directory: Path) -> HeldLock | None:
     """Return the lock of a run, or None if another process has it. Raises StoreError."""
+    for pause in (0.0, 0.01, 0.05, 0.1):  # who only looks whether it is taken holds it for a moment
+        time.sleep(pause)
+        _make(directory)
+        try:
+            lock = try_lock(directory / "lock")
+        except LockError:
+            if directory.exists():
+                raise
+            continue  # somebody removes an old one of that name just now
+        if lock is not None:
+            return lock
+    return None
+
+
+def _make(directory: Path) -> None:
     try:
         for each in (directory.parent, directory):  # one by one: of several, only the last would be private
             each.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise cannot_write(directory, error.strerror or str(error)) from error
-    for pause in (0.0, 0.01, 0.05, 0.1):  # who only looks whether it is taken holds it for a moment
-        time.sleep(pause)
-        if (lock := try_lock(directory / "lock")) is not None:
-            return lock
-    return None
 
 
 def is_taken(directory: Path) -> bool:

@@ -11,6 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from amplihack.documents.suggest import closest
 from amplihack.errors import AmplihackError, NotFound
 from amplihack.recipes.events import Recorded
 from amplihack.records import Record
@@ -29,6 +30,7 @@ from amplihack.system.run_store.rows import COLUMNS, KeptRun, NewRun, kept_run
 from amplihack.system.run_store.values import ReadableValues, StoreError, ValueFiles
 
 LAST = "last"
+_NEWEST = "ORDER BY number DESC LIMIT 1000"  # among which a mistyped name is looked for
 _NEW = (
     "INSERT INTO runs (run_id, recipe, path, working_dir, status, started, forked_from, request, inputs, "
     "owner) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)"
@@ -141,8 +143,11 @@ class RunStore(Record):
             more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
             raise NotFound(f"'{name}' begins {len(rows)} runs: {some}{more}", fix="give more of the id")
         if not rows:
+            meant = closest(name.lower(), [row[1] for row in self._rows(_NEWEST, ())])
+            hint = f"did you mean '{meant}'? " if meant else ""
             raise NotFound(
-                f"there is no run '{name}'", fix="`amplihack runs list` shows them; `last` is the newest"
+                f"there is no run '{name}'",
+                fix=f"{hint}`amplihack runs list` shows them; `last` is the newest",
             )
         return self._kept((exact or rows)[0])
 

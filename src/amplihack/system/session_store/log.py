@@ -23,6 +23,7 @@ from amplihack.system.transcripts.store import (
     write_transcript,
 )
 
+_SHORT = 65_536  # characters of a line that is written without a thread
 _NOT_STORED = frozenset({"system", "developer"})  # the bundle supplies them afresh
 
 
@@ -45,7 +46,7 @@ class SessionLog:
             return
         line = stored_line(message)
         async with self._alone:
-            await self._in_thread(self._write, TRANSCRIPT_FILENAME, line)
+            await self._write_line(TRANSCRIPT_FILENAME, line)
             self._count, self._last = self._count + 1, line
 
     async def record(self, event: str, data: Mapping[str, Any]) -> None:
@@ -57,7 +58,7 @@ class SessionLog:
             "data": sanitize_for_json(dict(data)),
         }
         async with self._alone:
-            await self._in_thread(self._write, EVENTS_FILENAME, json_line(entry))
+            await self._write_line(EVENTS_FILENAME, json_line(entry))
 
     async def settle(self, messages: Iterable[Message]) -> None:
         """Make the transcript say what the context holds; a context may change its history by itself."""
@@ -75,10 +76,10 @@ class SessionLog:
             self._count, self._last = len(kept), stored_line(kept[-1]) if kept else ""
 
     async def describe(self, **changes: Any) -> None:
-        """Change the metadata in one step."""
+        """Put everything on the disk, then change the metadata in one step: the end of a turn."""
         async with self._alone:
             self.metadata.update(changes)
-            await self._in_thread(write_metadata, self.directory, dict(self.metadata))
+            await self._in_thread(self._finish, dict(self.metadata))
 
     def close(self) -> None:
         for file in self._files.values():
@@ -86,16 +87,27 @@ class SessionLog:
         self._files.clear()
         self._lock.release()
 
+    async def _write_line(self, name: str, line: str) -> None:
+        """Write a line. A short one is written at once: a thread would cost more than the write."""
+        if len(line) > _SHORT:
+            await self._in_thread(self._write, name, line)
+            return
+        try:
+            self._write(name, line)
+        except OSError as error:
+            raise self._failed(error) from error
+
     async def _in_thread(self, work: Any, *arguments: Any) -> None:
-        """Do work that may block. Once something could not be written, the session says so for good."""
+        """Do work that may block. What could not be written is remembered until the next turn."""
         try:
             await asyncio.to_thread(work, *arguments)
         except OSError as error:
-            what = f"the session cannot be stored in {self.directory}: {error.strerror or error}"
-            self.failure = SessionNotStored(
-                what, fix="make room or give write access, then resume the session"
-            )
-            raise self.failure from error
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> SessionNotStored:
+        what = f"the session cannot be stored in {self.directory}: {error.strerror or error}"
+        self.failure = SessionNotStored(what, fix="make room or give write access, then resume the session")
+        return self.failure
 
     def _write(self, name: str, line: str) -> None:
         file = self._files.get(name)
@@ -105,10 +117,14 @@ class SessionLog:
         size = os.fstat(file).st_size
         try:
             write_all(file, line.encode("utf-8", "surrogatepass") + b"\n")
-            _sync(file)
         except OSError:
             os.ftruncate(file, size)  # a line is there as a whole or not at all
             raise
+
+    def _finish(self, metadata: dict[str, Any]) -> None:
+        for file in self._files.values():
+            _sync(file)
+        write_metadata(self.directory, metadata)
 
     def _rewrite(self, messages: list[Message]) -> None:
         path = self.directory / TRANSCRIPT_FILENAME

@@ -10,7 +10,8 @@ import subprocess
 import pytest
 
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.templates.bash import Quoting, read_script
+from amplihack.recipes.templates.bash import Quoting, read_script, word_roles
+from amplihack.recipes.templates.bash.command_names import RESERVED
 from amplihack.recipes.templates.shell import render_shell
 
 LETTERS = {
@@ -128,3 +129,8 @@ def test_places_are_found_in_the_order_of_the_script() -> None:
 
 def test_a_script_without_placeholders_is_not_read_at_all() -> None:
     assert read_script("echo 'never closed").places == ()
+
+
+def test_the_reader_takes_every_reserved_word_and_no_other() -> None:
+    known = word_roles._BLOCKS.keys() | word_roles._PREFIXES.keys() | word_roles._BEGINS.keys() | {"[["}
+    assert known == RESERVED

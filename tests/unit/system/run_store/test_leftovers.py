@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -31,8 +33,21 @@ def left(store: RunStore, *names: str) -> Path:
 def test_the_next_run_removes_the_directory_of_one_that_never_began(store: RunStore) -> None:
     directory = left(store, "lock")
     begin(store, "run-2").close()
+    assert directory.exists()  # as yet, it may be that of a process that is about to lock it
+    os.utime(directory, (1, 1))
+    begin(store, "run-3").close()
     assert not directory.exists()
     assert store.directory("run-1").exists()
+
+
+def test_processes_that_begin_at_once_do_not_take_each_others_directories(store: RunStore) -> None:
+    def many(first: int) -> None:
+        for number in range(first, first + 15):
+            begin(store, f"many-{number}").close()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(many, range(100, 900, 100)))
+    assert len(store.listing().runs) == 1 + 8 * 15
 
 
 def test_values_without_a_record_stay_as_the_database_may_be_an_older_copy(store: RunStore) -> None:

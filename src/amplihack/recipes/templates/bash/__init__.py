@@ -9,7 +9,7 @@ from amplihack.recipes.templates.bash.places import (
     Word,
     apply_edits,
 )
-from amplihack.recipes.templates.bash.read import Reading, read_script
+from amplihack.recipes.templates.bash.reading import Reading, read_script
 
 __all__ = [
     "Edit",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from amplihack.patterns import pattern
+from amplihack.recipes.templates.bash.command_names import BUILTINS, DECLARES
 from amplihack.recipes.templates.bash.cursor import Script
 from amplihack.recipes.templates.bash.number_guards import Guard
 from amplihack.recipes.templates.bash.places import (
@@ -21,19 +22,6 @@ from amplihack.recipes.templates.bash.places import (
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, identifiers, references
 from amplihack.records import Record, field
 
-DECLARES = frozenset({"declare", "typeset", "local", "readonly", "export"})
-BUILTINS = DECLARES | {
-    "builtin",
-    "command",
-    "let",
-    "read",
-    "mapfile",
-    "readarray",
-    "unset",
-    "printf",
-    "wait",
-}
-BUILTINS |= {"getopts", "set", "test", "[", "eval", "source", "."}
 _NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _BRACES = pattern(r"([A-Za-z0-9_]*)\{([A-Za-z0-9_,]+)\}([A-Za-z0-9_]*)")
 _MAY_BE_OPERATOR = pattern(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from amplihack.patterns import pattern
 
 EVALUATES = frozenset(
@@ -105,3 +107,23 @@ PROGRAM_FIRST = {
     "jq": {"--arg": 2, "--argjson": 2, "--slurpfile": 2, "--rawfile": 2, "--indent": 1, "-f": 1, "-L": 1},
     "sed": {"-f": 1, "-l": 1},
 }
+
+
+def may_hold_code(text: str) -> bool:
+    """Tell whether a word of a plain script, whose quotes are removed, may be code because of other words."""
+    if INNER.search(text):
+        return True
+    return any(re.search(_code_pattern(name), text) for name in CODE_NAMES.intersection(WORD.findall(text)))
+
+
+def _code_pattern(name: str) -> str:
+    """Return a pattern for what begins a word that a command with that name takes for code."""
+    setting = f"(?:{CODE_SETTING[name]})=" if name in CODE_SETTING else None
+    parts = (CODE_OPTION.get(name), CODE_BEHIND.get(name), setting)
+    return rf"\s(?:{'|'.join(part for part in parts if part)})"
+
+
+def takes_data(name: str) -> bool:
+    """Tell whether no word and no input of a command with that name is code."""
+    last = name.rpartition("/")[2]
+    return last not in MAY_RUN_INPUT and name not in SOURCES and not INTERPRETER.search(name)

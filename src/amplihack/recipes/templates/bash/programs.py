@@ -15,11 +15,9 @@ from amplihack.recipes.templates.bash.program_tables import (
     CODE_SETTING,
     CODE_TAKERS,
     EVALUATES,
-    INNER,
     INTERPRETER,
     LANGUAGES,
     MAY_EXECUTE,
-    MAY_RUN_INPUT,
     PROGRAM_FIRST,
     PROGRAM_OPTION,
     RUNS_INPUT,
@@ -27,31 +25,10 @@ from amplihack.recipes.templates.bash.program_tables import (
     SOURCES,
     SSH_WITH_ARGUMENT,
     STANDARD_INPUT,
-    WORD,
     WRAPPERS,
 )
 from amplihack.recipes.templates.bash.value_flow import ValueFlow, references
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
-
-
-def may_hold_code(text: str) -> bool:
-    """Tell whether a word of a plain script, whose quotes are removed, may be code because of other words."""
-    if INNER.search(text):
-        return True
-    return any(re.search(_code_pattern(name), text) for name in CODE_NAMES.intersection(WORD.findall(text)))
-
-
-def _code_pattern(name: str) -> str:
-    """Return a pattern for what begins a word that a command with that name takes for code."""
-    setting = f"(?:{CODE_SETTING[name]})=" if name in CODE_SETTING else None
-    parts = (CODE_OPTION.get(name), CODE_BEHIND.get(name), setting)
-    return rf"\s(?:{'|'.join(part for part in parts if part)})"
-
-
-def takes_data(name: str) -> bool:
-    """Tell whether no word and no input of a command with that name is code."""
-    last = name.rpartition("/")[2]
-    return last not in MAY_RUN_INPUT and name not in SOURCES and not INTERPRETER.search(name)
 
 
 def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:

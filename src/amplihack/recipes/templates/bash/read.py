@@ -1,4 +1,4 @@
-"""Read a script and return the place of every placeholder."""
+"""Read a script of any kind as bash does, to the end."""
 
 from __future__ import annotations
 
@@ -21,32 +21,12 @@ from amplihack.recipes.templates.bash.places import (
     hold,
     refuse,
 )
-from amplihack.recipes.templates.bash.plain_script import plain_places
 from amplihack.recipes.templates.bash.programs import input_language, name_language
+from amplihack.recipes.templates.bash.reading import Reading
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 from amplihack.records import Record, replace
 
 _GRAMMAR = Grammar(commands, parameter)
-
-
-class Reading(Record):
-    """Where every placeholder stands, in script order, and what else must change in the script."""
-
-    places: tuple[Place, ...] = ()
-    edits: tuple[Edit, ...] = ()
-
-
-def read_script(script: str) -> Reading:
-    """Read a script as bash does. Raises TemplateError if the quoting never closes.
-
-    A script without placeholders is not read at all.
-    """
-    placeholders = find_placeholders(script)
-    if not placeholders:
-        return Reading()
-    if (places := plain_places(script, placeholders)) is not None:
-        return Reading(places)
-    return read_fully(script, placeholders)
 
 
 @lru_cache(maxsize=512)  # the rounds of a loop run one script
@@ -125,7 +105,7 @@ def _of_output(output: Output, found: Script) -> Guard | None:
 
 
 def read_fully(script: str, placeholders: Sequence[Placeholder]) -> Reading:
-    """Read a script of any kind."""
+    """Return where every placeholder stands. Raises TemplateError if the quoting never closes."""
     found = _collect(script, placeholders)
     for mark in found.marks:
         _settle(mark, found)

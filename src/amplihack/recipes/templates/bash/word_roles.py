@@ -13,7 +13,7 @@ from amplihack.recipes.templates.bash.blocks import (
     open_block,
     reopen_block,
 )
-from amplihack.recipes.templates.bash.builtins import DECLARES
+from amplihack.recipes.templates.bash.command_names import DECLARES, RESERVED
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.double_brackets import condition
 from amplihack.recipes.templates.bash.places import Refusal, Word, refuse
@@ -151,7 +151,6 @@ _BEGINS = {
     "case": Expects.CASE_WORD,
     "function": Expects.FUNCTION,
 }
-RESERVED = _BLOCKS.keys() | _PREFIXES.keys() | _BEGINS.keys() | {"[["}
 _TAKE: dict[Expects, Callable[[Cursor, CommandList, Word], None]] = {
     Expects.COMMAND: _take_command,
     Expects.ARGUMENT: _take_argument,

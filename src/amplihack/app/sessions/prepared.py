@@ -1,0 +1,182 @@
+"""Offer a prepared bundle of this place: new sessions, stored ones that go on, and forks of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from amplihack.app.bundles.command_request import request_here
+from amplihack.app.bundles.load import LoadedBundle, load
+from amplihack.app.sessions.opening import Opening, SessionSpec, open_session
+from amplihack.app.sessions.prepare import PreparedModules, PrepareRequest, prepare
+from amplihack.app.sessions.spawning import with_spawning
+from amplihack.app.workspace import Workspace, open_workspace
+from amplihack.bundles.mentions import MentionScope
+from amplihack.errors import Problem
+from amplihack.records import Record, replace
+from amplihack.sessions.errors import SessionError
+from amplihack.sessions.forks import ForkResult
+from amplihack.system.kernel.session import LiveSession
+from amplihack.system.modules.activation import Progress, tell_nobody
+from amplihack.system.session_mentions import SeenContents, SessionMentions
+from amplihack.system.session_store.log import SessionLog
+from amplihack.system.session_store.store import SessionStore
+
+
+class HostParts(Record, kw_only=True):
+    """What the program that opens a session brings with it, and how strict it is about modules."""
+
+    approval_system: Any = None
+    display_system: Any = None
+    working_dir: Path | None = None
+    strict: bool = False
+    allow_partial: bool = False
+    required: frozenset[str] = frozenset()
+    told: Callable[[str], None] | None = None  # hears what a session goes without
+
+
+class Prepared:
+    """A bundle that is ready to run here. Sessions are written to `store` as they happen."""
+
+    def __init__(
+        self, workspace: Workspace, loaded: LoadedBundle, modules: PreparedModules, store: SessionStore | None
+    ) -> None:
+        self._workspace, self._loaded, self._modules = workspace, loaded, modules
+        self.store = store
+
+    @property
+    def name(self) -> str:
+        return self._loaded.bundle.name
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """Return the mount plan. Whoever changes it changes it for sessions that are opened later."""
+        return self._modules.plan
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return (*self._loaded.problems, *self._modules.problems)
+
+    def create_session(self, session_id: str | None = None, host: HostParts = HostParts()) -> Opening:  # noqa: B008
+        """Open a new session: `await` it, or use it with `async with`."""
+        return Opening(lambda: self._create(session_id or str(uuid4()), host))
+
+    def resume_session(self, session_id: str, host: HostParts = HostParts()) -> Opening:  # noqa: B008 - frozen
+        """Open a stored session where it was left; a turn that a crash cut off is closed first.
+
+        Raises SessionNotFound, and SessionInUse while another process has it open.
+        """
+        return Opening(lambda: self._resume(session_id, host))
+
+    async def fork_session(self, session_id: str, turn: int | None = None) -> ForkResult:
+        """Copy a stored session up to a turn. Raises ValueError for an unknown turn."""
+        return await asyncio.to_thread(self._stored().fork, session_id, turn=turn)
+
+    async def _create(self, session_id: str, host: HostParts) -> LiveSession:
+        spec = self._spec(host)
+        log = None
+        if self.store is not None:
+            directory = str(spec.working_dir)
+            log = await self.store.create(session_id, bundle=self.name, working_dir=directory, parent_id=None)
+        return await self._open(replace(spec, session_id=session_id, log=log), log)
+
+    async def _resume(self, session_id: str, host: HostParts) -> LiveSession:
+        opened = await self._stored().open(session_id)
+        stored, spec = opened.stored, self._spec(host)
+        known = stored.metadata.get("working_dir")
+        if host.working_dir is None and isinstance(known, str) and known:
+            spec = self._spec(replace(host, working_dir=Path(known)))
+        spec = replace(
+            spec,
+            session_id=stored.session_id,
+            parent_id=stored.metadata.get("parent_id"),
+            is_resumed=True,
+            messages=stored.messages,
+            used=stored.used,
+            log=opened.log,
+            problems=stored.problems,
+        )
+        return await self._open(spec, opened.log)
+
+    async def _open(self, spec: SessionSpec, log: SessionLog | None) -> LiveSession:
+        try:
+            return await open_session(with_spawning(spec, store=self.store))
+        except BaseException:
+            if log is not None:
+                log.close()
+            raise
+
+    def _spec(self, host: HostParts) -> SessionSpec:
+        home, directory = self._workspace.home, host.working_dir or self._workspace.directory
+        scope = MentionScope(
+            bases=(str(directory),),
+            home=str(home.user),
+            user=str(home.root),
+            project=str(directory / ".amplihack"),
+        )
+        bundle = self._loaded.bundle
+        return SessionSpec(
+            plan=self._modules.plan,
+            bundle=lambda: bundle,
+            resolver=self._modules.resolver,
+            package_paths=self._modules.package_paths,
+            working_dir=directory,
+            scope=scope,
+            approval_system=host.approval_system,
+            display_system=host.display_system,
+            environment=self._workspace.environment,
+            capabilities={
+                "mention_resolver": SessionMentions(lambda: bundle, scope),
+                "mention_deduplicator": SeenContents(),
+            },
+            strict=host.strict,
+            allow_partial=host.allow_partial,
+            required=host.required,
+            log_failures=host.told,
+        )
+
+    def _stored(self) -> SessionStore:
+        if self.store is None:
+            raise SessionError("these sessions are not stored", fix="prepare the bundle with a store")
+        return self.store
+
+
+async def prepare_here(
+    workspace: Workspace,
+    source: str | None = None,
+    *,
+    offline: bool = False,
+    frozen: bool = False,
+    install: bool = True,
+    strict: bool = True,
+    keep: bool = True,
+    progress: Progress = tell_nobody,
+) -> Prepared:
+    """Load and prepare a bundle as a command does: with the settings, names and lock file of this place."""
+    request = request_here(workspace, source, offline=offline, frozen=frozen, strict=strict)
+    loaded = await load(request)
+    modules = await prepare(
+        PrepareRequest(
+            bundle=loaded.bundle,
+            cache_dir=request.cache_dir,
+            environment=request.environment,
+            base=request.base,
+            install=install,
+            offline=offline,
+            strict=strict,
+            progress=progress,
+        )
+    )
+    store = SessionStore(workspace.home.root / "sessions") if keep else None
+    return Prepared(workspace, loaded, modules, store)
+
+
+async def prepare_bundle(
+    source: str | None = None, *, offline: bool = False, install: bool = True, keep: bool = True
+) -> Prepared:
+    """Prepare a bundle by name, address or path, here: `sessions/` of our home keeps what is said."""
+    workspace = await asyncio.to_thread(open_workspace)
+    return await prepare_here(workspace, source, offline=offline, install=install, keep=keep)

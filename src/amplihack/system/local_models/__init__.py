@@ -1,0 +1,1 @@
+"""Models that run in this process: which there are, where they lie, how they are fetched."""

@@ -1,0 +1,188 @@
+"""Providers over real HTTP and with the real SDKs, against a server on 127.0.0.1."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from amplifier_core import (
+    AuthenticationError,
+    ContextLengthError,
+    InvalidRequestError,
+    NetworkError,
+    ProviderUnavailableError,
+    RateLimitError,
+    StreamError,
+)
+from tests.support.kernel_sessions import answering, opened, plan
+from tests.support.model_server import BreakOff, Garble, ModelServer, Refuse, Say, Turn, UseTool
+
+pytestmark = pytest.mark.asyncio
+
+SERVICES = ["provider-anthropic", "provider-openai", "provider-chat-completions"]
+FREE = {"input_per_million": "3", "output_per_million": "15", "cache_read_per_million": "0.3"}
+
+
+@pytest.fixture(autouse=True)
+def no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def on_service(
+    service: str, server: ModelServer, config: dict[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
+    url = server.url if service == "provider-anthropic" else f"{server.url}/v1"
+    chosen = {"api_key": "dummy", "base_url": url, "default_model": "test-model", "max_retry_delay": 0.01}
+    module = {"module": service, "config": {**chosen, **(config or {})}}
+    return {**plan(**more), "providers": [module]}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_an_answer_streams_and_is_counted(service: str) -> None:
+    with ModelServer(Say("Hello from the wire.")) as server:
+        async with opened(on_service(service, server, {"pricing": FREE})) as stage:
+            assert await stage.say("hi") == "Hello from the wire."
+            streamed = "".join(each["text"] for each in stage.recorder.of("llm:stream_block_delta"))
+            assert streamed == "Hello from the wire."
+            usage = stage.recorder.of("llm:response")[0]["usage"]
+            assert usage["output_tokens"] == 7
+            cost = await stage.coordinator.collect_contributions("session.cost")
+            # 11 new tokens, and for one of them 3 from its cache
+            assert cost == [{"cost_usd": "0.0001389" if service == "provider-anthropic" else "0.000138"}]
+        assert server.last.body["model"] == "test-model"
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_tool_call_and_its_result_go_over_the_wire(service: str) -> None:
+    with ModelServer(UseTool("clock", {"zone": "UTC"}), Say("It is noon.")) as server:
+        async with opened(on_service(service, server), tools=[answering("clock", "12:00")]) as stage:
+            assert await stage.say("What time is it?") == "It is noon."
+            assert stage.recorder.of("tool:pre")[0]["tool_input"] == {"zone": "UTC"}
+        first, second = server.asked
+        assert "clock for tests" in first.text
+        sent = second.body["messages"]
+        if service == "provider-anthropic":
+            assert [block["type"] for block in sent[1]["content"]] == ["tool_use"]
+            assert sent[2]["content"][0]["type"] == "tool_result"
+            assert sent[2]["content"][0]["content"] == "12:00"
+        else:
+            assert json.loads(sent[1]["tool_calls"][0]["function"]["arguments"]) == {"zone": "UTC"}
+            assert sent[2] == {"role": "tool", "tool_call_id": "call_1", "content": "12:00"}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_arguments_that_are_no_json_are_told_to_the_model(service: str) -> None:
+    with ModelServer(UseTool("clock", {}, raw='{"zone": '), Say("Sorry.")) as server:
+        async with opened(on_service(service, server), tools=[answering("clock", "12:00")]) as stage:
+            assert await stage.say("go") == "Sorry."
+            results = [each["content"] for each in await stage.messages() if each["role"] == "tool"]
+            assert "the arguments are no JSON object" in results[0]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Refuse(429, "slow down", {"retry-after": "0"}),
+        Refuse(529, "overloaded", {"retry-after-ms": "1"}),
+        Refuse(503, "down"),
+        BreakOff("half an answer that never ends"),
+        Garble(),
+    ],
+    ids=["rate limit", "overloaded", "unavailable", "cut stream", "malformed"],
+)
+async def test_what_passes_is_tried_again(service: str, trouble: Turn) -> None:
+    with ModelServer(trouble, Say("At last.")) as server:
+        async with opened(on_service(service, server)) as stage:
+            assert await stage.say("go") == "At last."
+            assert len(stage.recorder.of("provider:retry")) == 1
+            assert [each["status"] for each in stage.recorder.of("llm:response")] == ["error", "ok"]
+        assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize(
+    ("trouble", "kind", "asked"),
+    [
+        (Refuse(401, "bad key"), AuthenticationError, 1),
+        (Refuse(400, "prompt is too long: maximum context"), ContextLengthError, 2),
+        (Refuse(400, "bad request"), InvalidRequestError, 1),
+        (Refuse(429, "slow down", {"retry-after": "0"}), RateLimitError, 3),
+        (Refuse(529, "overloaded"), ProviderUnavailableError, 3),
+        (BreakOff("half an answer that never ends"), StreamError, 3),
+        (Garble(), StreamError, 3),
+    ],
+    ids=["key", "too long", "wrong", "rate limit", "overloaded", "cut stream", "malformed"],
+)
+async def test_what_stays_is_an_error_of_its_own_kind(
+    service: str, trouble: Turn, kind: type, asked: int
+) -> None:
+    with ModelServer(trouble) as server:
+        async with opened(on_service(service, server, {"max_retries": 2})) as stage:
+            with pytest.raises(RuntimeError):
+                await stage.say("go")
+            error: Exception = stage.coordinator.session_state["last_error"]
+            assert type(error).__name__ == kind.__name__
+            assert error.__cause__ is not None or isinstance(error, StreamError)
+        assert len(server.asked) == asked
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_wait_that_the_service_asks_for_is_told(service: str) -> None:
+    with ModelServer(Refuse(429, "slow down", {"retry-after": "0.02"}), Say("ok")) as server:
+        async with opened(on_service(service, server)) as stage:
+            await stage.say("go")
+            assert stage.recorder.of("provider:retry")[0]["error"]["type"] == "RateLimitError"
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_service_that_is_not_there_is_told(service: str) -> None:
+    with ModelServer(Say("x")) as server:
+        gone = on_service(service, server, {"max_retries": 0})
+    async with opened(gone) as stage:
+        with pytest.raises(RuntimeError, match="cannot be reached"):
+            await stage.say("go")
+        assert isinstance(stage.coordinator.session_state["last_error"], NetworkError)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_an_answer_that_keeps_to_a_schema_is_asked_for(service: str) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    turn: Turn = UseTool("answer", {"n": 3}) if service == "provider-anthropic" else Say('{"n": 3}')
+    with ModelServer(turn) as server:
+        async with opened(on_service(service, server, loop={"response_format": schema})) as stage:
+            assert json.loads(await stage.say("go")) == {"n": 3}
+        assert '"n": {"type": "integer"}' in server.last.text
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_broken_conversation_is_mended_in_the_copy_that_is_sent(service: str) -> None:
+    with ModelServer(Say("ok")) as server:
+        async with opened(on_service(service, server)) as stage:
+            call = {"id": "c1", "tool": "bash", "arguments": {"command": "ls"}}
+            broken = [
+                {"role": "user", "content": "hi"},
+                {"role": "assistant", "content": "", "tool_calls": [call]},
+            ]
+            await stage.coordinator.get("context").set_messages(broken)
+            assert await stage.say("go on") == "ok"
+            assert stage.recorder.of("provider:tool_sequence_repaired")
+            assert len(await stage.messages()) == 4  # what is stored stays
+        assert "was lost" in server.last.text
+
+
+@pytest.mark.parametrize(
+    ("service", "variable"), [(SERVICES[0], "ANTHROPIC_API_KEY"), (SERVICES[1], "OPENAI_API_KEY")]
+)
+async def test_without_a_key_the_variable_is_named(service: str, variable: str) -> None:
+    with pytest.raises(AssertionError, match=f"has no key; set {variable}"):
+        async with opened({**plan(), "providers": [{"module": service, "config": {}}]}):
+            pass
+
+
+async def test_a_service_of_ones_own_needs_its_address_and_no_key() -> None:
+    with pytest.raises(AssertionError, match="base_url"):
+        async with opened({**plan(), "providers": [{"module": "provider-chat-completions", "config": {}}]}):
+            pass

