@@ -32,13 +32,13 @@ def certain_failures(
 
 def meaningless(located: Located, world: Surroundings) -> tuple[Problem, ...]:
     """Return what a recipe that is about to be run says without any effect."""
-    recipe = located.recipe
-    if not (recipe.secrets or any(step.retry or step.override for step in every_step(recipe.steps))):
+    subject = study(located, world, final=True)
+    secrets = subject.recipe.secrets
+    if not (secrets or any(step.retry or step.override for step in subject.steps)):
         return ()
     from amplihack.recipes.check.pointless import pointless_overrides, pointless_retries, unknown_secrets
 
-    subject = study(located, world, final=True)
-    stages = (pointless_overrides, pointless_retries, *((unknown_secrets,) if recipe.secrets else ()))
+    stages = (pointless_overrides, pointless_retries, *((unknown_secrets,) if secrets else ()))
     found = {problem for stage in stages for problem in stage(subject) if problem.severity == "warning"}
     return tuple(sorted(found, key=place))
 
