@@ -263,17 +263,7 @@ def test_workstreams_that_are_killed_go_on_in_their_worktrees(place: FrameworkPl
     place.answers(rule("Make this change", run="sleep 600", times=2), *DEVELOPMENT)
     both = [{"task": "Add mul", "name": name} for name in ("a", "b")]
     tasks = place.workspace.write("tasks.json", json.dumps(both))
-    command = [
-        sys.executable,
-        "-m",
-        "amplihack",
-        "recipe",
-        "run",
-        "parallel-workstreams",
-        "-C",
-        str(place.repo),
-    ]
-    runner = start(place, *command, "--set-file", f"workstreams={tasks}")
+    runner = start(place, "parallel-workstreams", "--set-file", f"workstreams={tasks}")
     wait_for(lambda: place.asked_for("Make this change") == 2)
     os.kill(runner.pid, signal.SIGKILL)
     runner.wait()
