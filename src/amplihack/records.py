@@ -13,6 +13,7 @@ Options follow the bases of a class: `frozen=False` allows assignment, `kw_only=
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from operator import attrgetter
 from typing import Any, ClassVar, Final, NoReturn, TypeVar, dataclass_transform
 
@@ -249,10 +250,7 @@ class Record(metaclass=RecordType):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let records be copied and pickled, though nobody can assign to them."""
-        return _restore, (
-            type(self),
-            tuple(getattr(self, name) for name in type(self).__record_defaults__),
-        )
+        return _restore, (type(self), _copying(type(self))[0](self))
 
 
 _R = TypeVar("_R", bound=Record)
@@ -268,13 +266,27 @@ def _restore(cls: type[_R], values: tuple[Any, ...]) -> _R:
 def replace(record: _R, /, **changes: Any) -> _R:
     """Return a copy of a record with some fields changed. Raises TypeError for an unknown field name."""
     cls = type(record)
-    made = cls.__new__(cls)
-    for name, put in zip(cls.__record_defaults__, cls.__record_setters__ or _prepare(cls), strict=True):
-        put(made, changes.pop(name) if name in changes else getattr(record, name))
-    if changes:
-        raise TypeError(f"{cls.__name__} has no field {', '.join(changes)}")
+    values, setters = _copying(cls)
+    made = _restore(cls, values(record))
+    try:
+        for name, value in changes.items():
+            setters[name](made, value)
+    except KeyError as error:
+        raise TypeError(f"{cls.__name__} has no field {error.args[0]}") from None
     made.__post_init__()
     return made
+
+
+@cache
+def _copying(
+    cls: RecordType,
+) -> tuple[Callable[[Any], tuple[Any, ...]], Mapping[str, Callable[[Any, Any], None]]]:
+    """Return what gets all fields of a record at once, and the setters of its fields by name."""
+    names = field_names(cls)
+    setters = dict(zip(names, cls.__record_setters__ or _prepare(cls), strict=True))
+    if len(names) > 1:
+        return attrgetter(*names), setters
+    return lambda record: tuple(getattr(record, name) for name in names), setters
 
 
 def field_names(cls: RecordType) -> tuple[str, ...]:

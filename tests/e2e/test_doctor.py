@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import random
-import shutil
 from pathlib import Path
 
 import pytest
 from tests.support.distribution import make_program
-from tests.support.framework_bundle import PARENT, good_files, write_bundle
+from tests.support.framework_bundle import PARENT, good_files
+from tests.support.home_damage import damage_and_mend
 from tests.support.workspace import Answer, Workspace
-
-from amplihack.app.install.checkup import CheckPlace, mend
-from amplihack.errors import AmplihackError
-from amplihack.system import bundle_places, healed
-from amplihack.system.home import Home
-from amplihack.version import __version__
 
 
 @pytest.fixture
@@ -131,69 +123,58 @@ def test_settings_that_cannot_be_read_fail_one_check_alone(program: Workspace) -
 # random damage --------------------------------------------------------------------------------------------
 
 
-def damage(home: Path, chance: random.Random) -> None:
-    """Do one thing to one file or directory under the home root."""
-    path = chance.choice(sorted(home.rglob("*")))
-    match chance.randrange(6):
-        case 0 if path.is_file():
-            data = bytearray(path.read_bytes() or b"x")
-            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-            path.write_bytes(bytes(data))
-        case 1 if path.is_file():
-            path.write_bytes(path.read_bytes()[: chance.randrange(20)])
-        case 2 if not path.is_symlink():
-            path.chmod(chance.choice([0o777, 0o600, 0o700]))
-        case 3:
-            remove(path)
-            path.symlink_to(chance.choice(["/etc/passwd", "nowhere", str(home.parent)]))
-        case 4:
-            remove(path)
-            os.mkfifo(path)
-        case _:
-            remove(path)
-
-
-def remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("share", range(4))
 def test_after_any_damage_fix_restores_a_verified_tree_or_refuses_with_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+    tmp_path: Path, share: int
 ) -> None:
-    packaged = tmp_path / "site" / "amplihack" / "_bundle" / "amplifier-bundle"
-    write_bundle(packaged.parent, mark="one", version=__version__)
-    for module in (healed, bundle_places):
-        monkeypatch.setattr(module, "PACKAGED", str(packaged))
-    monkeypatch.setattr(healed, "_PACKAGE", str(packaged.parents[1]))  # no checkout, which has a bundle too
-    user = tmp_path / "user"
-    place = CheckPlace(home=Home(user / ".amplihack", user, tmp_path), environment={"PATH": ""})
-    said: list[str] = []
-    chance = random.Random(seed)  # noqa: S311 - the same damage each time
-    outcomes = {"mended": 0, "refused": 0}
-    for _ in range(40):
-        shutil.rmtree(user, ignore_errors=True)
-        user.mkdir()
-        assert all(check.ok for check in mend(place, said.append))
-        damage(user / ".amplihack", chance)
-        try:
-            left = [check for check in mend(place, said.append) if not check.ok]
-        except AmplihackError as error:
-            assert error.what
-            assert error.fix
-            outcomes["refused"] += 1
-            continue
-        if left:  # what is no file in the place of a file of ours is the user's to look at
-            assert {check.name for check in left} <= {"stamp", "lock"}
-            assert all("delete it" in check.fix for check in left)
-            outcomes["refused"] += 1
-            continue
-        bundle = user / ".amplihack" / "amplifier-bundle"
-        found = {str(file.relative_to(bundle)) for file in bundle.rglob("*") if file.is_file()}
-        assert found == {*good_files(), "BUNDLE.json"}
-        assert all((bundle / path).read_bytes() == data for path, data in good_files("one").items())
-        outcomes["mended"] += 1
+    outcomes = damage_and_mend(tmp_path, range(share * 40, share * 40 + 40))
     assert outcomes["mended"] > 20
+
+
+# what is around it -----------------------------------------------------------------------------------------
+
+
+def checks(done: Answer) -> dict[str, tuple[bool, str, str]]:
+    return {each["name"]: (each["ok"], each["what"], each["fix"]) for each in done.json["checks"]}
+
+
+def test_a_bundle_that_the_settings_name_and_that_is_gone_is_told(workspace: Workspace) -> None:
+    workspace.write("home/.amplihack/settings.yaml", "bundle:\n  added: {mine: /nowhere/mine}\n")
+    done = workspace.run("doctor", "--json")
+    assert done.exit_code == 1
+    ok, what, fix = checks(done)["bundles"]
+    assert (ok, bool(fix)) == (False, True)
+    assert "/nowhere/mine" in what
+
+
+def test_a_registry_that_is_no_json_is_told_and_left_alone(workspace: Workspace) -> None:
+    file = workspace.write("home/.amplihack/registry.json", "{")
+    assert checks(workspace.run("doctor", "--json"))["bundles"][0] is False
+    assert file.read_text() == "{"
+
+
+def test_what_others_can_write_to_is_told_and_fixed(workspace: Workspace) -> None:
+    settings = workspace.write("home/.amplihack/settings.yaml", "")
+    settings.chmod(0o666)
+    ok, what, _ = checks(workspace.run("doctor", "--json"))["permissions"]
+    assert not ok
+    assert str(settings) in what
+    workspace.run("doctor", "--fix")
+    assert settings.stat().st_mode & 0o777 == 0o644
+    assert checks(workspace.run("doctor", "--json"))["permissions"][0]
+
+
+def test_how_the_program_was_installed_is_told(workspace: Workspace) -> None:
+    ok, what, _ = checks(workspace.run("doctor", "--json"))["method"]
+    assert ok
+    assert "came by" in what
+
+
+def test_every_check_has_its_name_and_every_failure_its_fix(workspace: Workspace) -> None:
+    done = workspace.run("doctor", "--json")
+    names = {each["name"].partition(".")[0] for each in done.json["checks"]}
+    assert names >= {
+        "home", "lock", "stamp", "bundle", "leftovers", "package", "method", "command", "agents", "settings",
+        "bundles", "runs", "permissions",
+    }  # fmt: skip
+    assert all(set(each) == {"name", "ok", "what", "fix"} for each in done.json["checks"])

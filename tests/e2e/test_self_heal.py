@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.support.distribution import make_program
 from tests.support.framework_bundle import PARENT, write_bundle
+from tests.support.launches import launch_at_once
 from tests.support.workspace import Answer, Workspace
 
 LIST = ("recipe", "list")
@@ -215,23 +216,7 @@ def test_the_lock_file_is_created_on_demand_for_its_owner_alone(program: Workspa
 
 
 def test_of_many_first_launches_one_installs_and_every_one_succeeds(program: Workspace) -> None:
-    command = [sys.executable, "-m", "amplihack", *LIST]
-    started = [
-        subprocess.Popen(
-            command,
-            cwd=program.path,
-            env=program.env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(12)
-    ]
-    ended = [(process.communicate(), process.returncode) for process in started]
-    assert [code for _, code in ended] == [0] * 12
-    assert sum("re-staged" in err for (_, err), _ in ended) == 1
-    assert len({out for (out, _), _ in ended}) == 1
-    assert len(list((root(program) / "generations").iterdir())) == 1
+    assert launch_at_once(program.path / "launches", 12) == 1
 
 
 def test_a_lock_that_is_a_link_is_refused(program: Workspace) -> None:

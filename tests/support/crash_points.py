@@ -28,7 +28,7 @@ import amplihack
 from amplihack.cli import main
 from amplihack.recipes.run_history import RunHistory
 from amplihack.system import processes, watcher
-from amplihack.system.run_store import journal
+from amplihack.system.run_store import journal, row_writer
 from amplihack.system.run_store.rows import KeptRun
 from amplihack.system.run_store.store import RunStore
 
@@ -215,7 +215,7 @@ def place_points(kill_at: int | None, death: Path) -> list[int]:
         return wrapped
 
     places: tuple[tuple[Any, str], ...] = (
-        (journal, "_write"),
+        (row_writer, "_write"),
         (journal.RunJournal, "keep"),
         (processes, "start"),
         (processes._Watch, "_exit"),

@@ -19,7 +19,9 @@ def answer_doctor(options: argparse.Namespace) -> int:
     # Deferred: a help page needs none of it.
     import asyncio
 
-    from amplihack.app.install.checkup import CheckPlace, agent_versions, check_up, mend
+    from amplihack.app.install.check_result import CheckPlace
+    from amplihack.app.install.checkup import check_up, mend
+    from amplihack.app.install.surroundings import agent_versions
     from amplihack.system.home import Home, this_process
 
     environment, cwd = this_process()

@@ -226,7 +226,7 @@ def below(identity: str, ancestor: str) -> bool:
 
 _KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Recorded)}
 _NEVER_WRITTEN = ("secrets", "item")
-_PLAIN = frozenset({str, int, float, bool})
+_PARTS = ("result", "spent", "values", "ledger")  # fields that are no plain values
 # What fields of these names hold, whatever the event. A damaged journal is found out here.
 _SHAPES: Mapping[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("identity", "step_id", "kind", "title", "recipe", "version", "run_id", "reason"), str),
@@ -240,17 +240,24 @@ _SHAPES: Mapping[str, type | tuple[type, ...]] = {
 
 def to_json(event: Recorded) -> dict[str, Any]:
     """Return the event as JSON data, without what is never written. `from_json` restores it."""
-    shown: dict[str, Any] = {"event": type(event).__name__}
-    for name in _written(type(event)):
-        value = getattr(event, name)
-        # Most values are as simple as this, and every step has dozens of them.
-        shown[name] = value if value is None or type(value) in _PLAIN else _shown(value)
+    kind = type(event)
+    return {"event": kind.__name__, **fields_json(event)}
+
+
+def fields_json(event: Recorded) -> dict[str, Any]:
+    """Return the fields of the event as JSON data."""
+    names, parts = _written(type(event))
+    shown = {name: getattr(event, name) for name in names}
+    for name in parts:
+        shown[name] = _shown(shown[name])
     return shown
 
 
 @cache
-def _written(kind: RecordType) -> tuple[str, ...]:
-    return tuple(name for name in field_names(kind) if name not in _NEVER_WRITTEN)
+def _written(kind: RecordType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the fields that are written, and those of them that are no plain values."""
+    names = tuple(name for name in field_names(kind) if name not in _NEVER_WRITTEN)
+    return names, tuple(name for name in names if name in _PARTS)
 
 
 def from_json(shown: Mapping[str, Any]) -> Recorded:
@@ -276,6 +283,8 @@ def from_json(shown: Mapping[str, Any]) -> Recorded:
 
 
 def _shown(value: Any) -> Any:
+    if type(value) is dict:
+        return dict(value)
     if isinstance(value, StepResult | RunResult):
         return value.to_json()
     if isinstance(value, Spending):

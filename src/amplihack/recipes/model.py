@@ -290,6 +290,8 @@ class Recipe(Record, kw_only=True):
     @property
     def steps(self) -> tuple[Step, ...]:
         """Return the top-level steps of every stage, in order."""
+        if len(self.stages) == 1:
+            return self.stages[0].steps
         return tuple(step for stage in self.stages for step in stage.steps)
 
 

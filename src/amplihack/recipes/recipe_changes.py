@@ -19,7 +19,7 @@ from amplihack.recipes.check.variable_uses import (
     in_round,
     in_test,
 )
-from amplihack.recipes.events import Undone, identity_in
+from amplihack.recipes.events import Undone, below, identity_in
 from amplihack.recipes.model import Body, Recipe, Stage, Step
 from amplihack.recipes.run_state import Instance
 from amplihack.recipes.semantics import writes
@@ -79,9 +79,9 @@ class _Walk:
             return old is not new
         secret = old.secrets | new.secrets  # their recorded values are no values
         self._stale |= _changed(old.context, new.context) - self._work.inputs - secret
-        self._look_for_new_gates(prefix, old, new)
+        changed = self._look_for_new_gates(prefix, old, new)
         before = {step.id: step for step in old.steps}
-        here, changed = {step.id for step in new.steps}, False
+        here = {step.id for step in new.steps}
         for stage in new.stages:
             # Whether its steps run at all may be another question now.
             comparable = old.dialect == new.dialect and not self._stage_changed(old, stage)
@@ -161,16 +161,30 @@ class _Walk:
             return False
         return EVERYTHING in read or any(name in read or name.lower() in read for name in self._stale)
 
-    def _look_for_new_gates(self, prefix: str, old: Recipe, new: Recipe) -> None:
+    def _look_for_new_gates(self, prefix: str, old: Recipe, new: Recipe) -> bool:
+        """Tell whether there is a gate that nobody has been asked at; refuse one that work has passed."""
         known = {(stage.name, stage.approval.before) for stage in old.stages if stage.approval}
+        found = False
         for index, stage in enumerate(new.stages):
             if stage.approval is None or (stage.name, stage.approval.before) in known:
                 continue
+            found = True
             later = new.stages[index if stage.approval.before else index + 1 :]
             done = [identity for identity in _identities(prefix, later) if identity in self._work.instances]
+            done += self._behind(prefix)
             if done:
                 what = f"stage '{stage.name}' has a new gate, and work behind it is done already"
                 self.refused = f"{what}: {', '.join(done)}"
+        return found
+
+    def _behind(self, prefix: str) -> list[str]:
+        """Return what began after the call of the sub-recipe at a place, outside of it."""
+        call = prefix.rstrip("/")
+        order = list(self._work.instances)
+        if call not in self._work.instances:  # the recipe of the run itself
+            return []
+        later = order[order.index(call) + 1 :]
+        return [identity for identity in later if not below(identity, call)]
 
 
 def reads(step: Step) -> Iterator[str]:

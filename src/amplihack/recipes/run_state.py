@@ -103,11 +103,11 @@ class RunState:
         """Apply the next event. Events that change no state, such as printed lines, are ignored."""
         match event:
             case StepStarted():
-                self._begin(_blank(event.step_id, event.identity, event.kind), idempotent=event.idempotent)
+                self._begin(event.step_id, event.identity, event.kind, idempotent=event.idempotent)
             case IterationStarted(identity, index):
                 whole = self._instances[identity]
                 name, step = f"{identity}[{index}]", whole.result
-                self._begin(_blank(f"{step.step_id}[{index}]", name, step.kind), idempotent=whole.idempotent)
+                self._begin(f"{step.step_id}[{index}]", name, step.kind, idempotent=whole.idempotent)
             case StepFinished(result=result) | IterationFinished(result=result):
                 self._finish(result)
             # The instance owns these values, so that a step skipped after a crash can write them again.
@@ -139,12 +139,17 @@ class RunState:
             case RunFinished(result):
                 self.ended = result
 
-    def _begin(self, blank: StepResult, *, idempotent: bool = True) -> None:
+    def _begin(self, step_id: str, identity: str, kind: str, *, idempotent: bool = True) -> None:
         """Open the slot of an instance. An interrupted one keeps its slot and its attempts."""
-        unfinished = replace(blank, status="failed", error=CUT_SHORT)
+        unfinished = StepResult(
+            step_id=step_id, identity=identity, kind=kind, status="failed", error=CUT_SHORT
+        )
         # A dict, not a list: a step that begins again after a crash keeps its first position.
-        self._places.setdefault(_place(blank.identity), {})[blank.identity] = None
-        known = self._instances.setdefault(blank.identity, Instance(unfinished))
+        self._places.setdefault(_place(identity), {})[identity] = None
+        known = self._instances.get(identity)
+        if known is None:
+            self._instances[identity] = Instance(unfinished, idempotent=idempotent)
+            return
         if known.finished and known.withheld:
             self._try_again(known)
         known.result, known.finished, known.idempotent = unfinished, False, idempotent
@@ -153,7 +158,7 @@ class RunState:
     def _finish(self, result: StepResult) -> None:
         """Store a result. A step that never began, such as one of a skipped stage, gets its slot here."""
         if result.identity not in self._instances:
-            self._begin(result)
+            self._begin(result.step_id, result.identity, result.kind)
         known = self._instances[result.identity]
         parts, warnings = self._parts(result.identity), tuple(known.warnings)
         if result.children != parts or result.warnings != warnings:
@@ -308,11 +313,10 @@ class RunState:
         return known.result
 
     def _parts(self, identity: str) -> tuple[StepResult, ...]:
-        return tuple(part for place in _inner_places(identity) for part in self._at(place))
-
-
-def _blank(step_id: str, identity: str, kind: str) -> StepResult:
-    return StepResult(step_id=step_id, identity=identity, kind=kind, status="skipped")
+        inside, rounds = _inner_places(identity)
+        if inside not in self._places and rounds not in self._places:  # as most steps are
+            return ()
+        return (*self._at(inside), *self._at(rounds))
 
 
 def _place(identity: str) -> str:

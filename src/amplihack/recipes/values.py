@@ -24,7 +24,8 @@ class Missing:
 MISSING = Missing()
 
 DEEPEST = 100  # levels of lists and maps in a value that comes from outside
-_TYPED = pattern(r"[ \t\n\r]*[{\[0-9tfn-]")  # how JSON begins, except for a text
+# What may be JSON, except for a text: the parser takes long to refuse what most steps print.
+_TYPED = pattern(r"[ \t\n\r]*+(?:[{\[]|(?:-?[0-9][-+.0-9eE]*+|true|false|null)[ \t\n\r]*+\Z)")
 _TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
 _INDEX = pattern(r"-?[0-9]{1,9}")
 

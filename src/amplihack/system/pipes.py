@@ -26,19 +26,27 @@ class Reader(Protocol):
 
 
 class OutputPipe:
-    """Passes every chunk, and all whole lines if `longest_line` is given, to the reader."""
+    """Passes every chunk, and all whole lines if `longest_line` is given, to the reader.
 
-    __slots__ = ("_descriptor", "_reader", "_readiness", "_splitter", "_stream", "open")
+    It reads when it is drained, and by itself once it listens.
+    """
+
+    __slots__ = ("_descriptor", "_listens", "_reader", "_readiness", "_splitter", "_stream", "open")
 
     def __init__(
         self, stream: Stream, descriptor: int, reader: Reader, readiness: Readiness, longest_line: int | None
     ) -> None:
-        self.open = True
+        self.open, self._listens = True, False
         self._stream: Stream = stream
         self._descriptor, self._reader, self._readiness = descriptor, reader, readiness
         self._splitter = None if longest_line is None else LineSplitter(longest_line)
         os.set_blocking(descriptor, False)
-        readiness.add(descriptor, self._read)
+
+    def listen(self) -> None:
+        """Read from now on whenever something arrives."""
+        if self.open and not self._listens:
+            self._listens = True
+            self._readiness.add(self._descriptor, self._read)
 
     def _read(self) -> bool:
         """Read what is there, and tell whether there may be more."""
@@ -68,7 +76,8 @@ class OutputPipe:
         if not self.open:
             return
         self.open = False
-        self._readiness.remove(self._descriptor)
+        if self._listens:
+            self._readiness.remove(self._descriptor)
         os.close(self._descriptor)
         self._reader.on_end()
         try:

@@ -26,6 +26,7 @@ from amplihack.system.undisturbed import undisturbed
 __all__ = ["Captured", "Command", "Finished", "LineListener", "ProcessError", "run_process"]
 
 _SILENCE = 0.2  # seconds without output after which those who hold a dead process's pipes are left behind
+_FIRST_WORDS = 0.005  # seconds before output is read: a short process has ended by then, and is read once
 _LAST_WORDS = 2.0  # seconds that they get in all, however much they print
 
 LineListener: TypeAlias = Callable[[Stream, Sequence[str]], None]
@@ -99,6 +100,7 @@ class _Watch:
             OutputPipe("stdout", self._process.stdout, self, self._readiness, longest),
             OutputPipe("stderr", self._process.stderr, self, self._readiness, longest),
         )
+        self._at(self._last_heard + _FIRST_WORDS, self._listen)
         if command.timeout is not None:
             self._at(self._last_heard + command.timeout, partial(self._end, "timeout"))
         if command.idle_timeout is not None:
@@ -152,9 +154,14 @@ class _Watch:
             pipe.drain()  # most often to its end, and then there is nothing to wait for
         self.on_end()
         if not self.ending.done():
+            self._listen()
             self._last_heard = self._loop.time()
             self._at(self._last_heard + _LAST_WORDS, partial(self._end, "exit"))
             self._when_silent(_SILENCE, partial(self._end, "exit"))
+
+    def _listen(self) -> None:
+        for pipe in self._pipes:
+            pipe.listen()
 
     def _at(self, when: float, then: Callable[[], None]) -> None:
         self._timers.append(self._loop.call_at(when, then))

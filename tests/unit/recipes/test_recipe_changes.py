@@ -33,15 +33,17 @@ def ran(text: str, recipes: dict[str, str] | None = None) -> list[Recorded]:
     return list(world.journal.events)
 
 
-def changes(before: str, after: str, child: str = CHILD, *, inputs: frozenset[str] = frozenset()) -> Changes:
-    events = ran(before, {"child": CHILD})
+def changes(
+    before: str, after: str, child: str = CHILD, *, was: str = CHILD, inputs: frozenset[str] = frozenset()
+) -> Changes:
+    events = ran(before, {"child": was})
     entered = {each.identity: each.path for each in events if isinstance(each, RecipeEntered) and each.path}
 
     def shelf(main: str, other: str) -> dict[str, Recipe]:
         return {MAIN: decode_text(main).required(), "/books/child.yaml": decode_text(other).required()}
 
     work = Work(RunState(events).instances(), entered, inputs)
-    return compare(work, MAIN, shelf(before, CHILD).get, shelf(after, child).get)
+    return compare(work, MAIN, shelf(before, was).get, shelf(after, child).get)
 
 
 def test_comments_places_and_order_change_nothing() -> None:
@@ -119,6 +121,23 @@ def test_a_new_gate_before_finished_work_is_refused(gate: str, refused: str) -> 
 
 def test_a_new_gate_after_all_finished_work_is_welcome() -> None:
     assert changes(STAGES, STAGES + "    approval: {prompt: p}\n").refused == ""
+
+
+CALLING = "name: main\nsteps:\n  - {id: first, command: echo a}\n  - {id: call, recipe: child}\n"
+CHILD_STAGES = STAGES.replace("name: main", "name: child")
+GATED = CHILD_STAGES + "    approval: {prompt: p, when: after}\n"
+
+
+def test_a_new_gate_at_the_end_of_a_sub_recipe_is_refused_if_work_is_done_behind_the_call() -> None:
+    calling = CALLING + "  - {id: last, command: echo b}\n"
+    found = changes(calling, calling, GATED, was=CHILD_STAGES)
+    assert found.refused.endswith("work behind it is done already: last")
+
+
+def test_a_new_gate_at_the_end_of_a_finished_sub_recipe_is_still_asked() -> None:
+    found = changes(CALLING, CALLING, GATED, was=CHILD_STAGES)
+    assert found.refused == ""
+    assert [(each.identity, each.how) for each in found.undone] == [("call", "inside")]
 
 
 def test_a_run_forgets_what_was_undone_and_keeps_its_cost_in_mind() -> None:

@@ -2,73 +2,38 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from amplihack.app.install.check_result import Check, CheckPlace, CheckResult
 from amplihack.app.install.installing import InstallRequest, install
+from amplihack.app.install.surroundings import (
+    check_agents,
+    check_bundles,
+    check_command,
+    check_method,
+    check_permissions,
+    check_runs,
+    check_settings,
+    writable_by_others,
+)
 from amplihack.errors import AmplihackError
 from amplihack.install.contract import BUNDLE
 from amplihack.install.errors import shown_path
 from amplihack.install.stamp import STAMP, stamp_of
-from amplihack.recipes.values import one_line
-from amplihack.records import Record, field
-from amplihack.system.agent_tools.table import programs
 from amplihack.system.bundle_tree import compare
 from amplihack.system.files import real
 from amplihack.system.framework_bundle import inspect_bundle
 from amplihack.system.generations import Generations
 from amplihack.system.healed import own_bundle
-from amplihack.system.home import Home
 from amplihack.system.install_history import is_uninstalled
 from amplihack.system.install_lock import holder, is_locked, require_own_lock
 from amplihack.system.install_stamp import read_stamp
-from amplihack.system.processes import Command, ProcessError, run_process
-from amplihack.system.run_store.store import RunStore
-from amplihack.system.settings_files import read_settings
 from amplihack.version import __version__
 
-_PATIENCE = 5.0  # seconds for an agent tool to tell its version
 _INSTALL = "`amplihack doctor --fix`, or `amplihack install`"
-
-
-class CheckResult(Record):
-    """One thing that was looked at. `mends` says that staging the bundle again would put it right."""
-
-    name: str
-    ok: bool
-    what: str
-    fix: str = ""
-    mends: bool = False
-
-
-class CheckPlace(Record, kw_only=True):
-    """Where to look."""
-
-    home: Home
-    environment: Mapping[str, str]
-    versions: Mapping[str, str] = field(default_factory=dict)  # of the agent tools on the PATH
-
-
-async def agent_versions(environment: Mapping[str, str], cwd: Path) -> dict[str, str]:
-    """Ask the agent tools on the PATH for their versions, all at once. What does not answer is told so."""
-    found = {name: shutil.which(name, path=environment.get("PATH")) for name in programs()}
-    here = {name: path for name, path in found.items() if path}
-    answers = await asyncio.gather(*(_version(path, environment, cwd) for path in here.values()))
-    return dict(zip(here, answers, strict=True))
-
-
-async def _version(program: str, environment: Mapping[str, str], cwd: Path) -> str:
-    command = Command(argv=(program, "--version"), cwd=cwd, env=environment, timeout=_PATIENCE, grace=0.5)
-    try:
-        done = await run_process(command)
-    except ProcessError as error:
-        return f"cannot be started: {error.what}"
-    said = one_line(done.stdout.text(None), 80)
-    return said if done.ok and said else f"does not tell its version ({done.status})"
 
 
 def check_up(place: CheckPlace) -> list[CheckResult]:
@@ -76,7 +41,7 @@ def check_up(place: CheckPlace) -> list[CheckResult]:
     return [result for check in CHECKS for result in _guarded(check, place)]
 
 
-def _guarded(check: Callable[[CheckPlace], Iterator[CheckResult]], place: CheckPlace) -> list[CheckResult]:
+def _guarded(check: Check, place: CheckPlace) -> list[CheckResult]:
     name = check.__name__.removeprefix("check_").replace("_", ".")
     try:
         return list(check(place))
@@ -92,6 +57,9 @@ def mend(place: CheckPlace, say: Callable[[str], None]) -> list[CheckResult]:
     if root.is_dir() and root.stat().st_uid == os.geteuid() and root.stat().st_mode & 0o022:
         root.chmod(0o700)
         say(f"only you can write to {shown_path(root)} now")
+    for path in writable_by_others(root) if root.is_dir() else ():
+        path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~0o022)
+        say(f"only you can write to {shown_path(path)} now")
     if own_bundle() is not None and any(result.mends and not result.ok for result in check_up(place)):
         outcome = install(
             InstallRequest(
@@ -219,39 +187,7 @@ def check_package(_place: CheckPlace) -> Iterator[CheckResult]:
     yield CheckResult("package", not problems, what, "install amplihack again" if problems else "")
 
 
-def check_command(place: CheckPlace) -> Iterator[CheckResult]:
-    folders = place.environment.get("PATH", "").split(os.pathsep)
-    found = [shutil.which("amplihack", path=folder) for folder in folders if folder]
-    distinct = list(dict.fromkeys(each for each in found if each))
-    more = f"; it hides {', '.join(distinct[1:])}" if distinct[1:] else ""
-    what = f"`amplihack` runs {distinct[0]}{more}" if distinct else "there is no `amplihack` on the PATH"
-    yield CheckResult("command", True, shown_path(what))
-
-
-def check_agents(place: CheckPlace) -> Iterator[CheckResult]:
-    for name in programs():
-        found = shutil.which(name, path=place.environment.get("PATH"))
-        what = f"{found}: {place.versions.get(name, '')}".rstrip(": ") if found else "not on the PATH"
-        yield CheckResult(f"agents.{name}", True, shown_path(what))
-
-
-def check_settings(place: CheckPlace) -> Iterator[CheckResult]:
-    settings = read_settings(place.home, place.home.cwd)
-    for problem in settings.problems:
-        yield CheckResult("settings", problem.severity != "error", problem.what, problem.fix)
-    if not settings.problems:
-        yield CheckResult("settings", True, "the settings can be read")
-
-
-def check_runs(place: CheckPlace) -> Iterator[CheckResult]:
-    listing = RunStore(place.home.root).listing()
-    if listing.problem is None:
-        yield CheckResult("runs", True, f"{len(listing.runs)} runs are kept")
-    else:
-        yield CheckResult("runs", False, listing.problem.what, listing.problem.fix)
-
-
-CHECKS: tuple[Callable[[CheckPlace], Iterator[CheckResult]], ...] = (
+CHECKS: tuple[Check, ...] = (
     check_home,
     check_lock,
     check_stamp,
@@ -259,8 +195,11 @@ CHECKS: tuple[Callable[[CheckPlace], Iterator[CheckResult]], ...] = (
     check_bundle_files,
     check_leftovers,
     check_package,
+    check_method,
     check_command,
     check_agents,
     check_settings,
+    check_bundles,
     check_runs,
+    check_permissions,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.actions import act, result_value
@@ -133,21 +133,26 @@ def _dry(job: Job) -> StepResult:
 async def _run(job: Job, blank: StepResult) -> StepResult:
     run = job.run
     await run_hook(run, "pre_step", job.frame, blank)
-    started = run.world.clock.now()
-    with job.frame.scope.watching() as written:
-        try:
-            done = await (act(job) if job.step.loop is None else run_loop(job, job.step.loop))
-        except AmplihackError as error:
-            # A template or a port may raise other errors of ours: they fail the step, not the run.
-            failure = error if isinstance(error, StepFailure) else StepFailure(error.what, fix=error.fix)
-            result = _failed(job, blank, failure, started)
-        else:
-            result = _completed(job, blank, done, started)
-        if job.step.loop is not None and (written.values or written.ledger):
-            # what its rounds wrote belongs to it as well
-            run.record(OutputStored(job.identity, written.values, written.ledger))
+    if job.step.loop is None:
+        result = await _result(job, blank, act(job))
+    else:
+        with job.frame.scope.watching() as written:
+            result = await _result(job, blank, run_loop(job, job.step.loop))
+            if written.values or written.ledger:  # what its rounds wrote belongs to it as well
+                run.record(OutputStored(job.identity, written.values, written.ledger))
     await run_hook(run, "on_error" if result.status == "failed" else "post_step", job.frame, result)
     return result
+
+
+async def _result(job: Job, blank: StepResult, work: Awaitable[Done]) -> StepResult:
+    started = job.run.world.clock.now()
+    try:
+        done = await work
+    except AmplihackError as error:
+        # A template or a port may raise other errors of ours: they fail the step, not the run.
+        failure = error if isinstance(error, StepFailure) else StepFailure(error.what, fix=error.fix)
+        return _failed(job, blank, failure, started)
+    return _completed(job, blank, done, started)
 
 
 def _completed(job: Job, blank: StepResult, done: Done, started: float) -> StepResult:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NoReturn
 
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
-from amplihack.recipes.placeholders import find_literal, line_of, show
+from amplihack.recipes.placeholders import Placeholder, find_literal, line_of, show
 from amplihack.recipes.templates.bash import (
     Edit,
     Place,
@@ -37,37 +37,38 @@ _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME_CHARACTER = pattern(r"[A-Za-z0-9_]")
 
 
-class _Template(Record, cached=True):
-    """All that a script says by itself, whatever the values. The check needs the reading alone."""
+class _Template(Record):
+    """All that a script says by itself, whatever the values."""
 
-    text: str
     reading: Reading
-
-    @cached_property
-    def names(self) -> Mapping[KeyPath, str]:
-        return variable_names(self.text, [place.placeholder.path for place in self.reading.places])
-
-    @cached_property
-    def used(self) -> frozenset[KeyPath]:
-        places = self.reading.places
-        return frozenset(place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT)
-
-    @cached_property
-    def source(self) -> str | None:
-        """The script to run, if no value can change it or be refused for what it is."""
-        places = self.reading.places
-        if not all(map(_is_plain, places)):
-            return None
-        return apply_edits(self.text, [*self.reading.edits, *_place_edits(self.text, places, self.names)])
-
-    @cached_property
-    def warnings(self) -> tuple[str, ...]:
-        return tuple(_source_warnings(self.reading.places, _Lines(self.text)))
+    placeholders: Mapping[KeyPath, Placeholder]
+    names: Mapping[KeyPath, str]  # of the variables that carry the values
+    used: frozenset[KeyPath]  # without those that stand in comments alone
+    source: str | None  # the script to run, if no value can change it or be refused for what it is
+    warnings: tuple[str, ...]
 
 
-@lru_cache(maxsize=512)  # the rounds of a loop run one script; nothing changes a reading once it is made
-def _read(template: str) -> _Template:
-    return _Template(template, read_script(template))
+@lru_cache(maxsize=512)  # the check and the run ask about the same scripts
+def _read(template: str) -> Reading:
+    return read_script(template)
+
+
+@lru_cache(maxsize=512)  # the rounds of a loop run one script; nothing changes a template once it is made
+def _prepared(template: str) -> _Template:
+    reading = _read(template)
+    places = reading.places
+    placeholders = {place.placeholder.path: place.placeholder for place in places}
+    names, source = variable_names(template, tuple(placeholders)), None
+    if all(map(_is_plain, places)):
+        source = apply_edits(template, [*reading.edits, *_place_edits(template, places, names)])
+    return _Template(
+        reading=reading,
+        placeholders=placeholders,
+        names=names,
+        used=frozenset(place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT),
+        source=source,
+        warnings=tuple(_source_warnings(places, _Lines(template))),
+    )
 
 
 def _is_plain(place: Place) -> bool:
@@ -84,8 +85,8 @@ def _is_plain(place: Place) -> bool:
 
 def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) -> ShellScript:
     """Return the script to run. Raises TemplateError for a value in a place where it cannot be safe."""
-    read = _read(template)
-    values = {place.placeholder.path: place.placeholder.value(scope) for place in read.reading.places}
+    read = _prepared(template)
+    values = {path: found.value(scope) for path, found in read.placeholders.items()}
     texts = {path: to_text(value) for path, value in values.items()}
     source = read.source
     if source is None or any(map(unfit, texts.values())):
@@ -93,8 +94,8 @@ def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) 
     return ShellScript(
         source=source,
         variables={name: texts[path] for path, name in read.names.items() if path in read.used},
-        missing=tuple(path for path, value in values.items() if value is MISSING and path in read.used),
-        warnings=(*read.warnings, *literal_warnings(template, scope)),
+        missing=tuple([path for path, value in values.items() if value is MISSING and path in read.used]),
+        warnings=(*read.warnings, *literal_warnings(template, scope)) if "${{" in template else read.warnings,
     )
 
 
@@ -118,7 +119,7 @@ def find_hazards(template: str) -> tuple[Hazard, ...]:
     """Return what the check should tell the author, without knowing any value."""
     literal = tuple(_literal(template)) if "${{" in template else ()
     try:
-        reading = _read(template).reading
+        reading = _read(template)
     except TemplateError as error:
         return (Hazard("unclosed", (), error.line, 0, error.what, error.fix), *literal)
     lines = _Lines(template)
@@ -129,7 +130,7 @@ def _literal(template: str) -> Iterator[Hazard]:
     """Yield each `${{name}}`. Where bash expands something, it takes this for a bad substitution."""
     try:
         # Read as if a blank stood there: the quotes around it are the same.
-        places = _read(template.replace("${{", " {{")).reading.places
+        places = _read(template.replace("${{", " {{")).places
     except TemplateError:
         places = ()
     taken = {

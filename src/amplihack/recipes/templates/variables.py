@@ -82,6 +82,7 @@ class VariableIndex:
         self._follower = Follower()
         self._keys: dict[str, list[str]] = {}  # keys of the scope, by plain name and by alias
         self._known: set[str] = set()
+        self._new: list[str] = []  # keys whose names are not there yet
         self._favoured: list[str] = []
         self._values: dict[str, Value] = {}  # the values that these two were made of
         self._plain: dict[str, tuple[Variable, ...]] = {}
@@ -95,19 +96,24 @@ class VariableIndex:
         if self._unasked is not None and (changed is None or self._unasked.is_concerned(changed)):
             self._unasked = None
         if not names <= self._known:
-            self._learn_names(names - self._known)
+            new = sorted(names - self._known)
+            self._known.update(new)
+            self._new += new
+            if favoured := [key for key in new if _FAVOURED.fullmatch(name_part(key))]:
+                self._favoured += favoured
+                self._unasked = None
 
-    def _learn_names(self, names: AbstractSet[str]) -> None:
-        for key in sorted(names):
+    def _learn_names(self) -> None:
+        """Take note of what new variables are called in the shell. Few steps ask for one by its name."""
+        for key in self._new:
             for name in {variable_name((key,)), alias_name(key)} - {""}:
                 self._keys.setdefault(name, []).append(key)
-            if _FAVOURED.fullmatch(name_part(key)):
-                self._favoured.append(key)
-                self._unasked = None
-        self._known |= names
+        self._new = []
 
     def find(self, scope: Mapping[str, Value], name: str) -> Value | Missing:
         """Return the value that a variable of this name holds."""
+        if self._new:
+            self._learn_names()
         for key in self._in_order(scope, _owners(name)):
             found = _inside(variable_name((key,)), scope[key], name)
             if not isinstance(found, Missing):
@@ -126,30 +132,29 @@ class VariableIndex:
             consulted = set(self._favoured)
             found = self._small({key: scope[key] for key in self._favoured if key in scope}, _MOST, consulted)
             others = self._small(scope, most, consulted)
-            unique: dict[str, Variable] = {}
-            for each in (*found, *others):
-                unique.setdefault(each[0], each)
-            fit = [each for each in unique.values() if not each[3]]
+            unique = _first_of_each(found + others)
+            fit = [each for each in unique if not each[3]]
             self._unasked = Unasked(
-                variables=tuple(unique.values()),
+                variables=unique,
                 texts={name: text for name, text, _, _ in fit},
-                size=sum(size for _, _, size, _ in fit),
+                size=sum([size for _, _, size, _ in fit]),
                 keys=consulted if len(others) >= most else None,
             )
         return self._unasked
 
     def _small(self, scope: Mapping[str, Value], most: int, consulted: set[str]) -> list[Variable]:
         """Return the first variables that hold small scalars, aliases last; a name may come twice."""
-        found: list[Variable] = []
-        for variables in (self._plain, self._aliases):
-            for key, value in scope.items():
-                if self._values.get(key, MISSING) is not value:
-                    self._note(key, value)
-                consulted.add(key)
-                found += variables[key]
-                if len(found) >= most:
-                    return found[:most]
-        return found
+        plain: list[Variable] = []
+        aliases: list[Variable] = []
+        for key, value in scope.items():
+            if self._values.get(key, MISSING) is not value:
+                self._note(key, value)
+            consulted.add(key)
+            plain += self._plain[key]
+            aliases += self._aliases[key]
+            if len(plain) >= most:
+                break
+        return (plain + aliases)[:most]
 
     def _note(self, key: str, value: Value) -> None:
         self._values[key] = value
@@ -173,6 +178,16 @@ class VariableIndex:
             position = {key: number for number, key in enumerate(scope)}
             found.sort(key=position.__getitem__)
         return found
+
+
+def _first_of_each(variables: Sequence[Variable]) -> Sequence[Variable]:
+    """Return the variables without those whose name came before; nearly always, these are all."""
+    unique: dict[str, Variable] = {}
+    for each in reversed(variables):
+        unique[each[0]] = each
+    if len(unique) == len(variables):
+        return variables
+    return tuple(each for each in variables if unique.pop(each[0], None) is not None)
 
 
 def size_of(name: str, text: str) -> int:

@@ -36,6 +36,10 @@ class Memory(Protocol):
         """Keep an event; `withheld` names the step whose result is not in it, because it holds a secret."""
         ...
 
+    def settle(self) -> None:
+        """Put on the disk what has ended, before anybody hears of it who may act on it."""
+        ...
+
     def process(self, identity: str, pid: int) -> None:
         """Note the process of a step, for whoever must end it after we are gone."""
         ...
@@ -92,7 +96,9 @@ class FanOut:
         masked = self._redactor.redact_event(event)
         if self._memory is not None and not isinstance(masked, LinesPrinted):
             # Not guarded: a run whose history cannot be stored must not continue.
-            self._memory.keep(masked, withheld=_withheld(event, masked))
+            self._memory.keep(masked, withheld="" if masked is event else _withheld(event, masked))
+            if any(each.outlives for each in audience):
+                self._memory.settle()
         if isinstance(masked, RunFinished):
             self._result = masked.result
         for listener in audience:
@@ -199,8 +205,6 @@ class FanOut:
 
 def _withheld(event: Event, masked: Event) -> str:
     """Return the step whose result was changed by masking; empty if none was."""
-    if masked is event:
-        return ""
     match event, masked:
         case OutputStored(), OutputStored():
             same = event.values == masked.values and event.ledger == masked.ledger

@@ -18,6 +18,7 @@ class Listener(ABC):
     """
 
     name: ClassVar[str]  # for the report
+    outlives: ClassVar[bool] = True  # whether somebody may act on what it heard after we are gone
     wants_lines: ClassVar[bool] = False  # whether it hears what steps print; there may be very much of it
 
     def wants(self, kind: type[Event]) -> bool:

@@ -47,6 +47,7 @@ class LiveProgress(Listener):
     """
 
     name = "the progress display"
+    outlives = False
     wants_lines = True
 
     def __init__(self, console: Console, *, clock: Callable[[], float], verbose: bool = False) -> None:

@@ -33,6 +33,7 @@ class PlainProgress(Listener):
     """
 
     name = "the progress display"
+    outlives = False
     wants_lines = True
 
     def __init__(

@@ -96,6 +96,7 @@ class ProgressFile(Listener):
     """
 
     name = "the progress file"
+    outlives = False
 
     def __init__(self, directory: Path, recipe: str, *, pid: int, now: Callable[[], float]) -> None:
         self.path = directory / file_name(recipe, pid)
@@ -123,12 +124,14 @@ class ProgressFile(Listener):
         """Write now, or soon if it was written just before."""
         if self._failure is not None:
             raise self._failure
+        if self._later is not None and not self._tracker.over:
+            return
         loop = _loop()
         if loop is None or self._tracker.over or loop.time() >= self._next:
             self._forget_later()
             self._next = loop.time() + _APART if loop is not None else 0.0
             _write(self.path, self._tracker.current().to_json())
-        elif self._later is None:
+        else:
             self._later = loop.call_at(self._next, self._write_later)
 
     def _write_later(self) -> None:

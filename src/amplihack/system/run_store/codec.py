@@ -15,14 +15,15 @@ from amplihack.recipes.events import (
     Recorded,
     RunFinished,
     StepFinished,
+    fields_json,
     from_json,
-    to_json,
 )
 from amplihack.records import Record, replace
 from amplihack.system.run_store.values import LARGE, StoreError, ValueFiles
 
 _FILE, _MAP = "\0file", "\0map"
 _LARGE_ROW = 16 * LARGE
+_PARTS = (StepFinished, IterationFinished)
 
 
 class StoredEvent(Record):
@@ -35,8 +36,7 @@ class StoredEvent(Record):
 
 def encode(event: Recorded, files: ValueFiles) -> StoredEvent:
     """Return the row of an event. Large texts are in their files when this returns."""
-    shown = to_json(_alone(event))
-    kind = shown.pop("event")
+    kind, shown = type(event).__name__, fields_json(_alone(event))
     if not _is_large(shown, levels=3):
         text = dump(shown)
         if len(text) <= LARGE:
@@ -79,23 +79,20 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_plain)
 
 def _alone(event: Recorded) -> Recorded:
     """Return the event without the results inside its result: each has a record of its own."""
-    match event:
-        case StepFinished(result=result) | IterationFinished(result=result) if result.children:
-            return replace(event, result=replace(result, children=()))
-        case RunFinished(result):
-            return RunFinished(replace(result, step_results=()))
-        case _:
-            return event
+    if isinstance(event, RunFinished):
+        return RunFinished(replace(event.result, step_results=()))
+    if isinstance(event, _PARTS) and event.result.children:
+        return replace(event, result=replace(event.result, children=()))
+    return event
 
 
 def _is_large(shown: dict[str, Any], levels: int) -> bool:
     """Tell whether a large text is near the top, as results are: encoding it would be in vain."""
     for each in shown.values():
-        kind = type(each)
-        if kind is str:
+        if type(each) is str:
             if len(each) > LARGE:
                 return True
-        elif kind is dict and levels > 1 and _is_large(each, levels - 1):
+        elif type(each) is dict and each and levels > 1 and _is_large(each, levels - 1):
             return True
     return False
 

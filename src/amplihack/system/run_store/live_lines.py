@@ -70,7 +70,7 @@ class LiveLines:
         if identity in self._told:
             self._told.discard(identity)
             self.flush()
-        else:
+        elif self._heard:
             self._heard = {key: each for key, each in self._heard.items() if key[0] != identity}
 
     def flush(self) -> None:

@@ -75,13 +75,16 @@ class Remembering:
         self.kept: list[tuple[Recorded, str]] = []
         self.printed: list[LinesPrinted] = []
         self.processes: list[tuple[str, int]] = []
-        self.closed = 0
+        self.closed = self.settled = 0
 
     def process(self, identity: str, pid: int) -> None:
         self.processes.append((identity, pid))
 
     def keep(self, event: Recorded, *, withheld: str = "") -> None:
         self.kept.append((event, withheld))
+
+    def settle(self) -> None:
+        self.settled = len(self.kept)
 
     def lines(self, event: LinesPrinted) -> None:
         self.printed.append(event)
@@ -91,6 +94,16 @@ class Remembering:
 
     def close(self) -> None:
         self.closed += 1
+
+
+def test_an_event_is_settled_before_those_hear_it_who_may_act_on_it() -> None:
+    class Screen(Ear):
+        outlives = False
+
+    for listener, settled in ((Ear(), 1), (Screen(), 0)):
+        memory = Remembering()
+        FanOut([listener], Redactor(), report=print, memory=memory).record(started("a"))
+        assert (len(memory.kept), memory.settled) == (1, settled)
 
 
 def test_the_memory_gets_masked_events_and_hears_what_a_secret_kept_out() -> None:

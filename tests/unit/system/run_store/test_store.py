@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from amplihack.errors import AmplihackError, NotFound
 from amplihack.recipes.events import (
+    AgentAsked,
     Event,
     IterationStarted,
     LinesPrinted,
@@ -138,7 +139,6 @@ async def test_the_process_of_a_step_is_noted_unless_the_step_ends_at_once(store
         journal.keep(started(identity))
         journal.process(identity, pid)
     journal.keep(finished("short"))
-    assert kept(store) == [started("short"), started("long"), finished("short")]
     noted = ProcessStarted("long", pid, own_start())
     await soon(store, [started("short"), started("long"), finished("short"), noted])
     journal.close()
@@ -153,14 +153,46 @@ def test_the_process_of_a_step_that_must_not_run_twice_is_noted_at_once(store: R
 
 
 @pytest.mark.asyncio
-async def test_an_end_is_written_at_once_and_the_rest_a_moment_later(store: RunStore) -> None:
+async def test_what_is_kept_is_written_when_the_loop_gets_a_turn(store: RunStore) -> None:
     journal = begin(store)
     journal.keep(started("a"))
     assert kept(store) == []
     await soon(store, [started("a")])
+    journal.keep(finished("a"))
+    assert kept(store) == [started("a")]
+    await soon(store, [started("a"), finished("a")])
+    journal.close()
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "next_one", [started("b"), IterationStarted("b", 0, 1), AgentAsked("b", "say hi"), ended()]
+)
+async def test_an_end_is_on_the_disk_before_anything_new_begins(store: RunStore, next_one: Recorded) -> None:
+    journal = begin(store)
+    journal.keep(started("a"))
     journal.keep(OutputStored("a", {"a": 1}))
     journal.keep(finished("a"))
-    assert kept(store) == [started("a"), OutputStored("a", {"a": 1}), finished("a")]
+    journal.keep(next_one)
+    assert kept(store) == [started("a"), OutputStored("a", {"a": 1}), finished("a"), next_one]
+    journal.close()
+
+
+@pytest.mark.asyncio
+async def test_an_end_is_on_the_disk_before_a_hook_runs_and_before_others_hear_of_it(store: RunStore) -> None:
+    journal = begin(store)
+    journal.keep(finished("a"))
+    journal.process("hook", os.getpid())
+    assert kept(store) == [finished("a")]
+    journal.keep(finished("b"))
+    journal.settle()
+    assert kept(store) == [finished("a"), finished("b")]
+    journal.close()
+
+
+@pytest.mark.asyncio
+async def test_the_start_of_what_must_not_run_twice_is_written_at_once(store: RunStore) -> None:
+    journal = begin(store)
     for event in (started("b", idempotent=False), started("b/c"), IterationStarted("b", 0, 1)):
         journal.keep(event)
         assert kept(store)[-1] == event

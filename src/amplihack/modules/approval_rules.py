@@ -1,0 +1,102 @@
+"""Decide whether a tool may do something. Pure: the call and the rules in, the decision out.
+
+The first rule that fits wins; without one the mode decides. `match` is a glob on what the tool would do: the
+command, the path, the address. A command is split at `;`, `&&`, `||` and `|`, and an allowing rule must fit
+every part of it, so that `git status*` does not allow `git status; rm -rf .`. A command with anything that
+the shell would replace or redirect is one part, and only a rule that is written exactly so allows it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Literal, TypeAlias
+
+from amplihack.records import Record
+from amplihack.sessions.compaction import shortened
+
+Action: TypeAlias = Literal["allow", "deny", "ask"]
+MODES = ("ask", "auto-edit", "plan", "yolo")
+
+_READING = {"read_file", "grep", "glob", "todo"}
+_EDITING = {"write_file", "edit_file"}
+_LOOKING = {"list", "validate", "status"}  # actions of the tool `recipes`
+_SUBJECTS = ("command", "file_path", "url", "pattern", "path", "instruction", "action")
+_TRICKY = set("$`<>(){}\n\\!")
+_BETWEEN = {";", "&&", "||", "|"}
+
+
+class ApprovalRule(Record):
+    tool: str  # a glob
+    match: str  # a glob
+    action: str
+
+
+class ToolDecision(Record):
+    action: Action
+    reason: str = ""
+
+
+def decide(mode: str, rules: Sequence[ApprovalRule], tool: str, arguments: Mapping[str, Any]) -> ToolDecision:
+    """Return what to do about a call."""
+    subject = subject_of(tool, arguments)
+    for rule in rules:
+        if fnmatchcase(tool, rule.tool) and _fits(rule, tool, subject):
+            why = f"a rule denies {tool}: {rule.match}" if rule.action == "deny" else ""
+            return ToolDecision(_ACTIONS[rule.action], why)
+    return _by_mode(mode, tool, arguments)
+
+
+_ACTIONS: dict[str, Action] = {"allow": "allow", "deny": "deny", "ask": "ask"}
+
+
+def _by_mode(mode: str, tool: str, arguments: Mapping[str, Any]) -> ToolDecision:
+    harmless = tool in _READING or (tool == "recipes" and arguments.get("action") in _LOOKING)
+    if mode == "yolo" or harmless or (mode == "auto-edit" and tool in _EDITING):
+        return ToolDecision("allow")
+    if mode == "plan":
+        return ToolDecision("deny", f"{tool} is not used while planning: say what you would do")
+    return ToolDecision("ask")
+
+
+def subject_of(tool: str, arguments: Mapping[str, Any]) -> str:
+    """Return what a call is about, whole: the end of a long command counts as much as its beginning."""
+    del tool
+    found = next((str(arguments[name]) for name in _SUBJECTS if name in arguments), "")
+    return found or ", ".join(f"{name}={value}" for name, value in arguments.items())
+
+
+def shown(subject: str) -> str:
+    """Return it for a person to read, with both ends of a long one."""
+    return shortened(subject, 2_000)
+
+
+def _fits(rule: ApprovalRule, tool: str, subject: str) -> bool:
+    if tool != "bash":
+        return fnmatchcase(subject, rule.match)
+    parts = command_parts(subject)
+    if rule.action != "allow":  # what refuses need not be exact: any part is enough
+        return fnmatchcase(subject, rule.match) or any(fnmatchcase(part, rule.match) for part in parts or ())
+    if parts is None:
+        return subject == rule.match
+    return rule.match == "*" or all(fnmatchcase(part, rule.match) for part in parts)
+
+
+def command_parts(command: str) -> list[str] | None:
+    """Return the commands of a line, or None if the shell would make something else of it."""
+    if _TRICKY & set(command):
+        return None
+    try:
+        words = list(shlex.shlex(command, posix=False, punctuation_chars=";&|"))
+    except ValueError:  # a quote that never ends
+        return None
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word in _BETWEEN:
+            parts.append([])
+        elif set(word) <= set(";&|"):  # in the background, or a mistake
+            return None
+        else:
+            parts[-1].append(word)
+    return [" ".join(part) for part in parts if part]
