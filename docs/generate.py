@@ -83,6 +83,18 @@ How much of everything there may be, and where to change it. This page is made f
 
 # What is limited, the constant or the default of a field, its unit, and what happens or how to change it.
 LIMITS: tuple[tuple[str, str, str, str], ...] = (
+    (
+        "sessions of agents below the one that was opened",
+        "app.sessions.child:MAX_DEPTH",
+        "",
+        "`spawn: {max_depth: …}` of the bundle",
+    ),
+    (
+        "for a session in a process of its own to end, once it was asked to",
+        "app.sessions.in_subprocess:_GRACE",
+        "s",
+        "it is killed",
+    ),
     ("a recipe, settings or agent file", "documents.reader:MAX_BYTES", "bytes", "a larger file is refused"),
     (
         "a file of `--context-file` or `--set-file`",

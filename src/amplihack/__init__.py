@@ -32,6 +32,7 @@ _HOMES = {
         "run_recipe",
         "run_recipe_by_name",
     ),
+    "amplihack.app.sessions.prepared": ("HostParts", "Prepared", "prepare_bundle"),
     "amplihack.errors": (
         "AmplihackError",
         "ConditionError",
@@ -52,10 +53,22 @@ _HOMES = {
     "amplihack.recipes.results": ("RunResult", "StepResult"),
     "amplihack.recipes.schema": ("json_schema",),
     "amplihack.recipes.templates": ("ShellScript", "render_shell", "render_text"),
+    "amplihack.sessions.errors": (
+        "ModulesFailed",
+        "SessionError",
+        "SessionInUse",
+        "SessionNotFound",
+        "SessionNotStored",
+        "SpawnRefused",
+        "TurnCancelled",
+    ),
+    "amplihack.sessions.usage": ("TokenUsage",),
     "amplihack.system.agent_files": ("AgentFiles",),
+    "amplihack.system.kernel.session": ("LiveSession",),
     "amplihack.system.recipe_manifest": ("check_upstream_changes", "update_manifest"),
     "amplihack.system.recipe_upstream": ("compare_with_upstream",),
     "amplihack.system.run_store.store": ("RunStore",),
+    "amplihack.system.session_store.store": ("SessionStore",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -271,6 +271,18 @@ def test_a_read_only_disk_shows_runs_and_refuses_new_ones(workspace: Workspace, 
     assert workspace.run("runs", "prune", "--keep", "0").stdout == "removed 1 run\n"
 
 
+def test_a_run_that_was_cut_off_is_listed_from_a_read_only_disk(workspace: Workspace, disk: Disk) -> None:
+    scene = Scene(workspace)
+    workspace.write("a.yaml", "name: a\nsteps:\n  - {id: s, command: 'touch begun; sleep 100'}\n")
+    started = scene.start("recipe", "run", "a.yaml")
+    started.wait_for("begun")
+    started.interrupt(number=signal.SIGKILL)
+    started.end()
+    disk.again("ro")
+    assert [run["status"] for run in workspace.run("runs", "list", "--json").json] == ["interrupted"]
+    assert "✗ s [interrupted]" in workspace.run("runs", "show").stdout
+
+
 def test_a_value_that_is_larger_than_files_may_be_is_told(workspace: Workspace) -> None:
     workspace.write("fill.yaml", FILLING.replace("SIZE", "900000"))
     words = ["-m", "amplihack", "recipe", "run", "fill.yaml"]

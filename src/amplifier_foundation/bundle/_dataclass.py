@@ -14,7 +14,7 @@ from amplihack.bundles import context_files, model, mount_plan, provenance, rost
 from amplihack.bundles.compose import compose
 from amplihack.bundles.decode import decode_data
 from amplihack.bundles.foundation import modes
-from amplihack.bundles.foundation.origin_claims import Layer, compose_claims
+from amplihack.bundles.foundation.origin_claims import LateClaims
 from amplihack.bundles.ports import FileText
 from amplihack.bundles.tree import to_plain
 from amplihack.errors import Problem
@@ -56,7 +56,7 @@ class Bundle:
     _source_uri: str | None = field(default=None, init=False, repr=False, compare=False)
     _commits: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
     _core: model.Bundle | None = field(default=None, init=False, repr=False, compare=False)
-    _claims: Mapping[str, Sequence[provenance.Claim]] | None = field(
+    _claims: Mapping[str, Sequence[provenance.Claim]] | LateClaims | None = field(
         default=None, init=False, repr=False, compare=False
     )
 
@@ -91,7 +91,9 @@ class Bundle:
 
     @classmethod
     def _from_core(
-        cls, core: model.Bundle, claims: Mapping[str, Sequence[provenance.Claim]] | None = None
+        cls,
+        core: model.Bundle,
+        claims: Mapping[str, Sequence[provenance.Claim]] | LateClaims | None = None,
     ) -> Bundle:
         """Wrap one of our bundles. Without `claims`, its own lines tell who brought its items in."""
         known = {
@@ -117,9 +119,9 @@ class Bundle:
         self, *others: Bundle, instruction: Literal["replace", "keep", "append"] = "replace"
     ) -> Bundle:
         """Return a new bundle with the others on top, later ones last. It shares nothing with them."""
-        layers = [Layer(translation.to_core(each), translation.claims_of(each)) for each in (self, *others)]
-        core = compose(*(layer.bundle for layer in layers), instruction=instruction)
-        composed = Bundle._from_core(core, compose_claims(layers, core))
+        parts = [(translation.to_core(each), translation.known_claims(each)) for each in (self, *others)]
+        core = compose(*(part for part, _ in parts), instruction=instruction)
+        composed = Bundle._from_core(core, LateClaims(parts, core))
         for each in (self, *others):
             composed.load_report += each.load_report
             composed._commits.update(each._commits)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from amplifier_foundation.configurator._types import Origin
 from amplihack.bundles import model
+from amplihack.bundles.foundation.origin_claims import LateClaims
 from amplihack.bundles.foundation.plain_bundle import (
     FIELDS,
     PlainBundle,
@@ -87,7 +88,15 @@ def claims_of(bundle: Bundle) -> Mapping[str, Sequence[Claim]]:
         }
     if bundle._claims is None:
         bundle._claims = origins(bundle._core or model.Bundle())
+    elif isinstance(bundle._claims, LateClaims):
+        bundle._claims = bundle._claims.settle()
     return bundle._claims
+
+
+def known_claims(bundle: Bundle) -> Mapping[str, Sequence[Claim]] | LateClaims:
+    """Return the same as it is now, worked out only if somebody has asked for it."""
+    late = bundle._claims
+    return late if isinstance(late, LateClaims) and "origins" not in vars(bundle) else claims_of(bundle)
 
 
 def origins_of(bundle: Bundle) -> dict[str, list[Origin]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -22,6 +21,7 @@ from amplihack.system.colour import use_colours
 from amplihack.system.listeners.fan_out import FanOut
 from amplihack.system.listeners.listener import Listener
 from amplihack.system.listeners.progress_file import ProgressFile, WorkstreamFile
+from amplihack.system.temporary import temporary_place
 
 Open: TypeAlias = Callable[[Workspace, str, RunRequest], Listener | None]  # the text is the recipe's name
 
@@ -91,7 +91,7 @@ def _events(workspace: Workspace, _recipe: str, request: RunRequest) -> Listener
 def _progress_file(_workspace: Workspace, recipe: str, request: RunRequest) -> Listener | None:
     if not request.standalone or request.dry_run:
         return None
-    return ProgressFile(Path(tempfile.gettempdir()), recipe, pid=os.getpid(), now=time.time)
+    return ProgressFile(temporary_place(), recipe, pid=os.getpid(), now=time.time)
 
 
 def _workstream_file(workspace: Workspace, recipe: str, request: RunRequest) -> Listener | None:

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, repeat
-from json.encoder import encode_basestring as _quoted
 from typing import TYPE_CHECKING, Any, TextIO
 
 from amplihack.cli.guard import discard_output, say
@@ -57,6 +56,10 @@ def out_json(value: Any) -> None:
         sys.stdout.write("".join(waiting))
     except BrokenPipeError:
         discard_output()
+
+
+def _quoted(text: str) -> str:
+    return json.encoder.encode_basestring(text)  # asked here: most commands print no JSON and load none
 
 
 def _json_pieces(value: Any, margin: str) -> Iterator[str]:

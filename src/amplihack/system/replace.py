@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from amplihack.errors import AmplihackError
+from amplihack.system.temporary import make_file
 
 PRIVATE = 0o600
 UNFINISHED = ".new-"  # how the names of files begin that are not whole yet
@@ -50,10 +51,7 @@ def replace_lines(path: Path, lines: Iterable[str]) -> int:
 @contextmanager
 def _replacing(path: Path, mode: int, *, sync: bool = True) -> Iterator[IO[bytes]]:
     """Open a new file that replaces `path` at the end of the block, or is removed if the block fails."""
-    import tempfile  # deferred: only writers need it, and most commands read
-
-    descriptor, name = tempfile.mkstemp(prefix=UNFINISHED, dir=path.parent)
-    temporary = Path(name)
+    descriptor, temporary = make_file(UNFINISHED, path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from amplihack.errors import AmplihackError
 from amplihack.system.killed_runs import remove_abandoned
 from amplihack.system.locks import HeldLock, LockError, try_lock_directory
 from amplihack.system.process_table import own_start
+from amplihack.system.temporary import make_directory, temporary_place
 from amplihack.system.watcher import watch_over_us
 
 
@@ -23,11 +23,11 @@ def scratch_directory(kind: str) -> Iterator[Path]:
     If this process is killed, the watcher removes the directory at once, or the next run does.
     """
     watch_over_us()
-    temporary = Path(tempfile.gettempdir())
+    temporary = temporary_place()
     if kind == "run":
         remove_abandoned(temporary)
     try:
-        path = Path(tempfile.mkdtemp(prefix=f"amplihack-{kind}-{os.getpid()}-{own_start()}-"))
+        path = make_directory(f"amplihack-{kind}-{os.getpid()}-{own_start()}-", temporary)
     except OSError as error:
         raise AmplihackError(
             f"cannot make a temporary directory: {error.strerror or error}",

@@ -6,7 +6,6 @@ import asyncio
 import errno
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -81,6 +80,8 @@ def start(command: Command, env: Mapping[str, str]) -> Process:
 def _stdin(source: bytes | Path | None) -> int:
     """Open the input. Bytes go into an unnamed file, not a pipe: no size can block, nobody must feed it."""
     if isinstance(source, bytes):
+        import tempfile  # deferred: few processes are given anything
+
         with tempfile.TemporaryFile() as file:
             file.write(source)
             file.seek(0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import weakref
 
 OUTPUT_LIMIT = 10_000_000  # bytes of output that a step may keep as its value
@@ -39,6 +38,8 @@ class Captured:
             self._move_to_disk()
 
     def _move_to_disk(self) -> None:
+        import tempfile  # deferred: most output is small
+
         with tempfile.TemporaryFile(buffering=0) as file:
             self._file = os.dup(file.fileno())
         self._close_file = weakref.finalize(self, os.close, self._file)

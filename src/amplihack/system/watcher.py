@@ -10,12 +10,12 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from amplihack.system.child import start_child, wait_for
 from amplihack.system.process_marks import starter
+from amplihack.system.temporary import temporary_place
 
 _WAIT = 'cd / && trap "" HUP INT QUIT TERM; read -r word || exec "$@"'
 _BECOME = (
@@ -35,7 +35,7 @@ def watch_over_us() -> None:
 
 def _start() -> tuple[int, int]:
     """Start a watcher. Returns its id, and the end of the pipe that keeps it waiting."""
-    root, temporary = str(Path(__file__).parents[2]), tempfile.gettempdir()
+    root, temporary = str(Path(__file__).parents[2]), str(temporary_place())
     # Isolated and without `site`: the user's environment must not decide what this Python loads.
     python = (sys.executable, "-I", "-S", "-c", _BECOME, root, starter(), temporary, str(os.getpid()))
     words = ("/bin/sh", "-c", _WAIT, "amplihack-watcher", *python)

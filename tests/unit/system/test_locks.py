@@ -10,6 +10,7 @@ import pytest
 import amplihack
 from amplihack.system.locks import (
     LockError,
+    is_locked,
     lock_directory,
     locked,
     locked_async,
@@ -44,6 +45,18 @@ def test_a_lock_that_is_held_is_not_given_to_another(tmp_path: Path) -> None:
     assert lock is not None
     lock.release()
     lock.release()
+
+
+def test_looking_at_a_lock_makes_no_file_and_needs_no_right_to_write(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    assert not is_locked(path)
+    assert not path.exists()
+    lock = try_lock(path)
+    assert lock is not None
+    path.chmod(0o400)
+    assert is_locked(path)
+    lock.release()
+    assert not is_locked(path)
 
 
 def test_many_may_share_a_lock_and_keep_one_out_who_wants_it_alone(tmp_path: Path) -> None:

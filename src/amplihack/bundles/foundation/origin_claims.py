@@ -9,6 +9,8 @@ from amplihack.bundles.provenance import Claim, items_of
 from amplihack.bundles.sections.context import named_context
 from amplihack.records import Record, field
 
+_MOST_KEPT = 32  # compositions that build on one another without anybody asking who brought what
+
 
 class Layer(Record):
     """A bundle to compose, with what is already known about the origin of its items."""
@@ -39,6 +41,38 @@ class ComposedClaims(dict[str, Sequence[Claim]]):
     def __init__(self, claims: Mapping[str, Sequence[Claim]], whole: Bundle | None) -> None:
         super().__init__(claims)
         self.whole = whole
+
+
+class LateClaims:
+    """The claims of a composition, worked out when somebody asks: most compositions are only composed on.
+
+    `parts` are the bundles that were composed, each with its claims. Of what is composed one by one, the
+    claims are worked out from time to time, so that the compositions on the way are not all kept.
+    """
+
+    __slots__ = ("_depth", "_found", "_parts", "_whole")
+
+    def __init__(
+        self, parts: Sequence[tuple[Bundle, Mapping[str, Sequence[Claim]] | LateClaims]], whole: Bundle
+    ) -> None:
+        self._parts, self._whole = parts, whole
+        self._found: ComposedClaims | None = None
+        self._depth: int = 1 + max(
+            claims._depth if isinstance(claims, LateClaims) else 0 for _, claims in parts
+        )
+        if self._depth > _MOST_KEPT:
+            self.settle()
+
+    def settle(self) -> ComposedClaims:
+        """Return the claims."""
+        if self._found is None:
+            layers = [
+                Layer(bundle, claims.settle() if isinstance(claims, LateClaims) else claims)
+                for bundle, claims in self._parts
+            ]
+            self._found = compose_claims(layers, self._whole)
+            self._parts, self._depth = (), 0
+        return self._found
 
 
 def compose_claims(layers: Sequence[Layer], whole: Bundle) -> ComposedClaims:

@@ -58,6 +58,8 @@ def _findings(site: Site, rules: Rules) -> Iterator[Problem]:
 
 def _lengths(site: Site, context: Mapping[str, Value]) -> Iterator[Problem]:
     """Find `x.length`, which other languages know: here it is a key, and lists and texts have none."""
+    if "length" not in site.test.source.text:
+        return
     for node in inside(site.test.condition.tree):
         if isinstance(node, Property) and node.key == "length":
             path = (*(str(part) for part in _path(node.base)), node.key)

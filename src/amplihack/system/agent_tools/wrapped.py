@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from amplihack.recipes.agent_port import AgentReply, AgentRequest, AgentRunner
 from amplihack.records import Record, replace
+from amplihack.system.temporary import make_directory
 
 
 class Late(Record):
@@ -28,5 +28,5 @@ class Isolated(Record):
     name: str = "isolated"
 
     async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
-        directory = tempfile.mkdtemp(prefix="agent-", dir=self.scratch)
+        directory = str(make_directory("agent-", self.scratch))
         return await self.agent.ask(replace(request, working_dir=directory), on_line)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
+from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,7 @@ async def open_live(request: OpenRequest) -> LiveSession:
     except BaseException:
         await _give_up(raw, mounter)
         raise
+    coordinator.register_capability("hook_metadata", _hook_metadata(coordinator))
     session = LiveSession(
         SessionParts(
             kernel=raw,
@@ -112,7 +115,14 @@ async def open_live(request: OpenRequest) -> LiveSession:
 def _imported() -> Any:
     import amplifier_core
 
+    for name in ("amplifier_core._session_init", "amplifier_core.loader"):
+        logging.getLogger(name).addFilter(_untold)  # adding it again changes nothing
     return amplifier_core
+
+
+def _untold(record: logging.LogRecord) -> bool:
+    """Keep out what the kernel logs about modules that fail, with tracebacks: each is told as a failure."""
+    return not record.getMessage().startswith("Failed to load")
 
 
 def _own(resolver: Any) -> BundleModuleResolver | None:
@@ -175,7 +185,7 @@ async def _stand_in(coordinator: Any, request: OpenRequest) -> HeldTurn:
     context = coordinator.get("context")
     if request.messages:
         await context.set_messages(list(request.messages))
-    if request.prompt is not None:
+    if request.prompt is not None and context is not None:
         await _give_prompt(coordinator, context, request.prompt)
     if request.log is not None:
         await coordinator.mount("context", RecordedContext(context, request.log))
@@ -183,6 +193,10 @@ async def _stand_in(coordinator: Any, request: OpenRequest) -> HeldTurn:
 
 
 async def _give_prompt(coordinator: Any, context: Any, source: PromptSource) -> None:
+    coordinator.register_contributor(
+        "observability.events", "foundation:mention-resolver", lambda: ["mentions:resolved"]
+    )
+
     async def made() -> str:
         prompt = await source.prompt()
         news = source.news(prompt)
@@ -192,11 +206,21 @@ async def _give_prompt(coordinator: Any, context: Any, source: PromptSource) -> 
 
     give = getattr(context, "set_system_prompt_factory", None)
     if give is not None:
-        await give(made)
+        given = give(made)
+        if isawaitable(given):
+            await given
     else:
         text = await made()
         if text:
             await context.add_message({"role": "system", "content": text})
+
+
+def _hook_metadata(coordinator: Any) -> dict[str, Any]:
+    """Return which event each handler hears."""
+    listed = coordinator.hooks.list_handlers()
+    if not isinstance(listed, dict):
+        return {}
+    return {name: {"event": event} for event, names in listed.items() for name in names}
 
 
 def _listen(coordinator: Any, kernel: Any, tally: Tally, log: SessionLog | None) -> None:

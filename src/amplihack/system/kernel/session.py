@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from inspect import isawaitable
 from types import TracebackType
 from typing import Any, Self
 
@@ -127,7 +128,12 @@ class LiveSession:
         return max(known, default=None)  # both count the same; a provider may know only one of them
 
     async def messages(self) -> list[dict[str, Any]]:
-        return list(await self.coordinator.get("context").get_messages())
+        """Return the conversation; none if the context keeps it to itself."""
+        read = getattr(self.coordinator.get("context"), "get_messages", None)
+        found = read() if callable(read) else None
+        if isawaitable(found):
+            found = await found
+        return [dict(each) for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
     async def execute(self, prompt: str) -> str:
         """Run one turn and return its answer.
@@ -220,11 +226,9 @@ class LiveSession:
 
     async def _mend(self) -> None:
         """Repair a conversation that no provider would take: a call without its result, for one."""
-        context = self.coordinator.get("context")
-        messages = [dict(each) for each in await context.get_messages() if isinstance(each, dict)]
-        whole = mended(messages)
+        whole = mended(await self.messages())
         if whole is not None:
-            await context.set_messages(whole)
+            await self.coordinator.get("context").set_messages(whole)
 
     async def _settle(self) -> None:
         """After a turn, whatever became of it: the conversation is whole, and so is what is on the disk."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from amplihack.records import Record, as_dict
-from amplihack.system.locks import HeldLock, LockError, try_lock
+from amplihack.system.locks import HeldLock, LockError, is_locked, try_lock
 from amplihack.system.process_table import look_up, own_start
 from amplihack.system.run_store.values import StoreError, cannot_write
 
@@ -91,10 +91,4 @@ def _make(directory: Path) -> None:
 
 def is_taken(directory: Path) -> bool:
     """Tell whether a process has the run at this moment."""
-    if not (directory / "lock").exists():
-        return False
-    lock = try_lock(directory / "lock", shared=True)
-    if lock is None:
-        return True
-    lock.release()
-    return False
+    return is_locked(directory / "lock")

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from tests.unit.bundles.world import bundle
 
 from amplihack.bundles.compose import compose
-from amplihack.bundles.foundation.origin_claims import ComposedClaims, Layer, compose_claims
+from amplihack.bundles.foundation.origin_claims import ComposedClaims, LateClaims, Layer, compose_claims
 from amplihack.bundles.merge import merge_tables
 from amplihack.bundles.provenance import Claim
 from amplihack.records import replace
@@ -70,3 +72,17 @@ def test_what_nobody_claims_is_claimed_by_the_first_that_has_a_name() -> None:
     assert claims_of([Layer(replace(core, name="named"), first), layer("c", "z")]) == {
         "tool:x": [Claim("named", None)], "tool:y": [Claim("named", None)], "tool:z": [Claim("c", None)],
     }  # fmt: skip
+
+
+def test_claims_that_are_asked_for_late_are_those_of_each_composition() -> None:
+    first, *others = [layer(f"b{number}", f"tool-{number}") for number in range(60)]
+    whole, known = first.bundle, first.claims
+    late: Mapping[str, Sequence[Claim]] | LateClaims = first.claims
+    for each in others:
+        made = compose(whole, each.bundle)
+        known = compose_claims([Layer(whole, known), each], made)
+        late = LateClaims([(whole, late), (each.bundle, each.claims)], made)
+        whole = made
+    assert isinstance(late, LateClaims)
+    assert late.settle() == known
+    assert late.settle() is late.settle()  # worked out once
