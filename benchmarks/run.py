@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 
 GROUPS: Mapping[str, str] = {  # name: the function that measures it
     "startup": "commands:startup",
+    "installs": "installs:installs",
     "read": "commands:read",
     "one-step": "commands:one_step",
     "steps": "steps:hundred",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import subprocess
@@ -150,6 +151,10 @@ def test_the_version_as_json_says_what_is_staged(program: Workspace) -> None:
         ("install", "--help"),
         ("install", "--dry-run"),
         ("install", "history"),
+        ("uninstall",),
+        ("update", "--check"),
+        ("completions", "bash"),
+        ("doctor",),
         ("recipe", "lst"),
         ("recipe", "list", "--nonsense"),
     ],
@@ -166,6 +171,7 @@ def test_the_skip_rules_are_what_the_commands_declare() -> None:
     from amplihack.cli.main import COMMANDS
 
     never = {"install", "uninstall", "update", "completions", "doctor", "version"}
+    never |= {name for name in COMMANDS if name.startswith("model ")}  # weights are no part of a bundle
     assert {name for name, row in COMMANDS.items() if not row.heals} == never & COMMANDS.keys()
 
 
@@ -176,6 +182,9 @@ def test_the_stamp_is_for_its_owner_alone_even_if_it_was_loosened(program: Works
     program.run(*LIST)
     assert stat.S_IMODE(stamp(program).stat().st_mode) == 0o600
     assert stat.S_IMODE(root(program).stat().st_mode) == 0o700
+    stamp(program).chmod(0o666)
+    use(program, "0.2.0").run(*LIST)
+    assert stat.S_IMODE(stamp(program).stat().st_mode) == 0o600
 
 
 def test_a_malformed_stamp_triggers_a_clean_install_and_is_told_once(program: Workspace) -> None:
@@ -217,6 +226,28 @@ def test_the_lock_file_is_created_on_demand_for_its_owner_alone(program: Workspa
 
 def test_of_many_first_launches_one_installs_and_every_one_succeeds(program: Workspace) -> None:
     assert launch_at_once(program.path / "launches", 12) == 1
+
+
+def test_the_lock_is_released_before_the_command_is_dispatched(program: Workspace) -> None:
+    lock = "~/.amplihack/.install.lock"
+    program.write("one.yaml", f"name: one\nsteps: [{{id: a, command: flock -n {lock} touch free}}]\n")
+    done = program.run("recipe", "run", "one.yaml")
+    assert (done.exit_code, (program.path / "free").exists()) == (0, True), done.stderr
+
+
+def test_a_second_process_waits_for_the_lock_and_says_for_whom(program: Workspace) -> None:
+    root(program).mkdir(parents=True)
+    with (root(program) / ".install.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = subprocess.Popen(
+            [sys.executable, "-m", "amplihack", *LIST],
+            cwd=program.path, env=program.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert waiting.stderr is not None
+        assert waiting.stderr.readline().startswith("amplihack: waiting for another install (pid ")
+        assert not stamp(program).exists()
+    _, said = waiting.communicate()
+    assert (waiting.returncode, said) == (0, HEALED.format("0.1.0"))
 
 
 def test_a_lock_that_is_a_link_is_refused(program: Workspace) -> None:
@@ -317,6 +348,33 @@ def test_without_a_home_directory_self_heal_skips_silently(program: Workspace) -
         [sys.executable, "-c", script], cwd=program.path, env=env, capture_output=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [(["--version"], 0, "amplihack 0.1.0"), (["doctor"], 1, "came by"), (["claude"], 2, "no home directory")],
+)
+def test_without_a_home_commands_that_need_none_work_and_the_others_say_so_themselves(
+    program: Workspace, words: list[str], code: int, told: str
+) -> None:
+    script = (
+        "import pwd, sys\n"
+        "pwd.getpwuid = lambda uid: (_ for _ in ()).throw(KeyError(uid))\n"
+        f"from amplihack.cli.main import main\nsys.exit(main({words!r}))\n"
+    )
+    env = {name: value for name, value in program.env.items() if name != "HOME"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=program.path, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert told in done.stdout + done.stderr
+
+
+def test_help_for_another_program_behind_a_double_dash_does_not_skip_the_check(program: Workspace) -> None:
+    program.write("bin/claude", "#!/bin/sh\necho $1\n").chmod(0o755)
+    path = f"{program.path / 'bin'}:{program.env['PATH']}"
+    done = program.run("claude", "--", "--help", env={"PATH": path})
+    assert (done.stdout, done.stderr) == ("--help\n", HEALED.format("0.1.0"))
 
 
 def test_a_process_inside_a_run_never_installs_and_says_so(program: Workspace) -> None:

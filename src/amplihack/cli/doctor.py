@@ -7,6 +7,7 @@ import sys
 
 from amplihack.cli.arguments import Parser, add_json
 from amplihack.cli.show import err, out, out_json, paint, printable
+from amplihack.errors import UsageError
 
 
 def doctor_flags(parser: Parser) -> None:
@@ -20,15 +21,21 @@ def answer_doctor(options: argparse.Namespace) -> int:
     import asyncio
 
     from amplihack.app.install.check_result import CheckPlace
-    from amplihack.app.install.checkup import check_up, mend
+    from amplihack.app.install.checkup import check_up, check_up_without_home, mend
     from amplihack.app.install.surroundings import agent_versions
     from amplihack.system.home import Home, this_process
 
     environment, cwd = this_process()
     versions = asyncio.run(agent_versions(environment, cwd))
-    home = Home.from_environment(environment, cwd)
-    place = CheckPlace(home=home, environment=environment, versions=versions)
-    checks = mend(place, lambda line: err(printable(line))) if options.fix else check_up(place)
+    try:
+        place = CheckPlace(
+            home=Home.from_environment(environment, cwd), environment=environment, versions=versions
+        )
+    except UsageError as error:  # without a home there is less to look at
+        homeless = CheckPlace(home=Home(cwd, cwd, cwd), environment=environment, versions=versions)
+        checks = check_up_without_home(homeless, error)
+    else:
+        checks = mend(place, lambda line: err(printable(line))) if options.fix else check_up(place)
     failed = sum(not check.ok for check in checks)
     if options.json:
         rows = [{"name": each.name, "ok": each.ok, "what": each.what, "fix": each.fix} for each in checks]

@@ -7,7 +7,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ def install_lock(
         say(f"amplihack: waiting for another install (pid {holder(root).get('pid', 'unknown')})")
 
     with locked(path, patience=patience, waiting=tell) as held:
-        _sign(path, doing)
+        with suppress(OSError):  # a disk may be full; who holds it is good to know, and no more
+            _sign(path, doing)
         yield held
 
 

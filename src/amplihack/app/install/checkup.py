@@ -41,6 +41,12 @@ def check_up(place: CheckPlace) -> list[CheckResult]:
     return [result for check in CHECKS for result in _guarded(check, place)]
 
 
+def check_up_without_home(place: CheckPlace, error: AmplihackError) -> list[CheckResult]:
+    """Return what can be told where there is no home directory, and why there is not more."""
+    found = [result for check in HOMELESS for result in _guarded(check, place)]
+    return [CheckResult("home", False, error.what, error.fix), *found]
+
+
 def _guarded(check: Check, place: CheckPlace) -> list[CheckResult]:
     name = check.__name__.removeprefix("check_").replace("_", ".")
     try:
@@ -203,3 +209,4 @@ CHECKS: tuple[Check, ...] = (
     check_runs,
     check_permissions,
 )
+HOMELESS: tuple[Check, ...] = (check_package, check_method, check_command, check_agents)

@@ -88,8 +88,12 @@ def locked_for(request: InstallRequest) -> Iterator[HeldLock]:
         raise InstallFailed(what, fix=f"do it outside of the run: `amplihack {request.what}`")
     patience = patience_of(request.environment)
     prepare_root(request.home.root)
-    with install_lock(request.home.root, doing=request.what, say=request.say, patience=patience) as held:
-        yield held
+    root = request.home.root
+    try:
+        with install_lock(root, doing=request.what, say=request.say, patience=patience) as held:
+            yield held
+    except OSError as error:
+        raise _cannot(error, root) from error
 
 
 def install_locked(request: InstallRequest) -> InstallOutcome:

@@ -5,6 +5,7 @@ What is ours is what the list of each generation says, byte for byte. A file tha
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from amplihack.app.install.installing import InstallRequest, explained, locked_for
@@ -92,7 +93,8 @@ def uninstall(request: InstallRequest, *, purge: bool) -> UninstallOutcome:
             for empty in (generations.directory, root / FOLDER):
                 _remove_empty(empty)
         lock.remove()
-    _remove_empty(root)
+    with suppress(OSError):  # an empty directory does no harm
+        _remove_empty(root)
     return outcome
 
 
