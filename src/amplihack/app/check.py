@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from amplihack.app.workspace import Opened, Validation, Workspace, open_file
 from amplihack.errors import AmplihackError, NotFound, Problem
-from amplihack.recipes.check.certain import certain_failures
+from amplihack.recipes.check import certain
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.records import Record, field
@@ -53,7 +53,12 @@ def ask_bash(scripts: Sequence[str]) -> Mapping[int, SyntaxFault]:
 
 def failures(workspace: Workspace, located: Located, *, bash: bool) -> tuple[Problem, ...]:
     """Return what is certain to fail in a recipe that is about to be run with the values that it has."""
-    return certain_failures(located, DiskWorld(workspace), bash=ask_bash if bash else None)
+    return certain.certain_failures(located, DiskWorld(workspace), bash=ask_bash if bash else None)
+
+
+def meaningless(workspace: Workspace, located: Located) -> tuple[Problem, ...]:
+    """Return what a recipe that is about to be run says without any effect."""
+    return certain.meaningless(located, DiskWorld(workspace))
 
 
 def unset_variables(workspace: Workspace, located: Located) -> tuple[Problem, ...]:

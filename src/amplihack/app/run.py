@@ -49,6 +49,8 @@ async def run(
     try:
         opened, values = start_with(workspace, opened, values)
         _refuse(workspace, opened, values, request)
+        if memory is None:
+            request = replace(request, remarks=_remarks(workspace, opened.located))
         async with listening(workspace, opened.located.recipe, values, request) as journal:
             keeper = Keeper(workspace, journal.mask)
             world = open_world(workspace, opened.located, request, journal, on_opened=keeper.opened)
@@ -56,6 +58,7 @@ async def run(
                 keeper.memory = memory or begin(workspace, opened, values, request, journal)
                 if keeper.memory is not None:
                     request = _keep(keeper, keeper.memory, opened, request, journal)
+                request.on_begin()
                 await run_recipe(opened.located, values, opened_world, request)
     finally:
         if memory is not None:
@@ -142,6 +145,12 @@ def _refuse(workspace: Workspace, opened: Opened, values: Mapping[str, Value], r
     if found:
         errors = tuple(replace(each, severity="error") for each in found)
         raise RecipeError(errors[0].what, where=errors[0].where, fix=errors[0].fix, found=errors)
+
+
+def _remarks(workspace: Workspace, located: Located) -> tuple[str, ...]:
+    from amplihack.app.check import meaningless  # deferred, as below
+
+    return tuple(f"{each.what} (fix: {each.fix})" for each in meaningless(workspace, located))
 
 
 def _certain_failures(workspace: Workspace, located: Located, request: RunRequest) -> tuple[Problem, ...]:

@@ -155,11 +155,14 @@ def answer_run(options: argparse.Namespace) -> int:
         out_json([as_dict(step) for step in steps]) if as_json(options) else show_forecast(steps)
         return 0
 
-    def work(on_kept: Callable[[str], None]) -> int:
+    def show_header() -> None:
         if not as_json(options) and not _alone(options):
             out(f"Recipe: {recipe.name} (v{recipe.version})\nSteps: {len(recipe.steps)}")
             flush_out()
-        result = run_until_interrupted(workspace, opened, values, replace(request, on_kept=on_kept))
+
+    def work(on_kept: Callable[[str], None]) -> int:
+        told = replace(request, on_kept=on_kept, on_begin=show_header)
+        result = run_until_interrupted(workspace, opened, values, told)
         steps = forecast(workspace, opened, values, request) if options.dry_run else None
         return tell_result(result, recipe, options, steps, kept=request.store is not None)
 

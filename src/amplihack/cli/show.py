@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _COLOURS: dict[Severity, str] = {"error": "31", "warning": "33", "note": "36"}
 _TAB = "\t"
+_NOT_FINITE = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}  # as YAML writes them
 _PIECE = 65_536  # characters of a document that are printed at once
 _WIDEST_LINE = 160  # a longer source line is cut around the caret
 
@@ -79,6 +81,8 @@ def _json_pieces(value: Any, margin: str) -> Iterator[str]:
             yield f"{before}{inner}"
             yield from _json_pieces(each, inner)
         yield f"{margin}]"
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield _quoted(_NOT_FINITE[str(value)])  # which JSON has no number for
     else:
         yield json.dumps(value, ensure_ascii=False, default=str)  # a date of a bundle's YAML: as written
 

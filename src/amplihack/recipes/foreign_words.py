@@ -42,6 +42,12 @@ _GOES_ON_BELOW = "write `on_error: continue` on the steps"
 _RETRY_BELOW = "write `retry: {max_attempts: 3}` on the steps"
 _LOOP_BELOW = "write `foreach:` on a step with `steps:` inside it"
 _RECIPE_BELOW = "write a step with `recipe:` and the name or path of a recipe"
+_ENDS = "let the command fail with `exit 1`, or write `condition:` on the steps that may be left out"
+_BREAK = "write `break_when:` with what ends the loop"
+_PAUSE = "write a step with `command: sleep 5`"
+_BEHIND = "end the command with `&`: what it starts lives until the end of the run"
+_HERE = "remove it: every step runs on this machine, as the user who runs the recipe"
+_CHANGED = "write `condition:` on the step that follows; `output:` gives it a result to ask for"
 _BLOCK = "a step holds others only in a loop; write them one after another"
 
 _ANYWHERE: Final = {
@@ -72,7 +78,28 @@ _ANYWHERE: Final = {
     **dict.fromkeys(("approval_required", "auto_approve_if", "approval_message", "requires_approval"), _GATE),
     **dict.fromkeys(("manual", "gate", "confirm", "wait_for_approval", "approve"), _GATE),
     **dict.fromkeys(("human_approval", "require_approval", "needs_approval", "approvers"), _GATE),
-    **dict.fromkeys(("disabled", "enabled", "skip", "disable"), _OFF),
+    **dict.fromkeys(("disabled", "enabled", "skip", "disable", "active", "inactive"), _OFF),
+    **dict.fromkeys(("success_condition", "failure_condition", "changes", "only_changes"), _CONDITION),
+    **dict.fromkeys(("run_on", "platforms", "run_once", "continue_if", "proceed_if"), _CONDITION),
+    **dict.fromkeys(("depends_on_past", "wait_for_downstream", "downstream", "start_after"), _DEPENDS),
+    **dict.fromkeys(("runs_after", "parents", "join"), _DEPENDS),
+    **dict.fromkeys(("optional", "critical", "mandatory", "blocking", "non_fatal", "allow_errors"), _GOES_ON),
+    **dict.fromkeys(("any_errors_fatal", "max_fail_percentage", "ignore_exit_code"), _GOES_ON),
+    **dict.fromkeys(("try", "on_failure_callback", "on_success_callback", "on_timeout"), _ON_FAILURE),
+    **dict.fromkeys(("always_run", "run_always", "defer", "after_all", "on_complete", "on_cancel"), _ALWAYS),
+    **dict.fromkeys(("cleanup", "on_finish", "on_end"), _ALWAYS),
+    **dict.fromkeys(("items", "loop_items", "for_loop", "foreach_in", "batch", "batch_size", "times"), _LOOP),
+    **dict.fromkeys(("iterations", "max_runs"), _LOOP),
+    **dict.fromkeys(("while_true", "do_until", "repeat_while"), _WHILE),
+    **dict.fromkeys(("loop_until", "until_condition", "repeat_until", "exit_condition", "break"), _BREAK),
+    **dict.fromkeys(("stop_condition", "break_if", "continue"), _BREAK),
+    **dict.fromkeys(("retry_strategy", "retry_delay", "retry_backoff", "retry_attempts"), _RETRY),
+    **dict.fromkeys(("until_success", "retry_until", "retry_if"), _RETRY),
+    **dict.fromkeys(("stop", "abort", "exit", "return", "terminate", "halt", "fail"), _ENDS),
+    **dict.fromkeys(("stop_when", "stop_if", "exit_when", "exit_if", "abort_if", "abort_when"), _ENDS),
+    **dict.fromkeys(("fail_if", "fail_when", "succeed_if", "success_if", "cancel_on"), _ENDS),
+    **dict.fromkeys(("suspend", "pause"), _GATE),
+    **dict.fromkeys(("container", "image", "runs_on", "hosts", "become", "become_user"), _HERE),
 }  # fmt: skip
 _STEP: Final = {
     **_ANYWHERE,
@@ -83,9 +110,16 @@ _STEP: Final = {
     "instruction": "write `prompt:`",
     "tags": _TAGS,
     **dict.fromkeys(("register", "set_output", "save_as", "store_as", "output_var"), _RESULT),
-    **dict.fromkeys(("concurrency", "async"), _AT_ONCE),
+    **dict.fromkeys(("concurrency", "async", "parallelism", "max_parallel", "parallel_limit"), _AT_ONCE),
+    **dict.fromkeys(("serial", "throttle"), _AT_ONCE),
+    **dict.fromkeys(("background", "detach", "fork"), _BEHIND),
+    **dict.fromkeys(("wait", "sleep", "delay", "wait_seconds", "delay_before", "start_delay"), _PAUSE),
+    **dict.fromkeys(("notify", "handlers", "listen"), _CHANGED),
+    **dict.fromkeys(("bash_command", "shell_command", "local_action"), _COMMAND),
+    **dict.fromkeys(("template", "dag", "workflow", "trigger", "task_group"), _RECIPE),
     **dict.fromkeys(("block", "tasks", "jobs"), _BLOCK),
-    **dict.fromkeys(("timeout_minutes", "timeout_seconds", "timeout_ms"), _SECONDS),
+    **dict.fromkeys(("timeout_minutes", "timeout_seconds", "timeout_ms", "execution_timeout"), _SECONDS),
+    **dict.fromkeys(("active_deadline_seconds", "max_duration", "time_limit", "deadline"), _SECONDS),
     **dict.fromkeys(("working_directory", "workdir", "chdir", "dir"), _DIRECTORY),
     "before_script": "write a step before this one",
     "changed_when": _CONDITION,
@@ -101,6 +135,7 @@ _BELOW: Final = {
     _LOOP: _LOOP_BELOW,
     _RECIPE: _RECIPE_BELOW,
     _DEPENDS: _STAGE_ORDER,
+    _BREAK: "write `break_when:` on a step with `steps:` inside it",
     _WHILE: "write `while_condition:` on a step with `steps:` inside it",
     _ON_FAILURE: _ON_FAILURE.replace("here", "on the steps"),
 }
@@ -130,9 +165,17 @@ _RECIPE_LEVEL: Final = {
     **dict.fromkeys(("foreach", "while_condition"), "write it on a step with `steps:` inside it"),
     **dict.fromkeys(("on_error", "continue_on_error", "retry", "when_tags", "depends_on"), _ON_THE_STEPS),
     **dict.fromkeys(("parallel", "parallel_group", "concurrency"), _AT_ONCE),
+    **dict.fromkeys(("disabled", "enabled", "skip", "disable", "active"), _TRIGGER),
+    **dict.fromkeys(("schedule_interval", "catchup"), _TRIGGER),
+    **dict.fromkeys(("pre_tasks", "post_tasks", "handlers", "roles", "dag", "entrypoint"), _STEPS),
+    "timeout_minutes": "write `default_step_timeout:`, or `timeout:` on the steps",
+    **dict.fromkeys(("working_directory", "workdir"), "write `working_dir:` on the steps"),
     "approval": _GATE,
     "timeout": "write `default_step_timeout:`, or `timeout:` on the steps",
     "before_script": "write a step before the others",
+    "max_total_steps": "write `recursion: {max_total_steps: 200}`",
+    "max_steps": "write `recursion: {max_total_steps: 200}`",
+    "max_depth": "write `recursion: {max_depth: 6}`",
     "needs": "write `recipe:` on a step to run another recipe first",
 }  # fmt: skip
 _ATTEMPTS = "write `max_attempts:`, the attempts in all, the first included"
@@ -162,7 +205,19 @@ _HOOKS: Final = {
     ),
     **dict.fromkeys(("after", "after_step", "post", "after_each", "on_success"), "write `post_step:`"),
 }
+_ALLOWED = "write `enum:` with the list of what may be given"
+_INPUT_FIELDS: Final = {
+    **dict.fromkeys(("if", "when", "condition", "unless", "depends_on", "needs"), _CONDITION_BELOW),
+    **dict.fromkeys(("allowed", "allowed_values", "one_of", "values"), _ALLOWED),
+    **dict.fromkeys(("optional", "mandatory", "is_required"), "write `required: true` or `required: false`"),
+    **dict.fromkeys(("secret", "sensitive", "no_log", "mask"), "name it under `secrets:` of the recipe"),
+    **dict.fromkeys(
+        ("pattern", "regex", "min", "max", "minimum", "maximum", "validate"),
+        "check it in a first step: `command: '[[ {{name}} =~ ^[a-z]+$ ]]'`",
+    ),
+}
 _WORDS: Final = {
+    "input": _INPUT_FIELDS,
     "step": _STEP,
     "stage": _STAGE,
     "recipe": _RECIPE_LEVEL,

@@ -8,7 +8,7 @@ import pytest
 from tests.support.workspace import Workspace
 
 FIRST = "  - {id: first, command: touch ran}\n"
-HEAD = "name: main\ncontext: {task: '', items: [1, 2]}\nsteps:\n" + FIRST
+HEAD = "name: main\ncontext: {task: '', items: [1, 2], odd: 'a[$(touch ran)]'}\nsteps:\n" + FIRST
 OTHERS = {
     "broken.yaml": "name: broken\n",
     "fine.yaml": "name: fine\nsteps:\n  - {id: f, command: echo f}\n",
@@ -34,6 +34,9 @@ ERRORS = {
     "long list": "  - {id: a, foreach: '{{items}}', max_iterations: 1, command: ls}\n",
     "condition": "  - {id: a, condition: \"int('many') > 1\", command: ls}\n",
     "place": "  - {id: a, command: 'read {{task}}'}\n",
+    "evaluated": "  - {id: a, command: 'n={{odd}}; (( n ))'}\n",
+    "evaluated env": "  - {id: a, command: '(( N ))', env: {N: '{{odd}}'}}\n",
+    "expanded env": "  - {id: a, command: ls, env: {BASH_ENV: '{{odd}}'}}\n",
     "syntax": "  - {id: a, command: 'if true; then echo {{task}}'}\n",
     "loop": "  - {id: a, foreach: [1], steps: [{id: b, command: 'echo a; done'}]}\n",
 }
@@ -61,6 +64,7 @@ def test_what_is_certain_to_fail_is_refused_before_the_first_step(place: Workspa
     place.write("main.yaml", HEAD + steps)
     answer = place.run("recipe", "run", "main.yaml")
     assert answer.exit_code == 2, answer.stderr
+    assert answer.stdout == ""  # no header of a run that never begins
     assert "main.yaml:5:" in answer.stderr
     assert "  fix: " in answer.stderr or "can only fail" in answer.stderr
     assert not (place.path / "ran").exists()
@@ -168,3 +172,18 @@ def test_counts_count_steps_and_a_loop_at_its_limit_is_degraded(workspace: Works
         "never_reached": 0,
     }
     assert "  2 degraded: " in workspace.run("recipe", "run", "r.yaml").stdout
+
+
+def test_what_a_recipe_says_without_effect_is_told_by_a_run_too(workspace: Workspace) -> None:
+    workspace.write(
+        "main.yaml",
+        "name: main\nsecrets: [tokn]\nsteps:\n"
+        "  - {id: a, command: 'true', retry: {max_attempts: 1}}\n"
+        "  - {id: b, command: 'true', override: true}\n",
+    )
+    answer = workspace.run("recipe", "run", "main.yaml", "--json")
+    assert answer.exit_code == 0
+    told = "\n".join(answer.json["warnings"])
+    assert "nothing sets tokn" in told
+    assert "step 'a' is never tried again" in told
+    assert "step 'b' overrides nothing" in told

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from amplihack.cli.show import out_json
 
-_leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+_leaves = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+)
 _documents = st.recursive(
     _leaves, lambda each: st.lists(each) | st.dictionaries(st.text() | st.integers(), each) | st.tuples(each)
 )
@@ -30,3 +32,10 @@ def test_a_document_is_printed_as_python_writes_it(capsys: pytest.CaptureFixture
 def test_a_large_text_is_printed_whole(capsys: pytest.CaptureFixture[str], text: str) -> None:
     value = {"outputs": [text, {"again": text}], "date": text[:3]}
     assert printed(capsys, value) == json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_numbers_that_json_has_none_for_are_written_as_yaml_writes_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out_json({"a": float("inf"), "b": [float("-inf")], "c": float("nan")})
+    assert json.loads(capsys.readouterr().out) == {"a": ".inf", "b": ["-.inf"], "c": ".nan"}

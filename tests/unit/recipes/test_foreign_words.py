@@ -12,6 +12,7 @@ HOLDERS = {
     "recipe": "name: n\n{word}: x\nsteps: [{{id: a, command: ls}}]\n",
     "retry": "name: n\nsteps:\n- {{id: a, command: ls, retry: {{{word}: x}}}}\n",
     "approval": "name: n\nstages:\n- {{name: s, approval: {{{word}: x}}, steps: [{{id: a, command: ls}}]}}\n",
+    "input": "name: n\ninputs: {{q: {{{word}: x}}}}\nsteps: [{{id: a, command: 'echo {{{{{{{{q}}}}}}}}'}}]\n",
     "hooks": "name: n\nhooks: {{{word}: x}}\nsteps: [{{id: a, command: ls}}]\n",
 }
 
@@ -20,6 +21,17 @@ HOLDERS = {
     ("table", "word", "ours"),
     [
         ("step", "if", "`condition:`"),
+        ("step", "optional", "`on_error: continue`"),
+        ("step", "retryStrategy", "`retry:"),
+        ("step", "loop_until", "`break_when:`"),
+        ("step", "abort_if", "`exit 1`"),
+        ("step", "background", "`&`"),
+        ("step", "container", "on this machine"),
+        ("step", "sleep", "`command: sleep 5`"),
+        ("recipe", "enabled", "when somebody starts it"),
+        ("recipe", "handlers", "`steps:`"),
+        ("input", "when", "on the steps"),
+        ("input", "sensitive", "`secrets:`"),
         ("step", "when", "`condition:`"),
         ("step", "unless", "the opposite"),
         ("step", "needs", "`depends_on:"),

@@ -30,6 +30,19 @@ def certain_failures(
     return tuple(sorted(found, key=place))
 
 
+def meaningless(located: Located, world: Surroundings) -> tuple[Problem, ...]:
+    """Return what a recipe that is about to be run says without any effect."""
+    subject = study(located, world, final=True)
+    secrets = subject.recipe.secrets
+    if not (secrets or any(step.retry or step.override for step in subject.steps)):
+        return ()
+    from amplihack.recipes.check.pointless import pointless_overrides, pointless_retries, unknown_secrets
+
+    stages = (pointless_overrides, pointless_retries, *((unknown_secrets,) if secrets else ()))
+    found = {problem for stage in stages for problem in stage(subject) if problem.severity == "warning"}
+    return tuple(sorted(found, key=place))
+
+
 def place(problem: Problem) -> tuple[str, int, int, str, str]:
     """Return a key that sorts problems by their lines."""
     where = problem.where

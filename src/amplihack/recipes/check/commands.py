@@ -10,6 +10,7 @@ from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Step, Text
 from amplihack.recipes.placeholders import show
+from amplihack.recipes.templates.scripts import may_run
 from amplihack.recipes.templates.shell import Hazard, hazards, is_number
 from amplihack.recipes.values import KeyPath, Missing, lookup, to_text
 from amplihack.records import replace
@@ -38,20 +39,25 @@ def values_in_env(subject: CheckedRecipe) -> Iterator[Problem]:
     for step in subject.steps:
         action = step.action
         if isinstance(action, Bash) and "{{" in to_text(dict(action.env)):
-            from amplihack.recipes.templates.env_values import (
-                env_dangers,
-            )  # deferred: few steps have such an `env`
+            # Deferred: few steps have such an `env`.
+            from amplihack.recipes.templates.env_values import env_dangers, is_refused
 
             try:
                 dangers = dict.fromkeys(env_dangers(action.command.text, action.env))
             except TemplateError:
                 continue  # told where the script is read
             for danger, name, path in dangers:
-                yield _env_problem(danger, f"{{{{{show(path)}}}}} in env {name}", step, subject)
+                harms = is_refused(danger, _default(subject, path), subject.recipe.context)
+                place = f"{{{{{show(path)}}}}} in env {name}"
+                yield _env_problem(danger, place, step, subject, is_refused=harms)
 
 
-def _env_problem(danger: str, place: str, step: Step, subject: CheckedRecipe) -> Problem:
+def _env_problem(danger: str, place: str, step: Step, subject: CheckedRecipe, *, is_refused: bool) -> Problem:
     match danger:
+        case "expanded" | "evaluated" if is_refused:
+            what = f"{place}: bash would run commands hidden in the value that it has"
+            fix = "give it a text without $ and backticks, or a number where the script calculates"
+            return finding("bash-refused", subject.blame(step), what, step.where, fix)
         case "function":
             what = f"{place}: bash makes a function of this variable, and would run the value"
             fix = "write the function in the script"
@@ -97,6 +103,8 @@ def _problem(hazard: Hazard, script: Text, default: str | None, known: AbstractS
         case "arithmetic" if default is not None and not is_number(default):
             what = f"{name} is used in arithmetic, and '{default}' is not a number"
             return finding("bash-arithmetic", "error", what, where, "make it a number, or compare it as text")
+        case "evaluated" if default is not None and may_run(default, known):
+            return finding("bash-refused", "error", f"{{{{{name}}}}}: {hazard.detail}", where, hazard.fix)
         case "command" if default is None or len(default.split()) != 1:
             what = f"{{{{{name}}}}} stands in place of a command; a value with spaces is one word there"
             fix = f'run it on purpose with bash -c "$RECIPE_VAR_{"__".join(hazard.path).replace("-", "_")}"'

@@ -13,6 +13,8 @@ from amplihack.recipes.placeholders import Unsupported, find_literal, show, unsu
 from amplihack.recipes.templates.text import literal_fix
 
 _CLOSING = pattern(r"\{\{[ \t]*(?:/|else\b)")
+_TAG = pattern(r"\{%[-+]?[ \t]*(?:if|for|set|unless|assign|macro|include|block|with)\b(?P<rest>[^%\n]*)%\}")
+_OPPOSITES = "use two steps with opposite conditions, or leave the choice to the reader of the text"
 _FIRST_NAME = pattern(r"[A-Za-z_][\w-]*")
 _KEYWORD = pattern(r"\{\{[ \t]*[#^][ \t]*(?:if|unless|each|with)?\b")
 
@@ -23,9 +25,20 @@ def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:
         for found in unsupported(text.text) if "{{" in text.text else ():
             if found.what != "empty" and not _CLOSING.match(found.text):
                 yield _problem(found, text, subject.names)
+        if "{%" in text.text:
+            yield from _tags(text, subject.names)
     for step in subject.steps:  # what scripts have of this is judged with their quotes
         if isinstance(step.action, Agent):
             yield from _literal(step.action.prompt, subject.names)
+
+
+def _tags(text: Text, known: Collection[str]) -> Iterator[Problem]:
+    """Find `{% if x %}` and its like; the first of a text speaks for all."""
+    if found := _TAG.search(text.text):
+        ours = any(name in known for name in _FIRST_NAME.findall(found["rest"]))
+        what = f"{found.group()} stays in the text as it is: only {{{{name}}}} is filled in"
+        where = text.at(found.start())
+        yield finding("unsupported-template", "warning" if ours else "note", what, where, _OPPOSITES)
 
 
 def _literal(text: Text, known: Collection[str]) -> Iterator[Problem]:
@@ -58,7 +71,7 @@ def _problem(found: Unsupported, text: Text, known: Collection[str]) -> Problem:
     name = _FIRST_NAME.search(inner)
     ours = name is not None and name.group() in known
     fix = (
-        "use two steps with opposite conditions, or leave the choice to the reader of the text"
+        _OPPOSITES
         if found.what == "block"
         else "prepare the value in an earlier step, or give it a default in `context:`"
     )

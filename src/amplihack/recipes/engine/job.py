@@ -40,6 +40,7 @@ class Options(Record, kw_only=True):
     approve_all: bool = False
     # What to do about a gate where nobody can be asked.
     how_to_answer: str = "run it on a terminal, or with --yes to approve"
+    remarks: tuple[str, ...] = ()  # what to tell about the recipe before its first step
 
     def excludes(self, tags: Sequence[str]) -> bool:
         """Tell whether a step with these tags is left out; a step without tags never is."""

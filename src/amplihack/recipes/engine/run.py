@@ -86,6 +86,8 @@ def _first_frame(run: Run, located: Located, overrides: Mapping[str, Value]) -> 
 
 
 async def _run(run: Run, recipe: Recipe, frame: Frame) -> Ended:
+    for remark in run.options.remarks:
+        run.warn("", remark)
     if problem := preflight(run, recipe, frame.scope.values):
         failed = StepResult(
             step_id="preflight-validation",

@@ -15,7 +15,7 @@ from amplihack.recipes.placeholders import Placeholder, find_placeholders, show
 from amplihack.recipes.templates.bash.places import Refusal
 from amplihack.recipes.templates.bash.read import Uses, uses_of
 from amplihack.recipes.templates.bash.variable_attributes import EXPANDED_VARIABLES, PROGRAM_VARIABLES
-from amplihack.recipes.templates.rendering import may_run
+from amplihack.recipes.templates.scripts import may_run
 from amplihack.recipes.values import KeyPath, Value, to_text
 
 _FUNCTION = "BASH_FUNC_"  # bash makes a function of what such a variable holds
@@ -48,6 +48,13 @@ def check_env(script: str, env: Mapping[str, Value], scope: Mapping[str, Value])
             elif danger and (danger == "function" or not harmless):
                 raise _refused(name, placeholder, danger)
     return tuple(warnings)
+
+
+def is_refused(danger: Danger, value: str | None, scope: Mapping[str, Value]) -> bool:
+    """Tell whether a run refuses a value that is known before."""
+    if value is None or danger == "program":
+        return False
+    return danger == "function" or may_run(value, {name for key in scope for name in (key, key.upper())})
 
 
 def env_dangers(script: str, env: Mapping[str, Value]) -> Iterator[tuple[Danger, str, KeyPath]]:

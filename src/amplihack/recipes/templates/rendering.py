@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import NoReturn
 
@@ -26,14 +25,12 @@ from amplihack.recipes.templates.bash import (
 )
 from amplihack.recipes.templates.filled import fill
 from amplihack.recipes.templates.heredoc_edits import Values, heredoc_edits
-from amplihack.recipes.templates.names import PREFIX, unfit, variable_names
-from amplihack.recipes.templates.scripts import Hazard, ShellScript, is_number
+from amplihack.recipes.templates.names import unfit, variable_names
+from amplihack.recipes.templates.scripts import Hazard, ShellScript, is_number, may_run
 from amplihack.recipes.templates.text import literal_fix, literal_warnings
 from amplihack.recipes.values import MISSING, KeyPath, Value, to_text
 from amplihack.records import Record
 
-_EXPANDS = pattern(r"[$`]|[<>]\(")
-_IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME_CHARACTER = pattern(r"[A-Za-z0-9_]")
 
 
@@ -153,6 +150,8 @@ def _hazards(place: Place, lines: _Lines) -> Iterator[Hazard]:
         yield Hazard("refused", path, line, start, refusal.reason, refusal.fix)
     elif place.numeric:
         yield Hazard("arithmetic", path, line, start)
+    elif place.evaluated:
+        yield Hazard("evaluated", path, line, start, Refusal.EVALUATED.reason, Refusal.EVALUATED.fix)
     elif place.command_word:
         yield Hazard("command", path, line, start, "the whole value is one word")
     if place.language:
@@ -223,13 +222,6 @@ def _check_flow(
     for place in suspects:
         if may_run(texts[place.placeholder.path], carriers):
             _refuse(place, Refusal.EVALUATED, lines)
-
-
-def may_run(text: str, carriers: AbstractSet[str]) -> bool:
-    """Tell whether bash could run something when it evaluates a text; `carriers` hold other values."""
-    if _EXPANDS.search(text):
-        return True
-    return any(name in carriers or name.startswith(PREFIX) for name in _IDENTIFIER.findall(text))
 
 
 def _refuse(place: Place, refusal: Refusal, lines: _Lines) -> NoReturn:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Literal, TypeAlias
 
 from amplihack.patterns import pattern
+from amplihack.recipes.templates.names import PREFIX
 from amplihack.recipes.values import KeyPath
 from amplihack.records import Record
 
+_EXPANDS = pattern(r"[$`]|[<>]\(")
+_IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _NUMBER = pattern(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
 
 
@@ -26,7 +30,7 @@ class ShellScript(Record):
 
 
 APART = 'write the dollar sign and the placeholder apart, as in "\\$""{{price}}"'
-Kind: TypeAlias = Literal["command", "arithmetic", "source", "refused", "unclosed", "literal"]
+Kind: TypeAlias = Literal["command", "arithmetic", "evaluated", "source", "refused", "unclosed", "literal"]
 
 
 class Hazard(Record):
@@ -43,3 +47,10 @@ class Hazard(Record):
 def is_number(text: str) -> bool:
     """Tell whether bash can only calculate with a text. An empty text counts as zero."""
     return _NUMBER.fullmatch(text) is not None
+
+
+def may_run(text: str, carriers: AbstractSet[str]) -> bool:
+    """Tell whether bash could run something when it evaluates a text; `carriers` hold other values."""
+    if _EXPANDS.search(text):
+        return True
+    return any(name in carriers or name.startswith(PREFIX) for name in _IDENTIFIER.findall(text))

@@ -329,6 +329,12 @@ PAIRS = [
     ),
     (
         "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: '{% if task %}Do {{task}}.{% endif %}'}\n",
+        FLAT + "  - {id: a, prompt: 'Do {{task}} at 100%.'}\n",
+    ),
+    (
+        "unsupported-template",
         "note",
         FLAT + "  - {id: a, prompt: 'Write a page that says {{ user | upper }}.'}\n",
         FLAT + "  - {id: a, prompt: 'Write a page that says {{.User}} and ${{ secrets.KEY }}.'}\n",
