@@ -389,6 +389,72 @@ LIMITS: tuple[tuple[str, str, str, str], ...] = (
         "",
         "the others are in the timeline",
     ),
+    (
+        "characters of a line that `read_file` shows",
+        "modules.tools.filesystem.reading:_LONGEST_LINE",
+        "characters",
+        "the rest is cut and told",
+    ),
+    (
+        "characters that `read_file` gives at once",
+        "modules.tools.filesystem.reading:_MOST_CHARACTERS",
+        "characters",
+        "the rest with `offset`",
+    ),
+    (
+        "entries of a directory that `read_file` lists",
+        "modules.tools.filesystem.reading:_MOST_ENTRIES",
+        "",
+        "the rest is left out and told",
+    ),
+    (
+        "the change that `edit_file` shows",
+        "modules.tools.filesystem.editing:_LONGEST_DIFF",
+        "characters",
+        "the rest is left out and told",
+    ),
+    (
+        "characters of a line that `grep` shows",
+        "modules.tools.search.grep_tool:_LONGEST_LINE",
+        "characters",
+        "the rest is cut",
+    ),
+    (
+        "characters that `grep` gives at once",
+        "modules.tools.search.grep_tool:_MOST_CHARACTERS",
+        "characters",
+        "the rest with `offset`",
+    ),
+    (
+        "a file that `grep` searches without ripgrep",
+        "modules.tools.search.worker:_LARGEST",
+        "bytes",
+        "only its beginning is searched",
+    ),
+    (
+        "what a search may print",
+        "modules.tools.search.places:_MOST_OUTPUT",
+        "bytes",
+        "the rest is not read: search for less",
+    ),
+    (
+        "the answer of a recipe that an agent ran",
+        "modules.tools.recipes:_MOST_OUTPUT",
+        "bytes",
+        "the rest is left out",
+    ),
+    (
+        "links that the path of a file tool may lead through",
+        "system.fence:_MOST_LINKS",
+        "",
+        "such a path is refused",
+    ),
+    (
+        "agents that the tool `delegate` describes",
+        "modules.tools.delegate:_MOST_DESCRIBED",
+        "",
+        "the others are named",
+    ),
 )
 
 

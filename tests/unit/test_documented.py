@@ -128,6 +128,12 @@ NOT_TOLD = {
     "system.sources.archives:_LONGEST_LINK": "the system's own",
     "system.sources.metadata:_LIMIT": "a file of our own",
     "documents.yaml_fixes:_LONGEST": "how much a message repeats",
+    "modules.hooks.streaming_ui:_LONGEST": "the length of a line",
+    "modules.tools.delegate:_LONGEST_DESCRIPTION": "the length of a line",
+    "modules.tools.mcp.remote:_LONGEST_DESCRIPTION": "how much of a foreign description a model reads",
+    "modules.tools.mcp.remote:_LONGEST_NAME": "what services take as the name of a tool",
+    "modules.tools.search.worker:_LONGEST_LINE": "more than is shown of it",
+    "sessions.compaction:_LARGEST_SHARE": "how compaction goes about it",
 }  # fmt: skip
 
 

@@ -38,6 +38,7 @@ MODULES: dict[str, Shipped] = {
     "tool-delegate": Shipped("tool", f"{_OURS}.tools.delegate"),
     "tool-task": Shipped("tool", f"{_OURS}.tools.task"),
     "tool-recipes": Shipped("tool", f"{_OURS}.tools.recipes"),
+    "tool-mcp": Shipped("tool", f"{_OURS}.tools.mcp"),
     "hooks-streaming-ui": Shipped("hook", f"{_OURS}.hooks.streaming_ui"),
     "hooks-logging": Shipped("hook", f"{_OURS}.hooks.event_log"),
     "hooks-approval": Shipped("hook", f"{_OURS}.hooks.approval"),
