@@ -79,9 +79,7 @@ async def run_child(parent: Any, request: ChildRequest) -> ChildAnswer:
     above = _live(parent)
     depth = (above.depth if above is not None else 0) + 1
     _require_depth(depth, request)
-    session_id = request.session_id or generate_sub_session_id(
-        request.agent or None, parent.session_id if parent is not None else None
-    )
+    session_id = request.session_id or _new_id(request.agent, parent)
     spec = await _child_spec(parent, request, session_id, depth)
     try:
         child = await open_session(request.offer(spec))
@@ -98,6 +96,13 @@ async def run_child(parent: Any, request: ChildRequest) -> ChildAnswer:
         raise
     finally:
         await child.cleanup()
+
+
+def _new_id(agent: str, parent: Any) -> str:
+    """Return an id that tells the agent, and whose child it is."""
+    above = parent.session_id if parent is not None else None
+    trace = str(above).replace("-", "") if above is not None else None
+    return generate_sub_session_id(agent or None, above, trace)
 
 
 async def _child_spec(parent: Any, request: ChildRequest, session_id: str, depth: int) -> SessionSpec:

@@ -16,6 +16,10 @@ from tests.support.git_server import Repository
 from tests.support.packages import make_self_building, write_wheel
 
 from amplifier_foundation import load_bundle
+from amplihack.app.bundles.command_request import request_here
+from amplihack.app.bundles.keeping import lock
+from amplihack.app.sessions.prepared import prepare_here
+from amplihack.app.workspace import open_workspace
 
 TOOL = MODULES["tool-echo"]
 NEEDY = TOOL.replace("from typing import Any", "from typing import Any\nimport house_dep", 1)
@@ -194,6 +198,31 @@ def test_a_module_comes_from_a_directory_of_a_repository(house: House, tmp_path:
         async with ready.create_session(session_cwd=house.work) as session:
             assert await session.execute("call git x") == f"tool said: x in {house.work}"
         assert "cache" in ready.module_exports["tool-git"]["path"]
+
+    asyncio.run(story())
+
+
+def test_offline_a_lock_gives_exactly_what_was_locked(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AMPLIHACK_HOME", str(tmp_path / "ours"))
+    monkeypatch.chdir(house.work)
+    repository = Repository(tmp_path / "repository")
+    write_module(repository.path / "modules", "tool-git", TOOL.replace('"echo"', '"git"'))
+    repository.commit({"README.md": "x"})
+    source = f"git+file://{repository.path}@main#subdirectory=modules/tool-git"
+    house.change("tools:\n", f"tools:\n  - {{module: tool-git, source: '{source}'}}\n")
+
+    async def story() -> None:
+        workspace = open_workspace()
+        await lock(request_here(workspace, str(house.file)))
+        newer = {"modules/tool-git/amplifier_module_tool_git/__init__.py": "raise RuntimeError('newer')\n"}
+        repository.commit(newer)
+        repository.path.rename(tmp_path / "moved")
+        ready = await prepare_here(workspace, str(house.file), offline=True, frozen=True, keep=False)
+        async with ready.create_session() as session:
+            assert session.problems == ()
+            assert await session.execute("call git x") == f"tool said: x in {house.work}"
 
     asyncio.run(story())
 
