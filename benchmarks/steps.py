@@ -31,6 +31,7 @@ def one_more(bench: Bench) -> list[Row]:
             workload = bash_steps(bench.folder, count, variables)
             works[f"{variables}/{count}"] = bench.run(workload)
             if variables == 2:
+                works[f"ephemeral/{count}"] = bench.run(workload, "-q", "--ephemeral")
                 found, cannot = bench.peers_on(workload)
                 peers[count] = {name: f"{name}/{count}" for name in found}
                 works |= {f"{name}/{count}": work for name, work in found.items()}
@@ -42,14 +43,14 @@ def one_more(bench: Bench) -> list[Row]:
         for name, first in peers[1].items()
         if name in peers[101]
     }
-    few, many = (
-        bench.ratio((costs[f"{variables}/101"] - costs[f"{variables}/1"]) / 100, spawn)
-        for variables in (2, 1000)
+    few, many, ephemeral, floor = (
+        bench.ratio((costs[f"{kind}/101"] - costs[f"{kind}/1"]) / 100, spawn)
+        for kind in ("2", "1000", "ephemeral", "floor")
     )
-    floor = bench.ratio((costs["floor/101"] - costs["floor/1"]) / 100, spawn)
     return [
-        Row("one more step, 2 variables", _SPAWN, few, 1.5, others={**others, **dict.fromkeys(failed)}),
-        Row("one more step, 1,000 variables", _SPAWN, many, 1.5),
+        Row("one more step, 2 variables", _SPAWN, few, 1.7, others={**others, **dict.fromkeys(failed)}),
+        Row("one more step, 1,000 variables", _SPAWN, many, 1.7),
+        Row("one more step, --ephemeral", _SPAWN, ephemeral, 1.5),
         Row("one more process, in an event loop alone", _SPAWN, floor),
     ]
 

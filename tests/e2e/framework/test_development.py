@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from tests.support.framework_place import (
     APPROVED,
     BUILT,
     DEVELOPMENT,
+    MULTIPLY,
     PLANNED,
     RIGHT,
     WRONG,
@@ -181,6 +183,12 @@ def test_without_publishing_there_is_no_gate(place: FrameworkPlace) -> None:
     assert pushed(place) == ["main"]
 
 
+def start(place: FrameworkPlace, recipe: str, *words: str) -> subprocess.Popen[bytes]:
+    null = subprocess.DEVNULL
+    command = [sys.executable, "-m", "amplihack", "recipe", "run", recipe, "-C", str(place.repo), *words]
+    return subprocess.Popen(command, env=place.workspace.env, stdin=null, stdout=null, stderr=null)
+
+
 def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -194,14 +202,7 @@ def test_a_run_that_is_killed_goes_on_without_doing_anything_twice(
 ) -> None:
     slow = rule(moment, run="sleep 600", times=1)
     place.answers(slow, *DEVELOPMENT)
-    command = [sys.executable, "-m", "amplihack", "recipe", "run", "default-workflow", "-C", str(place.repo)]
-    runner = subprocess.Popen(
-        [*command, "--set-str", "task_description=Add mul"],
-        env=place.workspace.env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    runner = start(place, "default-workflow", "--set-str", "task_description=Add mul")
     wait_for(lambda: place.asked_for(moment) == 1)
     os.kill(runner.pid, signal.SIGKILL)
     runner.wait()
@@ -225,3 +226,51 @@ def test_a_huge_task_and_a_huge_change_are_no_trouble(place: FrameworkPlace) -> 
     place.answers(rule("Classify the task", reply={"task_type": "Operations"}))
     told = place.run("smart-classify-route", "--json", "--set-file", f"task_description={task}").json
     assert told["context"]["allow_no_op"] is True
+
+
+def test_files_that_nothing_staged_are_told_and_not_committed(place: FrameworkPlace) -> None:
+    (place.repo / "notes.txt").write_text("mine\n")
+    place.git("rm", "--quiet", "Makefile")
+    place.git("commit", "--quiet", "-m", "another test command")
+    place.answers(*DEVELOPMENT)
+    done = place.run("default-workflow", "-q", test_command="touch left.log; sh ./check.sh", **TASK)
+    assert done.exit_code == 0, done.stderr
+    assert "New files that are not committed:\nleft.log\n" in done.stdout
+    assert "notes.txt" not in done.stdout
+    assert place.git("diff", "--name-only", "main", "HEAD").split() == ["calc.sh", "check.sh"]
+
+
+def test_an_agent_that_switches_branches_is_noticed_before_anything_is_committed(
+    place: FrameworkPlace,
+) -> None:
+    wandering = rule("Make this change", run="echo >> calc.sh; git switch --quiet main", reply="Done.")
+    place.answers(PLANNED, wandering, APPROVED)
+    done = place.run("default-workflow", **TASK)
+    assert done.exit_code == 1
+    assert "an agent switched from amplihack/add-mul" in done.stderr
+    assert place.git("log", "--format=%s", "main") == "start"
+
+
+def test_an_agent_that_commits_by_itself_has_its_work_counted(place: FrameworkPlace) -> None:
+    committing = rule("Make this change", run=f"{MULTIPLY}git commit -qam mine", reply="Done.")
+    place.answers(PLANNED, committing, APPROVED)
+    done = place.run("default-workflow", "-q", **TASK)
+    assert "Changed and tested." in done.stdout
+    assert place.git("log", "--format=%s", "main..HEAD") == "mine"
+
+
+def test_workstreams_that_are_killed_go_on_in_their_worktrees(place: FrameworkPlace) -> None:
+    place.answers(rule("Make this change", run="sleep 600", times=2), *DEVELOPMENT)
+    both = [{"task": "Add mul", "name": name} for name in ("a", "b")]
+    tasks = place.workspace.write("tasks.json", json.dumps(both))
+    runner = start(place, "parallel-workstreams", "--set-file", f"workstreams={tasks}")
+    wait_for(lambda: place.asked_for("Make this change") == 2)
+    os.kill(runner.pid, signal.SIGKILL)
+    runner.wait()
+    done = place.workspace.run("runs", "resume", "-q")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.count("tests passed") == 2
+    assert place.asked_for("Plan this change") == 2
+    assert place.git("worktree", "list").count("ws-") == 0
+    branches = place.git("branch", "--format=%(refname:short)").split()
+    assert branches == ["feat/orch-1-a", "feat/orch-2-b", "main"]
