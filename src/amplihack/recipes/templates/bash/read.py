@@ -79,6 +79,8 @@ def _sinks(found: Script) -> Iterator[Sink]:
             or (name in variables.references and variables.leading_to_integers())
         ):
             yield sink
+        elif found.flow.blind:
+            yield replace(sink, guard=Guard.NAME)
 
 
 def _guards(script: str, found: Script) -> list[Edit]:
@@ -101,7 +103,8 @@ def _of_output(output: Output, found: Script) -> Guard | None:
     """Return what to check about the text that a substitution prints, if no variable is checked later."""
     if output.numeric or (output.evaluated and not found.variables.keyed.isdisjoint(output.variables)):
         return Guard.NUMBER
-    return Guard.NAME if output.named and not output.places else None
+    unknown = output.evaluated and found.flow.blind  # it may go to an integer that only the run knows
+    return Guard.NAME if unknown or (output.named and not output.places) else None
 
 
 def read_fully(script: str, placeholders: Sequence[Placeholder]) -> Reading:
