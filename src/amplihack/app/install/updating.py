@@ -96,9 +96,8 @@ async def new_version(request: UpdateRequest, state: UpdateState) -> str:
 
 def stage_new(request: UpdateRequest) -> int:
     """Run the new program, which stages the bundle of its own version. Returns its exit code."""
-    environment = {**request.environment, "AMPLIHACK_NONINTERACTIVE": "1"}
     command = (str(entry_point()), "install", "--force-refresh")
-    return run_in_foreground(command, environment, all_to_stderr=True)
+    return run_in_foreground(command, request.environment, all_to_stderr=True)
 
 
 async def _run(request: UpdateRequest, argv: tuple[str, ...], patience: float) -> Finished:
