@@ -17,7 +17,9 @@ from tests.support.workspace import Workspace
 
 TOOLS = ("claude", "copilot", "codex")
 FAKE = f"""\
-#!{sys.executable}
+#!/bin/sh
+'''exec' "{sys.executable}" "$0" "$@"
+' '''
 import json, os, signal, sys, time
 with open("told.json", "w") as file:
     json.dump({{"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd()}}, file)
@@ -173,7 +175,7 @@ def test_a_tool_that_is_not_installed_is_told_with_how_to_get_it(place: Workspac
 
 
 def test_a_recipe_inside_a_host_keeps_its_generation_and_installs_nothing(place: Workspace) -> None:
-    nested = f"#!/bin/sh\n{sys.executable} -m amplihack install; echo $? > code\n"
+    nested = f'#!/bin/sh\n"{sys.executable}" -m amplihack install; echo $? > code\n'
     place.write("bin/claude", nested).chmod(0o755)
     assert place.run("claude").exit_code == 0
     assert (place.path / "code").read_text() == "1\n"

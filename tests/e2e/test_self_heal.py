@@ -389,7 +389,7 @@ def test_a_process_inside_a_run_never_installs_and_says_so(program: Workspace) -
 def test_a_step_of_a_run_uses_the_generation_of_the_run_and_heals_nothing(program: Workspace) -> None:
     program.run(*LIST)
     told = "echo $AMPLIHACK_ACTIVE_GENERATION > generation"
-    nested = f"{sys.executable} -m amplihack recipe list 2> told; {told}"
+    nested = f'"{sys.executable}" -m amplihack recipe list 2> told; {told}'
     program.write(
         "nest.yaml",
         f"name: nest\nsteps: [{{id: a, command: rm ~/.amplihack/.installed-version; {nested}}}]\n",
@@ -460,7 +460,7 @@ def test_a_running_recipe_keeps_the_generation_that_it_started_with(program: Wor
         changes = {
             "recipes/outer.yaml": (
                 "name: outer\nsteps:\n"
-                f"  - {{id: update, command: env -u AMPLIHACK_SESSION_DEPTH {sys.executable} -m amplihack "
+                f'  - {{id: update, command: env -u AMPLIHACK_SESSION_DEPTH "{sys.executable}" -m amplihack '
                 "install --local two >&2}\n  - {id: sub, type: recipe, recipe: inner, output: said}\n"
                 "  - {id: tell, command: 'echo {{one}} > told'}\n"
             ).encode(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -72,7 +73,7 @@ class FrameworkPlace:
             PYTHONPATH=str(ROOT / "src"),
             GIT_CONFIG_GLOBAL=os.devnull,
             GIT_CONFIG_SYSTEM=os.devnull,
-            AMPLIHACK_AGENT_BINARY=f"command:{sys.executable} {self.agent / 'agent.py'}",
+            AMPLIHACK_AGENT_BINARY=f"command:{shlex.join((sys.executable, str(self.agent / 'agent.py')))}",
         )
 
     def answers(self, *rules: Rule) -> None:

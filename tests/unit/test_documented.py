@@ -134,7 +134,6 @@ NOT_TOLD = {
     "modules.tools.mcp.remote:_LONGEST_DESCRIPTION": "how much of a foreign description a model reads",
     "modules.tools.mcp.remote:_LONGEST_NAME": "what services take as the name of a tool",
     "modules.tools.search.worker:_LONGEST_LINE": "more than is shown of it",
-    "app.install.surroundings:_LARGEST_REGISTRY": "a file of our own",
     "bundles.foundation.origin_claims:_MOST_KEPT": "what is kept to save work",
     "cli.quick_start:_MOST_CODE": "larger modules are read as usual",
     "sessions.compaction:_LARGEST_SHARE": "how compaction goes about it",

@@ -18,11 +18,19 @@ def temporary_place() -> Path:
     """Return the directory that `tempfile` would choose. Raises OSError if none is fit."""
     loaded = sys.modules.get("tempfile")  # a program that uses us may have told it another
     named = getattr(loaded, "tempdir", None) or os.environ.get("TMPDIR") or _named_otherwise()
-    if isinstance(named, str) and named.startswith("/") and os.access(f"{named}/.", os.W_OK | os.X_OK):
+    if isinstance(named, str) and named.startswith("/") and _is_fit(named):
         return Path(os.path.normpath(named))
     from tempfile import gettempdir  # deferred: it looks for another one, which is seldom needed
 
     return Path(gettempdir())
+
+
+def _is_fit(directory: str) -> bool:
+    """Tell whether files can be made there and written to, without making one as `tempfile` does."""
+    if not os.access(f"{directory}/.", os.W_OK | os.X_OK):
+        return False
+    disk = os.statvfs(directory)
+    return disk.f_bavail > 0 or disk.f_blocks == 0  # a disk without a size has no end
 
 
 def _named_otherwise() -> str:

@@ -71,7 +71,7 @@ def fake_uv(place: Path, monkeypatch: pytest.MonkeyPatch, script: str = "exit 0"
     notes = place / "uv-calls"
     program = place / "bin" / "uv"
     program.parent.mkdir()
-    note = f'{sys.executable} -c "import json,sys; print(json.dumps(sys.argv[1:]))" "$@" >> {notes}'
+    note = f'"{sys.executable}" -c "import json,sys; print(json.dumps(sys.argv[1:]))" "$@" >> {notes}'
     program.write_text(f"#!/bin/sh\n{note}\n{script}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
