@@ -140,6 +140,8 @@ async def _run(job: Job, blank: StepResult) -> StepResult:
             result = await _result(job, blank, run_loop(job, job.step.loop))
             if written.values or written.ledger:  # what its rounds wrote belongs to it as well
                 run.record(OutputStored(job.identity, written.values, written.ledger))
+    if result.status == "failed" and run.ending == "waiting":
+        return result  # a gate inside waits for a person: nothing failed, and a run that goes on comes back
     await run_hook(run, "on_error" if result.status == "failed" else "post_step", job.frame, result)
     return result
 

@@ -127,3 +127,11 @@ def test_a_name_without_a_value_in_a_hook_is_told_once() -> None:
         "name: r\nhooks: {pre_step: 'log {{nope}}'}\nsteps: [{id: a, command: x}, {id: b, command: y}]\n"
     )
     assert result.warnings == ("undefined in hook pre_step: nope; it renders empty",)
+
+
+def test_a_gate_that_waits_inside_a_sub_recipe_is_no_error_for_the_hooks_around_it() -> None:
+    gate = "{name: first, steps: [{id: x, command: x}], approval: {prompt: go?}}"
+    rest = "{name: second, steps: [{id: y, command: y}]}"
+    world = FakeWorld(recipes={"inner": f"name: inner\nstages: [{gate}, {rest}]\n"})
+    result = world.run("name: r\nhooks: {on_error: broken}\nsteps:\n  - {id: s, recipe: inner}\n")
+    assert (result.ending, hooked(world, "broken")) == ("waiting", [])
