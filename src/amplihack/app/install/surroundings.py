@@ -80,7 +80,8 @@ def check_settings(place: CheckPlace) -> Iterator[CheckResult]:
 def check_runs(place: CheckPlace) -> Iterator[CheckResult]:
     listing = RunStore(place.home.root).listing()
     if listing.problem is None:
-        yield CheckResult("runs", True, f"{len(listing.runs)} runs are kept")
+        kept = len(listing.runs)
+        yield CheckResult("runs", True, f"{kept} runs are kept" if kept != 1 else "1 run is kept")
     else:
         yield CheckResult("runs", False, listing.problem.what, listing.problem.fix)
 
