@@ -68,15 +68,15 @@ def test_parts_of_a_command() -> None:
 
 
 class Host:
-    """Answers approvals from a list, and keeps what it was asked."""
+    """Answers by the command, since calls that run at once ask in any order; keeps what it was asked."""
 
-    def __init__(self, *answers: Any) -> None:
+    def __init__(self, answers: dict[str, Any]) -> None:
         self.asked: list[str] = []
-        self._answers = list(answers)
+        self._answers = answers
 
     async def request_approval(self, request: Any) -> Any:
         self.asked.append(f"{request.tool_name}: {request.action}")
-        answer = self._answers.pop(0)
+        answer = self._answers[request.action]
         if isinstance(answer, Exception):
             raise answer
         if answer is None:
@@ -112,7 +112,8 @@ async def results(given: dict[str, Any], host: Host | None, ran: Ran) -> list[st
 @pytest.mark.asyncio
 async def test_the_host_is_asked_and_its_word_counts() -> None:
     ran = Ran()
-    host = Host(ApprovalResponse(approved=True), ApprovalResponse(approved=False, reason="not now"))
+    no = ApprovalResponse(approved=False, reason="not now")
+    host = Host({"make": ApprovalResponse(approved=True), "make clean": no})
     found = await results(calls("make", "make clean"), host, ran)
     assert found == ["ran", "Denied: not now"]
     assert ran.commands == ["make"]
@@ -122,7 +123,8 @@ async def test_the_host_is_asked_and_its_word_counts() -> None:
 @pytest.mark.asyncio
 async def test_always_holds_for_the_same_and_for_nothing_else() -> None:
     ran = Ran()
-    host = Host(ApprovalResponse(approved=True, remember=True), ApprovalResponse(approved=False))
+    yes = ApprovalResponse(approved=True, remember=True)
+    host = Host({"make": yes, "make clean": ApprovalResponse(approved=False)})
     found = await results(calls("make", "make", "make clean"), host, ran)
     assert found[:2] == ["ran", "ran"]
     assert found[2].startswith("Denied")
@@ -135,7 +137,7 @@ async def test_always_holds_for_the_same_and_for_nothing_else() -> None:
 )
 async def test_no_answer_is_a_no(answer: Any, said: str) -> None:
     ran = Ran()
-    assert await results(calls("make", timeout=0.05), Host(answer), ran) == [f"Denied: {said}"]
+    assert await results(calls("make", timeout=0.05), Host({"make": answer}), ran) == [f"Denied: {said}"]
     assert ran.commands == []
 
 
