@@ -17,6 +17,8 @@ from amplihack.modules.loop.stored import as_json, as_result, failed, names
 from amplihack.system.undisturbed import undisturbed
 
 CANCELLED = "The tool was not run to its end: the user interrupted the turn."
+# A hook that was to look at the result did not get to it, so it may hold what nobody should see.
+UNREAD = "The tool ran to its end; what it returned was lost, because the user interrupted the turn."
 
 
 class ToolCalls:
@@ -35,6 +37,7 @@ class ToolCalls:
         self._tools, self._events, self._interruption = tools, events, interruption
         self._state, self._seconds = state, seconds
         self._room = asyncio.Semaphore(parallel)
+        self._ran: set[str] = set()  # the calls whose tools have ended
         self.after: list[tuple[str, Any]] = []  # what hooks want once the results are stored
 
     async def run(self, calls: Sequence[Any]) -> list[ToolResult]:
@@ -48,7 +51,7 @@ class ToolCalls:
             self._interruption.now()
         else:
             await end(tasks)
-        return [_result_of(task) for task in tasks]
+        return [self._result_of(call, task) for call, task in zip(calls, tasks, strict=True)]
 
     async def _run_one(self, call: Any, group: str) -> ToolResult:
         async with self._room:
@@ -70,6 +73,7 @@ class ToolCalls:
             result = failed(f"Denied: {said.reason}")
         else:
             result = await self._attempt(call, wanted if isinstance(wanted, dict) else arguments)
+            self._ran.add(call.id)
         shown = result.safe_hook_presentation()
         after = await self._events.emit(
             "tool:post",
@@ -125,9 +129,8 @@ class ToolCalls:
         )
         return failed(message)
 
-
-def _result_of(task: asyncio.Future[ToolResult]) -> ToolResult:
-    if not task.done() or task.cancelled():
-        return failed(CANCELLED)
-    error = task.exception()
-    return task.result() if error is None else failed(f"the tool could not be run: {error}")
+    def _result_of(self, call: Any, task: asyncio.Future[ToolResult]) -> ToolResult:
+        if not task.done() or task.cancelled():
+            return failed(UNREAD if call.id in self._ran else CANCELLED)
+        error = task.exception()
+        return task.result() if error is None else failed(f"the tool could not be run: {error}")

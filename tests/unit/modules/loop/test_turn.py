@@ -9,6 +9,8 @@ import pytest
 from amplifier_core import HookResult, RateLimitError, ToolResult
 from tests.support.kernel_sessions import Lambda, Stage, answering, opened, plan
 
+from amplihack.modules.loop.tool_calls import CANCELLED, UNREAD
+
 pytestmark = pytest.mark.asyncio
 
 CALL_A: dict[str, Any] = {"name": "a", "input": {"x": 1}}
@@ -361,7 +363,7 @@ async def test_an_immediate_end_ends_the_tools_and_every_call_has_a_result(way: 
     steps = [{"tools": [CALL_B, CALL_A, CALL_A]}, {"text": "Next turn works."}]
     async with opened(plan(steps=steps), tools=[Lambda("a", hanging.run), answering("b", "y")]) as stage:
         turn = asyncio.ensure_future(stage.say("go"))
-        await until(lambda: hanging.started == 2)
+        await until(lambda: hanging.started == 2 and stage.recorder.of("tool:post"))
         if way == "token":
             stage.cancellation.request_immediate()
         else:
@@ -370,8 +372,8 @@ async def test_an_immediate_end_ends_the_tools_and_every_call_has_a_result(way: 
         assert hanging.ended == 2
         messages = await stage.messages()
         assert_pairs(messages)
-        assert contents(messages, "tool")[0] == "y"
-        assert "interrupted" in contents(messages, "tool")[1]
+        assert contents(messages, "tool")[0] in ("y", UNREAD)  # the hook after it may just have been heard
+        assert contents(messages, "tool")[1:] == [CANCELLED, CANCELLED]
         stage.cancellation.reset()
         assert await stage.say("again") == "Next turn works."
 
