@@ -64,7 +64,7 @@ fuzz: $(STAMP)
 crash: $(STAMP)
 	"$(BIN)/python" -m tests.crash --kills $${KILLS:-10000}
 	KILLED_RECIPES=$${KILLED_RECIPES:-200} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-random} "$(BIN)/pytest" -n auto -q tests/property/test_killed_runs.py
-	"$(BIN)/python" -m tests.crash_install --points $${FAULTS:-5000}
+	"$(BIN)/python" -m tests.crash_install --every $${EVERY:-1} --points $${FAULTS:-5000} --damage $${DAMAGES:-1000}
 
 lint: $(STAMP)
 	"$(BIN)/ruff" check .

@@ -1,6 +1,6 @@
 """Strike installs, updates, rollbacks and uninstalls at every file operation, and damage homes: `make crash`.
 
-python -m tests.crash_install [--points 5000] [--damage 1000] [--launches 50]
+python -m tests.crash_install [--every 1] [--points 5000] [--damage 1000] [--launches 50]
 """
 
 from __future__ import annotations
@@ -44,17 +44,18 @@ def program(folder: Path, version: str) -> Path:
     return site
 
 
-def stories(folder: Path, jobs: int) -> Iterator[tuple[str, int]]:
+def stories(folder: Path, jobs: int, every: int) -> Iterator[tuple[str, int]]:
     """Yield each story with the number of points that it was struck at; so many are told at once."""
     sites = {version: program(folder, version) for version in ("0.1.0", "0.2.0")}
     told = [(kind, story) for story in STORIES for kind in FAULTS]
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(lambda each: _tell(folder, sites, each[0], *told[each[0]]), enumerate(told))
+        yield from pool.map(lambda each: _tell(folder, sites, every, each[0], *each[1]), enumerate(told))
 
 
 def _tell(
     folder: Path,
     sites: dict[str, Path],
+    every: int,
     number: int,
     kind: str,
     story: tuple[tuple[str, ...], tuple[str, ...]],
@@ -64,7 +65,7 @@ def _tell(
     (place / "start").mkdir(parents=True)
     for version in before:
         _run(sites[version], place / "start", "-m", "amplihack", "install")
-    faults = ("-m", "tests.support.install_faults", str(place), "1", kind)
+    faults = ("-m", "tests.support.install_faults", str(place), str(every), kind)
     done = _run(sites["0.2.0"], place / "start", *faults, *words)
     return f"{' '.join(words)} after {', '.join(before) or 'nothing'}, {kind}", json.loads(done)["points"]
 
@@ -81,6 +82,7 @@ def _run(site: Path, home: Path, *words: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--every", type=int, default=1, help="strike at every so many points only")
     parser.add_argument("--points", type=int, default=5_000, help="how many there must be at least")
     parser.add_argument("--damage", type=int, default=1_000, help="how often a home is damaged and mended")
     parser.add_argument("--launches", type=int, default=50, help="how many commands start at once")
@@ -89,7 +91,7 @@ def main() -> int:
     total = 0
     with tempfile.TemporaryDirectory(prefix="crash-install-") as name:
         folder = Path(name)
-        for story, points in stories(folder, options.jobs):
+        for story, points in stories(folder, options.jobs, options.every):
             total += points
             print(f"{points:>6} points: {story}", flush=True)
         print(f"{total} faults, and each left the old tree or the new one, and was healed")
