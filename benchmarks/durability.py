@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import sqlite3
 import sys
@@ -75,6 +76,21 @@ def listing(bench: Bench) -> list[Row]:
     return [Row(what, "whole command", _milliseconds(bench, cost), 500, "ms")]
 
 
+def showing(bench: Bench) -> list[Row]:
+    """Measure `runs show` of one long run."""
+    steps = 10_000 if bench.quick else 100_000
+    home = bench.folder / "shown"
+    env = {**bench.env, "AMPLIHACK_HOME": str(home)}
+    program = str(Path(sys.executable).with_name("amplihack"))
+    recipe = bash_steps(bench.folder, 100).recipe
+    command([program, "recipe", "run", str(recipe), "-q"], cwd=bench.folder, env=env)()
+    run_id = _lengthen(home / "runs.sqlite3", steps // 100)
+    work = command([program, "runs", "show", run_id], cwd=bench.folder, env=env)
+    cost = bench.measure({"show": work}, 2)["show"]
+    what = f"runs show, a run of {steps:,} steps"
+    return [Row(what, "whole command", _milliseconds(bench, cost), unit="ms")]
+
+
 def _milliseconds(bench: Bench, cost: Cost) -> float:
     return (cost.wall if bench.wall else cost.cpu) * 1000
 
@@ -126,6 +142,25 @@ def _resumed(bench: Bench, kind: str, steps: int) -> Work:
             aside.rename(source)
 
     return work
+
+
+def _lengthen(database: Path, times: int) -> str:
+    """Let the only run of a database have its steps so many times, under other names, and return its id."""
+    with closing(sqlite3.connect(database)) as connection, connection:
+        first, *steps, last = connection.execute("SELECT * FROM events ORDER BY seq").fetchall()
+        copies = (
+            (run, at, kind, re.sub(r'"s(\d+)"', rf'"s\1_{copy}"', data), file)
+            for copy in range(times)
+            for run, _, at, kind, data, file in steps
+        )
+        begun, ended = ((row[0], *row[2:]) for row in (first, last))
+        connection.execute("DELETE FROM events")
+        connection.executemany(
+            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)",
+            ((run, seq, *rest) for seq, (run, *rest) in enumerate((begun, *copies, ended), 1)),
+        )
+        (run_id,) = connection.execute("SELECT run_id FROM runs").fetchone()
+    return str(run_id)
 
 
 def _multiply(database: Path, runs: int) -> None:

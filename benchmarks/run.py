@@ -35,6 +35,7 @@ GROUPS: Mapping[str, str] = {  # name: the function that measures it
     "durable": "durability:durable",
     "resume": "durability:resume",
     "runs-list": "durability:listing",
+    "runs-show": "durability:showing",
     "lines": "commands:lines",
     "agents": "commands:agents",
     "memory": "commands:memory",
@@ -43,6 +44,7 @@ GROUPS: Mapping[str, str] = {  # name: the function that measures it
     "facade": "bundle_trees:facade",
     "sessions": "sessions:sessions",
     "preparing": "sessions:preparing",
+    "first-word": "local_model:first_word",
     "conditions": "languages:conditions",
     "scripts": "languages:scripts",
 }

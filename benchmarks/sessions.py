@@ -19,6 +19,7 @@ from amplihack.records import replace
 from amplihack.system.session_store.store import SessionStore
 
 _CALLS = 100
+_MODULES = 7
 # Calls a tool a hundred times in one turn, without any model.
 _LOOP = """
 __amplifier_module_type__ = "orchestrator"
@@ -116,60 +117,65 @@ async def _ours(
 
 
 def preparing(bench: Bench) -> list[Row]:
-    """Compare preparing seven modules that each need an install of a second with installing one by one.
+    """Compare preparing seven modules whose builds take a second with preparing one, and one after the other.
 
-    By the clock: what is measured is waiting. The installer is a script that sleeps.
+    By the clock: what is measured is waiting. The builds are real, by uv or pip, and need no network. Beside
+    them stand the bare processes that every installer starts for a build, which nobody can do without.
     """
-    works: dict[str, Work] = {}
     count = 0
 
-    def ours() -> None:
-        nonlocal count
-        count += 1
-        place = bench.folder / "preparing" / str(count)
-        asyncio.run(_prepare(place))
+    def prepared(modules: int, *, together: bool) -> Work:
+        def action() -> None:
+            nonlocal count
+            count += 1
+            asyncio.run(_prepare(bench.folder / "preparing" / str(count), modules, together=together))
 
-    def serial() -> None:
-        for _ in range(7):
-            asyncio.run(_sleep(1.0))
+        return function(action)
 
-    works["ours"], works["serial"] = function(ours), function(serial)
-    found = bench.measure(works, 2)
+    works = {
+        "one": prepared(1, together=True),
+        "seven": prepared(_MODULES, together=True),
+        "serial": prepared(_MODULES, together=False),
+        "bare one": function(lambda: asyncio.run(_bare_builds(1))),
+        "bare seven": function(lambda: asyncio.run(_bare_builds(_MODULES))),
+    }
+    found = bench.measure(works, 6)
+    what = f"{_MODULES} modules whose builds take 1 s, prepared"
     return [
-        Row(
-            "7 modules that take 1 s each, prepared",
-            "one after the other",
-            found["ours"].wall / found["serial"].wall,
-            0.3,
-        )
+        Row(what, "one after the other", found["seven"].wall / found["serial"].wall, 0.5),
+        Row(what, "one such module", found["seven"].wall / found["one"].wall, 3),
+        Row("its bare processes", "those of one", found["bare seven"].wall / found["bare one"].wall),
+        Row(what, "its bare processes", found["seven"].wall / found["bare seven"].wall),
     ]
 
 
-async def _sleep(seconds: float) -> None:
-    process = await asyncio.create_subprocess_exec("sleep", str(seconds))
-    await process.wait()
+async def _bare_builds(count: int) -> None:
+    """Start what a build needs at least: Python to look at it, to ask what it requires, and to build."""
+
+    async def build() -> None:
+        for code in ("import json", "import json", "import time; time.sleep(1)"):
+            process = await asyncio.create_subprocess_exec(sys.executable, "-I", "-c", code)
+            await process.wait()
+
+    await asyncio.gather(*(build() for _ in range(count)))
 
 
-async def _prepare(place: Path) -> None:
+async def _prepare(place: Path, count: int, *, together: bool) -> None:
     from tests.support.ecosystem import TOOL
+    from tests.support.packages import make_self_building
 
     from amplifier_foundation.modules import ModuleActivator
 
     house = House(place / "house")
-    program = place / "bin" / "uv"
-    program.parent.mkdir(parents=True)
-    program.write_text("#!/bin/sh\nsleep 1\n")
-    program.chmod(0o755)
     modules = []
-    for number in range(7):
+    for number in range(count):
         name = f"tool-bench{number}"
         house.add("tools", name, TOOL)
         project = house.directory / "modules" / name
-        file = project / "pyproject.toml"
-        file.write_text(file.read_text().replace("dependencies = []", f'dependencies = ["nowhere-{number}"]'))
+        make_self_building(project, name, seconds=1.0)
         modules.append({"module": name, "source": str(project)})
     path = list(sys.path)
     activator = ModuleActivator(place / "cache", strict=True)
-    activator._activator._request.variables["PATH"] = f"{program.parent}:/usr/bin:/bin"
-    await activator.activate_all(modules)
+    for some in [modules] if together else [[each] for each in modules]:
+        await activator.activate_all(some)
     sys.path[:] = path

@@ -8,7 +8,7 @@ from pathlib import Path
 from runpy import run_path
 from typing import Any
 
-from amplihack.cli import main, runner
+from amplihack.cli import commands, help_pages, runner
 from amplihack.recipes.check import CODES
 from amplihack.recipes.reference_page import reference_page
 
@@ -53,11 +53,16 @@ FILE_CODES = {
     "duplicate-id": "Two steps have the same id.",
     "duplicate-key": "A key stands twice in one mapping.",
     "duplicate-stage": "Two stages have the same name.",
-    "empty-condition": "A condition without text; the step always runs.",
+    "empty-condition": "A condition or a `foreach` without a value; the step always runs, once.",
     "foreign-word": "A word that steers what runs in other tools, such as `if`; the fix names ours.",
+    "input-as-value": "A value in `context` that reads like the description of an input.",
+    "late-gate": "A gate behind the last steps of a recipe, so that nothing waits for it.",
+    "no-source": "An entry of `dependencies` without a bundle.",
     "no-command": "A bash step without a command.",
+    "rewritten-number": "A number that reads otherwise than it is written: 3.10 becomes 3.1.",
     "no-effect": "A field that does nothing: on this kind of step, without a loop, or ever.",
     "no-id": "A step without an id.",
+    "not-filled-in": "A placeholder in a field that is taken as it is written, such as `model`.",
     "no-name": "A recipe or a stage without a name.",
     "no-prompt": "An agent step that asks nothing.",
     "no-recipe": "A recipe step that names no recipe.",
@@ -88,6 +93,18 @@ LIMITS: tuple[tuple[str, str, str, str], ...] = (
         "app.sessions.child:MAX_DEPTH",
         "",
         "`spawn: {max_depth: …}` of the bundle",
+    ),
+    (
+        "from a message of a session until it is synced to the disk, in a turn that goes on",
+        "system.session_store.log:_MOMENT",
+        "s",
+        "the end of a turn waits for it",
+    ),
+    (
+        "inputs of chats that come back with the Up key",
+        "system.terminal.input_history:_MOST",
+        "",
+        "the oldest are forgotten",
     ),
     (
         "for a session in a process of its own to end, once it was asked to",
@@ -146,6 +163,8 @@ LIMITS: tuple[tuple[str, str, str, str], ...] = (
         "",
         "deeper output stays text; deeper `--set-json` is refused",
     ),
+    ("levels of a value that a recipe puts together", "recipes.values:DEEPEST_MADE", "", "the step fails"),
+    ("a text that is rendered", "recipes.templates.text:LONGEST", "characters", "the step fails"),
     ("a condition", "recipes.conditions.parse:MOST_BYTES", "bytes", "a longer one is refused"),
     (
         "brackets inside brackets of a condition",
@@ -470,14 +489,14 @@ def pages() -> dict[str, str]:
 
 
 def _cli() -> str:
-    sections = [_section("amplihack", main.help_page())]
+    sections = [_section("amplihack", help_pages.first_page())]
     groups = set[str]()
-    for name in main.COMMANDS:
+    for name in commands.COMMANDS:
         group = name.partition(" ")[0]
-        if group in main.GROUPS and group not in groups:
+        if group in commands.GROUPS and group not in groups:
             groups.add(group)
-            sections.append(_section(f"amplihack {group}", main.group_parser(group).format_help()))
-        sections.append(_section(f"amplihack {name}", main.parser(name).format_help()))
+            sections.append(_section(f"amplihack {group}", help_pages.group_parser(group).format_help()))
+        sections.append(_section(f"amplihack {name}", help_pages.parser(name).format_help()))
     sections.append(_section("recipe-runner", runner.parser().format_help()))
     return "\n".join([CLI_HEAD, *sections])
 
@@ -508,7 +527,8 @@ def limit_value(constant: str) -> float:
 
 
 def _amount(value: float, unit: str) -> str:
-    return f"{value:,.0f} {unit}".rstrip()
+    shown = f"{value:,.0f}" if value == int(value) else f"{value:,}"
+    return f"{shown} {unit}".rstrip()
 
 
 def _table(codes: Mapping[str, str]) -> str:

@@ -121,7 +121,9 @@ _HOMES = {
     ),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-_PARTS = frozenset({*(module.partition(".")[0] for module in _HOMES), "bundle_docs", "modules"})
+_PARTS = frozenset(
+    {*(module.partition(".")[0] for module in _HOMES), "bundle_docs", "grpc_adapter", "modules"}
+)
 
 __all__ = [*_HOME_OF]
 

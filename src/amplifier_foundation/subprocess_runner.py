@@ -14,7 +14,9 @@ from amplihack.app.sessions.in_subprocess import child_environment as _environme
 from amplihack.app.sessions.in_subprocess import framed_result as _framed_result
 from amplihack.app.sessions.in_subprocess import validated_project as _validate_project_path
 from amplihack.app.sessions.in_subprocess import without_secrets as _sanitize_error
+from amplihack.sessions.usage import usage_from
 from amplihack.system.home import this_process
+from amplihack.system.kernel.session import LiveSession
 
 __all__ = [
     "RESULT_END",
@@ -60,11 +62,15 @@ async def run_session_in_subprocess(
     sys_paths: list[str] | None = None,
     mention_mappings: Mapping[str, str] | None = None,
     extra_variables: Iterable[str] = (),
+    approval_system: Any = None,
+    display_system: Any = None,
+    parent_session: Any = None,
 ) -> str:
     """Run one turn of a session in another process and return what it said.
 
-    Raises ValueError, TimeoutError, or RuntimeError for a child that failed. When cancelled, the child and
-    all that it started are ended.
+    `approval_system` and `display_system` of this process serve the child; tokens and cost of the child count
+    for `parent_session`. Raises ValueError, TimeoutError, or RuntimeError for a child that failed. When
+    cancelled, the child and all that it started are ended.
     """
     child = ChildConfig(
         config=config,
@@ -80,8 +86,16 @@ async def run_session_in_subprocess(
     _validate_project_path(project_path)
     async with _slots():
         found = await in_subprocess.run_in_subprocess(
-            child, this_process()[0], seconds=timeout, more_variables=extra_variables
+            child,
+            this_process()[0],
+            seconds=timeout,
+            more_variables=extra_variables,
+            approval_system=approval_system,
+            display_system=display_system,
         )
+    if isinstance(parent_session, LiveSession):
+        used = usage_from(found.get("usage"))
+        await parent_session.add_child_usage(str(found.get("session_id") or ""), "", used)
     return str(found.get("output") or "")
 
 

@@ -62,6 +62,7 @@ _HOMES = {
         "SpawnRefused",
         "TurnCancelled",
     ),
+    "amplihack.sessions.happenings": ("Happening",),
     "amplihack.sessions.usage": ("TokenUsage",),
     "amplihack.system.agent_files": ("AgentFiles",),
     "amplihack.system.kernel.session": ("LiveSession",),

@@ -51,6 +51,7 @@ from amplihack.sessions.errors import SessionNotFound as SessionNotFound
 from amplihack.sessions.errors import SessionNotStored as SessionNotStored
 from amplihack.sessions.errors import SpawnRefused as SpawnRefused
 from amplihack.sessions.errors import TurnCancelled as TurnCancelled
+from amplihack.sessions.happenings import Happening as Happening
 from amplihack.sessions.usage import TokenUsage as TokenUsage
 from amplihack.system.agent_files import AgentFiles as AgentFiles
 from amplihack.system.kernel.session import LiveSession as LiveSession

@@ -6,7 +6,7 @@ import re
 
 from amplihack.patterns import pattern
 
-_USER = pattern(r"(?i)\b([a-z][a-z0-9+.\-]*://)([^/\s?#]+)@")
+_USER = pattern(r"(?i)\b([a-z][a-z0-9+.\-]{0,30}://)([^/\s?#]+)@")  # bounded: a line may be very long
 _PARAMETER = pattern(
     r"(?i)([?&#;][\w.-]*(?:token|secret|key|password|passwd|pwd|auth|credentials?|sig|signature)=)([^&#;\s\"'`]+)"
 )

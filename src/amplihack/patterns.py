@@ -6,9 +6,12 @@ Compiling one takes a tenth of a millisecond or more, and a command needs few of
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any, AnyStr, cast
 
 _compile = re.compile
+if sys.version_info < (3, 11, 7):
+    from amplihack.possessive import compile_rightly as _compile  # type: ignore[assignment]
 
 
 class _Pattern:

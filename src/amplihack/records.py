@@ -17,7 +17,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, ClassVar, Final, NoReturn, TypeVar, dataclass_transform
 
-_MANY: Final = 24  # instances after which compiling an `__init__` is worth its price
+_MANY: Final = 8  # instances after which compiling an `__init__` is worth its price
 
 
 class _Absent:
@@ -30,19 +30,11 @@ _ABSENT: Final = _Absent()
 class RecordField:
     """Tells how one field is filled, compared and shown."""
 
-    __slots__ = ("compare", "default", "factory", "name", "show")
+    __slots__ = ("compare", "default", "factory", "show")
 
-    def __init__(self, name: str, default: Any, factory: Any, *, compare: bool, show: bool) -> None:
-        self.name, self.default, self.factory = name, default, factory
+    def __init__(self, default: Any, factory: Any, *, compare: bool, show: bool) -> None:
+        self.default, self.factory = default, factory
         self.compare, self.show = compare, show
-
-    def value(self, owner: str) -> Any:
-        """Return the default, a new one where it is made by a factory. Raises TypeError if there is none."""
-        if self.factory is not None:
-            return self.factory()
-        if self.default is _ABSENT:
-            raise TypeError(f"{owner}() misses the field '{self.name}'")
-        return self.default
 
 
 def field(
@@ -53,7 +45,7 @@ def field(
     repr: bool = True,  # noqa: A002 - the word that readers know from dataclasses
 ) -> Any:
     """Describe a field that needs more than a default value."""
-    return RecordField("", default, default_factory, compare=compare, show=repr)
+    return RecordField(default, default_factory, compare=compare, show=repr)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -62,8 +54,9 @@ class RecordType(type):
 
     __record_defaults__: dict[str, Any]  # for each field its default, or more about it
     # Made when the first record is: most classes that a command loads never have one.
-    __record_fields__: tuple[RecordField, ...]
     __record_setters__: tuple[Callable[[Any, Any], None], ...]
+    __record_values__: dict[str, Any]  # for each field that has one, the value it gets where none is given
+    __record_makers__: dict[str, Callable[[], Any]]  # for others, what makes it
     __record_key__: Callable[[Any], Any]  # what two records are compared by
     __record_kw_only__: bool
     __record_made__: list[
@@ -91,7 +84,7 @@ class RecordType(type):
         namespace["__slots__"] = (*own, "__dict__") if cached else tuple(own)
         namespace["__match_args__"] = () if kw_only else tuple(fields)
         namespace |= {"__record_defaults__": fields, "__record_kw_only__": kw_only, "__record_made__": []}
-        namespace |= {"__record_fields__": (), "__record_setters__": (), "__record_key__": _first_key}
+        namespace |= {"__record_setters__": (), "__record_key__": _first_key}
         namespace.setdefault("__init__", _init)  # not inherited: a base may have got one of its own
         if not frozen:
             namespace |= {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
@@ -121,21 +114,23 @@ def _take_fields(namespace: dict[str, Any]) -> dict[str, Any]:
 def _prepare(cls: Any) -> tuple[Callable[[Any, Any], None], ...]:
     """Get a class ready for its first record. Returns what fills the fields."""
     defaults: dict[str, Any] = cls.__record_defaults__
-    fields = [_described(name, default) for name, default in defaults.items()]
-    compared = [each.name for each in fields if each.compare]
-    cls.__record_fields__ = tuple(fields)
+    fields = {name: _described(default) for name, default in defaults.items()}
+    compared = [name for name, each in fields.items() if each.compare]
     cls.__record_key__ = attrgetter(*compared) if compared else _nothing
+    cls.__record_values__ = {
+        name: each.default for name, each in fields.items() if each.default is not _ABSENT
+    }
+    cls.__record_makers__ = {name: each.factory for name, each in fields.items() if each.factory is not None}
     # Slot setters write the fields of a frozen record without going through its `__setattr__`.
     setters = tuple(getattr(cls, name).__set__ for name in defaults)
     cls.__record_setters__ = setters
     return setters
 
 
-def _described(name: str, default: Any) -> RecordField:
-    if not isinstance(default, RecordField):
-        return RecordField(name, default, None, compare=True, show=True)
-    default.name = name
-    return default
+def _described(default: Any) -> RecordField:
+    if isinstance(default, RecordField):
+        return default
+    return RecordField(default, None, compare=True, show=True)
 
 
 def _first_key(record: Any) -> Any:
@@ -153,44 +148,50 @@ def _init(self: Any, /, *args: Any, **named: Any) -> None:
         cls.__init__(self, *args, **named)
         return
     setters = cls.__record_setters__ or _prepare(cls)
-    if named or len(args) != len(setters) or cls.__record_kw_only__:
-        args = _completed(cls, args, named)
-    for put, value in zip(setters, args, strict=True):
+    whole = not named and len(args) == len(setters) and not cls.__record_kw_only__
+    for put, value in zip(setters, args if whole else _completed(cls, args, named), strict=True):
         put(self, value)
     self.__post_init__()
 
 
-def _completed(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+def _completed(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
     """Return a value for each field. Raises TypeError if the values given do not fit the fields."""
-    fields: tuple[RecordField, ...] = cls.__record_fields__
-    if len(args) > (0 if cls.__record_kw_only__ else len(fields)):
-        raise TypeError(f"{cls.__name__}() takes fewer values without a name than {len(args)}")
-    values = [
-        named.pop(each.name) if each.name in named else each.value(cls.__name__)
-        for each in fields[len(args) :]
-    ]
-    if named:
-        raise TypeError(f"{cls.__name__}() has no place for {', '.join(named)}")
-    return (*args, *values)
+    given = named
+    if args:
+        given = dict(zip(cls.__record_defaults__, args))  # noqa: B905 - too many are told below
+        given.update(named)
+        if cls.__record_kw_only__ or len(given) < len(args) + len(named):
+            raise TypeError(f"{cls.__name__}() takes fewer values without a name than {len(args)}")
+    values = {**cls.__record_values__, **given}
+    for name, make in cls.__record_makers__.items():
+        if name not in given:
+            values[name] = make()
+    try:
+        filled = [values[name] for name in cls.__record_defaults__]
+    except KeyError as error:
+        raise TypeError(f"{cls.__name__}() misses the field '{error.args[0]}'") from None
+    if len(values) > len(filled):
+        unknown = [name for name in given if name not in cls.__record_defaults__]
+        raise TypeError(f"{cls.__name__}() has no place for {', '.join(unknown)}")
+    return filled
 
 
 def _compiled_init(cls: Any) -> Callable[..., None]:
     """Return an `__init__` for this class alone, several times as fast as the shared one."""
     scope: dict[str, Any] = {"absent": _ABSENT}
-    parameters, lines = (
-        ["self", "/", *(["*"] if cls.__record_kw_only__ and cls.__record_fields__ else [])],
-        [],
-    )
+    defaults: dict[str, Any] = cls.__record_defaults__
+    parameters, lines = ["self", "/", *(["*"] if cls.__record_kw_only__ and defaults else [])], []
     free = cls.__setattr__ is object.__setattr__
-    for number, (each, put) in enumerate(zip(cls.__record_fields__, cls.__record_setters__, strict=True)):
+    for number, (name, put) in enumerate(zip(defaults, cls.__record_setters__, strict=True)):
+        each = _described(defaults[name])
         scope |= {f"put{number}": put, f"default{number}": each.default, f"make{number}": each.factory}
         required = each.factory is None and each.default is _ABSENT
-        parameters.append(each.name if required else f"{each.name}=default{number}")
-        value = each.name
+        parameters.append(name if required else f"{name}=default{number}")
+        value = name
         if each.factory is not None:
-            value = f"make{number}() if {each.name} is absent else {each.name}"
+            value = f"make{number}() if {name} is absent else {name}"
         # Assigning is faster where it is allowed; the setters of slots go past `__setattr__`.
-        lines.append(f" self.{each.name} = {value}" if free else f" put{number}(self, {value})")
+        lines.append(f" self.{name} = {value}" if free else f" put{number}(self, {value})")
     if cls.__post_init__ is not Record.__post_init__:
         lines.append(" self.__post_init__()")
     source = f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or " pass")
@@ -244,8 +245,8 @@ class Record(metaclass=RecordType):
         return hash(type(self).__record_key__(self))
 
     def __repr__(self) -> str:
-        described = (_described(*each) for each in type(self).__record_defaults__.items())
-        shown = (f"{each.name}={getattr(self, each.name)!r}" for each in described if each.show)
+        fields = type(self).__record_defaults__.items()
+        shown = (f"{name}={getattr(self, name)!r}" for name, each in fields if _described(each).show)
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.agent_tools import PERMISSIONS, agent_environment, needs_agent_tools
+from tests.support.marked import marked
 from tests.support.model_server import Garble, ModelServer, Refuse, Say, UseTool
 
 from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, Usage
@@ -48,14 +49,7 @@ class Desk:
         return AgentRequest(prompt=prompt, working_dir=str(self.work), persona="You are Zebulon.", timeout=60)
 
     def alive(self) -> list[str]:
-        found = []
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                if self.mark.encode() in (entry / "environ").read_bytes():
-                    found.append((entry / "cmdline").read_text().replace("\0", " "))
-            except (FileNotFoundError, ProcessLookupError, PermissionError):
-                continue
-        return found
+        return list(marked(self.mark).values())
 
 
 @pytest.fixture

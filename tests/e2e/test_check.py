@@ -181,3 +181,20 @@ def test_a_file_name_with_spaces_is_a_valid_address_in_sarif(workspace: Workspac
     (run,) = workspace.run("recipe", "check", "my recipe.yaml", "--sarif").json["runs"]
     place = run["results"][0]["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "my%20recipe.yaml"
+
+
+def test_a_file_with_errors_is_checked_in_the_parts_that_can_be_read(workspace: Workspace) -> None:
+    text = "name: r\nsteps:\n  - id: a\n    command: x\n    timeout: soon\n"
+    text += "  - id: b\n    command: echo {{nope}}\n"
+    workspace.write("r.yaml", text)
+    for words, stdin in ((("r.yaml",), ""), (("-",), text)):
+        result = workspace.run("recipe", "check", *words, "--json", stdin=stdin)
+        found = [(each["code"], each["line"]) for each in result.json]
+        assert (result.exit_code, found) == (2, [("wrong-type", 5), ("undefined-variable", 7)])
+
+
+def test_a_text_from_stdin_that_is_no_yaml_shows_no_secret(workspace: Workspace) -> None:
+    text = 'name: r\nsecrets: [token]\ncontext:\n  token: hunter2-secret\n  bad: "hunter2-secret\n'
+    result = workspace.run("recipe", "check", "-", stdin=text)
+    assert result.exit_code == 2
+    assert "hunter2" not in result.stdout + result.stderr

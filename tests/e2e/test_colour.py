@@ -6,7 +6,7 @@ import pytest
 from tests.support.running import Scene, Terminal
 from tests.support.workspace import Workspace
 
-from amplihack.cli.main import COMMANDS
+from amplihack.cli.commands import COMMANDS
 
 WRONG = "name: x\nsteps:\n  - {id: a}\n"
 BOLD, GREEN = "\x1b[1m", "\x1b[32m"

@@ -48,7 +48,7 @@ def offered(shell: str, line: str, place: Workspace) -> set[str]:
 
 
 def test_commands_and_verbs(shell: str, place: Workspace) -> None:
-    from amplihack.cli.main import COMMANDS, GROUPS
+    from amplihack.cli.commands import COMMANDS, GROUPS
 
     alone = {name for name in COMMANDS if " " not in name}
     assert offered(shell, "amplihack ", place) == alone | GROUPS.keys()

@@ -8,7 +8,7 @@ from tests.support.workspace import Workspace
 MARKED = """\
 name: marked
 steps:
-  - {id: python, command: 'test -z "$AMPLIFIER_PYTHON"'}
+  - {id: python, command: '"$AMPLIFIER_PYTHON" --version'}
   - {id: call, recipe: child.yaml}
 """
 CHILD = "name: child\nsteps:\n  - {id: say, command: echo hi}\n"
@@ -48,3 +48,17 @@ steps:
         workspace.write("main.yaml", plain % added)
         context = workspace.run("recipe", "run", "main.yaml", "--json").json["context"]
         assert (context["seen"], context["judged"]) == ("yes", "ran")
+
+
+def test_a_recipe_of_a_bundle_calls_another_by_the_name_of_the_bundle(workspace: Workspace) -> None:
+    workspace.write("graphs/bundle.md", "---\nbundle: {name: graphs}\n---\n")
+    workspace.write("graphs/recipes/one.yaml", 'name: one\nsteps: [{id: said, command: "echo {{topic}}"}]\n')
+    call = "{id: call, recipe: '@%s:recipes/one.yaml', context: {topic: trees}}"
+    workspace.write("graphs/recipes/quick/all.yaml", f"name: all\nsteps: [{call % 'graphs'}]\n")
+    result = workspace.run("recipe", "run", "graphs/recipes/quick/all.yaml", "--json")
+    assert result.json["context"]["call"] == {"said": "trees"}
+    workspace.write("other.yaml", f"name: other\nsteps: [{{id: a, command: ls}}, {call % 'charts'}]\n")
+    refused = workspace.run("recipe", "run", "other.yaml")
+    assert refused.exit_code == 2
+    assert "there is no recipe '@charts:recipes/one.yaml'" in refused.stderr
+    assert "-R <charts>/recipes" in refused.stderr

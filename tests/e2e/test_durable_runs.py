@@ -85,6 +85,19 @@ def test_a_run_tells_its_id_and_is_listed_and_shown(workspace: Workspace) -> Non
     assert "│ hi" in page
 
 
+def test_the_last_run_is_the_one_that_was_started_last_whatever_the_clock_says(workspace: Workspace) -> None:
+    workspace.write("work.yaml", "name: work\nsteps: [{id: a, command: 'true'}]\n")
+    first = workspace.run("recipe", "run", "work.yaml", "--json").json["run_id"]
+    with sqlite3.connect(home(workspace) / "runs.sqlite3") as database:  # then the clock is set back
+        database.execute("UPDATE runs SET started = started + 3600")
+    second = workspace.run("recipe", "run", "work.yaml", "--json").json["run_id"]
+    assert [run["run_id"] for run in listed(workspace)] == [second, first]
+    assert workspace.run("runs", "show", "last", "--json").json["run_id"] == second
+    assert workspace.run("runs", "diff").exit_code == 0
+    assert "-3" not in workspace.run("runs", "list").stdout.split(first)[1].split()[-1]
+    assert workspace.run("runs", "show", first, "--html", "page.html").exit_code == 0
+
+
 def test_what_is_kept_is_private(workspace: Workspace) -> None:
     workspace.write(
         "a.yaml", "name: a\nsteps:\n  - {id: big, command: 'head -c 50000 /dev/zero | tr \"\\\\0\" x'}\n"
@@ -428,6 +441,20 @@ def test_a_gate_is_answered_once_from_another_process(workspace: Workspace) -> N
     assert (late.exit_code, "waits for no approval" in late.stderr) == (2, True)
 
 
+def test_a_run_that_was_cancelled_at_its_gate_comes_back_to_it(workspace: Workspace) -> None:
+    workspace.write(
+        "gate.yaml", "name: g\nstages: [{name: s, steps: [{id: a, command: ls}], approval: {}}]\n"
+    )
+    workspace.run("recipe", "run", "gate.yaml")
+    assert workspace.run("runs", "cancel").exit_code == 0
+    assert "runs approve" not in workspace.run("runs", "show").stdout
+    refused = workspace.run("runs", "approve")
+    assert (refused.exit_code, "goes on, and asks at its gate" in refused.stderr) == (2, True)
+    assert workspace.run("runs", "resume").exit_code == 1
+    assert workspace.run("runs", "approve").exit_code == 0
+    assert workspace.run("runs", "resume").exit_code == 0
+
+
 def test_a_denial_is_final(workspace: Workspace) -> None:
     workspace.write("gate.yaml", GATE % "")
     workspace.run("recipe", "run", "gate.yaml")
@@ -440,6 +467,30 @@ def test_a_denial_is_final(workspace: Workspace) -> None:
         refused = workspace.run(*words)
         assert (refused.exit_code, "denied" in refused.stderr) == (2, True)
     assert done(workspace) == ["b"]
+
+
+def test_after_a_denial_only_what_always_runs_is_left_to_do(workspace: Workspace) -> None:
+    workspace.write(
+        "gate.yaml",
+        GATE % "" + "  - {name: e, steps: [{id: t, command: echo t >> done.txt, finally: true}]}\n",
+    )
+    workspace.run("recipe", "run", "gate.yaml")
+    assert done(workspace) == ["b"]
+    assert "runs the steps that always run: t" in workspace.run("runs", "deny").stderr
+    assert workspace.run("runs", "resume", "--json").json["status"] == "denied"
+    assert done(workspace) == ["b", "t"]
+    refused = workspace.run("runs", "resume")
+    assert (refused.exit_code, "that is final" in refused.stderr) == (2, True)
+
+
+def test_a_failed_run_cleans_up_again_when_it_is_resumed(workspace: Workspace) -> None:
+    steps = "  - {id: w, command: test -e go}\n  - {id: t, command: echo t >> done.txt, finally: true}\n"
+    workspace.write("tidy.yaml", f"name: tidy\nsteps:\n{steps}")
+    assert workspace.run("recipe", "run", "tidy.yaml").exit_code == 1
+    assert done(workspace) == ["t"]
+    workspace.write("go", "")
+    assert resumed(workspace)["status"] == "completed"
+    assert done(workspace) == ["t", "t"]
 
 
 @pytest.mark.parametrize(("default", "status"), [("deny", "denied"), ("approve", "completed")])
@@ -501,6 +552,23 @@ def test_a_run_in_the_background_is_followed_and_cancelled(scene: Scene) -> None
     assert resumed(workspace, run_id)["success"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+def test_a_run_whose_starter_was_killed_before_it_was_kept_never_begins(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write("a.yaml", "name: a\nsteps:\n  - {id: s, command: 'echo s >> done.txt'}\n")
+    workspace.run("recipe", "run", "a.yaml")
+    holder = sqlite3.connect(home(workspace) / "runs.sqlite3", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")  # the new run cannot be kept yet
+    started = scene.start("recipe", "run", "a.yaml", "--detach")
+    wait_until("the process in the background", lambda: len(scene.alive()) >= 2)
+    started.interrupt(number=signal.SIGKILL)
+    started.end()
+    holder.close()
+    wait_until("the end of its processes", lambda: not scene.alive())
+    assert [run["status"] for run in listed(workspace)] == ["completed"]
+    assert done(workspace) == ["s"]
+
+
 def test_what_cannot_begin_in_the_background_says_so_at_once(workspace: Workspace) -> None:
     workspace.write(
         "a.yaml", "name: a\ninputs: [{name: x, required: true}]\nsteps:\n  - {id: s, command: 'true'}\n"
@@ -521,6 +589,7 @@ def test_prune_leaves_what_runs_or_waits(workspace: Workspace) -> None:
     assert workspace.run("runs", "prune", "--keep", "-1").exit_code == 2
     assert workspace.run("runs", "list", "--limit", "-1").exit_code == 2
     assert workspace.run("runs", "prune", "--older-than", "30d").stdout == "removed 0 runs\n"
+    assert workspace.run("runs", "prune", "--older-than", "2w").stdout == "removed 0 runs\n"
     assert workspace.run("runs", "prune", "--keep", "1").stdout == "removed 2 runs\n"
     assert [run["recipe"] for run in listed(workspace)] == ["a", "gate"]
     assert workspace.run("runs", "prune", "--older-than", "0s").stdout == "removed 1 run\n"
@@ -620,3 +689,41 @@ def test_a_locked_database_makes_others_wait(scene: Scene) -> None:
     connection.execute("COMMIT")
     connection.close()
     assert started.end().exit_code == 0
+
+
+LEFT = """\
+name: work
+dialect: amplihack
+steps:
+  - {id: first, command: 'cd "$AMPLIFIER_RECIPE_SCRATCH_DIR" && echo payload > p && pwd'}
+  - {id: second, command: '[ -e go ] || { touch begun; sleep 1000; }'}
+  - {id: third, command: 'cat "$AMPLIFIER_RECIPE_SCRATCH_DIR/p" {{first}}/p; ls -ld {{first}} | cut -c1-10'}
+"""
+
+
+def test_what_a_step_leaves_for_others_is_there_after_a_resume_and_goes_with_the_run(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write("r.yaml", LEFT)
+    killed(scene, "r.yaml")
+    (workspace.path / "go").touch()
+    result = resumed(workspace)
+    first, _, third = (step["output"] for step in result["step_results"])
+    assert third.split() == ["payload", "payload", "drwx------"]
+    assert Path(first).is_relative_to(home(workspace) / "runs")
+    assert workspace.run("runs", "prune", "--keep", "0").exit_code == 0
+    assert not Path(first).exists()
+
+
+def test_a_run_that_is_not_kept_removes_what_its_steps_left_and_one_that_leaves_nothing_has_no_directory(
+    workspace: Workspace,
+) -> None:
+    workspace.write("r.yaml", LEFT)
+    (workspace.path / "go").touch()
+    outer = {"AMPLIFIER_RECIPE_SCRATCH_DIR": "/nowhere"}
+    result = workspace.run("recipe", "run", "r.yaml", "--ephemeral", "--json", env=outer).json
+    first, _, third = (step["output"] for step in result["step_results"])
+    assert third.split() == ["payload", "payload", "drwx------"]
+    assert not Path(first).exists()
+    workspace.write("e.yaml", "name: e\nsteps: [{id: a, command: 'ls -d $AMPLIFIER_RECIPE_SCRATCH_DIR'}]\n")
+    kept = workspace.run("recipe", "run", "e.yaml", "--json").json["step_results"][0]["output"]
+    assert not Path(kept).exists()

@@ -10,10 +10,14 @@ from tests.support.commands import on_the_path
 from tests.support.framework_bundle import write_bundle
 from tests.support.workspace import Workspace
 
-from amplihack.cli import main, runner
+from amplihack.cli import commands, help_pages, runner
 from amplihack.cli.examples import EXAMPLES
 
-PROGRAMS = ("amplihack", "recipe-runner", *(f"amplihack {name}" for name in (*main.GROUPS, *main.COMMANDS)))
+PROGRAMS = (
+    "amplihack",
+    "recipe-runner",
+    *(f"amplihack {name}" for name in (*commands.GROUPS, *commands.COMMANDS)),
+)
 NEEDS_THE_NETWORK = ("amplihack recipe sync", "amplihack model pull")
 BUILD = """\
 name: build
@@ -46,6 +50,11 @@ name: gate
 stages:
   - {name: build, steps: [{id: b, command: echo b}], approval: {prompt: 'go on?'}}
 """
+SESSION = (
+    'kept="${AMPLIHACK_HOME:-$HOME/.amplihack}/sessions/one"; mkdir -p "$kept"; '
+    """echo '{"role": "user", "content": "hello"}' > "$kept/transcript.jsonl" """
+    """&& echo '{"session_id": "one"}' > "$kept/metadata.json" """
+)
 # What has to happen before each example of a command, for it to have something to do.
 FIRST = {
     "amplihack runs": "amplihack recipe run build.yaml",
@@ -58,6 +67,12 @@ FIRST = {
     "amplihack runs fork": "amplihack recipe run build.yaml",
     "amplihack runs diff": "amplihack recipe run build.yaml; amplihack recipe run build.yaml",
     "amplihack runs cancel": "amplihack recipe run gate.yaml",
+    "amplihack chat": "amplihack run hello",
+    "amplihack session resume": "amplihack run hello",
+    **dict.fromkeys(
+        (f"amplihack session{verb}" for verb in ("", " show", " fork", " prune")),
+        SESSION,
+    ),
     "amplihack model remove": (
         'models="${AMPLIHACK_HOME:-$HOME/.amplihack}/models"; mkdir -p "$models"; '
         'echo x > "$models/smollm2-135m.gguf.partial"'
@@ -78,10 +93,11 @@ def place(workspace: Workspace) -> Workspace:
     write_bundle(workspace.path / "framework")
     write_bundle(workspace.path)
     workspace.env["AMPLIHACK_ALLOW_CWD_ASSETS"] = "1"
+    workspace.env["AMPLIHACK_MODEL"] = "scripted:answers.yaml"
     entry = "[project.entry-points.'amplifier.modules']\ntool-bash = 'tool:mount'\n"
     workspace.write("tool/pyproject.toml", f"[project]\nname = 'tool'\nversion = '1'\n{entry}")
     workspace.write("tool/tool.py", MOUNT)
-    for name, row in main.COMMANDS.items():
+    for name, row in commands.COMMANDS.items():
         if row.hands_on:
             workspace.write(f"tools/{name}", "#!/bin/sh\necho $0\n").chmod(0o755)
     return workspace
@@ -89,18 +105,18 @@ def place(workspace: Workspace) -> Workspace:
 
 def parsed(line: str) -> None:
     """Give an example to the parser of its command. Raises UsageError."""
-    words = shlex.split(line.partition(" >")[0])
+    words = shlex.split(line.partition(" >")[0].partition(" <")[0])
     if "--help" in words:
         words.remove("--help")
     if words[0] == "recipe-runner":
         runner.parser().parse_args(words[1:])
         return
-    name = next(name for name in (" ".join(words[1:3]), words[1]) if name in main.COMMANDS)
+    name = next(name for name in (" ".join(words[1:3]), words[1]) if name in commands.COMMANDS)
     rest = words[1 + len(name.split()) :]
-    if main.COMMANDS[name].hands_on:
+    if commands.COMMANDS[name].hands_on:
         return  # the words are for another program
-    if rest or not main.COMMANDS[name].arguments.isupper():
-        main.parser(name).parse_args(rest)
+    if rest or not commands.COMMANDS[name].arguments.isupper():
+        help_pages.parser(name).parse_args(rest)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -118,7 +134,7 @@ def test_no_example_is_of_a_command_that_is_gone() -> None:
 
 
 def test_the_page_ends_with_the_examples_line_by_line() -> None:
-    page = main.parser("recipe validate").format_help()
+    page = help_pages.parser("recipe validate").format_help()
     assert page.endswith(
         "\nexamples:\n  # read two files\n  amplihack recipe validate build.yaml review.yaml\n"
         "  # fail on warnings too, for CI\n  amplihack recipe validate build.yaml --strict\n"

@@ -45,6 +45,7 @@ def test_deep_values_are_told_wherever_they_come_from(place: Workspace) -> None:
     for words in (
         ("ok.yaml", "--set-json", f"x={DEEP}"),
         ("ok.yaml", "--set", f"x={DEEP}"),
+        ("ok.yaml", "--set", f"x{'.a' * 3_000}=1"),
         ("ok.yaml", "--set-file", "x=deep.json"),
         ("ok.yaml", "--context-file", "deep.json"),
         ("deep.yaml",),
@@ -112,6 +113,23 @@ def test_recipes_that_call_each_other_without_end_are_stopped(workspace: Workspa
     for words in (("run",), ("run", "--json"), ("run", "--dry-run=deep"), ("check",), ("explain",)):
         explained(workspace.run("recipe", *words, "a.yaml"))
     assert ("never more than 50" in workspace.run("recipe", "check", "a.yaml").stdout) == (depth == "100000")
+
+
+GROWING = {
+    "deeper": ('x: ["{{x}}"]', "levels deep"),
+    "longer": ('x: "{{x}}{{x}}{{x}}{{x}}{{x}}{{x}}{{x}}{{x}}"', "characters"),
+}
+
+
+@pytest.mark.parametrize(("update", "words"), GROWING.values(), ids=GROWING)
+def test_values_that_grow_without_end_fail_their_step(workspace: Workspace, update: str, words: str) -> None:
+    loop = 'while_condition: "true", max_while_iterations: 250'
+    step = f"{{id: grow, {loop}, command: ':', update_context: {{{update}}}}}"
+    head = "name: r\nrecursion: {max_total_steps: 1000}\ncontext: {x: text}\n"
+    workspace.write("r.yaml", f"{head}steps:\n  - {step}\n")
+    answer = workspace.run("recipe", "run", "r.yaml", "-q")
+    explained(answer)
+    assert (answer.exit_code, words in answer.stderr) == (1, True)
 
 
 def test_aliases_of_long_texts_are_refused(workspace: Workspace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,15 @@ def snapshot(directory: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()
     }
+
+
+OLD_AND_NEW = b"""\
+name: smart-classify-route
+steps:
+  - {id: first, command: echo WHICH}
+  - {id: second, command: 'test -e go'}
+  - {id: which, command: 'echo "{{first}} and WHICH"'}
+"""
 
 
 # staging --------------------------------------------------------------------------------------------------
@@ -181,7 +191,9 @@ def test_a_full_disk_is_told_and_the_old_tree_stays(program: Workspace) -> None:
         check=False,
     )
     assert done.returncode == 1
-    assert "not enough space" in done.stderr
+    assert re.search(
+        r"not enough space in .*: an install wants \d+ MB, 0.0 MB are free, so \d+ MB more", done.stderr
+    )
     assert "0.1.0" in staged(program).read_text()
 
 
@@ -357,6 +369,47 @@ def test_old_generations_are_removed_and_the_last_three_stay(program: Workspace)
         use(program, f"0.{number}.0").run("install")
     names = sorted(path.name[:5] for path in (root(program) / "generations").iterdir())
     assert names == ["0.3.0", "0.4.0", "0.5.0"]
+
+
+def generations(workspace: Workspace) -> list[str]:
+    return sorted(path.name[:5] for path in (root(workspace) / "generations").iterdir())
+
+
+def test_a_generation_stays_while_a_run_may_go_on_with_its_recipes(program: Workspace) -> None:
+    steps = "  - {id: inner, recipe: smart-classify-route}\n  - {id: rest, command: test -e go}\n"
+    program.write("mine.yaml", f"name: mine\nsteps:\n{steps}")
+    program.run("install")
+    assert program.run("recipe", "run", "mine.yaml").exit_code == 1
+    for number in range(2, 6):
+        use(program, f"0.{number}.0").run("install")
+    assert generations(program) == ["0.1.0", "0.3.0", "0.4.0", "0.5.0"]
+    program.write("go", "")
+    assert program.run("runs", "resume").exit_code == 0
+    use(program, "0.6.0").run("install")
+    assert generations(program) == ["0.4.0", "0.5.0", "0.6.0"]
+
+
+def test_a_run_goes_on_with_the_framework_that_it_began_with(program: Workspace) -> None:
+    old = {"recipes/smart-classify-route.yaml": OLD_AND_NEW.replace(b"WHICH", b"old")}
+    new = {"recipes/smart-classify-route.yaml": OLD_AND_NEW.replace(b"WHICH", b"new")}
+    program.run("install", "--local", str(write_bundle(program.path / "old", old, version="0.1.0")))
+    program.write("mine.yaml", "name: mine\nsteps:\n  - {id: inner, recipe: smart-classify-route}\n")
+    assert program.run("recipe", "run", "mine.yaml").exit_code == 1
+    program.run("install", "--local", str(write_bundle(program.path / "new", new, version="0.1.0")))
+    program.write("go", "")
+    assert program.run("runs", "resume", "--json").json["context"]["which"] == "old and old"
+    assert program.run("recipe", "run", "mine.yaml", "--json").json["context"]["which"] == "new and new"
+
+
+def test_no_generation_is_removed_where_the_runs_cannot_be_read(program: Workspace) -> None:
+    for number in range(1, 4):
+        use(program, f"0.{number}.0").run("install")
+    (root(program) / "runs.sqlite3").write_text(
+        "this is no database, and it is long enough to be read as one"
+    )
+    done = use(program, "0.4.0").run("install")
+    assert (done.exit_code, "old generations could not be removed" in done.stderr) == (0, True)
+    assert generations(program) == ["0.1.0", "0.2.0", "0.3.0", "0.4.0"]
 
 
 def test_a_word_that_install_does_not_know_is_wrong_usage(program: Workspace) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.workspace import Workspace
 
-from amplihack.cli.main import COMMANDS
+from amplihack.cli.commands import COMMANDS
 
 BROKEN = "name: x\nsteps:\n  - {id: a, command: b\n"
 WRONG = "name: x\nsteps:\n  - {id: a, comand: b}\n  - {id: a}\n"
@@ -31,7 +31,7 @@ def test_every_command_tells_wrong_usage_as_json(workspace: Workspace, name: str
     [
         ("nope", 2, "there is no command 'nope'", None),
         ("recipe nope", 2, "there is no 'nope'", None),
-        ("recipe run", 2, "required: RECIPE", None),
+        ("recipe run", 4, "no recipe is given", None),
         ("recipe run nope", 3, "Recipe 'nope' not found", None),
         ("recipe run ./nope.yaml", 3, "Recipe file not found: ./nope.yaml", None),
         ("recipe run broken.yaml", 2, "YAML parse error", "broken.yaml:4:1"),

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.marked import marked
 
 from amplihack.system.background import Background
 from amplihack.system.process_marks import VARIABLE
@@ -49,14 +50,7 @@ class Place:
 
     def alive(self) -> list[str]:
         """Our living processes, found by the mark in their environment."""
-        found = []
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                if self.mark.encode() in (entry / "environ").read_bytes():
-                    found.append((entry / "cmdline").read_text().replace("\0", " "))
-            except (FileNotFoundError, ProcessLookupError, PermissionError):
-                continue
-        return found
+        return list(marked(self.mark).values())
 
     async def until(self, count: int) -> None:
         """Wait for so many of our processes to be running."""
@@ -143,7 +137,7 @@ async def test_both_streams_are_read_at_once_and_kept_whole(place: Place) -> Non
 
 
 async def test_a_timeout_ends_a_process_that_asks_nicely_to_be_left_alone(place: Place) -> None:
-    done = await run_process(replace(place.python(IGNORE_TERM), timeout=1.0))
+    done = await run_process(replace(place.python(IGNORE_TERM), timeout=4.0))
     assert (done.timed_out, done.signal, done.ok) == (True, signal.SIGKILL, False)
     assert done.stdout.text() == "up\n"
 
@@ -151,15 +145,29 @@ async def test_a_timeout_ends_a_process_that_asks_nicely_to_be_left_alone(place:
 async def test_what_is_printed_on_the_way_out_is_kept(place: Place) -> None:
     done = await run_process(
         replace(
-            place.bash("trap 'echo bye; exit 0' TERM; echo hi; while :; do sleep 0.01; done"), timeout=0.5
+            place.bash("trap 'echo bye; exit 0' TERM; echo hi; while :; do sleep 0.01; done"), timeout=2.0
         )
     )
     assert (done.stdout.text(), done.exit_code, done.timed_out, done.ok) == ("hi\nbye\n", 0, True, False)
 
 
+@pytest.mark.parametrize("how", ["{}", "bash -c '{}; true'", "setsid bash -c '{}; true'"])
+async def test_what_cleans_up_on_the_way_out_is_not_asked_to_end(place: Place, how: str) -> None:
+    clean = how.format("sleep 0.3; touch cleaned")
+    script = f'trap "{clean}; exit 0" TERM; touch ready; while :; do sleep 0.01; done'
+    running = asyncio.create_task(run_process(replace(place.bash(script), grace=30.0)))
+    while not (place.folder / "ready").exists():  # noqa: ASYNC110 - bash sets no event of ours
+        await asyncio.sleep(0.01)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert (place.folder / "cleaned").exists()
+    assert place.alive() == []
+
+
 async def test_silence_counts_from_the_last_output(place: Place) -> None:
     talking = await run_process(
-        replace(place.bash("for i in 1 2 3 4 5 6; do echo $i; sleep 0.2; done"), idle_timeout=0.9)
+        replace(place.bash("for i in 1 2 3 4 5 6; do echo $i; sleep 0.9; done"), idle_timeout=4.0)
     )
     assert talking.ok
     silent = await run_process(replace(place.bash("echo x; sleep 600"), idle_timeout=0.3))
@@ -246,7 +254,8 @@ async def test_what_a_background_process_prints_is_heard_and_never_waited_for(pl
 
 async def test_a_background_process_that_never_stops_printing_takes_no_room(place: Place) -> None:
     background = await in_background(place, "echo started; (sleep 0.3; exec yes) & exit 0")
-    await asyncio.sleep(0.3)
+    while place.alive() != ["yes "]:  # noqa: ASYNC110 - as above
+        await asyncio.sleep(0.01)
     assert [each.command for each in await background.end(grace=0.3)] == ["yes"]
 
 

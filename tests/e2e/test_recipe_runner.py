@@ -44,7 +44,7 @@ def test_another_output_format_is_refused(workspace: Workspace) -> None:
     assert answer.exit_code == 2
     assert answer.stdout == ""
     assert "--output-format: invalid choice: 'xml'" in answer.stderr
-    assert "fix: `recipe-runner --help`" in answer.stderr
+    assert "fix: write --output-format text" in answer.stderr
 
 
 def test_a_directory_counts_before_and_after_list(workspace: Workspace) -> None:

@@ -279,3 +279,18 @@ def test_the_recipes_as_they_were_are_compared_not_as_they_are(workspace: Worksp
     run(workspace, STEPS)
     Path(workspace.path / "work.yaml").unlink()
     assert diff(workspace, one)["first"] is None
+
+
+def test_a_value_that_shared_steps_have_read_is_told(workspace: Workspace) -> None:
+    source = run(
+        workspace,
+        "name: work\ncontext: {who: Ada, other: 1}\nsteps:\n"
+        "  - {id: a, command: 'echo {{who}}'}\n"
+        "  - {id: b, command: 'echo {{other}}'}\n"
+        "  - {id: c, command: 'echo {{a}} {{who}}'}\n",
+    )
+    answer = workspace.run("runs", "fork", source["run_id"], "--from", "c", "--set", "who=Bob", "-q")
+    assert answer.stdout == "Ada Bob\n"
+    assert answer.stderr == "note: with the old value of who, these stay as they were: a\n"
+    same = workspace.run("runs", "fork", source["run_id"], "--from", "c", "--set", "who=Ada", "-q")
+    assert same.stderr == ""

@@ -168,7 +168,7 @@ def test_what_dispatches_nothing_or_only_looks_does_not_heal(
 
 
 def test_the_skip_rules_are_what_the_commands_declare() -> None:
-    from amplihack.cli.main import COMMANDS
+    from amplihack.cli.commands import COMMANDS
 
     never = {"install", "uninstall", "update", "completions", "doctor", "version"}
     never |= {name for name in COMMANDS if name.startswith("model ")}  # weights are no part of a bundle

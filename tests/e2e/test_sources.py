@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from tests.support.git_server import Repository, WebServer, first, git_backend, say, serving
+from tests.support.marked import marked
 from tests.support.source_place import QUICK, Place, clean_place, until
 
 from amplihack.errors import NothingToUse
@@ -493,13 +494,23 @@ async def test_the_users_own_credential_helper_opens_a_door(place: Place, demo: 
             assert (await sources.resolve(over_http(server))).commit
 
 
-@pytest.mark.parametrize("system", [False, True])
+@pytest.mark.parametrize("by", ["the user", "the machine", "an included file", "the environment"])
 async def test_what_git_puts_in_place_of_a_host_is_asked_instead_of_it(
-    place: Place, demo: Repository, server: WebServer, system: bool
+    place: Place, demo: Repository, server: WebServer, by: str
 ) -> None:
-    configuration = place.home / ("machine" if system else ".gitconfig")
-    configuration.write_text(f'[url "{server.url}/"]\n\tinsteadOf = https://nowhere.invalid/\n')
-    more = {"GIT_CONFIG_NOSYSTEM": "0", "GIT_CONFIG_SYSTEM": str(configuration)} if system else {}
+    configuration = place.home / (".gitconfig" if by == "the user" else "other")
+    if by != "the environment":
+        configuration.write_text(f'[url "{server.url}/"]\n\tinsteadOf = https://nowhere.invalid/\n')
+    if by == "an included file":
+        (place.home / ".gitconfig").write_text("[include]\n\tpath = other\n")
+    more = {
+        "the machine": {"GIT_CONFIG_NOSYSTEM": "0", "GIT_CONFIG_SYSTEM": str(configuration)},
+        "the environment": {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"url.{server.url}/.insteadOf",
+            "GIT_CONFIG_VALUE_0": "https://nowhere.invalid/",
+        },
+    }.get(by, {})
     uri = "git+https://nowhere.invalid/demo/.git"
     async with place.sources(more=more) as sources:
         assert (await sources.resolve(uri)).commit == demo.git("rev-parse", "HEAD")
@@ -729,13 +740,8 @@ async def test_what_is_removed_by_hand_is_fetched_again(place: Place, demo: Repo
 
 async def _end_orphans(place: Place) -> None:
     """Git outlives a parent that was killed without warning; all that it holds is its own directory."""
-    for entry in await asyncio.to_thread(lambda: list(Path("/proc").glob("[0-9]*"))):
-        try:
-            ours = place.mark.encode() in (entry / "environ").read_bytes() and int(entry.name) != os.getpid()
-        except (FileNotFoundError, ProcessLookupError, PermissionError):
-            continue
-        if ours:
-            os.kill(int(entry.name), signal.SIGKILL)
+    for process in await asyncio.to_thread(marked, place.mark):
+        os.kill(process, signal.SIGKILL)
     await until(lambda: not place.alive())
 
 

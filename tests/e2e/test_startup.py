@@ -32,6 +32,20 @@ def _loaded(workspace: Workspace, *words: str, module: str = "main") -> set[str]
     return set(done.stderr.decode().splitlines()[-1].split())
 
 
+def _loaded_alone(workspace: Workspace, *words: str) -> set[str]:
+    """Return what a command loads as a process of its own, which puts off more."""
+    program = "import sys; from amplihack.cli.main import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", program, *words],
+        cwd=workspace.path,
+        env=workspace.env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+
 @pytest.mark.parametrize(
     ("module", "word"),
     [
@@ -47,13 +61,10 @@ def test_version_and_help_load_next_to_nothing(workspace: Workspace, module: str
     slow = {"argparse", "dataclasses", "yaml", "typing", "json", "enum", "inspect", "pathlib", *ALWAYS_SLOW}
     assert not loaded & slow
     ours = {name for name in loaded if name.startswith("amplihack")}
-    assert ours == {
-        "amplihack",
-        "amplihack.version",
-        "amplihack.cli",
-        f"amplihack.cli.{module}",
-        "amplihack.cli.guard",
-    }
+    table = {"commands"} if module == "main" else set()
+    page = {"help_pages"} if word == "--help" else set()
+    cli = {f"amplihack.cli.{name}" for name in {module, "guard"} | table | page}
+    assert ours == {"amplihack", "amplihack.version", "amplihack.cli"} | cli
 
 
 NOT_FOR_FLAGS = ("amplihack.app", "amplihack.documents", "amplihack.recipes", "amplihack.bundles", "yaml")
@@ -101,20 +112,33 @@ def test_reading_a_recipe_loads_neither_the_engine_nor_the_check(workspace: Work
     assert not [name for name in loaded if name.startswith(unneeded)]
 
 
+# Tables of foreign words, help texts, quoting for advice, and codecs for what UTF-8 can say.
+NOT_FOR_ORDINARY_RECIPES = {
+    "amplihack.recipes.foreign_words",
+    "encodings.ascii",
+    "encodings.utf_8_sig",
+    "shlex",
+    "textwrap",
+}
+
+
+def test_checking_ordinary_scripts_loads_no_json_and_asks_no_grammar(workspace: Workspace) -> None:
+    workspace.write("good.yaml", "name: good\ncontext: {v: 1}\nsteps: [{id: a, command: 'ls {{v}}'}]\n")
+    loaded = _loaded_alone(workspace, "recipe", "check", "good.yaml")
+    assert "amplihack.recipes.check.syntax" in loaded
+    assert not loaded & {"json.decoder", "amplihack.recipes.check.plain_scripts"}
+    assert not loaded & NOT_FOR_ORDINARY_RECIPES
+
+
 def test_running_bash_loads_neither_agents_nor_what_describes_python(workspace: Workspace) -> None:
     workspace.write("good.yaml", "name: good\nsteps: [{id: a, command: ls}]\n")
-    program = "import sys; from amplihack.cli.main import main; sys.exit(main())"  # as a process of its own
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-c", program, "recipe", "run", "good.yaml", "-q"],
-        cwd=workspace.path,
-        env=workspace.env,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    loaded = _loaded_alone(workspace, "recipe", "run", "good.yaml", "-q")
     assert "amplihack.recipes.engine" in loaded
     assert not loaded & {"ast", "dis", "rich", "urllib.request", "amplihack.recipes.engine.agent"}
+    assert not loaded & NOT_FOR_ORDINARY_RECIPES
+    engine = ("loops", "sub_recipe", "conditions")
+    assert not loaded & {f"amplihack.recipes.engine.{name}" for name in engine}
+    assert not [name for name in loaded if name.startswith("amplihack.recipes.conditions")]
 
 
 @pytest.mark.parametrize("verb", ["check", "list", "schema", "manifest"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.support.golden import Golden
 from tests.support.workspace import Workspace
 
@@ -177,12 +178,14 @@ def test_a_missing_parent_is_told_with_its_line(workspace: Workspace) -> None:
     assert "  fix: check the name after `extends:`" in answer.stderr
 
 
-def test_no_recipe_at_all_is_a_usage_error(workspace: Workspace) -> None:
-    answer = workspace.run("recipe", "validate")
-    assert answer.exit_code == 2
+@pytest.mark.parametrize("verb", ["run", "validate", "check", "explain"])
+def test_no_recipe_at_all_is_nothing_to_work_with(workspace: Workspace, verb: str) -> None:
+    answer = workspace.run("recipe", verb)
+    assert answer.exit_code == 4
     assert answer.stderr == (
-        "amplihack recipe validate: the following arguments are required: RECIPE\n"
-        "  fix: `amplihack recipe validate --help` shows what it understands\n"
+        f"amplihack recipe {verb}: no recipe is given\n"
+        f"  fix: `amplihack recipe {verb} build.yaml`;"
+        " `amplihack recipe list` shows the recipes that have a name\n"
     )
 
 

@@ -9,9 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplihack.errors import TemplateError
+from amplihack.recipes.check.plain_scripts import is_plain
 from amplihack.recipes.placeholders import find_placeholders
+from amplihack.recipes.templates.bash.command_names import BUILTINS, RESERVED
 from amplihack.recipes.templates.bash.places import Place
 from amplihack.recipes.templates.bash.plain_script import plain_places
+from amplihack.recipes.templates.bash.program_tables import TAKE_DATA, is_no_interpreter
 from amplihack.recipes.templates.bash.read import read_fully
 
 # Words that mean something to bash or to the reader, and pieces that words are made of.
@@ -112,6 +115,7 @@ def same(script: str) -> bool:
         raise AssertionError(script) from error
     assert facts(places) == facts(full.places), script
     assert full.edits == (), script
+    assert is_plain(script), script  # so that the check need not ask bash
     return True
 
 
@@ -183,3 +187,8 @@ def test_such_scripts_are_plain(script: str) -> None:
 )
 def test_such_scripts_are_not(script: str) -> None:
     assert not same(script)
+
+
+def test_what_is_told_at_once_is_what_the_tables_say() -> None:
+    assert [name for name in sorted(TAKE_DATA) if not is_no_interpreter(name)] == []
+    assert not TAKE_DATA & {*BUILTINS, *RESERVED} - {"printf"}

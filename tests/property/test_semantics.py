@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +35,9 @@ from amplihack.recipes.semantics import every_loop_name
 BLOCK = 50
 BLOCKS = int(os.environ.get("SEMANTICS_EXAMPLES", "300")) // BLOCK
 RULES_OF_THE_DIALECT = {"unknown-dependency", "reserved-name"}  # wrong by its rules, not by what happens
-UNDEFINED = re.compile(r"undefined in (?:command|prompt): (.*); it renders empty")
+UNDEFINED = re.compile(
+    r"undefined in (?:command|prompt): (.*?)(?: \((?:the loop says|step ').*\))?; it renders empty"
+)
 UNSET = re.compile(
     r"undefined in (?:condition|while_condition|break_when): ([\w-]+); nothing (?:has set|sets) it"
 )
@@ -137,7 +140,9 @@ def hold_conditions(subject: CheckedRecipe, seen: Observed) -> None:
         return
     told = [problem.what for problem in doubtful_uses(subject)]
     # A loop sets its own names, and a sub-recipe in it others, only after its condition was asked first.
-    for name in seen.unset - subject.flow.made - every_loop_name(subject.recipe):
+    # An input that may be left out is the caller's affair.
+    optional = {*subject.recipe.inputs, *subject.recipe.context_validation}
+    for name in seen.unset - subject.flow.made - every_loop_name(subject.recipe) - optional:
         assert any(re.search(rf"\b{re.escape(name)}\b", what) for what in told), name
 
 
@@ -177,8 +182,13 @@ def hold_depth(subject: CheckedRecipe, seen: Observed, where: Any, what: str) ->
     for each in seen.finished:
         call = calls.get(each.identity)
         if call and call.recipe.where == where and each.status in ("completed", "degraded"):
-            below = [other for other in seen.finished if other.identity.startswith(f"{each.identity}/")]
-            assert any(other.status == "failed" for other in below), what
+            assert any(other.status == "failed" for other in inside(each)), what
+
+
+def inside(result: StepResult) -> Iterator[StepResult]:
+    for child in result.children:
+        yield child
+        yield from inside(child)
 
 
 # order

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -85,14 +86,19 @@ def test_no_value_is_run_and_what_is_printed_is_the_value(shard: int, tmp_path: 
         for (pair, source), got in zip(tried, printed, strict=True):
             if pair.printed is not None:
                 expected = pair.printed.replace("@", text).encode("utf-8", "surrogateescape")
-                assert got == expected, f"{text!r} in {pair.script!r}\n--- became ---\n{source}"
-        _remove(folder)
+                # A process that the script before it left behind may have printed here.
+                alone = got if got == expected else _alone(folder, text, source)
+                assert alone == expected, f"{text!r} in {pair.script!r}\n--- became ---\n{source}"
+        shutil.rmtree(folder)
     assert rendered > 0
 
 
-def _remove(folder: Path) -> None:
-    for path in folder.iterdir():
-        path.unlink()
+def _alone(folder: Path, text: str, source: str) -> bytes:
+    own = folder / "alone"
+    own.mkdir()
+    (printed,) = _run(own, text, [source])
+    shutil.rmtree(own)
+    return printed
 
 
 # A printed name leads to another variable of the script, which may hold another value.
@@ -113,6 +119,16 @@ def test_no_value_is_run_through_the_name_of_its_variable(script: str, text: str
     source = _rendered(Pair(script, None), text)
     assert source is not None
     _run(tmp_path, text, [source])
+    assert not (tmp_path / CANARY).exists(), source
+
+
+@pytest.mark.parametrize("statement", [*statements("built"), *statements("flows")])
+def test_no_text_of_the_script_makes_the_name_of_a_variable_that_holds_a_value(
+    statement: str, tmp_path: Path
+) -> None:
+    hostile = f"a[$(touch {CANARY})]"
+    source = _rendered(Pair(statement.replace("§", "{{v}}"), None), hostile)
+    _run(tmp_path, hostile, [source or ""])
     assert not (tmp_path / CANARY).exists(), source
 
 

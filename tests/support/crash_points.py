@@ -67,6 +67,7 @@ class Place:
 
     def write(self, files: dict[str, str]) -> None:
         for name, text in files.items():
+            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
             (self.path / name).write_text(text, "utf-8")
 
     # what can be seen -------------------------------------------------------------------------------------
@@ -115,6 +116,8 @@ class Place:
         known = {run.run_id for run in self.runs()}
         runs = self.store.root / "runs"
         lost = [path for path in runs.iterdir() if path.name not in known] if runs.exists() else []
+        # One with a lock alone may be that of a run that begins: a start ten seconds later removes it.
+        lost = [path for path in lost if {each.name for each in path.iterdir()} - {"lock"}]
         half = list(self.store.root.rglob(".new-*"))
         return [str(path) for path in (*(self.path / "tmp").iterdir(), *lost, *half)]
 

@@ -55,7 +55,57 @@ steps:
   - {id: wide, command: 'echo wide >> "$LOG"; for i in $(seq 900); do echo "{{made}}"; done | wc -c'}
   - {id: last, command: 'echo last >> "$LOG"; echo "{{plain}} {{wide}}"'}
 """
+# An agent whose tool waits for a person: what its model is asked is paid for, and noted.
+_GATED = """\
+name: gated
+steps:
+  - {id: before, command: 'echo before >> "$LOG"'}
+  - {id: ask, prompt: 'go'}
+  - {id: after, command: 'echo after >> "$LOG"; echo {{ask}}'}
+"""
+_AGENT = """\
+bundle: {name: agent}
+session: {orchestrator: loop-streaming, context: context-simple}
+providers: [{module: provider-noting, source: ./provider-noting}]
+tools: [{module: tool-bash}]
+hooks: [{module: hooks-approval}]
+"""
+_NOTING = """\
+import os
+
+from amplihack.modules.providers.scripted import ScriptedProvider, ScriptedStep
+
+__amplifier_module_type__ = "provider"
+STEPS = [
+    ScriptedStep(tools=({"name": "bash", "input": {"command": 'echo tool >> "$LOG"'}},)),
+    ScriptedStep(text="done"),
+]
+
+
+class Noting(ScriptedProvider):
+    async def complete(self, request, **options):
+        answer = await super().complete(request, **options)
+        with open(os.environ["LOG"], "a") as log:
+            log.write(f"paid-{self._next}\\n")
+        return answer
+
+
+async def mount(coordinator, config=None):
+    await coordinator.mount("providers", Noting(coordinator, STEPS, []), name="noting")
+"""
+_NOTING_PACKAGE = """\
+[project]
+name = "amplifier-module-provider-noting"
+version = "1.0.0"
+
+[project.entry-points."amplifier.modules"]
+provider-noting = "amplifier_module_provider_noting:mount"
+"""
 RECIPES = {
+    "gated.yaml": _GATED,
+    "agent.yaml": _AGENT,
+    "provider-noting/pyproject.toml": _NOTING_PACKAGE,
+    "provider-noting/amplifier_module_provider_noting/__init__.py": _NOTING,
     "main.yaml": _MAIN,
     "child.yaml": _CHILD,
     "grandchild.yaml": _GRANDCHILD,

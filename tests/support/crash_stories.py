@@ -6,6 +6,7 @@ person, until there is nothing left to do.
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import sqlite3
@@ -43,6 +44,7 @@ class Story:
     """A run of `main.yaml` until it is completed, with a gate that is answered on the way."""
 
     name = "run"
+    opens_sessions = False  # then its lives cannot be forked from a process that has opened one
     in_flight = 2  # steps that can be: the members of the group
     first: tuple[str, ...] = ("recipe", "run", "main.yaml", *_QUIET)
 
@@ -253,7 +255,44 @@ class Secret(Story):
         return words if words in (None, self.first) else (*(words or ()), "--set", f"token={SECRET}")
 
 
-STORIES = (Story, Approval, Rest, Background, Denial, Cancel, Fork, Prune, Edited, Guarded, Secret)
+class ToolGate(Story):
+    """A tool of an agent waits for a person. What is kept of the conversation is not paid for again."""
+
+    name = "tool gate"
+    opens_sessions = True
+    in_flight = 1  # an answer of the model, or the tool, whose end was not noted
+    first = ("recipe", "run", "gated.yaml", "--agent", "session:./agent.yaml", *_QUIET)
+
+    def finished(self, place: Place) -> set[str]:
+        done = super().finished(place)
+        known = place.history(place.runs()[0]).state.instance("ask") if place.runs() else None
+        if "ask" in done:
+            return {*done, "paid-1", "paid-2", "tool"}
+        if known is None or known.paused is None or not known.paused.state:
+            return done
+        has_result = any(each["role"] == "tool" for each in json.loads(known.paused.state)["messages"])
+        return {*done, "paid-1", *(["tool"] if has_result else [])}
+
+    def ended(self, place: Place) -> Ended:
+        gates = place.history(place.runs()[0]).gates()
+        assert all(gate.approved for gate in gates)
+        assert place.effects["tool"] <= len(gates), (place.effects, gates)  # never without an answer
+        return super().ended(place)
+
+
+class ToolGateAnswered(ToolGate):
+    """The same from the answered gate on."""
+
+    name = "tool gate answered"
+
+    def begin(self, place: Place) -> None:
+        _lead(place, self, lives=2)
+
+
+STORIES = (
+    *(Story, Approval, Rest, Background, Denial, Cancel, Fork, Prune, Edited, Guarded, Secret),
+    *(ToolGate, ToolGateAnswered),
+)
 
 
 def _lead(place: Place, story: Story, lives: int) -> None:

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplihack.errors import NotFound
-from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, Decision
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.engine import Options, run_recipe
 from amplihack.recipes.events import Event, Recorded, RunFinished
 from amplihack.recipes.extends import Located
 from amplihack.recipes.ports import (
-    Decision,
     LeftAlone,
     LeftRunning,
     OnLines,
@@ -60,6 +59,7 @@ class FakeShell:
     answers: dict[str, Any] = field(default_factory=dict)
     requests: list[ShellRequest] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)  # steps that ran out of time
+    inherited: frozenset[str] = frozenset()
     running: int = 0
     most_at_once: int = 0
 
@@ -76,6 +76,9 @@ class FakeShell:
             return await self._outcome(request.script.source)
         finally:
             self.running -= 1
+
+    def inherits(self, name: str) -> bool:
+        return name in self.inherited
 
     async def end_step(self, step: str) -> None:
         self.ended.append(step)
@@ -123,6 +126,9 @@ class FakeJournal:
     def record(self, event: Event) -> None:
         self.events.append(event)
 
+    def hears_lines(self) -> bool:
+        return True
+
     def history(self) -> list[Recorded]:
         return self.past
 
@@ -135,8 +141,8 @@ class FakeApprover:
     decisions: list[Decision | None] = field(default_factory=lambda: [None])
     asked: list[tuple[str, str]] = field(default_factory=list)
 
-    async def decide(self, stage: str, prompt: str) -> Decision | None:
-        self.asked.append((stage, prompt))
+    async def decide(self, question: str, prompt: str) -> Decision | None:
+        self.asked.append((question, prompt))
         decision = self.decisions.pop(0)
         if decision is None and self.decisions:
             await asyncio.Event().wait()  # a person who never answers

@@ -25,10 +25,14 @@ Event: TypeAlias = tuple[str, dict[str, Any]]  # the name of a server-sent event
 
 @dataclass(frozen=True)
 class Say:
-    """Answer with this text, perhaps slowly: `pause` seconds between its words."""
+    """Answer with this text, perhaps slowly: `pause` seconds between its words.
+
+    One that is not `counted` does not tell its usage, as some services that speak chat completions.
+    """
 
     text: str
     pause: float = 0.0
+    counted: bool = True
 
 
 @dataclass(frozen=True)
@@ -85,8 +89,8 @@ class Asked:
 class ModelServer:
     """Starts with the `with` block and is gone after it."""
 
-    def __init__(self, *turns: Turn) -> None:
-        self._turns = list(turns)
+    def __init__(self, *turns: Turn, models: tuple[str, ...] = ()) -> None:
+        self._turns, self.models = list(turns), models
         self._lock = threading.Lock()
         self.asked: list[Asked] = []
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -130,7 +134,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_GET(self) -> None:
-        self._send(200, "application/json", b'{"data": [], "models": []}')
+        listed = [
+            {"id": name, "type": "model", "object": "model", "display_name": name, "created": 0,
+             "created_at": "2026-01-01T00:00:00Z", "owned_by": "test"}
+            for name in self.server.model.models
+        ]  # fmt: skip
+        page = {"data": listed, "models": [], "has_more": False, "first_id": None, "last_id": None}
+        self._send(200, "application/json", json.dumps(page).encode())
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", "0")))
@@ -235,6 +245,8 @@ def _chat(turn: Say | UseTool) -> Iterator[Event]:
         for word in _words(turn.text):
             yield chunk({"content": word})
         yield chunk({}, "stop")
+    if isinstance(turn, Say) and not turn.counted:
+        return
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
     yield "usage", {**chunk({})[1], "choices": [], "usage": usage}
 

@@ -11,11 +11,24 @@ import os, time, zipfile
 from pathlib import Path
 
 NAME, VERSION, SECONDS, REQUIRES = {name!r}, "0.1.0", {seconds!r}, {requires!r}
+MEETING, COUNT = {meeting!r}, {count!r}
 INFO = f"{{NAME.replace('-', '_')}}-{{VERSION}}.dist-info"
+
+
+def _meet():
+    # Wait until as many builds as should run at once do so.
+    (Path(MEETING) / NAME).touch()
+    end = time.monotonic() + 60
+    while len(os.listdir(MEETING)) < COUNT:
+        if time.monotonic() > end:
+            raise RuntimeError(f"{{NAME}} was built alone")
+        time.sleep(0.02)
 
 
 def _wheel(directory, files):
     time.sleep(SECONDS)
+    if MEETING:
+        _meet()
     name = f"{{NAME.replace('-', '_')}}-{{VERSION}}-py3-none-any.whl"
     required = "".join(f"Requires-Dist: {{each}}\\n" for each in REQUIRES)
     named = f"Name: {{NAME}}\\nVersion: {{VERSION}}\\n"
@@ -80,11 +93,20 @@ def write_wheel(directory: Path, name: str, version: str = "1.0", code: str = "V
 
 
 def make_self_building(
-    directory: Path, module: str, *, seconds: float = 0.0, requires: tuple[str, ...] = ()
+    directory: Path,
+    module: str,
+    *,
+    seconds: float = 0.0,
+    requires: tuple[str, ...] = (),
+    meeting: tuple[Path, int] | None = None,
 ) -> None:
-    """Turn the package of a module into one that only a build knows the requirements of."""
+    """Turn the package of a module into one that only a build knows the requirements of.
+
+    With a `meeting`, a directory and a number, the build fails unless that many run at the same time.
+    """
     package, name = module.replace("-", "_"), f"amplifier-module-{module}"
     text = SELF_BUILDING.format(name=name, entry=module, package=package)
     (directory / "pyproject.toml").write_text(text)
-    backend = BACKEND.format(name=name, seconds=seconds, requires=list(requires))
+    place, count = (str(meeting[0]), meeting[1]) if meeting else ("", 0)
+    backend = BACKEND.format(name=name, seconds=seconds, requires=list(requires), meeting=place, count=count)
     (directory / "backend.py").write_text(backend)

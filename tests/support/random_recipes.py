@@ -114,6 +114,8 @@ class _Author:
             step["output"] = self.one_of(NAMES)
         if self.often(25):
             step["on_error"] = self.one_of(("fail", "continue", "continue", "skip_remaining"))
+        if self.often(12):
+            step["finally"] = True
         loops = self.often(30)
         if loops:
             self.loop(step)

@@ -13,9 +13,9 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from tests.support.marked import marked
 from tests.support.workspace import Answer, Workspace
 
 PATIENCE = 60.0  # seconds after which a test gives up; nothing here is meant to take long
@@ -33,6 +33,7 @@ class Scene:
     """A workspace whose processes carry a mark, and whose temporary directory is its own."""
 
     workspace: Workspace
+    patience: float = PATIENCE  # for a process to end
     mark: str = field(default_factory=lambda: f"mark-{uuid.uuid4().hex}")
 
     def __post_init__(self) -> None:
@@ -42,14 +43,7 @@ class Scene:
 
     def alive(self) -> list[str]:
         """The command lines of our living processes, found by the mark in their environment."""
-        found = []
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                if self.mark.encode() in (entry / "environ").read_bytes():
-                    found.append((entry / "cmdline").read_text().replace("\0", " "))
-            except (FileNotFoundError, ProcessLookupError, PermissionError):
-                continue
-        return found
+        return list(marked(self.mark).values())
 
     def left_files(self) -> list[str]:
         return [path.name for path in self.temporary.iterdir()]
@@ -84,7 +78,7 @@ class Started:
         (os.killpg if group else os.kill)(self.process.pid, number)
 
     def end(self) -> Answer:
-        out, err = self.process.communicate(timeout=PATIENCE)
+        out, err = self.process.communicate(timeout=self.scene.patience)
         return Answer(
             self.process.returncode, out.decode("utf-8", "replace"), (err or b"").decode("utf-8", "replace")
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.git_server import Repository
+from tests.support.marked import marked
 
 from amplihack.system.sources import FetchLimits, Sources
 
@@ -58,14 +58,7 @@ class Place:
 
     def alive(self) -> list[str]:
         """Our living processes, found by the mark in their environment."""
-        found = []
-        for entry in Path("/proc").glob("[0-9]*") if sys.platform == "linux" else ():
-            try:
-                if self.mark.encode() in (entry / "environ").read_bytes() and entry.name != str(os.getpid()):
-                    found.append((entry / "cmdline").read_text().replace("\0", " "))
-            except (FileNotFoundError, ProcessLookupError, PermissionError):
-                continue
-        return found
+        return list(marked(self.mark).values())
 
     def bytes_on_disk(self) -> bytes:
         """All that was ever written here, to look for what must not have been."""

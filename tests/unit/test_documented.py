@@ -20,7 +20,9 @@ SOURCE = ROOT / "src" / "amplihack"
 OURS = re.compile(r"(?:AMPLIHACK|RECIPE_RUNNER|AMPLIFIER)_[A-Z][A-Z0-9_]*[A-Z0-9]")
 # Names of the environment that are not variables of ours to document, and why.
 NOT_READ = {
-    "AMPLIFIER_PYTHON": "a recipe that mentions it is of the other dialect",
+    "AMPLIHACK_LEFT": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_MADE": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_STOP": "a variable of our own inside rendered scripts",
     "AMPLIHACK_NOT_A_NAME": "a variable of our own inside rendered scripts",
     "AMPLIHACK_NOT_A_NUMBER": "a variable of our own inside rendered scripts",
     "AMPLIHACK_NOT_DIGITS": "a variable of our own inside rendered scripts",
@@ -90,7 +92,10 @@ LIMIT = re.compile(r"_?(?:.*_)?(?:MAX|MOST|LARGEST|LONGEST|DEEPEST|LIMIT|LEVELS|
 # Numbers that bound our own work and never a user's, and why.
 NOT_TOLD = {
     "app.install.surroundings:_LARGEST_REGISTRY": "what the doctor reads of a file of ours",
+    "bundles.code_blocks:_DEEPEST": "how deep code may stand in lists and quotations to be told from text",
     "bundles.scalars:_LONGEST_NUMBER": "Python's own",
+    "app.session_agent:_LONGEST": "the length of a line about a tool",
+    "cli.session_display:_LONGEST": "the length of a line about a tool",
     "recipes.check.syntax:_MOST_PREFIXES": "precision of the check",
     "recipes.engine.staging:_MOST_NAMES": "the length of a warning",
     "recipes.secret_spellings:_JSON_LEVELS": "how secrets are recognised",
@@ -122,6 +127,7 @@ NOT_TOLD = {
     "recipes.templates.variables:_DEEPEST": "names for members of values; `{{a.b}}` reaches any depth",
     "sessions.serialise:MAX_DEPTH": "the facade's",
     "system.agent_files:_DEEPEST": "the parts of a reference",
+    "recipes.engine.steps:_LONGEST_TITLE": "how much of a name is shown",
     "system.listeners.audit:_LONGEST_NAME": "the name of a file",
     "system.process_table:_LONGEST_COMMAND": "how much of a command a warning shows",
     "system.registry_file:_LARGEST": "a file of our own",

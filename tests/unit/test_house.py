@@ -14,7 +14,7 @@ import pytest
 from amplihack.app import run_listeners
 from amplihack.bundles import schemes
 from amplihack.bundles.sections.table import SECTIONS
-from amplihack.cli import main
+from amplihack.cli import commands
 from amplihack.recipes import fields
 from amplihack.recipes.conditions import functions
 from amplihack.system.agent_tools import table
@@ -62,7 +62,7 @@ OPEN_SETS: dict[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "a listener": ("app/run_listeners.py", lambda: run_listeners.LISTENERS),
     "a scheme of sources": ("bundles/schemes.py", lambda: schemes.SCHEMES),
     "a section of bundles": ("bundles/sections/table.py", lambda: [each.name for each in SECTIONS]),
-    "a command": ("cli/main.py", lambda: main.COMMANDS),
+    "a command": ("cli/commands.py", lambda: commands.COMMANDS),
     "a field of recipes": ("recipes/fields.py", lambda: [each.name for each in fields.STEP.fields]),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 import pickle
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -90,6 +91,40 @@ def test_a_factory_makes_a_new_value_each_time() -> None:
 def test_a_wrong_call_is_refused(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
     with pytest.raises(TypeError):
         cls(*args, **named)
+
+
+@pytest.mark.parametrize(
+    ("args", "named", "message"),
+    [
+        ((), {"y": 1}, r"Fresh\(\) misses the field 'x'"),
+        ((1,), {"z": 1, "w": 2}, r"Fresh\(\) has no place for z, w"),
+        ((), {"y": 1, "z": 1}, r"Fresh\(\) misses the field 'x'"),  # as many as there are fields
+        ((1, 2, 3), {}, r"Fresh\(\) takes fewer values without a name than 3"),
+        ((1, 2), {"x": 3}, r"Fresh\(\) takes fewer values without a name than 2"),
+    ],
+)
+def test_the_first_record_of_a_class_says_what_was_wrong_with_a_call(
+    args: tuple[int, ...], named: dict[str, int], message: str
+) -> None:
+    class Fresh(Record):
+        x: int
+        y: int = 0
+
+    made: Any = Fresh
+    with pytest.raises(TypeError, match=message):
+        made(*args, **named)
+
+
+def test_a_default_that_is_made_is_made_anew_for_each_record_and_not_where_one_is_given() -> None:
+    numbers = itertools.count(1)
+
+    class Counting(Record):
+        x: int
+        made: int = field(default_factory=lambda: next(numbers))
+
+    made = [Counting(0).made, Counting(x=0).made, Counting(0, 9).made, Counting(0, made=8).made]
+    assert made == [1, 2, 9, 8]
+    assert next(numbers) == 3
 
 
 def test_the_same_field_twice_is_refused() -> None:

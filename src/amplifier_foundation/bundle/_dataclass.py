@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Bundle"]
 
 _logger = logging.getLogger(__name__)
+_path = lru_cache(maxsize=256)(Path)  # bundles that are composed one by one share few directories
 
 
 @dataclass(repr=False)  # asyncio asks for the repr of every result, and a whole composition takes seconds
@@ -102,7 +104,7 @@ class Bundle:
             "description": core.description,
             "namespace_root": core.namespace_root,
             "instruction": core.system_instruction,
-            "base_path": Path(core.base_path) if core.base_path is not None else None,
+            "base_path": _path(core.base_path) if core.base_path is not None else None,
         }
         if cls is Bundle:
             # Not through `__init__`: a program may compose thousands, and the rest is made on demand.

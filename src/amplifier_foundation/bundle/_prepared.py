@@ -107,11 +107,10 @@ class PreparedBundle:
 
         whole = self.bundle.compose(child_bundle) if compose else child_bundle
         asked = {"tools": tool_inheritance, "hooks": hook_inheritance}
-        plan = child_bundle.to_mount_plan()
-        if compose:
-            plan = child_of(self.mount_plan, plan, asked, child_bundle.name)
+        spec, plan = self._spec(whole, session_cwd), child_bundle.to_mount_plan()
+        spec = child_of(spec, plan, asked, child_bundle.name) if compose else replace(spec, plan=plan)
         request = ChildRequest(
-            spec=replace(self._spec(whole, session_cwd), plan=plan),
+            spec=spec,
             instruction=instruction,
             agent=agent_name or child_bundle.name,
             session_id=session_id,
@@ -161,6 +160,7 @@ class PreparedBundle:
             },
             allow_partial=True,
             log_failures=_logger.warning,
+            told=frozenset(self._modules.failed) if self._modules is not None else frozenset(),
         )
 
 
@@ -180,15 +180,16 @@ async def prepare_bundle(
     strict: bool,
 ) -> PreparedBundle:
     """Bring the modules of a bundle here. Failures are logged, or with `strict` raised as one error."""
+    import asyncio  # deferred: most names of this package need no event loop
+
     from amplifier_foundation.bundle._translation import to_core
     from amplifier_foundation.paths.resolution import get_amplifier_home
     from amplihack.app.sessions.prepare import PrepareRequest, prepare
     from amplihack.system.home import this_process
     from amplihack.system.modules.activation import tell_nobody
 
-    bundle.load_agent_metadata()
     environment, cwd = this_process()
-    plan = bundle.to_mount_plan()
+    plan = await asyncio.to_thread(_read_agents, bundle)
     found = await prepare(
         PrepareRequest(
             bundle=to_core(bundle),
@@ -209,11 +210,20 @@ async def prepare_bundle(
         resolver=found.resolver,
         bundle=bundle,
         bundle_package_paths=found.package_paths,
-        mode_warnings=bundle.validate_modes(),
+        mode_warnings=await asyncio.to_thread(bundle.validate_modes),
         module_exports=_exports(found.activator.packages),
         effective_sources=dict(found.activator.effective_sources),
         _modules=found,
     )
+
+
+def _read_agents(bundle: Bundle) -> dict[str, Any]:
+    """Return the plan with what the agents' files say; import what opening a session will need."""
+    from amplifier_foundation.mentions import resolver  # noqa: F401 - not on the event loop, where it is used
+    from amplihack.app.sessions import spawning  # noqa: F401 - likewise
+
+    bundle.load_agent_metadata()
+    return bundle.to_mount_plan()
 
 
 def _exports(packages: Mapping[str, Any]) -> dict[str, Any]:

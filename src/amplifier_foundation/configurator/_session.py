@@ -36,6 +36,7 @@ class SessionConfigurator(SessionSwitches):
             origins=lambda: prepared_bundle.bundle.origins,
             owner_of=getattr(session, "owner_of", lambda _: None),
             warn=_logger.warning,
+            hooks=getattr(session, "hook_switches", None),
         )
 
     def save(self, scope: Literal["global", "project"] = "global") -> Path:
@@ -89,7 +90,7 @@ class SessionConfigurator(SessionSwitches):
         return [*on, *(self._record(category, name, enabled=False) for name in standing["disabled"])]
 
     def _record(self, category: str, name: str, *, enabled: bool) -> ItemRecord:
-        module = self.owner(name) if category in ("tools", "providers") else None
+        module = self.owner(name) if category in ("tools", "providers", "hooks") else None
         entry = self._entry(category, module or name)
         key = f"{_KINDS[category]}:{module or name}"
         origins = list(self._bundle.origins.get(key, ()))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, kept_answer
 from amplihack.recipes.events import Event, LinesPrinted, RunFinished, StepFinished, StepStarted
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
 from amplihack.recipes.results import RunResult, StepResult
@@ -80,6 +80,9 @@ class AdapterShell(Record):
         on_lines("stdout", text.splitlines())
         return ShellOutcome(stdout=text, exit_code=0)
 
+    def inherits(self, name: str) -> bool:  # noqa: ARG002 - the adapter gets every variable from us
+        return False
+
     async def end_step(self, step: str) -> None:
         """Do nothing: the adapter must end what it starts."""
 
@@ -112,7 +115,7 @@ class AdapterAgent(Record):
             raise AgentFailed(str(error)) from error
         for line in text.splitlines():
             on_line(line)
-        return AgentReply(text=text.strip())
+        return AgentReply(text=kept_answer(text))
 
 
 class CallersListener(Listener):

@@ -7,13 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplihack.app.workspace import Opened, Validation, Workspace, open_file
+from amplihack.app.workspace import (
+    STDIN_NAME,
+    Opened,
+    Validation,
+    Workspace,
+    find_recipe_file,
+    open_file,
+)
 from amplihack.errors import AmplihackError, NotFound, Problem
 from amplihack.recipes.check import certain
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.records import Record, field
 from amplihack.system.files import read_bytes
+from amplihack.system.own_bundles import own_agents
 from amplihack.system.recipe_files import recipe_files
 from amplihack.system.recipe_library import BundleNotResolved
 
@@ -34,8 +42,32 @@ def check(workspace: Workspace, validation: Validation, *, everything: bool = Fa
     if validation.exit_code == NotFound.exit_code:
         return Checked(not_found=validation.problems)
     if validation.opened is None:
-        return Checked(validation.problems)
+        return Checked(_all_problems(workspace, validation))
     return Checked((*validation.problems, *check_opened(workspace, validation.opened, everything=everything)))
+
+
+def _all_problems(workspace: Workspace, validation: Validation) -> tuple[Problem, ...]:
+    """Return the errors of a file that is no recipe, and what else the check finds in the rest of it."""
+    # Deferred: most files can be read.
+    from amplihack.recipes.check.readable_parts import findings_beside
+    from amplihack.recipes.decode import read_recipe
+
+    if validation.file == STDIN_NAME and not workspace.piped:
+        return validation.problems
+    try:
+        if validation.file == STDIN_NAME:
+            piped, path = workspace.piped[0], None
+            decoded, data = piped.decoded, piped.data
+        else:
+            path = find_recipe_file(workspace, validation.file)
+            read = workspace.library.read(path)
+            decoded, data = read.decoded, read.data
+        document = read_recipe(data, workspace.library.shown(path) if path else STDIN_NAME)
+    except AmplihackError:
+        return validation.problems  # it is no YAML, which these say
+    place = str(path) if path else None
+    found = findings_beside(decoded, document, place, DiskWorld(workspace), ask_bash)
+    return tuple(sorted((*validation.problems, *found), key=certain.place))
 
 
 def check_opened(workspace: Workspace, opened: Opened, *, everything: bool = False) -> tuple[Problem, ...]:
@@ -67,7 +99,8 @@ def unset_variables(workspace: Workspace, located: Located) -> tuple[Problem, ..
     from amplihack.recipes.check.recipe import findings
     from amplihack.recipes.check.subject import study
 
-    found = findings(study(located, DiskWorld(workspace), final=True))
+    inherited = frozenset(workspace.environment)
+    found = findings(study(located, DiskWorld(workspace), final=True, inherited=inherited))
     return tuple(each for each in found if each.code == "undefined-variable")
 
 
@@ -86,8 +119,8 @@ class DiskWorld(Record):
         try:
             path = library.sub_recipe(reference, Path(caller) if caller else None)
             return open_file(library, path).located
-        except BundleNotResolved:
-            return Unresolved("unknowable")
+        except BundleNotResolved as error:
+            return Unresolved("missing", problem=error.problems[0])
         except NotFound as error:
             return Unresolved("missing", tuple(line.strip(" -") for line in error.what.splitlines()[1:]))
         except AmplihackError as error:
@@ -116,7 +149,7 @@ class DiskWorld(Record):
         return located if _calls(located.recipe, own.stem) else None
 
     def agents(self) -> frozenset[str]:
-        return frozenset(self.workspace.agents.known())
+        return frozenset((*self.workspace.agents.known(), *own_agents()))
 
 
 def _readable(directory: Path) -> tuple[Path, ...]:

@@ -1,4 +1,4 @@
-"""Give shells what only this machine knows: recipes, their inputs, runs and agents.
+"""Give shells what only this machine knows: recipes, their inputs, runs, sessions and agents.
 
 Nothing here fails: whoever is typing a line wants no error in the middle of it.
 """
@@ -29,7 +29,7 @@ def recipe_names(recipe_dirs: Iterable[str], directory: str | None) -> dict[str,
     from amplihack.app.catalogue import list_recipes
 
     try:
-        listing = list_recipes(open_workspace(recipe_dirs, directory))
+        listing = list_recipes(open_workspace(tuple(recipe_dirs), directory))
     except (AmplihackError, OSError):
         return {}
     return {info.name: _short(info.description) for info in listing.recipes if info.shadowed_by is None}
@@ -63,7 +63,7 @@ def recipe_inputs(recipe: str, recipe_dirs: Iterable[str], directory: str | None
     if recipe == "-":
         return {}  # it comes by stdin, which is not there yet
     try:
-        found = open_recipe(open_workspace(recipe_dirs, directory), recipe).located.recipe
+        found = open_recipe(open_workspace(tuple(recipe_dirs), directory), recipe).located.recipe
     except (AmplihackError, OSError):
         return {}
     said = {name: found.declared.get(name, Input()) for name in input_names(found)}
@@ -79,6 +79,18 @@ def run_ids() -> dict[str, str]:
     except (AmplihackError, OSError):
         return {}
     return {run.run_id: _short(f"{run.recipe}, {run.status}") for run in listing.runs}
+
+
+def session_ids() -> dict[str, str]:
+    """Return the sessions that are kept, each with what was said first."""
+    from amplihack.system.session_store.listing import kept_sessions
+    from amplihack.system.session_store.store import SessionStore
+
+    try:
+        kept = kept_sessions(SessionStore(Home.from_environment(*this_process()).root / "sessions"))
+    except (AmplihackError, OSError):
+        return {}
+    return {each.session_id: _short(each.prompt or each.status) for each in kept if each.agent is None}
 
 
 def agent_names() -> dict[str, str]:

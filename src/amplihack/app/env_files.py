@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from amplihack.documents.dotenv import read_dotenv
-from amplihack.errors import Problem
+from amplihack.errors import Location, Problem
 from amplihack.system.files import read_text
 
 
@@ -20,10 +20,30 @@ def add_env_files(
     one command counts more than what a file keeps. Raises NotFound, InputError or DocumentError.
     """
     found: dict[str, str] = {}
+    notes: list[Problem] = []
     for name, path in files.items():
-        found.update(read_dotenv(read_text(path, kind="Env file"), name))
-    kept = sorted(name for name, value in found.items() if environment.get(name, value) != value)
-    what = f"--env-file: the environment has another value for {', '.join(kept)}, which counts"
-    fix = "unset it there to use the value of the file"
-    notes = (Problem(what, fix=fix, severity="note"),) if kept else ()
-    return {**found, **environment}, notes
+        file = read_dotenv(read_text(path, kind="Env file"), name)
+        notes += (_repeated(name, variable, line) for variable, line in file.repeated.items())
+        notes += _replaced(name, found, file.values)
+        found.update(file.values)
+    notes += _kept(environment, found)
+    return {**found, **environment}, tuple(notes)
+
+
+def _repeated(file: str, variable: str, line: int) -> Problem:
+    what = f"{variable} has another value before, which is lost: this one counts"
+    return Problem(what, Location(file, line, 1), "remove one of the two", "warning")
+
+
+def _replaced(file: str, before: Mapping[str, str], values: Mapping[str, str]) -> Iterator[Problem]:
+    names = sorted(name for name, value in values.items() if before.get(name, value) != value)
+    if names:
+        what = f"--env-file: {file} replaces {', '.join(names)} of an earlier file"
+        yield Problem(what, fix="name the file that should win last", severity="note")
+
+
+def _kept(environment: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Problem]:
+    names = sorted(name for name, value in found.items() if environment.get(name, value) != value)
+    if names:
+        what = f"--env-file: the environment has another value for {', '.join(names)}, which counts"
+        yield Problem(what, fix="unset it there to use the value of the file", severity="note")

@@ -76,7 +76,8 @@ def _keep(
     request.on_kept(request.run_id)
     commands = f"`amplihack runs approve {request.run_id}` or `amplihack runs deny {request.run_id}`"
     after = f"then `amplihack runs resume {request.run_id}`"
-    return replace(request, how_to_answer=f"answer with {commands}, {after}; --yes approves every gate")
+    how = f"answer with {commands}, {after}; --yes approves every gate"
+    return replace(request, how_to_answer=how, answered_later=True)
 
 
 class _Ending(ExecutionListener):
@@ -121,7 +122,7 @@ def forecast(
 
     opened, values = start_with(workspace, opened, values)
     redactor = redactor_for(workspace.environment, opened.located.recipe, values)
-    masked, book = redactor.redact_text, Book(workspace, on_recipe=redactor.know)
+    masked, book = redactor.redact_shown, Book(workspace, on_recipe=redactor.know)
     steps = forecast_recipe(opened.located, values, book, request, masked)
     return tuple(
         replace(

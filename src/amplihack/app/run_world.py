@@ -6,8 +6,10 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from amplihack.app.adapter import AdapterAgent, AdapterShell
+from amplihack.app.run_approvals import RunApprovals
 from amplihack.app.run_request import RunRequest
 from amplihack.app.workspace import Opened, Workspace, open_file
 from amplihack.errors import AmplihackError, NothingToUse, Problem, RecipeError
@@ -16,10 +18,11 @@ from amplihack.recipes.events import Warned
 from amplihack.recipes.extends import Located
 from amplihack.recipes.inputs import from_environment
 from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
-from amplihack.recipes.ports import Approver, Persona, World
+from amplihack.recipes.ports import Approver, Persona, Personas, World
 from amplihack.records import Record, field, replace
 from amplihack.system.agent_tools.environment import RunIdentity
-from amplihack.system.agent_tools.spec import AgentSearch, agent_spec
+from amplihack.system.agent_tools.spec import AgentSearch, agent_spec, session_bundle, spec_for_children
+from amplihack.system.agent_tools.table import SESSION
 from amplihack.system.agent_tools.wrapped import Isolated, Late
 from amplihack.system.approver import Nobody, PersonAtTerminal
 from amplihack.system.background import OnStart
@@ -31,6 +34,9 @@ from amplihack.system.random_tokens import token
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.shell import BashShell
 from amplihack.system.work_tree import GitWorkTree
+
+if TYPE_CHECKING:
+    from amplihack.app.session_agent import SessionAgent
 
 
 @asynccontextmanager
@@ -51,14 +57,20 @@ async def open_world(
         cwd=workspace.home.cwd,
         run=RunIdentity(run_id=request.run_id, tree_id=token(4)),
     )
-    agent = _agent(workspace, located, request, search)
+    approver = _approver(request, journal)
+    approvals = RunApprovals(journal.mask, journal.secrets, all_allowed=_all_allowed(request, workspace))
+    agent = _agent(workspace, located, request, search, approvals)
+    personas: Personas = PersonaFiles(workspace)
+    if (session := session_behind(agent)) is not None:
+        await session.ready()  # before the first step: what cannot be asked at all is no failure half-way
+        personas = session.personas(personas)
     with pinned(workspace.home), scratch_directory("run") as scratch:
         shell = _shell(request, search, scratch, journal.process_started)
         try:
             yield World(
                 shell=shell,
                 agents=Isolated(agent, scratch) if agent and request.isolate_agents else agent,
-                personas=PersonaFiles(workspace),
+                personas=personas,
                 recipes=Book(
                     workspace,
                     on_recipe=journal.know,
@@ -68,7 +80,7 @@ async def open_world(
                 ),
                 clock=SystemClock(),
                 journal=journal,
-                approver=_approver(request, journal),
+                approver=approver,
                 work_tree=GitWorkTree(workspace.environment),
                 places=Disk(workspace.home.user),
             )
@@ -81,11 +93,10 @@ def _shell(
 ) -> AdapterShell | BashShell:
     if request.adapter is not None:
         return AdapterShell(request.adapter)
-    try:
-        spec = agent_spec(request.agent, search)
-    except AmplihackError:
-        spec = None  # no agent is installed, and a run that only needs bash does not mind
-    return BashShell(search.child_environment(spec), scratch, on_start)
+    spec = spec_for_children(request.agent, search)
+    left = request.store.directory(request.run_id) / "left" if request.store and not request.dry_run else None
+    environment = search.child_environment(spec)
+    return BashShell(environment, scratch, on_start, left=left, alone=request.standalone)
 
 
 def _approver(request: RunRequest, journal: FanOut) -> Approver:
@@ -140,14 +151,18 @@ class PersonaFiles(Record):
 
     def persona(self, reference: str) -> Persona:
         found = self.workspace.agents.resolve(reference)
-        return Persona(found.text, found.model)
+        return Persona(found.text, found.model, found.namesake)
 
 
 # The agent --------------------------------------------------------------------------------------------------
 
 
 def _agent(
-    workspace: Workspace, located: Located, request: RunRequest, search: AgentSearch
+    workspace: Workspace,
+    located: Located,
+    request: RunRequest,
+    search: AgentSearch,
+    approvals: RunApprovals,
 ) -> AgentRunner | None:
     """Return the agent to ask; raise NothingToUse when a step will need one and there is none."""
     if request.dry_run:
@@ -159,15 +174,35 @@ def _agent(
         return AdapterAgent(request.adapter)
     # Chosen before the first step: a run must not fail half-way because no agent is installed.
     if request.agent is not None or needs_agent(workspace, located, request, set()):
-        return _choose(request.agent, search)
-    return Late(lambda: _choose(None, search))
+        return _choose(workspace, request.agent, search, approvals)
+    return Late(lambda: _choose(workspace, None, search, approvals))
 
 
-def _choose(spec: str | None, search: AgentSearch) -> AgentRunner:
+def _choose(
+    workspace: Workspace, given: str | None, search: AgentSearch, approvals: RunApprovals
+) -> AgentRunner:
     # Deferred: a run of bash steps needs no agent.
-    from amplihack.system.agent_tools.choose import choose_agent
+    from amplihack.system.agent_tools.choose import choose_agent, patient
 
-    return choose_agent(spec, search)
+    spec = agent_spec(given, search)
+    bundle = session_bundle(spec)
+    if bundle is None:
+        return choose_agent(spec, search)
+    from amplihack.app.session_agent import SessionAgent  # deferred: it loads what bundles need
+
+    return patient(SessionAgent(workspace, bundle, search.child_environment(spec), approvals), search)
+
+
+def session_behind(agent: AgentRunner | None) -> SessionAgent | None:
+    """Return our own sessions, if they are what answers."""
+    inner = getattr(agent, "agent", agent)
+    return cast("SessionAgent", inner) if inner is not None and inner.name == SESSION else None
+
+
+def _all_allowed(request: RunRequest, workspace: Workspace) -> bool:
+    environment = workspace.environment
+    asked = environment.get("AMPLIHACK_ALLOW_ALL_TOOLS", "") not in ("", "0")
+    return request.approve_all or (asked and not environment.get("AMPLIHACK_NO_ALLOW_ALL_TOOLS"))
 
 
 def needs_agent(workspace: Workspace, located: Located, request: RunRequest, seen: set[str]) -> bool:

@@ -12,7 +12,7 @@ from amplihack.documents.suggest import closest
 from amplihack.errors import RecipeError, UsageError
 from amplihack.recipes.inputs import conformed, from_environment, input_problems
 from amplihack.recipes.semantics import declared_names
-from amplihack.recipes.values import Value, from_json, typed
+from amplihack.recipes.values import DEEPEST, Value, from_json, one_line, typed
 from amplihack.records import Record, replace
 from amplihack.system.files import read_bytes, read_text
 from amplihack.system.home import Home
@@ -28,6 +28,7 @@ class Given(Record, kw_only=True):
     texts: tuple[str, ...] = ()  # KEY=VALUE, always text
     documents: tuple[str, ...] = ()  # KEY=JSON
     files: tuple[str, ...] = ()  # KEY=PATH, the file's text
+    env_files: tuple[str, ...] = ()  # of variables of the environment
 
 
 def overrides(given: Given, home: Home, defaults: Mapping[str, Value]) -> dict[str, Value]:
@@ -105,6 +106,9 @@ def _pairs(words: Iterable[str], flag: str) -> Iterable[tuple[str, str]]:
         key, equals, text = word.partition("=")
         if not equals or not key.strip():
             raise UsageError(f"{flag} {word!r} is not of the form KEY=VALUE", fix=f"write {flag} name=value")
+        if key.count(".") >= DEEPEST:
+            what = f"{flag} {one_line(key, 40)}: it leads more than {DEEPEST} levels deep"
+            raise UsageError(what, fix="set a map that is less deep")
         yield key.strip(), text
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplihack.documents.suggest import closest
-from amplihack.errors import AmplihackError, NotFound, Problem, UsageError
+from amplihack.errors import AmplihackError, NotFound, NothingToUse, Problem, UsageError
 from amplihack.recipes.naming import unsafe_name
-from amplihack.records import Record, field
+from amplihack.records import Record, field, replace
 from amplihack.system.home import Home, this_process
 from amplihack.system.recipe_files import by_stem, looks_like_recipe, may_be_recipe, recipe_files
 from amplihack.system.recipe_library import Library
@@ -27,6 +27,13 @@ STDIN = "-"  # names the recipe that comes from stdin
 STDIN_NAME = "<stdin>"  # in messages
 
 
+class Piped(Record):
+    """A recipe that came by stdin, which nobody can read a second time."""
+
+    data: bytes
+    decoded: Decoded
+
+
 class Workspace(Record):
     """The environment, directories and recipes that a command works with."""
 
@@ -34,7 +41,8 @@ class Workspace(Record):
     home: Home
     library: Library
     notes: tuple[Problem, ...] = ()  # what was left out of the files of variables
-    piped: list[Decoded] = field(default_factory=list, repr=False)  # the recipe of stdin, once it is read
+    piped: list[Piped] = field(default_factory=list, repr=False)  # the recipe of stdin, once it is read
+    env_files: tuple[Path, ...] = ()  # whose variables are part of the environment
 
     @property
     def directory(self) -> Path:
@@ -53,6 +61,7 @@ class Opened(Record):
     decoded: Decoded
     located: Located
     files: tuple[Path, ...] = ()  # that it was made of: its own, and those that it extends
+    piped: bytes | None = None  # what came by stdin, if it did
 
 
 class Validation(Record):
@@ -69,25 +78,34 @@ class Validation(Record):
 
 
 def open_workspace(
-    recipe_dirs: Iterable[str] = (), directory: str | None = None, env_files: Sequence[str] = ()
+    recipe_dirs: Sequence[str] = (),
+    directory: str | None = None,
+    env_files: Sequence[str] = (),
+    *,
+    generation: str = "",
 ) -> Workspace:
     """Return the workspace of this process, with the variables of the files added to its environment.
 
+    `generation` is that of the framework bundle that a run began with.
     Raises UsageError if its directory does not exist, and NotFound or DocumentError for a file of variables.
     """
     environment, cwd = this_process()
     home = Home.from_environment(environment, cwd)
     notes: tuple[Problem, ...] = ()
-    if env_files:
+    found = {file: home.path(file) for file in env_files}
+    if found:
         from amplihack.app.env_files import add_env_files  # deferred: hardly any command has one
 
-        environment, notes = add_env_files(environment, {file: home.path(file) for file in env_files})
+        environment, notes = add_env_files(environment, found)
         home = Home.from_environment(environment, cwd)
+    home = home.at_generation(generation)
     working_dir = home.path(directory or ".")
     if not working_dir.is_dir():
-        raise UsageError(f"the working directory does not exist: {working_dir}", fix="check -C")
+        what = "is no directory" if working_dir.exists() else "does not exist"
+        raise UsageError(f"the working directory {what}: {working_dir}", fix="check -C")
     library = Library.from_environment(environment, home, recipe_dirs=recipe_dirs, working_dir=working_dir)
-    return Workspace(environment, home, library, notes)
+    notes += tuple(_no_directory(each) for each in recipe_dirs if not home.path(each).is_dir())
+    return Workspace(environment, home, library, notes, env_files=tuple(found.values()))
 
 
 def recipe_references(workspace: Workspace, given: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -110,14 +128,21 @@ def recipe_references(workspace: Workspace, given: Iterable[str]) -> tuple[list[
     return found, others
 
 
+def _no_directory(name: str) -> Problem:
+    return Problem(f"-R {name}: there is no such directory", None, "check the path", "warning")
+
+
 def find_recipe_file(workspace: Workspace, reference: str) -> Path:
-    """Return the file that a path or a name means. Raises NotFound."""
+    """Return the file that a path or a name means. Raises NotFound, and NothingToUse for an empty name."""
+    if not reference.strip():
+        fix = "give a name or a path; a variable of your shell may be empty"
+        raise NothingToUse("no recipe is given: the name is empty", fix=fix)
     path = workspace.home.path(reference)
     is_path = "/" in reference or reference.endswith((".yaml", ".yml"))
     if os.path.lexists(path) and (is_path or not _means_another(workspace, reference, path)):
         return path
     if is_path:
-        raise NotFound(f"Recipe file not found: {reference}", fix=_other_file(workspace, path))
+        raise NotFound(f"Recipe file not found: {reference}", fix=_other_file(workspace, reference, path))
     found = workspace.library.find(reference)
     if found is None:
         raise _not_found(workspace, reference)
@@ -131,8 +156,12 @@ def _means_another(workspace: Workspace, name: str, path: Path) -> bool:
     return workspace.library.find(name) is not None
 
 
-def _other_file(workspace: Workspace, path: Path) -> str:
+def _other_file(workspace: Workspace, reference: str, path: Path) -> str:
     """Return the file that was probably meant by a path that leads nowhere, or the part that is missing."""
+    if reference.startswith(("https://", "http://")):
+        import shlex  # deferred: few references are addresses
+
+        return f"recipes are not fetched: `curl -fsS {shlex.quote(reference)} | amplihack recipe run -`"
     if not path.parent.is_dir():
         return f"check the path: there is no directory {path.parent}"
     with suppress(AmplihackError):  # a directory that cannot be read has no suggestions
@@ -177,19 +206,20 @@ def open_recipe(workspace: Workspace, reference: str) -> Opened:
     Raises NotFound, DocumentError, or RecipeError with every error of the file.
     """
     if reference == STDIN:
-        return open_decoded(workspace.library, _piped(workspace), None)
+        piped = _piped(workspace)
+        return replace(open_decoded(workspace.library, piped.decoded, None), piped=piped.data)
     return open_file(workspace.library, find_recipe_file(workspace, reference))
 
 
-def _piped(workspace: Workspace) -> Decoded:
+def _piped(workspace: Workspace) -> Piped:
     """Return the recipe that stdin holds; it is read once, however often it is named."""
     # Deferred, as above.
-    from amplihack.documents import read_document
-    from amplihack.recipes.decode import decode
+    from amplihack.recipes.decode import decode, read_recipe
     from amplihack.system.piped import read_stdin
 
     if not workspace.piped:
-        workspace.piped.append(decode(read_document(read_stdin(), STDIN_NAME)))
+        data = read_stdin()
+        workspace.piped.append(Piped(data, decode(read_recipe(data, STDIN_NAME))))
     return workspace.piped[0]
 
 
@@ -231,7 +261,7 @@ def _all_problems(workspace: Workspace, reference: str, error: AmplihackError) -
     """Return the errors, and the warnings of the same file."""
     try:
         if reference == STDIN:
-            warnings = workspace.piped[0].warnings if workspace.piped else ()
+            warnings = workspace.piped[0].decoded.warnings if workspace.piped else ()
         else:
             warnings = workspace.library.load(find_recipe_file(workspace, reference)).warnings
     except AmplihackError:

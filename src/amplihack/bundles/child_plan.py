@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeGuard
 
 from amplihack.bundles.merge import deep_merge, merge_module_lists, module_key
+from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.records import Record
 
 _ACCESS = ("all", "none")
+_POLICY = ("tools", "exclude_tools", "max_depth")
 
 
 class Inheritance(Record, kw_only=True):
@@ -22,8 +24,12 @@ class Inheritance(Record, kw_only=True):
 
 
 class ChildPlan(Record):
+    """A plan, and the tools to take away once its modules are mounted: a policy may name tools, too."""
+
     plan: dict[str, Any]
     problems: tuple[Problem, ...] = ()
+    hidden_tools: frozenset[str] = frozenset()
+    own_modules: frozenset[str] = frozenset()  # whose tools the agent keeps, whatever they are called
 
 
 def child_plan(
@@ -33,11 +39,13 @@ def child_plan(
 ) -> ChildPlan:
     """Lay an agent over its parent's plan. What the agent declares itself is never filtered out.
 
-    Nothing of the result is shared with either. Raises ValueError for an `agents:` that means nothing.
+    Nothing of the result is shared with either. Raises ValueError for an `agents:` or a policy that means
+    nothing.
     """
-    problems: list[Problem] = []
+    policy = _mapping(agent.get("spawn")) or policy_of(parent)
+    problems = list(_doubts(policy))
+    hidden = _excluded_tools(_entries(parent, "tools"), policy, asked.tools)
     plan: dict[str, Any] = {key: deepcopy(value) for key, value in parent.items()}
-    policy = _mapping(agent.get("spawn")) or _mapping(parent.get("spawn"))
     inherited = _inherited_tools(_entries(parent, "tools"), policy, problems)
     inherited = _asked(inherited, asked.tools, "tools")
     plan["tools"] = _with_own(inherited, _entries(parent, "tools"), _entries(agent, "tools"))
@@ -49,7 +57,8 @@ def child_plan(
     session = _mapping(agent.get("session"))
     plan["session"] = deep_merge(_long(parent.get("session")), _long(session))
     plan["agents"] = _agents(_mapping(parent.get("agents")), agent.get("agents"))
-    return ChildPlan(plan, tuple(problems))
+    own = frozenset(str(each["module"]) for each in _entries(agent, "tools") if each.get("module"))
+    return ChildPlan(plan, tuple(problems), hidden, own)
 
 
 def with_orchestrator_config(plan: dict[str, Any], config: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -70,23 +79,72 @@ def policy_of(plan: Mapping[str, Any]) -> Mapping[str, Any]:
     return _mapping(plan.get("spawn"))
 
 
+def max_depth(plan: Mapping[str, Any], default: int) -> int:
+    """Return how many levels of agents the policy allows."""
+    limit = policy_of(plan).get("max_depth")
+    return limit if _is_count(limit) else default
+
+
+def _doubts(policy: Mapping[str, Any]) -> Iterator[Problem]:
+    """Find what an author of a policy did not mean."""
+    for key in policy:
+        meant = closest(str(key), _POLICY) if key not in _POLICY else None
+        if meant:
+            yield _doubt(f"spawn.{key} is unknown and does nothing", f"write {meant}")
+    if policy.get("tools") is not None and policy.get("exclude_tools"):
+        yield _doubt("spawn.exclude_tools does nothing beside spawn.tools", "keep one of the two")
+    limit = policy.get("max_depth")
+    if limit is not None and not _is_count(limit):
+        yield _doubt(f"spawn.max_depth is {limit!r}, and does nothing", "write a whole number")
+
+
+def _doubt(what: str, fix: str) -> Problem:
+    return Problem(what, None, fix, "warning", "spawn-policy")
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _listed(policy: Mapping[str, Any], key: str, owner: str = "spawn.") -> Sequence[Any] | None:
+    """Return what a policy lists; one name alone is a list too. Raises ValueError for anything else."""
+    found = policy.get(key)
+    if isinstance(found, str | dict):
+        return [found]
+    if found is None or isinstance(found, list | tuple):
+        return found
+    raise ValueError(f"{owner}{key}: {found!r} means nothing: write a list of modules")
+
+
+def _excluded_tools(
+    tools: list[dict[str, Any]], policy: Mapping[str, Any], asked: Mapping[str, Any] | None
+) -> frozenset[str]:
+    """Return the names that are excluded and that no module has: a tool may have one of them."""
+    wishes = asked or {}
+    by_policy = _listed(policy, "exclude_tools") if policy.get("tools") is None else None
+    by_caller = _listed(wishes, "exclude_tools", "") if wishes.get("inherit_tools") is None else None
+    known = {name for each in tools for name in _names(each)}
+    excluded = (*(by_policy or ()), *(by_caller or ()))
+    return frozenset(each for each in excluded if isinstance(each, str) and each not in known)
+
+
 def _inherited_tools(
     tools: list[dict[str, Any]], policy: Mapping[str, Any], problems: list[Problem]
 ) -> list[dict[str, Any]]:
     """Apply the policy of a bundle: `tools` names all there is, `exclude_tools` what there is not."""
-    listed = policy.get("tools")
-    if isinstance(listed, list | tuple):
+    listed = _listed(policy, "tools")
+    if listed is not None:
         return [found for each in listed if (found := _named(each, tools, problems)) is not None]
-    excluded = policy.get("exclude_tools")
-    if not isinstance(excluded, list | tuple):
+    excluded = _listed(policy, "exclude_tools")
+    if excluded is None:
         return tools
     known = {name for each in tools for name in _names(each)}
     for name in excluded:
         if name not in known:
-            what = f"spawn.exclude_tools names {name!r}, and there is no such tool"
-            fix = f"the tools are {', '.join(sorted(map(str, known))) or 'none'}"
+            what = f"spawn.exclude_tools: {name!r} is no module; only a tool of that name is excluded"
+            fix = f"the modules are {', '.join(sorted(map(str, known))) or 'none'}"
             problems.append(Problem(what, None, fix, "warning", "unknown-tool"))
-    return [each for each in tools if not _names(each) & set(excluded)]
+    return [each for each in tools if not _names(each) & _plain(excluded)]
 
 
 def _named(wanted: object, tools: list[dict[str, Any]], problems: list[Problem]) -> dict[str, Any] | None:
@@ -105,12 +163,15 @@ def _named(wanted: object, tools: list[dict[str, Any]], problems: list[Problem])
 
 
 def _asked(entries: list[dict[str, Any]], asked: Mapping[str, Any] | None, kind: str) -> list[dict[str, Any]]:
-    allowed, excluded = (asked or {}).get(f"inherit_{kind}"), (asked or {}).get(f"exclude_{kind}")
-    if isinstance(allowed, list | tuple):
-        return [each for each in entries if _names(each) & set(allowed)]
-    if isinstance(excluded, list | tuple):
-        return [each for each in entries if not _names(each) & set(excluded)]
-    return entries
+    wishes = asked or {}
+    allowed, excluded = (_listed(wishes, f"{word}_{kind}", "") for word in ("inherit", "exclude"))
+    if allowed is not None:
+        return [each for each in entries if _names(each) & _plain(allowed)]
+    return [each for each in entries if not _names(each) & _plain(excluded or ())]
+
+
+def _plain(names: Sequence[Any]) -> set[str]:
+    return {each for each in names if isinstance(each, str)}
 
 
 def _with_own(

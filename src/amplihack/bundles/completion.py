@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator
 
-from amplihack.bundles.context_files import keep_reachable, resolve_context
+from amplihack.bundles.context_files import Resolved, keep_reachable, resolve_context
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.mention_syntax import find_mentions
 from amplihack.bundles.mentions import PROJECT_FILE, MentionScope
@@ -45,8 +45,15 @@ class CompletedBundle(Record, repr=False):
     problems: tuple[Problem, ...]
 
 
-def complete(bundle: Bundle, files: StampedTexts, scope: MentionScope | None) -> CompletedBundle:
+def complete(
+    bundle: Bundle,
+    files: StampedTexts,
+    scope: MentionScope | None,
+    lay: Callable[[Bundle], Resolved] = Resolved,
+) -> CompletedBundle:
     """Read every agent and context file; what is missing is told and left out.
+
+    `lay` changes the bundle once its agents are read: modules of agents are changed like all others.
 
     `scope` says where mentions may lead besides the bundle. Without it there is no prompt, and references to
     context stay as they are, for a program that resolves them itself.
@@ -59,10 +66,11 @@ def complete(bundle: Bundle, files: StampedTexts, scope: MentionScope | None) ->
         bundle = reachable.bundle
         told += (*resolved.problems, *reachable.problems)
     filled = fill_roster(bundle, files, home=scope.home if scope is not None else None)
-    named = keep_named_modules(filled.bundle)
+    laid = lay(filled.bundle)
+    named = keep_named_modules(laid.bundle)
     modules = keep_reachable_modules(named.bundle, files)
     bundle = modules.bundle
-    told += (*filled.problems, *named.problems, *modules.problems)
+    told += (*filled.problems, *laid.problems, *named.problems, *modules.problems)
     if scope is None:
         return CompletedBundle(bundle, _NO_PROMPT, tuple(told))
     prompt = assemble(bundle, prompt_scope(bundle, scope), files, files.stamp)
@@ -98,7 +106,8 @@ def _lost_mentions(bundle: Bundle, prompt: Prompt, files: Texts) -> Iterator[Pro
     for failure in prompt.failures:
         if failure.mention is None or failure.reason is None:
             continue
-        what, where = f"{failure.mention}: {_REASONS[failure.reason]}", places.get(failure.mention)
+        what = f"{failure.mention}: {_REASONS[failure.reason]}"
+        where = failure.where or places.get(failure.mention)
         if failure.reason == "path_traversal_rejected":
             yield Problem(what, where, "mention a file of the bundle, as @name:path", "error", ESCAPES)
         elif posixpath.basename(failure.mention.removeprefix("@")) == PROJECT_FILE:
@@ -111,10 +120,11 @@ def _lost_mentions(bundle: Bundle, prompt: Prompt, files: Texts) -> Iterator[Pro
 def _meant_in_bundle(bundle: Bundle, mention: str, files: Texts) -> str:
     """Suggest the namespace for a mention that starts at the project, though the bundle has such a file."""
     path = mention.removeprefix("@").removeprefix("./")
+    unknown = "check the path; if no file is meant, write \\@ or put it between backticks"
     if bundle.base_path is None or ":" in path or path.startswith(("/", "~", ".")):
-        return ""
+        return unknown
     is_there = files.is_file(posixpath.join(bundle.base_path, path))
-    return f"write @{bundle.name}:{path}" if is_there and bundle.name else ""
+    return f"write @{bundle.name}:{path}" if is_there and bundle.name else unknown
 
 
 def _mention_places(bundle: Bundle) -> dict[str, Location]:

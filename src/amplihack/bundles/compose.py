@@ -22,14 +22,14 @@ def compose(*bundles: Bundle, instruction: Instructions = "replace") -> Bundle:
     if not bundles:
         return Bundle()
     return Bundle(
-        name=_last(each.name for each in bundles),
-        version=_last(each.version for each in bundles),
-        description=_last(each.description for each in bundles),
+        name=_last([each.name for each in bundles]),
+        version=_last([each.version for each in bundles]),
+        description=_last([each.description for each in bundles]),
         includes=bundles[0].includes,
         namespace_root=bundles[0].namespace_root,
         sections=_sections(bundles),
         instruction=_instruction([each.instruction for each in bundles], instruction),
-        base_path=_last(each.base_path or "" for each in bundles) or None,
+        base_path=_last([each.base_path or "" for each in bundles]) or None,
         source_base_paths=_namespaces(bundles),
         extra=merge_tables(each.extra for each in bundles),
         lineage=_lineage([each.lineage for each in bundles]),
@@ -40,7 +40,10 @@ def compose(*bundles: Bundle, instruction: Instructions = "replace") -> Bundle:
 def _sections(bundles: Sequence[Bundle]) -> dict[str, Table]:
     """Merge each section as the table of sections says."""
     merged: dict[str, Table] = {}
+    present = {name for each in bundles for name in each.sections}
     for section in SECTIONS:
+        if section.name not in present:
+            continue
         tables = [table for each in bundles if (table := each.sections.get(section.name))]
         if tables:
             merged[section.name] = section.merge(tables)
@@ -60,11 +63,11 @@ def compose_includes(own: Bundle, included: Sequence[Bundle]) -> Bundle:
     )
 
 
-def _last(texts: Iterable[str]) -> str:
-    found = ""
-    for text in texts:
-        found = text or found
-    return found
+def _last(texts: Sequence[str]) -> str:
+    for text in reversed(texts):
+        if text:
+            return text
+    return ""
 
 
 def _instruction(leaves: Sequence[Leaf | None], mode: Instructions) -> Leaf | None:

@@ -18,6 +18,7 @@ from amplihack.bundles.file_report import (
     as_items,
     as_table,
     is_absent,
+    kind_of,
     mistyped_keys,
     texts,
     unknown_keys,
@@ -26,7 +27,7 @@ from amplihack.bundles.includes import decode_includes
 from amplihack.bundles.merge import merge_tables
 from amplihack.bundles.model import Bundle, Lineage
 from amplihack.bundles.sections.table import SECTIONS
-from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, from_value
+from amplihack.bundles.tree import Items, Leaf, Origin, Removed, Table, Tree, from_value
 from amplihack.bundles.tree_files import TreeFile, read_page, read_tree
 from amplihack.errors import DocumentError, Location, Problem
 from amplihack.patterns import pattern
@@ -179,7 +180,7 @@ def _decode(root: Table, head: Head, base: str | None, report: FileReport) -> Bu
     _check_head(root, head, report)
     is_agent = "bundle" not in root.entries and ("meta" in root.entries or "name" in root.entries)
     report.bare_modules = is_agent
-    known = (*_KEYS, "bundle", *(_AGENT_KEYS if is_agent else ()))
+    known = (*_KEYS, "bundle", *((*_AGENT_KEYS, *HEAD_KEYS) if is_agent else ()))
     unknown_keys(root, known, "the section", report)
     extra = {key: item for key, item in root.entries.items() if key not in known}
     removals = _exclusions(root.get("exclude"), report)
@@ -211,11 +212,25 @@ def _context_options(tree: Tree | None) -> dict[str, Tree]:
     return {"context": Table({"expand": expand}, tree.origin, tree.line, tree.column)}
 
 
+def _check_flat_head(root: Table, report: FileReport) -> None:
+    """Report a bundle whose name stands where only agents have it."""
+    name = root.get("name")
+    if name is not None and root.get("meta") is None and (root.get("version") or root.get("includes")):
+        said = ", ".join(f"`{key}`" for key in HEAD_KEYS if root.get(key) is not None)
+        report.warn("head-outside", f"{said} stand outside of `bundle:`", name, "write them below `bundle:`")
+
+
 def _check_head(root: Table, head: Head, report: FileReport) -> None:
     part = root.get("bundle")
     if not isinstance(part, Table):
+        _check_flat_head(root, report)
         return
     mistyped_keys(part, HEAD_KEYS, "`bundle`:", report)
+    for key in HEAD_KEYS:
+        said = part.get(key)
+        if isinstance(said, Table | Items):
+            what = f"`bundle.{key}` should be text, got {kind_of(said)}"
+            report.error("wrong-type", what, said, "write one text")
     misplaced = part.get("includes")
     if misplaced is not None:
         report.warn(

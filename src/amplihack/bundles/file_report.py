@@ -62,7 +62,9 @@ def as_table(tree: Tree | None, key: str, report: FileReport) -> Table:
     if isinstance(tree, Removed):
         return Table({}, tree.origin, tree.line, tree.column, fresh=True)
     if tree is not None and not is_absent(tree):
-        report.error("wrong-type", f"`{key}` should be a mapping, got {kind_of(tree)}: {_short(tree)}", tree)
+        fix = f"write `{key}:` and below it, indented, a line `name: value` for each part"
+        what = f"`{key}` should be a mapping, got {kind_of(tree)}: {_short(tree)}"
+        report.error("wrong-type", what, tree, fix)
     return Table()
 
 

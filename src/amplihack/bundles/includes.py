@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.file_report import FileReport, as_items, mistyped_keys, place_of, texts
+from amplihack.bundles.meant_address import meant_address
 from amplihack.bundles.model import Include
 from amplihack.bundles.ports import Names, Namespace, Texts
 from amplihack.bundles.reach import is_within, may_name
@@ -14,7 +15,7 @@ from amplihack.bundles.schemes import is_address
 from amplihack.bundles.tree import Items, Table, Tree
 from amplihack.bundles.uris import address_inside, escapes, file_uri, parse_uri, shown, split_namespace
 from amplihack.documents.suggest import closest
-from amplihack.records import Record
+from amplihack.records import Record, replace
 
 BUNDLE_FILES = ("bundle.md", "bundle.yaml", "bundle.yml")
 _CANDIDATES = ("", ".yaml", ".yml", ".md", *(f"/{name}" for name in BUNDLE_FILES))
@@ -94,17 +95,24 @@ def resolve_include(
         return Target(source) if is_allowed else _leads_out(source)
     parts = split_namespace(source)
     if parts is not None:
-        return _in_namespace(*parts, names, files)
+        return _or_meant(source, _in_namespace(*parts, names, files))
     if looks_like_path(source):
-        return _path(source, directory, files, within)
+        return _or_meant(source, _path(source, directory, files, within))
     known = names.namespace(source)
     if known is None:
         return UnresolvedInclude(
             "unknown-name",
             f"no bundle is called {source!r}",
-            "register it, or include it by its address or path; `amplihack bundle list` shows the names",
+            "give its address or path, or a name below `bundle.added` in settings;"
+            " `amplihack bundle list` shows the names",
         )
     return Target(known.uri)
+
+
+def _or_meant(source: str, found: Resolution) -> Resolution:
+    """Suggest the repository that an include which leads nowhere looks like."""
+    meant = meant_address(source) if isinstance(found, UnresolvedInclude) else ""
+    return replace(found, fix=f"did you mean {meant}?") if meant else found
 
 
 def looks_like_path(source: str) -> bool:
@@ -144,7 +152,7 @@ def _path_within(source: str, path: str, files: Texts, within: Within) -> Resolu
 
 def _no_bundle_at(path: str, directory: str | None, files: Texts) -> UnresolvedInclude:
     near = nearest_bundle(path, files)
-    fix = "check the path of the include"
+    fix = "check the path"
     if near is not None:
         inside = posixpath.relpath(near, directory or "/")
         fix = f"did you mean {inside if inside.startswith('../') else f'./{inside}'}?"

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 
+from amplihack.bundles.code_blocks import code_lines
 from amplihack.patterns import pattern
 from amplihack.records import Record
 
 _TOKEN = pattern(
     r'(?<![\w/])(?<!\w[.+\-])@(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[\w:./~\-]+)(?P<anchor>#[\w\-]+)?)'
 )
-_FENCE = pattern(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 _TICKS = pattern(r"`+")
 _PARAGRAPHS = pattern(r"(\n[ \t]*\n)")
 _LINE_SUFFIX = pattern(r"(?P<path>.*[./].*):\d+(?:-\d+)?")
@@ -93,36 +93,8 @@ def _blank(text: str) -> str:
 
 
 def _blank_fences(text: str) -> str:
-    """Blank blocks of code. A block inside a block of the same fence is one, if all of them are closed.
-
-    Markdown knows no such blocks: there the inner one would close the outer one. People write them anyway,
-    and renderers of a whole page rarely show what went wrong.
-    """
-    lines = text.split("\n")
-    nested, is_closed = _code_lines(lines, nesting=True)
-    code = nested if is_closed else _code_lines(lines, nesting=False)[0]
-    return "\n".join(_blank(line) if is_code else line for line, is_code in zip(lines, code, strict=True))
-
-
-def _code_lines(lines: list[str], *, nesting: bool) -> tuple[list[bool], bool]:
-    """Tell for each line whether it is code, and whether every block is closed in the end."""
-    open_fences: list[str] = []
-    code: list[bool] = []
-    for line in lines:
-        mark = _FENCE.match(line) if "```" in line or "~~~" in line else None
-        code.append(bool(open_fences))
-        if mark is None:
-            continue
-        if not open_fences:
-            if not (mark[1][0] == "`" and "`" in mark[2]):
-                open_fences.append(mark[1])
-                code[-1] = True
-        elif mark[1][0] == open_fences[-1][0] and len(mark[1]) >= len(open_fences[-1]):
-            if not mark[2].strip():
-                open_fences.pop()
-            elif nesting and "`" not in mark[2]:
-                open_fences.append(mark[1])
-    return code, not open_fences
+    lines = zip(text.split("\n"), code_lines(text), strict=True)
+    return "\n".join(_blank(line) if is_code else line for line, is_code in lines)
 
 
 def _blank_comments(text: str) -> str:

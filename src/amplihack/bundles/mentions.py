@@ -12,6 +12,7 @@ from amplihack.bundles.mention_syntax import Mention, find_mentions
 from amplihack.bundles.ports import DirectoryListing, Files, FileText, Texts
 from amplihack.bundles.reach import NO_DOWNLOADS, Reach, is_within
 from amplihack.bundles.uris import escapes, split_namespace
+from amplihack.errors import Location
 from amplihack.records import Record, field, replace
 
 MAX_DEPTH = 3
@@ -198,6 +199,7 @@ class MentionResult(Record):
     source: SourceType = "relative_path"
     sha256: str | None = None
     nested: tuple[MentionResult, ...] = ()
+    where: Location | None = None  # of a failed mention, if it stands in a file that was mentioned itself
 
     @property
     def found(self) -> bool:
@@ -254,15 +256,16 @@ def _load(
     mention: Mention, scope: MentionScope, world: Texts, gathered: Gathered, max_depth: int, depth: int
 ) -> MentionResult:
     name, answer = _resolve_readings(mention, scope, world)
+    where = Location(scope.holder, mention.line, mention.column) if scope.is_nested else None
     if isinstance(answer, Lost):
-        return MentionResult(name, None, reason=answer.reason, source=answer.source)
+        return MentionResult(name, None, reason=answer.reason, source=answer.source, where=where)
     if world.is_dir(answer.path):
         listing = format_directory_listing(answer.path, world.list(answer.path))
         gathered.add(answer.path, text_of(listing), name)
         return MentionResult(name, answer.path, listing, is_directory=True, source=answer.source)
     text = world.read(answer.path)
     if not isinstance(text, FileText):
-        return MentionResult(name, None, reason=text, source=answer.source)
+        return MentionResult(name, None, reason=text, source=answer.source, where=where)
     is_new = gathered.add(answer.path, text, name)
     nested: tuple[MentionResult, ...] = ()
     if is_new and depth < max_depth:

@@ -100,8 +100,9 @@ def _trail(child: Tree, parent: Tree) -> tuple[Tree, ...]:
     seen = {_site(child)}
     trail: list[Tree] = []
     for past in (*child.over, parent, *parent.over):
-        if _site(past) not in seen and len(trail) < MAX_TRAIL:
-            seen.add(_site(past))
+        site = _site(past)
+        if site not in seen and len(trail) < MAX_TRAIL:
+            seen.add(site)
             # The trail is told once, here: a past that kept its own would double it with every step.
             trail.append(replace(past, over=()) if past.over else past)
     return tuple(trail)

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from amplihack.bundles.mount_function import MountFunction, find_mount, mounts_nothing
+from amplihack.bundles.mount_function import MountFunction, NoPython, find_mount, mounts_nothing
 from amplihack.bundles.ports import FileText, Texts
 from amplihack.errors import Location, Problem, Severity
 from amplihack.patterns import pattern
@@ -144,8 +144,7 @@ def _uv_sources(data: Mapping[str, Any], project: _Text) -> Iterator[Problem]:
 def _shadowing(data: Mapping[str, Any], project: _Text) -> Iterator[Problem]:
     """Report files that a wheel puts over its own Python package."""
     wheel = _at(data, "tool", "hatch", "build", "targets", "wheel")
-    packages = _at(wheel, "packages")
-    names = {posixpath.basename(each) for each in packages or () if isinstance(each, str)}
+    names = _packages(data, wheel)
     for forced in (_at(wheel, "force-include"), _at(data, "tool", "hatch", "build", "force-include")):
         for source, target in forced.items() if isinstance(forced, Mapping) else ():
             if isinstance(target, str) and _shadows(target, names):
@@ -153,6 +152,14 @@ def _shadowing(data: Mapping[str, Any], project: _Text) -> Iterator[Problem]:
                 top = target.strip("/").partition("/")[0]
                 fix = f"put it into {top}/_bundle/{posixpath.basename(source.rstrip('/'))}"
                 yield project.problem("package-shadowed", what, fix, target)
+
+
+def _packages(data: Mapping[str, Any], wheel: object) -> set[str]:
+    """Return the packages that a wheel holds: those it lists, or else the one with the project's name."""
+    listed = _at(wheel, "packages")
+    if isinstance(listed, list):
+        return {posixpath.basename(each.rstrip("/")) for each in listed if isinstance(each, str)}
+    return {_named(_at(data, "project", "name")).replace("-", "_")} - {""}
 
 
 def _shadows(target: str, packages: set[str]) -> bool:
@@ -187,7 +194,10 @@ def _mounting(
         fix = f'write [project.entry-points."{ENTRY_POINTS}"] with {place.name} = "<package>:mount"'
         yield project.problem("no-entry-point", f"no entry point is called {place.name}", fix, "[project]")
     found = find_mount(place.directory, target if isinstance(target, str) else None, files)
-    if isinstance(found, str) and project is not None:
+    if isinstance(found, NoPython):
+        what, where = f"the module cannot be imported: {found.reason}", Location(found.file, found.line, 1)
+        yield Problem(what, where, "correct the line, or the one before it", "warning", "module-syntax")
+    elif isinstance(found, str) and project is not None:
         where = Location(found, 1, 1)
         what, fix = "the module has no mount()", "define `async def mount(coordinator, config=None)`"
         yield Problem(what, where, fix, "warning", "no-mount")

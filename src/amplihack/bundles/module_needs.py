@@ -30,7 +30,9 @@ def module_needs(plan: Mapping[str, Any]) -> ModuleNeeds:
     """Return the modules that have a source. One process holds one copy of each: the session's wins."""
     found: dict[str, ModuleNeed] = {}
     problems: dict[str, Problem] = {}
-    for need in (*_needs(plan, ""), *_agent_needs(plan)):
+    spawn = plan.get("spawn")
+    for_children = _needs(spawn, "") if isinstance(spawn, Mapping) else ()
+    for need in (*_needs(plan, ""), *_agent_needs(plan), *for_children):
         known = found.setdefault(need.module, need)
         if known.source != need.source:
             wants = f"agent {need.agent!r}" if need.agent else "another entry"

@@ -13,9 +13,9 @@ from amplihack.bundles.reach import is_within, refusal
 from amplihack.bundles.roots import directories_up
 from amplihack.bundles.sections.agents import change_agent_modules
 from amplihack.bundles.sections.modules import module_id, with_source
-from amplihack.bundles.sections.table import MODULE_SECTIONS
+from amplihack.bundles.sections.table import MODULE_SECTIONS, SPAWN_LISTS
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree
-from amplihack.bundles.uris import shown
+from amplihack.bundles.uris import parse_uri, shown
 from amplihack.errors import Problem
 from amplihack.records import replace
 
@@ -35,13 +35,13 @@ def module_sources(bundle: Bundle) -> tuple[str, ...]:
 
 
 def modules_of(bundle: Bundle) -> tuple[tuple[str, Table], ...]:
-    """Return every module entry with the section that it stands in: sections, session, then agents."""
+    """Return every module entry with the section it stands in: sections, session, agents, then `spawn`."""
     found: list[tuple[str, Table]] = []
     for section in (*MODULE_SECTIONS, "session"):
         found += [(section, entry) for _, entry in bundle.section(section) if isinstance(entry, Table)]
-    for _, agent in bundle.agents:
+    for holder in (*(agent for _, agent in bundle.agents), bundle.section("spawn")):
         for section in MODULE_SECTIONS:
-            listed = agent.get(section) if isinstance(agent, Table) else None
+            listed = holder.get(section) if isinstance(holder, Table) else None
             if isinstance(listed, Items):
                 found += [(section, entry) for entry in listed.items if isinstance(entry, Table)]
     return tuple(found)
@@ -63,7 +63,7 @@ def repair_sources(bundle: Bundle, root: str, files: Files) -> Resolved:
         if better is None or not isinstance(source, Leaf):
             return entry
         what = f"{source.value} does not exist; {better} is used"
-        fix = f"write {posixpath.relpath(better, bundle.base_path)}"
+        fix = f"write {_relative(better, bundle.base_path or '')}"
         problems.append(Problem(what, place_of(source), fix, "warning", "source-elsewhere"))
         return with_source(entry, lambda _: better)
 
@@ -72,12 +72,24 @@ def repair_sources(bundle: Bundle, root: str, files: Files) -> Resolved:
 
 def _elsewhere(source: Tree | None, base: str, above: tuple[str, ...], files: Files) -> str | None:
     """Return where a path that leads nowhere would lead from a directory above."""
-    path = source.value if isinstance(source, Leaf) else None
-    if not isinstance(path, str) or not path.startswith("/") or files.real(path) is not None:
+    value = source.value if isinstance(source, Leaf) and isinstance(source.value, str) else ""
+    parsed = parse_uri(value)
+    if not value.startswith("/") or files.real(parsed.path) is not None:
         return None
-    written = posixpath.relpath(path, base)
+    written = posixpath.relpath(parsed.path, base)
     places = (posixpath.normpath(posixpath.join(each, written)) for each in above)
-    return next((each for each in places if is_within(each, above[-1]) and files.real(each)), None)
+    found = next((each for each in places if is_within(each, above[-1]) and files.real(each)), None)
+    return None if found is None else _with_fragment(found, value)
+
+
+def _with_fragment(path: str, source: str) -> str:
+    return "".join((path, *source.partition("#")[1:])) if parse_uri(source).subpath else path
+
+
+def _relative(source: str, base: str) -> str:
+    """Return how a file in `base` names a source: as a path that looks like one."""
+    path = posixpath.relpath(parse_uri(source).path, base)
+    return _with_fragment(path if path.startswith("../") else f"./{path}", source)
 
 
 def keep_reachable_modules(bundle: Bundle, files: Files) -> Resolved:
@@ -145,6 +157,10 @@ def _with_modules(bundle: Bundle, change: Callable[[Table], Tree]) -> Bundle:
         return change_agent_modules(entry, module, modules=MODULE_SECTIONS)
 
     changed: dict[str, Table] = {}
+    spawn = bundle.section("spawn")
+    better = change_agent_modules(spawn, module, modules=SPAWN_LISTS)
+    if better is not spawn:
+        changed["spawn"] = better
     for name in ("session", *MODULE_SECTIONS, "agents"):
         table = bundle.sections.get(name)
         if table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import posixpath
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from amplihack.bundles.ports import FileText, Texts
 from amplihack.records import Record
@@ -22,7 +23,18 @@ class MountFunction(Record):
     function: _Function
 
 
-def find_mount(directory: str, target: str | None, files: Texts) -> MountFunction | str | None:
+class NoPython(Record):
+    """A file that cannot be parsed, with the line that is to blame."""
+
+    file: str
+    line: int
+    reason: str
+
+
+Mount: TypeAlias = MountFunction | NoPython | str | None
+
+
+def find_mount(directory: str, target: str | None, files: Texts) -> Mount:
     """Return the function that an entry point names, or the one of the module's only package.
 
     Returns the file that lacks it; None if no package is there, or if reading does not tell.
@@ -45,25 +57,38 @@ def _package_file(directory: str, package: str, files: Texts) -> str | None:
     return next((each for each in tried if files.is_file(each)), None)
 
 
-def _function(file: str, name: str, files: Texts, left: int) -> MountFunction | str | None:
+def _function(file: str, name: str, files: Texts, left: int) -> Mount:
     text = files.read(file)
     if not isinstance(text, FileText):
         return None
     try:
         tree = ast.parse(text.content)
-    except (SyntaxError, ValueError, RecursionError):
+    except SyntaxError as error:
+        return NoPython(file, error.lineno or 1, error.msg)
+    except (ValueError, RecursionError):
         return None
-    for node in ast.walk(tree):
+    outside = list(_outside_of_bodies(tree))
+    for node in outside:
         if isinstance(node, _Function) and node.name == name:
             return MountFunction(file, node)
-    for node in ast.walk(tree):
+    for node in outside:
         if isinstance(node, ast.ImportFrom) and (known := _imported_as(node, name)):
             inner = _relative_file(file, node, files)
             return _function(inner, known, files, left - 1) if inner and left else None
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.Import) and name in _bound(node):
             return None  # made in a way that only running tells
-    has_stars = any(isinstance(each, ast.ImportFrom) and each.names[0].name == "*" for each in ast.walk(tree))
+    has_stars = any(isinstance(each, ast.ImportFrom) and each.names[0].name == "*" for each in outside)
     return None if has_stars else file
+
+
+def _outside_of_bodies(tree: ast.AST) -> Iterator[ast.AST]:
+    """Return what a file holds, but nothing in the bodies of its classes and functions."""
+    left = [tree]
+    while left:  # a deep expression would be too much for a function that calls itself
+        for node in ast.iter_child_nodes(left.pop()):
+            yield node
+            if not isinstance(node, _Function | ast.ClassDef):
+                left.append(node)
 
 
 def _imported_as(node: ast.ImportFrom, name: str) -> str:
@@ -99,7 +124,28 @@ def mounts_nothing(function: _Function, *, is_tool: bool) -> bool:
     if not arguments:
         return not (function.args.vararg or function.args.kwarg)
     coordinator = arguments[0].arg
-    return not any(_may_mount(node, coordinator, is_tool=is_tool) for node in ast.walk(function))
+    reached = list(_reached(function))
+    forgotten = {id(each.value) for each in reached if isinstance(each, ast.Expr)}  # calls without `await`
+    return not any(
+        _may_mount(node, coordinator, is_tool=is_tool)
+        for node in reached
+        if not (id(node) in forgotten and _is_mount(node))
+    )
+
+
+def _reached(function: _Function) -> Iterator[ast.AST]:
+    """Return the parts of a function, without the functions in it that nobody names."""
+    named = {each.id for each in ast.walk(function) if isinstance(each, ast.Name)}
+    left: list[ast.AST] = list(function.body)
+    while left:
+        node = left.pop()
+        yield node
+        if not isinstance(node, _Function) or node.name in named or node.decorator_list:
+            left.extend(ast.iter_child_nodes(node))
+
+
+def _is_mount(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "mount"
 
 
 def _may_mount(node: ast.AST, coordinator: str, *, is_tool: bool) -> bool:

@@ -50,7 +50,8 @@ def why(bundle: Bundle, path: str) -> tuple[Entry, ...]:
     """Return every value written under `path`, the one in use first; empty when there is none.
 
     A path names a section and a key (`tools.tool-bash.config.timeout`), or only a module, an agent, a
-    context file or a key that is not a section. For a mapping, all values in it are explained.
+    context file or a key that is not a section. For a mapping, all values in it are explained; the module of
+    entries that have ids of their own stands for all of them.
     """
     found = find(bundle, path)
     chains = include_chains(bundle.lineage)
@@ -66,13 +67,20 @@ def _explained(at: str, tree: Tree, chains: dict[tuple[str, str], Chain]) -> Ite
         yield from _history(".".join((at, *inner)) if inner else at, leaf, chains)
 
 
-def _instances(bundle: Bundle, module: str) -> Iterator[tuple[str, Tree]]:
-    """Return every entry of a module that is listed by ids."""
+def _instances(bundle: Bundle, path: str) -> Iterator[tuple[str, Tree]]:
+    """Return what a path that names a module leads to in every entry of it that is listed by an id."""
     for section in SESSION_LAST:
-        if section.lists_modules:
-            for key, entry in bundle.section(section.name):
-                if isinstance(entry, Table) and entry.text("module") == module:
-                    yield f"{section.name}.{key}", entry
+        for key, entry in bundle.section(section.name) if section.lists_modules else ():
+            rest = _after_module(entry, path.removeprefix(f"{section.name}."))
+            tree = _descend(entry, rest) if rest is not None else None
+            if tree is not None:
+                yield ".".join((section.name, key, rest) if rest else (section.name, key)), tree
+
+
+def _after_module(entry: Tree, path: str) -> str | None:
+    """Return what follows the name of the entry's module in a path, or None if it names another."""
+    module = entry.text("module") if isinstance(entry, Table) else ""
+    return path[len(module) + 1 :] if module and f"{path}.".startswith(f"{module}.") else None
 
 
 def find(bundle: Bundle, path: str) -> tuple[str, Tree] | None:
@@ -116,9 +124,7 @@ def _descend(tree: Tree, path: str) -> Tree | None:
     if not path:
         return tree
     if isinstance(tree, Items):
-        head, _, rest = path.partition(".")
-        number = int(head) if head.isascii() and head.isdecimal() and len(head) < 10 else -1
-        return _descend(tree.items[number], rest) if 0 <= number < len(tree.items) else None
+        return _descend_list(tree, path)
     if not isinstance(tree, Table):
         return None
     parts = path.split(".")
@@ -129,6 +135,16 @@ def _descend(tree: Tree, path: str) -> Tree | None:
             if found is not None:
                 return found
     return None
+
+
+def _descend_list(tree: Items, path: str) -> Tree | None:
+    """Follow a path into a list, by a number, or by the module of one of its entries."""
+    head, _, rest = path.partition(".")
+    number = int(head) if head.isascii() and head.isdecimal() and len(head) < 10 else -1
+    if 0 <= number < len(tree.items):
+        return _descend(tree.items[number], rest)
+    places = ((item, _after_module(item, path)) for item in tree.items)
+    return next((_descend(item, after) for item, after in places if after is not None), None)
 
 
 def _history(path: str, tree: Tree, chains: dict[tuple[str, str], Chain]) -> Iterator[Entry]:

@@ -162,8 +162,9 @@ class _Filler(Record, frozen=False):
 
     def _path(self, name: str, agent: Table) -> str | None:
         """Return the file of an agent; that a listed one has none is told."""
-        said = agent.text("instructions") or agent.text("name") or name
-        if not agent.text("path") and escapes((split_namespace(said) or ("", said))[1]):
+        said = _reference(agent) or agent.text("name") or name
+        is_path = bool(agent.text("path")) and not _reference(agent)
+        if not is_path and escapes((split_namespace(said) or ("", said))[1]):
             what = f"agent {name!r}: {said} leads out of the bundle, and is left out"
             self.problems.append(
                 Problem(what, place_of(agent), "name a file in the bundle", "error", ESCAPES)
@@ -226,9 +227,15 @@ def _with_sources(definition: Table, bases: tuple[str, ...], world: Texts) -> Ta
     return change_agent_modules(definition, settled, modules=MODULE_SECTIONS)
 
 
+def _reference(agent: Table) -> str:
+    """Return the file that an inline agent names as `namespace:path`, under either key for it."""
+    path = agent.text("path")
+    return agent.text("instructions") or (path if split_namespace(path) else "")
+
+
 def _candidates(bundle: Bundle, name: str, agent: Table, home: str | None) -> Iterator[str]:
     """Return where to look: an inline agent names its file in `instructions` or `path`, others by name."""
-    said = agent.text("instructions")
+    said = _reference(agent)
     if said:
         namespace, path = split_namespace(said) or (agent.origin.bundle, said)
         root = namespace_path(bundle, namespace)

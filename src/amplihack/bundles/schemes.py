@@ -49,3 +49,8 @@ def way_of(scheme: str) -> Way | None:
 def is_address(text: str) -> bool:
     """Tell an address with a scheme from a path, a name or `namespace:path`."""
     return "://" in text or text.startswith(_PREFIXES)
+
+
+def repository_address(transport: str, rest: str) -> str:
+    """Return the address of a repository: what carries it, and everything that follows `://`."""
+    return f"git+{transport}://{rest}"

@@ -9,14 +9,16 @@ import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from amplihack.bundles.compose import compose
+from amplihack.bundles.context_files import Resolved
 from amplihack.bundles.errors import BundleLoadError, Subject
-from amplihack.bundles.file_report import FileReport, as_table, unknown_keys
+from amplihack.bundles.file_report import FileReport
 from amplihack.bundles.merge import merge
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.sections.agents import change_agent_modules
 from amplihack.bundles.sections.modules import decode_modules, with_anchored_source
 from amplihack.bundles.sections.session import ROLES
-from amplihack.bundles.sections.table import MODULE_SECTIONS
+from amplihack.bundles.sections.table import MODULE_SECTIONS, SPAWN_LISTS
+from amplihack.bundles.settings_checks import check_settings, names_of, unmatched
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree
 from amplihack.bundles.tree_files import read_tree
 from amplihack.bundles.uris import split_namespace, without_fragment
@@ -24,11 +26,6 @@ from amplihack.errors import DocumentError, Location, Problem
 from amplihack.records import Record, field, replace
 
 PATH_LISTS = frozenset({"allowed_write_paths", "allowed_read_paths", "denied_write_paths"})
-KEYS = (
-    "bundle", "providers", "modules", "overrides", "sources", "routing", "config", "configurator", "install",
-)  # fmt: skip
-INSTALL_KEYS = ("bundle_url", "bundle_sha256")
-PROJECT_SCOPES = ("project settings", "local settings")
 
 
 class Settings(Record):
@@ -50,7 +47,7 @@ class Settings(Record):
 def decode_settings(text: str | bytes, file: str, *, scope: str = "settings") -> Settings:
     """Decode the settings in a YAML file. Raises BundleLoadError, with the place, when it is malformed."""
     content = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    if not content.strip():
+    if all(_says_nothing(line) for line in content.removeprefix("\ufeff").splitlines()):
         return Settings()
     try:
         document = read_tree(text, file, kind="Settings file")
@@ -69,10 +66,14 @@ def decode_settings(text: str | bytes, file: str, *, scope: str = "settings") ->
     return settings_of(document.root, report)
 
 
+def _says_nothing(line: str) -> bool:
+    """Tell whether a line is blank, a comment or the start of a document: all may be commented out."""
+    return not line.strip() or line.lstrip().startswith("#") or line.rstrip() == "---"
+
+
 def settings_of(root: Table, report: FileReport) -> Settings:
     """Read settings from a tree; providers may stand in three places."""
-    unknown_keys(root, KEYS, f"{report.owner}:", report)
-    _check_install(root.get("install"), report)
+    check_settings(root, report)
     listed = root.get("modules")
     by_kind = listed if isinstance(listed, Table) else Table()
     config = root.get("config")
@@ -93,14 +94,6 @@ def settings_of(root: Table, report: FileReport) -> Settings:
         rest=replace(root, entries=rest),
         problems=report.in_file_order(),
     )
-
-
-def _check_install(tree: Tree | None, report: FileReport) -> None:
-    """Report unknown keys, and settings of a project: these must not decide what is staged in a home."""
-    unknown_keys(as_table(tree, "install", report), INSTALL_KEYS, "install:", report)
-    if tree is not None and report.owner in PROJECT_SCOPES:
-        fix = "write it to settings.yaml in the home root"
-        report.warn("no-effect", f"{report.owner}: `install` has no effect in a project", tree, fix)
 
 
 def merge_settings(scopes: Sequence[Settings]) -> Settings:
@@ -199,8 +192,14 @@ def lay_modules(tables: Iterable[Table]) -> Table:
     return Table(entries)
 
 
+def lay_settings(bundle: Bundle, settings: Settings) -> Resolved:
+    """Lay settings over a bundle whose agents are read, and report what they change in vain."""
+    laid = apply_settings(bundle, settings)
+    return Resolved(laid, unmatched(laid, settings.at("sources", "modules"), settings.at("overrides")))
+
+
 def apply_settings(bundle: Bundle, settings: Settings) -> Bundle:
-    """Lay settings over the modules of a bundle, those of its agents and its session included.
+    """Lay settings over the modules of a bundle: its own, its session's, its agents' and those of `spawn`.
 
     A source is taken from a settings entry, else from `overrides`, else from `sources.modules`, else it
     stays. Entries for modules that the bundle does not have are added.
@@ -219,6 +218,8 @@ def apply_settings(bundle: Bundle, settings: Settings) -> Bundle:
         bundle.agents,
         entries={name: _agent(agent, settled) for name, agent in bundle.agents.entries.items()},
     )
+    spawn = bundle.section("spawn")
+    laid["spawn"] = change_agent_modules(spawn, settled, modules=SPAWN_LISTS)
     return bundle.with_sections(laid)
 
 
@@ -244,7 +245,7 @@ def _settle(entry: Tree, said: Tree | None, sources: Table, overrides: Table) ->
         return merge(entry, said)
     if not isinstance(entry, Table):
         return lay(entry, said) if said is not None else entry
-    names = [name for key in ("module", "id", "instance_id") if (name := entry.text(key))]
+    names = names_of(entry)
     laid: Tree = entry
     own = [override for name in names if isinstance(override := overrides.get(name), Table)]
     for source in (*(sources.get(name) for name in names), *(each.get("source") for each in own)):

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from amplihack.errors import UsageError
 from amplihack.system.colour import CHOICES
 
 RECIPE = "a file, the name of a recipe, or - for stdin"
@@ -52,7 +51,15 @@ class Parser(argparse.ArgumentParser):
             add_help=False,
         )
         self.after_help: Callable[[argparse.Namespace], None] = lambda _options: None
+        self.intermixed = False  # flags may stand between the words of an argument
         self.add_argument("-h", "--help", action=_HelpPage, nargs=0, help="show this help message and exit")
+
+    def parse_args(  # type: ignore[override]  # as below
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> argparse.Namespace:
+        if self.intermixed:
+            return self.parse_intermixed_args(args, namespace)
+        return super().parse_args(args, namespace)
 
     def parse_known_args(  # type: ignore[override]  # the other forms are for namespaces of other types
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -85,13 +92,9 @@ class Parser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
     def error(self, message: str) -> NoReturn:
-        from amplihack.documents.suggest import closest  # deferred: a help page needs none of it
+        from amplihack.cli.argument_fixes import explained  # deferred: a help page needs none of it
 
-        fix = f"`{self.prog} --help` shows what it understands"
-        _, unknown, words = message.partition("unrecognized arguments: ")
-        if unknown and (meant := closest(words.split()[0].partition("=")[0], self._option_string_actions)):
-            fix = f"did you mean {meant}?"
-        raise UsageError(f"{self.prog}: {message}", fix=fix)
+        raise explained(self, message, self._actions)
 
 
 def _help_last(words: list[str]) -> list[str]:

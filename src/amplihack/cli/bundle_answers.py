@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
@@ -18,7 +19,7 @@ from amplihack.bundles.masking import masked
 from amplihack.bundles.provenance import Entry
 from amplihack.cli.near import Near, near, near_problems
 from amplihack.cli.show import (
-    draw_problem,
+    draw_problems,
     err,
     out,
     out_json,
@@ -129,8 +130,8 @@ def answer_validate(workspace: Workspace, options: argparse.Namespace) -> int:
     if options.json:
         out_json({"name": name, "problems": [problem_json(problem) for problem in found]})
     else:
-        for problem in found:
-            out(draw_problem(problem, sys.stdout))
+        for text in draw_problems(found, sys.stdout):
+            out(text)
         err(printable(_verdict(name, found)))
     severities = {problem.severity for problem in found}
     return 2 if "error" in severities or (options.strict and "warning" in severities) else 0
@@ -172,10 +173,16 @@ def answer_why(workspace: Workspace, options: argparse.Namespace) -> int:
 def _show_entry(entry: Entry) -> None:
     sign = {"used": "=", "replaced": "✗", "removed": "-"}[entry.status]
     place = f"{entry.file}:{entry.line}" if entry.line else entry.file
-    out(printable(f"{sign} {entry.path}: {one_line(str(entry.value), 100)}"))
+    value = "" if entry.status == "removed" else f": {one_line(_as_written(entry.value), 100)}"
+    out(printable(f"{sign} {entry.path}{value}"))
     out(printable(f"    {entry.status} — {entry.bundle or '(no name)'} ({place})"))
     if len(entry.via) > 1:
         out(printable(f"    via {' -> '.join(entry.via)}"))
+
+
+def _as_written(value: object) -> str:
+    """Return a value as a file would hold it: text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 @in_workspace

@@ -10,7 +10,7 @@ from amplihack.app.bundles import keeping
 from amplihack.app.workspace import Workspace
 from amplihack.cli.bundle_answers import in_workspace, request_for, tell
 from amplihack.cli.near import near
-from amplihack.cli.show import draw_problem, err, out, out_json, printable
+from amplihack.cli.show import draw_problems, err, out, out_json, printable
 from amplihack.records import as_dict
 from amplihack.system.sources import UpdateReport
 
@@ -41,8 +41,8 @@ def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
             }
         )
         return 1 if found.drift else 0
-    for drift in found.drift:
-        out(draw_problem(drift.problem, sys.stdout))
+    for text in draw_problems((drift.problem for drift in found.drift), sys.stdout):
+        out(text)
     for source in found.sources:
         out(printable(f"{source.source_uri}: {source.summary}"))
     if not found.locked:
@@ -83,6 +83,8 @@ def _show_report(report: UpdateReport) -> None:
     out(printable(f"{report.outcome:<10} {report.uri}{change if report.outcome == 'updated' else ''}"))
     if report.error:
         err(printable(f"  {report.error.what}"))
+        if report.error.fix:
+            err(printable(f"  fix: {report.error.fix}"))
 
 
 @in_workspace

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Final, Literal, TypeAlias
 
-from amplihack.cli import main, runner
+from amplihack.cli import commands, help_pages, runner
 from amplihack.cli.completion_scripts import SCRIPTS
 from amplihack.records import Record, field
 
@@ -58,17 +58,17 @@ def _completed(program: str, words: list[str]) -> Completion:
         return _arguments(runner.parser(), words)
     if len(words) == 1:
         flags = ("--help", "--version") if words[0].startswith("-") else ()
-        return _listed({**main.first_words(), **dict.fromkeys(flags, "")})
+        return _listed({**commands.first_words(), **dict.fromkeys(flags, "")})
     name = words[0]
-    if name in main.GROUPS and len(words) == 2:
-        return _listed({verb: row.summary for verb, row in main.verbs(name).items()})
-    count = 2 if name in main.GROUPS else 1
+    if name in commands.GROUPS and len(words) == 2:
+        return _listed({verb: row.summary for verb, row in commands.verbs(name).items()})
+    count = 2 if name in commands.GROUPS else 1
     name = " ".join(words[:count])
-    if name not in main.COMMANDS:
+    if name not in commands.COMMANDS:
         return Completion()
-    if main.COMMANDS[name].hands_on:
+    if commands.COMMANDS[name].hands_on:
         return Completion(kind="files")  # its flags are those of another program
-    return _arguments(main.parser(name), words[count:])
+    return _arguments(help_pages.parser(name), words[count:])
 
 
 def _listed(words: Mapping[str, str]) -> Completion:
@@ -225,6 +225,12 @@ def _models(_line: LineSoFar, _current: str) -> Completion:
     return _listed({name: model.summary for name, model in CATALOGUE.items()})
 
 
+def _sessions(_line: LineSoFar, _current: str) -> Completion:
+    from amplihack.app import completions
+
+    return _listed({"last": "the newest session", **completions.session_ids()})
+
+
 def _shells(_line: LineSoFar, _current: str) -> Completion:
     return _listed(dict.fromkeys(SCRIPTS, ""))
 
@@ -250,6 +256,7 @@ VALUES: Final[Mapping[str, Values]] = {
     "PATH": _paths,
     "RECIPE": _recipes,
     "RUN": _runs,
+    "SESSION": _sessions,
     "SHELL": _shells,
     "history": _itself("history"),
 }

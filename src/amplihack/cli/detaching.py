@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from amplihack.cli.show import err, out, out_json
+from amplihack.system.parent_death import die_with, live_on
 
 if TYPE_CHECKING:
     from amplihack.system.run_store.store import RunStore
@@ -17,9 +18,11 @@ def detached(work: Callable[[Callable[[str], None]], int], store: RunStore, *, a
     """Do the work in a process of its own, which no terminal can end, and print the id of its run.
 
     The work gets what to call when its run is kept. From then on, what it prints goes to the log of the run;
-    until then, the terminal hears what is wrong.
+    until then, the terminal hears what is wrong, and it ends with us: a run that begins after we were killed
+    would be one that nobody knows of, beside the one that is started in its place.
     """
     reading, writing = os.pipe()
+    starter = os.getpid()
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
@@ -27,6 +30,7 @@ def detached(work: Callable[[Callable[[str], None]], int], store: RunStore, *, a
         os.close(writing)
         return _told(child, reading, as_json=as_json)
     os.close(reading)
+    die_with(starter)
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -35,6 +39,7 @@ def detached(work: Callable[[Callable[[str], None]], int], store: RunStore, *, a
     def begun(run_id: str) -> None:
         from amplihack.system.run_store.store import log_file  # deferred: `sqlite3` is slow to load
 
+        live_on()
         log = log_file(store, run_id)
         sys.stdout.flush()
         os.dup2(log, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from amplihack.cli.main import FIRST_EXAMPLES, draw_examples
+from amplihack.cli.help_pages import FIRST_EXAMPLES, draw_examples
 
 # The name of a command behind `amplihack`, or of a program; each example is what to type and what it does.
 EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
@@ -19,6 +19,42 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("amplihack bundle show", "what the bundle of this directory is made of"),
         ("amplihack bundle validate --strict", "fail on warnings too, for CI"),
         ("amplihack bundle why tools.tool-bash.config", "which file set a value"),
+    ),
+    "amplihack run": (
+        ("amplihack run 'what is in this directory?'", "with the model that is set up here"),
+        ("amplihack run 'what does it say?' < NOTES.md", "what is piped in comes with the prompt"),
+        ("amplihack run --allow write_file --allow 'bash:git *' 'correct the typo'", "allow some tools"),
+        ("amplihack run --bundle foundation --approval plan 'how would you do it?'", "change nothing"),
+        ("amplihack run --model scripted:answers.yaml --json 'hello'", "the whole result, for programs"),
+    ),
+    "amplihack chat": (
+        ("amplihack chat --model scripted:answers.yaml", "talk; /help shows what can be done"),
+        ("amplihack chat --resume last --allow read_file", "go on with the newest session"),
+    ),
+    "amplihack session resume": (
+        ("amplihack session resume last 'and why?'", "ask once more; an id or its beginning is as good"),
+        ("amplihack session resume last --json 'and why?'", "the whole result, for programs"),
+    ),
+    "amplihack session": (
+        ("amplihack session list", "what there is, the newest first"),
+        ("amplihack session show", "what was said in the newest one"),
+    ),
+    "amplihack session list": (
+        ("amplihack session list --limit 5", "the newest five"),
+        ("amplihack session list --all --json", "those of agents as well, for programs"),
+    ),
+    "amplihack session show": (
+        ("amplihack session show last", "the newest one; an id or its beginning is as good"),
+        ("amplihack session show last --full", "with everything that tools were given and gave back"),
+    ),
+    "amplihack session fork": (
+        ("amplihack session fork last", "go on from the same place in another direction"),
+        ("amplihack session fork last --turn 1 --json", "from what was said up to a turn, for programs"),
+    ),
+    "amplihack session prune": (
+        ("amplihack session prune --older-than 30d", "remove sessions that nobody used for a month"),
+        ("amplihack session prune --keep 100", "remove all but the newest hundred"),
+        ("amplihack session prune last", "remove one, with those of its agents"),
     ),
     "amplihack model": (
         ("amplihack model list", "what there is, and what is here"),
@@ -145,7 +181,7 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("amplihack runs approve last --stage build -m 'well done'", "one gate of several, with a word"),
     ),
     "amplihack runs deny": (
-        ("amplihack runs deny last --message 'not today'", "end a run at its gate, for good"),
+        ("amplihack runs deny last --message 'not today'", "end a run at its stage, for good"),
     ),
     "amplihack runs cancel": (
         ("amplihack runs cancel", "end the newest run with everything that it started"),

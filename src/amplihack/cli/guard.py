@@ -93,6 +93,9 @@ def _explained(error: Exception, words: Sequence[str]) -> int:
     if isinstance(error, OSError) and _is_no_path(error):
         refused = InputError(f"{_short(error.filename)}: {error.strerror}", fix="check this path")
         return _explain(refused, words)
+    if isinstance(error, MemoryError):
+        few = AmplihackError("there is not enough memory", fix="work with less at a time, or allow more")
+        return _explain(few, words)
     return _our_bug(error, words)
 
 
@@ -155,10 +158,11 @@ def leave(code: int) -> int:
     """End this process, which is ours alone, with that code; return it where threads are still at work.
 
     Taking every module apart, as Python does at its end, costs a fifth of a short command and helps nobody:
-    files are closed and memory is given back anyway. Functions registered with `atexit` are called.
+    files are closed and memory is given back anyway. Functions registered with `atexit` are called. Once the
+    kernel of sessions is loaded, Python's own end may crash, so that nothing waits for threads.
     """
     threading = sys.modules.get("threading")
-    if threading is not None and threading.active_count() > 1:
+    if "amplifier_core" not in sys.modules and threading is not None and threading.active_count() > 1:
         return code
     atexit._run_exitfuncs()
     for stream in filter(None, (sys.stdout, sys.stderr)):

@@ -14,6 +14,20 @@ _SHOWN = {
     "runs": ("show", "the id of a run"),
 }
 
+# What other tools call it.
+_ELSEWHERE = {
+    **dict.fromkeys(("exec", "execute", "start", "launch"), "recipe run"),
+    **dict.fromkeys(("init", "create", "add", "scaffold"), "recipe new"),
+    **dict.fromkeys(("lint", "test", "verify"), "recipe check"),
+    **dict.fromkeys(("describe", "inspect", "plan"), "recipe explain"),
+    **dict.fromkeys(("ps", "status", "history"), "runs list"),
+    **dict.fromkeys(("log", "logs"), "runs show"),
+    **dict.fromkeys(("follow", "watch", "attach"), "runs tail"),
+    **dict.fromkeys(("stop", "kill", "abort"), "runs cancel"),
+    **dict.fromkeys(("continue", "retry", "restart"), "runs resume"),
+    **dict.fromkeys(("upgrade", "self-update"), "update"),
+}
+
 
 def meant_command(
     word: str, rest: Sequence[str], group: str, commands: Sequence[str], verbs: Mapping[str, Sequence[str]]
@@ -28,6 +42,8 @@ def meant_command(
         return ", or ".join(f"`{_line(each, word, *rest[:1])}`" for each in groups)
     if near := closest(word, verbs[group] if group else commands):
         return f"did you mean '{near}'?"
+    if (other := _ELSEWHERE.get(word)) and group in ("", other.partition(" ")[0]):
+        return f"`{_line(*other.split(), *rest[:1])}`"
     if not group:
         return "`amplihack --help` lists the commands"
     verb, name = _SHOWN[group]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from amplihack.cli.arguments import Parser, add_json
 from amplihack.cli.show import err, out, out_json, printable
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _STEP = 5  # percent between two lines of progress where nobody watches
 
@@ -40,24 +44,29 @@ def answer_list(options: argparse.Namespace) -> int:
 
 
 def answer_pull(options: argparse.Namespace) -> int:
+    path, is_new = fetched(options.model)
+    if options.json:
+        out_json({"model": options.model, "path": str(path), "fetched": is_new})
+    else:
+        out(printable(str(path)))
+        err(f"{options.model} is {'fetched and checked' if is_new else 'here already'}")
+    return 0
+
+
+def fetched(model: str) -> tuple[Path, bool]:
+    """Fetch a model and show how far it is. Return where it is, and whether it was not here before."""
     import asyncio
 
     from amplihack.app.models import pull_model
     from amplihack.system.home import Home, this_process
 
     environment, cwd = this_process()
-    home = Home.from_environment(environment, cwd)
-    progress = _Progress(options.model)
+    progress = _Progress(model)
     try:
-        path, fetched = asyncio.run(pull_model(home, options.model, environment, progress.show))
+        home = Home.from_environment(environment, cwd)
+        return asyncio.run(pull_model(home, model, environment, progress.show))
     finally:
         progress.end()
-    if options.json:
-        out_json({"model": options.model, "path": str(path), "fetched": fetched})
-    else:
-        out(printable(str(path)))
-        err(f"{options.model} is {'fetched and checked' if fetched else 'here already'}")
-    return 0
 
 
 def answer_remove(options: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from _imp import _fix_co_filename  # type: ignore[attr-defined]
 from importlib._bootstrap_external import MAGIC_NUMBER  # `importlib.util` gives it, after loading others
 from importlib.machinery import (
     EXTENSION_SUFFIXES,
@@ -21,7 +22,7 @@ from importlib.machinery import (
 from marshal import loads
 from stat import S_ISREG
 
-from amplihack.cli.stand_ins import SELDOM_USED, LaterLoader
+from amplihack.cli.stand_ins import SELDOM_USED, LaterLoader, load_what_was_put_off
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +62,13 @@ def quick_start(*, brief: bool = False) -> None:
 
 class QuickImports:
     """Finds the modules that are loaded in a cheaper way than usual."""
+
+    def stop_putting_off(self) -> None:
+        """Load what was put off, and find everything as usual from now on."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+            gc.set_threshold(_OBJECTS_BEFORE_A_COLLECTION)
+            load_what_was_put_off()
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None
@@ -156,7 +164,8 @@ class CompiledFile(SourceFileLoader):
         if len(data) == _MOST_CODE or data[:16] != _FRESH_BY_TIME + _word(time) + _word(size):
             return None
         code: CodeType = loads(memoryview(data)[16:])  # noqa: S302 - as Python does with this file
-        return code if code.co_filename == self.path else None  # a tree that was moved
+        _fix_co_filename(code, self.path)  # of a tree that was moved; it does nothing otherwise
+        return code
 
 
 def _word(number: int) -> bytes:

@@ -6,8 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from amplihack.app import catalogue
-from amplihack.app.workspace import open_workspace
 from amplihack.cli.arguments import add_common
+from amplihack.cli.opened import workspace_of
 from amplihack.cli.show import err, out, out_json, printable, show_problems
 from amplihack.recipes.values import one_line
 
@@ -21,7 +21,7 @@ def list_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def answer_list(options: argparse.Namespace) -> int:
-    workspace = open_workspace(options.recipe_dir, options.working_dir)
+    workspace = workspace_of(options)
     listing = catalogue.list_recipes(workspace)
     show_problems(listing.broken)
     if options.json:
@@ -64,7 +64,7 @@ def manifest_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def answer_manifest(options: argparse.Namespace) -> int:
-    workspace = open_workspace(options.recipe_dir, options.working_dir)
+    workspace = workspace_of(options)
     if options.update:
         path = catalogue.refresh_manifest(workspace, options.directory)
         out_json({"manifest": str(path)}) if options.json else out(str(path))
@@ -101,7 +101,7 @@ def sync_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def answer_sync(options: argparse.Namespace) -> int:
-    workspace = open_workspace(options.recipe_dir, options.working_dir)
+    workspace = workspace_of(options)
     report = catalogue.sync(workspace, options.url, options.branch, options.remote)
     if options.json:
         out_json(

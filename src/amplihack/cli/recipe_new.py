@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import shlex
 
-from amplihack.app.workspace import open_workspace
 from amplihack.cli.arguments import add_common
+from amplihack.cli.opened import workspace_of
 from amplihack.cli.show import err, out, out_json, printable
 
 
@@ -20,7 +20,7 @@ def new_flags(parser: argparse.ArgumentParser) -> None:
 def answer_new(options: argparse.Namespace) -> int:
     from amplihack.app.new_recipe import new_recipe  # deferred: a help page needs no schema
 
-    workspace = open_workspace(options.recipe_dir, options.working_dir)
+    workspace = workspace_of(options)
     made = new_recipe(workspace, options.name, options.output, force=options.force)
     file, schema = workspace.library.shown(made.file), workspace.library.shown(made.schema)
     if options.json:

@@ -9,14 +9,14 @@ from typing import Any
 from amplihack.app.workspace import (
     Validation,
     open_recipe,
-    open_workspace,
     recipe_references,
     shown_reference,
     validate,
 )
 from amplihack.cli.arguments import RECIPE, add_common
+from amplihack.cli.opened import workspace_of
 from amplihack.cli.show import (
-    draw_problem,
+    draw_problems,
     err,
     out,
     out_json,
@@ -38,7 +38,7 @@ def validate_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def answer_validate(options: argparse.Namespace) -> int:
-    workspace = open_workspace(options.recipe_dir, options.working_dir)
+    workspace = workspace_of(options)
     answers = [validate(workspace, reference) for reference in options.recipe]
     missing = [problem for answer in answers if _is_missing(answer) for problem in answer.problems]
     if missing and all(map(_is_missing, answers)):
@@ -99,7 +99,7 @@ def check_flags(parser: argparse.ArgumentParser) -> None:
 def answer_check(options: argparse.Namespace) -> int:
     from amplihack.app.check import check  # deferred, as below: each command needs one of them
 
-    workspace = open_workspace(options.recipe_dir, options.working_dir)
+    workspace = workspace_of(options)
     references, others = recipe_references(workspace, options.recipe)
     for file in others:
         err(
@@ -125,8 +125,8 @@ def answer_check(options: argparse.Namespace) -> int:
         if not nothing:  # else the document that tells it is all there is
             out_json([problem_json(problem) for problem in found])
     else:
-        for problem in found:
-            out(draw_problem(problem, sys.stdout))
+        for text in draw_problems(found, sys.stdout):
+            out(text)
         if found or not not_found:
             err(tally(found) or "✓ nothing found")
     if not_found:
@@ -144,7 +144,7 @@ def answer_explain(options: argparse.Namespace) -> int:
     from amplihack.recipes.explain import describe, explain
     from amplihack.recipes.secrets import redactor_for
 
-    workspace = open_workspace(options.recipe_dir, options.working_dir)
+    workspace = workspace_of(options)
     opened = open_recipe(workspace, options.recipe)
     recipe = opened.located.recipe
     show_dialect(opened.decoded, shown_reference(options.recipe))

@@ -9,15 +9,19 @@ from amplihack.cli.show import err, out, out_exactly, printable
 
 if TYPE_CHECKING:
     from amplihack.recipes.engine.dry_run import Forecast
+    from amplihack.recipes.model import Recipe
     from amplihack.recipes.results import RunResult
 
 
-def show_own_result(result: RunResult, *, has_output: bool, warnings: Sequence[str]) -> None:
+def show_own_result(result: RunResult, recipe: Recipe, warnings: Sequence[str]) -> None:
     """Print the recipe's own result and nothing else; warnings and what went wrong go to stderr."""
     for warning in warnings:
         err(printable(f"warning: {warning}"))
     if result.success:
-        out_exactly(result.own_text(has_output=has_output))
+        from amplihack.recipes.semantics import still_run  # deferred: a help page needs none of it
+
+        tidying = [step.id for step in still_run(recipe.steps)]
+        out_exactly(result.own_text(has_output=recipe.summary is not None, tidying=tidying))
     else:
         err(printable(result.failure_text()))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from amplihack.cli.arguments import RECIPE, Parser, add_common, positive
 from amplihack.cli.guard import INTERRUPTED
 from amplihack.cli.interrupts import telling_the_result
+from amplihack.cli.opened import workspace_of
 from amplihack.cli.recipe_results import show_dry_run, show_forecast, show_own_result
 from amplihack.cli.show import (
     err,
@@ -137,10 +138,9 @@ def answer_run(options: argparse.Namespace) -> int:
     # Deferred: a help page and a mistyped flag need neither the library nor the engine.
     from amplihack.app.run import forecast, run_until_interrupted
     from amplihack.app.variables import overrides, refuse_unknown
-    from amplihack.app.workspace import open_recipe, open_workspace, shown_reference
+    from amplihack.app.workspace import open_recipe, shown_reference
 
-    workspace = open_workspace(options.recipe_dir, options.working_dir, options.env_file)
-    show_problems(workspace.notes)
+    workspace = workspace_of(options)
     opened = open_recipe(workspace, options.recipe)
     if not options.strict:  # otherwise they are errors, and told as such
         show_problems(opened.decoded.warnings)
@@ -228,7 +228,7 @@ def _tell(
         show_dry_run(result, own)
     elif _alone(options):
         unheard = () if options.progress else result.warnings
-        show_own_result(result, has_output=recipe.summary is not None, warnings=unheard)
+        show_own_result(result, recipe, unheard)
     else:
         _show_result(result, options)
 
@@ -238,7 +238,10 @@ def _tell_unanswerable(opened: Opened, options: argparse.Namespace) -> None:
     gates = any(stage.approval for stage in opened.located.recipe.stages)
     if opened.located.path is None and gates and not (options.yes or options.dry_run or sys.stdin.isatty()):
         what = "the recipe comes from stdin, so nobody can answer its gates there: the run will stop at one"
-        fix = "save the recipe in a file, or approve every gate with --yes"
+        then = (
+            "save the recipe in a file" if options.ephemeral else "`amplihack runs approve` answers it then"
+        )
+        fix = f"{then}; or approve every gate with --yes"
         show_problems((Problem(what, fix=fix, severity="warning"),))
 
 
@@ -251,6 +254,7 @@ def given_by(options: argparse.Namespace) -> Given:
         texts=tuple(options.set_str),
         documents=tuple(options.set_json),
         files=tuple(options.set_file),
+        env_files=tuple(options.env_file),
     )
 
 

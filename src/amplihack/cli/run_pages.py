@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from amplihack.cli.show import printable
+from amplihack.credentials import hide_credentials
 
 if TYPE_CHECKING:
     from amplihack.recipes.results import StepResult
@@ -19,6 +20,8 @@ _ICONS = {
     "failed": "✗",
     "degraded": "⚠",
     "running": "▶",
+    "waiting": "⏸",
+    "denied": "✗",
     "interrupted": "✗",
 }
 _CAN_GO_ON = ("waiting", "failed", "interrupted", "cancelled")
@@ -52,10 +55,15 @@ def ending_json(history: RunHistory) -> dict[str, Any]:
 
 
 def run_line(run: KeptRun, width: int) -> str:
-    took = f"{run.ended - run.started:.1f}s" if run.ended is not None else ""
+    took = f"{_took(run.started, run.ended):.1f}s" if run.ended is not None else ""
     cost = f"  ${run.cost_usd:.4f}" if run.cost_usd is not None else ""
     name = printable(run.recipe, keep="")
     return f"{run.run_id}  {run.status:<11}  {name:<{width}}  {_clock(run.started)}  {took}{cost}".rstrip()
+
+
+def _took(started: float, ended: float) -> float:
+    """Return the seconds between two moments; none if the clock was set back in between."""
+    return max(0.0, ended - started)
 
 
 def _clock(seconds: float) -> str:
@@ -64,7 +72,7 @@ def _clock(seconds: float) -> str:
 
 def run_page(run: KeptRun, history: RunHistory) -> list[str]:
     """Return the lines of `runs show`."""
-    took = f" ({run.ended - run.started:.1f}s)" if run.ended is not None else ""
+    took = f" ({_took(run.started, run.ended):.1f}s)" if run.ended is not None else ""
     lines = [
         f"run {run.run_id}: {run.recipe} — {run.status}",
         f"  started {_clock(run.started)}{took} in {run.working_dir}",
@@ -76,11 +84,16 @@ def run_page(run: KeptRun, history: RunHistory) -> list[str]:
     if run.taken and run.owner:
         lines.append(f"  {run.owner.shown()} has it")
     if run.cancelled:
-        lines.append(f"  cancelled by {run.cancelled['by']} at {_clock(run.cancelled['at'])}")
+        late = "" if run.status in ("cancelled", "running") else ", but it had ended before that"
+        lines.append(f"  cancelled by {run.cancelled['by']} at {_clock(run.cancelled['at'])}{late}")
     for step in history.steps():
         lines += _step(step, history, 1)
-    lines += [line for gate in history.state.gates().values() for line in _gate(gate)]
-    if (error := history.error()) and run.status not in ("running", "completed"):
+    lines += [line for identity, gate in history.state.gates().items() for line in _gate(identity, gate)]
+    # Nobody can answer a gate of a run that was cancelled there, so that the advice to do so is left out.
+    stale = run.status == "cancelled" and any(
+        gate.approved is None for gate in history.state.gates().values()
+    )
+    if (error := history.error()) and run.status not in ("running", "completed") and not stale:
         lines.append(f"  {error}")
     if run.status in _CAN_GO_ON:
         lines.append(f"  `amplihack runs resume {run.run_id}` goes on")
@@ -99,7 +112,8 @@ def _step(step: StepResult, history: RunHistory, level: int) -> list[str]:
     printed = step.output.splitlines()
     before = len(printed) - _TAIL
     more = [f"{pad}  │ … {before} line{'s' if before > 1 else ''} before"] if before > 0 else []
-    return [*lines, *more, *(f"{pad}  │ {line[:_WIDEST]}" for line in printed[-_TAIL:])]
+    shown = [hide_credentials(line)[:_WIDEST] for line in printed[-_TAIL:]]
+    return [*lines, *more, *(f"{pad}  │ {line}" for line in shown)]
 
 
 def _attempts(step: StepResult, history: RunHistory) -> list[str]:
@@ -114,20 +128,22 @@ def _attempts(step: StepResult, history: RunHistory) -> list[str]:
 def _spent(step: StepResult) -> list[str]:
     spent = []
     if step.usage is not None:
-        spent.append(f"{step.usage.input_tokens or 0} + {step.usage.output_tokens or 0} tokens")
+        both = [each for each in (step.usage.input_tokens, step.usage.output_tokens) if each is not None]
+        spent.append(f"{' + '.join(map(str, both)) or 'unknown'} tokens")
     if step.cost_usd is not None:
         spent.append(f"${step.cost_usd:.4f}")
     return spent
 
 
-def _gate(gate: Gate) -> list[str]:
+def _gate(identity: str, gate: Gate) -> list[str]:
+    name = identity or gate.stage  # one stage may be reached several times, in a loop or by several calls
     if gate.approved is None:
         due = "" if gate.due is None else f" until {_clock(gate.due)}"
         expired = gate.due is not None and gate.due <= time.time()
         return [
-            f"  ⏸ {gate.stage}: {'has expired: nobody answered' if expired else 'waits for approval'}{due}",
+            f"  ⏸ {name}: {'has expired: nobody answered' if expired else 'waits for approval'}{due}",
             *(f"      {line}" for line in gate.prompt.splitlines()),
         ]
     word, who = "approved" if gate.approved else "denied", f" by {gate.by}" if gate.by else ""
     when = f" at {_clock(gate.at)}" if gate.at else ""
-    return [f"  ⏵ {gate.stage}: {word}{who}{when}" + (f" — {gate.message}" if gate.message else "")]
+    return [f"  ⏵ {name}: {word}{who}{when}" + (f" — {gate.message}" if gate.message else "")]

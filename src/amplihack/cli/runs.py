@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from amplihack.cli.arguments import Parser, add_json, positive
+from amplihack.cli.pruning import add_pruning, pruning_limits
 from amplihack.cli.run_pages import ending_json, run_json, run_line, run_page
 from amplihack.cli.show import err, out, out_json, printable, show_problems
 from amplihack.errors import AmplihackError, UsageError
@@ -65,8 +66,7 @@ def gate_flags(parser: Parser) -> None:
 
 def prune_flags(parser: Parser) -> None:
     add_json(parser)
-    parser.add_argument("--older-than", metavar="AGE", help="remove runs that ended so long ago, such as 30d")
-    parser.add_argument("--keep", type=int, metavar="N", help="remove all but the newest N")
+    add_pruning(parser, "runs", "ended")
 
 
 # Answers --------------------------------------------------------------------------------------------------
@@ -158,6 +158,7 @@ def answer_deny(options: argparse.Namespace) -> int:
 
 def _answer_gate(options: argparse.Namespace, *, approved: bool) -> int:
     from amplihack.app.runs.gates import answer_gate
+    from amplihack.app.runs.last_steps import last_steps
     from amplihack.recipes.run_history import moment
 
     store = open_store()
@@ -166,11 +167,15 @@ def _answer_gate(options: argparse.Namespace, *, approved: bool) -> int:
     word = "approved" if approved else "denied"
     if options.json:
         at = moment(decided.at)
-        out_json({"run_id": run.run_id, "stage": decided.stage, "decision": word, "by": decided.by, "at": at})
+        told = {"stage": decided.stage, "step": decided.step or None, "decision": word}
+        out_json({"run_id": run.run_id, **told, "by": decided.by, "at": at})
         return 0
-    out(f"{word}: stage '{printable(decided.stage, keep='')}' of run {run.run_id}")
-    if approved:
-        err(f"`amplihack runs resume {run.run_id}` goes on")
+    name = printable(decided.stage, keep="")
+    out(f"{word}: {f'a tool of step {name!r}' if decided.step else f'stage {name!r}'} of run {run.run_id}")
+    if not decided.ends_the_run:
+        err(f"`amplihack runs resume {run.run_id}` goes on{'' if approved else ' without it'}")
+    elif names := last_steps(store, store.find(run.run_id)):
+        err(f"`amplihack runs resume {run.run_id}` runs the steps that always run: {', '.join(names)}")
     return 0
 
 
@@ -186,14 +191,10 @@ def answer_cancel(options: argparse.Namespace) -> int:
 
 
 def answer_prune(options: argparse.Namespace) -> int:
-    from amplihack.app.runs.pruning import prune, seconds_of
+    from amplihack.app.runs.pruning import prune
 
-    if options.older_than is None and options.keep is None:
-        raise UsageError("amplihack runs prune: what should go?", fix="say --older-than 30d, or --keep 100")
-    if options.keep is not None and options.keep < 0:
-        raise UsageError(f"--keep cannot be {options.keep}", fix="give a whole number, 0 or more")
-    age = seconds_of(options.older_than) if options.older_than is not None else None
-    removed = prune(open_store(), older_than=age, keep=options.keep)
+    age, keep = pruning_limits(options, "runs")
+    removed = prune(open_store(), older_than=age, keep=keep)
     if options.json:
         out_json([run_json(run) for run in removed])
     else:

@@ -117,6 +117,7 @@ def _told(changes: Changes) -> list[str]:
         ("runs again", changes.again),
         ("new", changes.new),
         ("can no longer be", changes.gone),
+        ("in another order", changes.moved),
     )
     return ["the recipe was edited:", *(f"  {word}: {', '.join(names)}" for word, names in rows if names)]
 

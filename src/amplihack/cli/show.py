@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import io
-import json
-import math
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TextIO
 
 from amplihack.cli.guard import discard_output, say
@@ -20,8 +17,6 @@ if TYPE_CHECKING:
 
 _COLOURS: dict[Severity, str] = {"error": "31", "warning": "33", "note": "36"}
 _TAB = "\t"
-_NOT_FINITE = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}  # as YAML writes them
-_PIECE = 65_536  # characters of a document that are printed at once
 _WIDEST_LINE = 160  # a longer source line is cut around the caret
 
 
@@ -47,44 +42,12 @@ def err(text: str = "") -> None:
 
 def out_json(value: Any) -> None:
     """Print one JSON document. The outputs in it may be large, so it is never held as a whole."""
-    waiting, size = [], 0
+    from amplihack.cli.json_document import write_document  # deferred: most commands print no JSON
+
     try:
-        for piece in chain(_json_pieces(value, "\n"), "\n"):
-            waiting.append(piece)
-            size += len(piece)
-            if size >= _PIECE:
-                sys.stdout.write("".join(waiting))
-                waiting, size = [], 0
-        sys.stdout.write("".join(waiting))
+        write_document(value, sys.stdout.write)
     except BrokenPipeError:
         discard_output()
-
-
-def _quoted(text: str) -> str:
-    return json.encoder.encode_basestring(text)  # asked here: most commands print no JSON and load none
-
-
-def _json_pieces(value: Any, margin: str) -> Iterator[str]:
-    """Yield the pieces of a document as `json.dumps` indents it; `margin` begins a line at this level."""
-    inner = f"{margin}  "
-    if isinstance(value, str) and len(value) > _PIECE:
-        yield '"'
-        yield from (_quoted(value[at : at + _PIECE])[1:-1] for at in range(0, len(value), _PIECE))
-        yield '"'
-    elif isinstance(value, dict) and value:
-        for before, (key, each) in zip(chain("{", repeat(",")), value.items(), strict=False):
-            yield f"{before}{inner}{_quoted(key if isinstance(key, str) else json.dumps(key))}: "
-            yield from _json_pieces(each, inner)
-        yield f"{margin}}}"
-    elif isinstance(value, list | tuple) and value:
-        for before, each in zip(chain("[", repeat(",")), value, strict=False):
-            yield f"{before}{inner}"
-            yield from _json_pieces(each, inner)
-        yield f"{margin}]"
-    elif isinstance(value, float) and not math.isfinite(value):
-        yield _quoted(_NOT_FINITE[str(value)])  # which JSON has no number for
-    else:
-        yield json.dumps(value, ensure_ascii=False, default=str)  # a date of a bundle's YAML: as written
 
 
 def out_exactly(text: str) -> None:
@@ -147,8 +110,8 @@ def failure_json(problems: Sequence[Problem]) -> dict[str, Any]:
 
 
 def show_problems(problems: Iterable[Problem]) -> None:
-    for problem in problems:
-        err(draw_problem(problem, sys.stderr))
+    for text in draw_problems(problems, sys.stderr):
+        err(text)
 
 
 def show_dialect(decoded: Decoded, file: str) -> None:
@@ -157,13 +120,18 @@ def show_dialect(decoded: Decoded, file: str) -> None:
         err(printable(f"{file}: {told}", keep=""))
 
 
-def draw_problem(problem: Problem, stream: TextIO) -> str:
-    """Return what, where, the source line with a caret, and how to fix it."""
+def draw_problems(problems: Iterable[Problem], stream: TextIO) -> Iterator[str]:
+    """Yield for each problem what, where, the source line with a caret, and how to fix it."""
+    colours = _has_colours(stream)  # asked once: there may be thousands of problems
+    return (_drawn(problem, colours=colours) for problem in problems)
+
+
+def _drawn(problem: Problem, *, colours: bool) -> str:
     head = f"{place(problem.where)}: " if problem.where else ""
     word = "" if problem.severity == "error" else f"{problem.severity}: "
     code = f" [{problem.code}]" if problem.code else ""
     caret, colour = "^", _COLOURS[problem.severity]
-    if _has_colours(stream):  # asked once: there may be thousands of problems
+    if colours:
         head, word, caret = _painted(head, "1"), _painted(word, colour), _painted(caret, colour)
     lines = [f"{head}{word}{printable(problem.what)}{code}"]
     if problem.where:
@@ -185,7 +153,7 @@ def _excerpt(where: Location, caret: str) -> list[str]:
     text = where.text[start : start + _WIDEST_LINE]
     number = str(where.line)
     # Tabs stay in the line above the caret, so that the caret stands under the same column.
-    before = "".join("\t" if char == "\t" else " " for char in text[: where.column - 1 - start])
+    before = _TAB.join(" " * len(part) for part in text[: where.column - 1 - start].split(_TAB))
     return [
         f"  {number} | {printable(text, keep=_TAB)}",
         f"  {' ' * len(number)} | {before}{caret}",

@@ -10,8 +10,11 @@ escapes. Nothing is expanded: a `$` is a `$`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from amplihack.errors import DocumentError, Location
 from amplihack.patterns import pattern
+from amplihack.records import Record
 
 _BLANKS = r"[ \t]*+"
 _START = pattern(rf"{_BLANKS}(?:export[ \t]++)?(?P<name>[^=\s#'\"][^=\n#]*+)=[ \t]*+")
@@ -25,10 +28,18 @@ _ESCAPE = pattern(r"\\([nrt\"$\\])")
 _MEANING = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-def read_dotenv(text: str, file: str) -> dict[str, str]:
+class Dotenv(Record):
+    """The variables of a file, and what it says twice: the name, and the line that counts."""
+
+    values: dict[str, str]
+    repeated: dict[str, int]
+
+
+def read_dotenv(text: str, file: str) -> Dotenv:
     """Return the variables of a text; a later one wins. Raises DocumentError with the line."""
     text = text.replace("\r\n", "\n")
     found: dict[str, str] = {}
+    repeated: dict[str, int] = {}
     position = 0
     while position < len(text):
         if nothing := _NOTHING.match(text, position):
@@ -46,8 +57,19 @@ def read_dotenv(text: str, file: str) -> dict[str, str]:
         value, position = _value(text, start.end(), file)
         if "\0" in value:
             raise _wrong(text, start.start(), file, f"the value of {name} holds a NUL byte", "take it out")
+        if found.get(name, value) != value:
+            repeated.pop(name, None)
+            repeated[name] = start.start()
         found[name] = value
-    return found
+    return Dotenv(found, dict(zip(repeated, _lines(text, repeated.values()), strict=True)))
+
+
+def _lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
+    """Yield the lines of offsets that come in their order."""
+    line, position = 1, 0
+    for offset in offsets:
+        line, position = line + text.count("\n", position, offset), offset
+        yield line
 
 
 def _value(text: str, position: int, file: str) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""Read a length of time as people write it: `90`, `1.5`, `500ms`, `90s`, `5m`, `1h30m`, `2d`."""
+"""Read a length of time as people write it: `90`, `1.5`, `500ms`, `90s`, `5m`, `1h30m`, `2d`, `1w`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import math
 from amplihack.patterns import pattern
 
 EXPECTED = "a number of seconds, or a duration such as 5m"
-FIX = "write seconds, or a duration of the units ms, s, m, h and d: 90, 1.5, 500ms, 5m, 1h30m, 2d"
+FIX = "write seconds, or a duration of the units ms, s, m, h, d and w: 90, 1.5, 500ms, 5m, 1h30m, 2d"
 
-_UNITS = (("d", 86_400.0), ("h", 3_600.0), ("m", 60.0), ("s", 1.0), ("ms", 0.001))
+_UNITS = (("w", 604_800.0), ("d", 86_400.0), ("h", 3_600.0), ("m", 60.0), ("s", 1.0), ("ms", 0.001))
 _AMOUNT = r"[0-9]+(\.[0-9]+)?"
 # For editors. Each unit once, the longest first; the look-ahead makes sure that there is one.
 SCHEMA = rf"^{_AMOUNT}$|^(?=[0-9])" + "".join(rf"({_AMOUNT}{unit} ?)?" for unit, _ in _UNITS) + "$"
@@ -20,7 +20,7 @@ _WORDS = {
     "seconds": "s", "second": "s", "secs": "s", "sec": "s",
     "minutes": "m", "minute": "m", "mins": "m", "min": "m",
     "hours": "h", "hour": "h", "hrs": "h", "hr": "h",
-    "days": "d", "day": "d",
+    "days": "d", "day": "d", "weeks": "w", "week": "w",
 }  # fmt: skip
 
 

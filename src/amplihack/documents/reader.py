@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from typing import Any
 
 from amplihack.documents.builder import build, key_node
@@ -81,8 +82,15 @@ def _refuse_control_characters(source: Source) -> None:
 def _decode(data: bytes, name: str) -> str:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DocumentError("the file is UTF-16", where=Location(name, 1, 1), fix="save it as UTF-8")
+    if b"\0" in data:
+        what, fix = (
+            "the file is no text: it holds zero bytes",
+            "give a text file; check that the name is right",
+        )
+        raise DocumentError(what, where=Location(name, 1, 1), fix=fix)
+    data = data.removeprefix(BOM_UTF8)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         start = data.rfind(b"\n", 0, error.start) + 1

@@ -14,6 +14,9 @@ _NO_BLANK = pattern(r"\s*(?:- +)*([\w-]+):(?!//)(\S.*)")
 _BLOCK = pattern(r".*[|>][-+0-9]*\s*(?:#.*)?")
 _FLOW = pattern(r"\[(?!\[)|\{(?!\{)")
 _BRACKET = pattern(r"[\[{]")
+_NO_BLANK_DASH = pattern(r"\s*-([a-z_]+):(?:\s|$)")
+_ODD_BLANK = pattern(r"[ \t]*([\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff])")
+_INNER = pattern(r"[^,\]}\s][^,\]}]*")
 _LONGEST = 70  # of a value that is repeated in a fix
 
 TABS = "indent with spaces: YAML does not take tabs"
@@ -50,7 +53,25 @@ def fix_for(what: str, source: Source, where: Location, opened: int) -> str:
         return TABS
     if "{{" in place.here and (fix := braces(place.here)):
         return fix
+    if fix := _odd_blank(place) or _no_blank_behind_dash(place):
+        return fix
     return next((rule(place) for words, rule in _RULES if words in what), _ANYTHING)
+
+
+def _odd_blank(place: BrokenLine) -> str:
+    """Return the fix for a blank that looks like a space, and is none for YAML."""
+    for line in (place.line, place.before(place.line)):
+        if found := _ODD_BLANK.match(place.text(line) if line >= 0 else ""):
+            return f"line {line + 1} is indented with U+{ord(found[1]):04X}, which is no space: replace it"
+    return ""
+
+
+def _no_blank_behind_dash(place: BrokenLine) -> str:
+    for line in (place.line, place.before(place.line)):
+        found = _NO_BLANK_DASH.match(place.text(line)) if line >= 0 else None
+        if found:
+            return f"put a space behind the dash on line {line + 1}: `- {found[1]}:`"
+    return ""
 
 
 def _indented_by_tab(line: str) -> bool:
@@ -86,6 +107,11 @@ def quoted(line: str) -> str:
 
 
 def _quote(place: BrokenLine) -> str:
+    inner, before = _INNER.match(place.here, place.column), place.here[: place.column]
+    if inner and sum(map(before.count, "[{")) > sum(map(before.count, "]}")):
+        text = inner[0].strip()
+        shown = "…" if len(text) > _LONGEST or "://" in text else text.replace("'", "''")
+        return f"put quotes around it: '{shown}'"
     return f"put quotes around the whole value: {quoted(place.here)}"
 
 

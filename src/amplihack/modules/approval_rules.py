@@ -11,6 +11,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from hashlib import sha256
+from pathlib import PurePath
 from typing import Any, Literal, TypeAlias
 
 from amplihack.records import Record
@@ -22,7 +24,17 @@ MODES = ("ask", "auto-edit", "plan", "yolo")
 _READING = {"read_file", "grep", "glob", "todo"}
 _EDITING = {"write_file", "edit_file"}
 _LOOKING = {"list", "validate", "status"}  # actions of the tool `recipes`
-_SUBJECTS = ("command", "file_path", "url", "pattern", "path", "instruction", "action")
+# What says everything that matters of a call. Of other tools, all arguments matter.
+_SUBJECTS = {
+    "bash": "command",
+    "read_file": "file_path",
+    "write_file": "file_path",
+    "edit_file": "file_path",
+    "web_fetch": "url",
+    "grep": "pattern",
+    "glob": "pattern",
+}
+_HOUSE = {".git", ".amplihack"}
 _TRICKY = set("$`<>(){}\n\\!")
 _BETWEEN = {";", "&&", "||", "|"}
 
@@ -53,23 +65,41 @@ _ACTIONS: dict[str, Action] = {"allow": "allow", "deny": "deny", "ask": "ask"}
 
 def _by_mode(mode: str, tool: str, arguments: Mapping[str, Any]) -> ToolDecision:
     harmless = tool in _READING or (tool == "recipes" and arguments.get("action") in _LOOKING)
-    if mode == "yolo" or harmless or (mode == "auto-edit" and tool in _EDITING):
+    plain_edit = tool in _EDITING and not _is_of_the_house(str(arguments.get("file_path", "")))
+    if mode == "yolo" or harmless or (mode == "auto-edit" and plain_edit):
         return ToolDecision("allow")
     if mode == "plan":
         return ToolDecision("deny", f"{tool} is not used while planning: say what you would do")
     return ToolDecision("ask")
 
 
+def _is_of_the_house(path: str) -> bool:
+    """Tell whether a file decides what runs later, unasked: hooks of git, and settings of ours."""
+    return not _HOUSE.isdisjoint(part.casefold() for part in PurePath(path).parts)
+
+
 def subject_of(tool: str, arguments: Mapping[str, Any]) -> str:
     """Return what a call is about, whole: the end of a long command counts as much as its beginning."""
-    del tool
-    found = next((str(arguments[name]) for name in _SUBJECTS if name in arguments), "")
-    return found or ", ".join(f"{name}={value}" for name, value in arguments.items())
+    found = arguments.get(_SUBJECTS.get(tool, ""))
+    if found:
+        return str(found)
+    if tool == "recipes":  # as the command that it runs
+        words = [str(arguments[name]) for name in ("action", "recipe", "run", "stage") if name in arguments]
+        return " ".join([*words, *_named(arguments.get("context"))])
+    return ", ".join(_named(arguments))
+
+
+def _named(values: Any) -> list[str]:
+    return [f"{name}={value}" for name, value in values.items()] if isinstance(values, Mapping) else []
 
 
 def shown(subject: str) -> str:
-    """Return it for a person to read, with both ends of a long one."""
-    return shortened(subject, 2_000)
+    """Return it for a person to read, with both ends of a long one.
+
+    Two that differ are never shown alike: an answer may be remembered by what was shown.
+    """
+    brief = shortened(subject, 2_000)
+    return brief if brief == subject else f"{brief} [sha256 {sha256(subject.encode()).hexdigest()[:16]}]"
 
 
 def _fits(rule: ApprovalRule, tool: str, subject: str) -> bool:

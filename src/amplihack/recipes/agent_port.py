@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 from amplihack.errors import AmplihackError
@@ -12,11 +12,46 @@ from amplihack.records import Record, field
 STDOUT_TAIL, STDERR_TAIL = 2_000, 4_000  # bytes of each that an error shows
 
 
+class Usage(Record, kw_only=True):
+    """Token counts as far as the agent reports them. None means unknown, which is not the same as 0."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None  # of the input: read from a cache
+
+
+class Decision(Record):
+    """What a person answered at a gate."""
+
+    approved: bool
+    message: str = ""
+    by: str = ""  # who answered, if it is known
+
+
+def _count_nothing(_usage: Usage | None, _cost_usd: float | None) -> None:
+    """Stand in for whoever keeps no accounts."""
+
+
+def _keep_nothing(_state: str) -> None:
+    """Stand in for whoever keeps no state."""
+
+
+async def _nobody_allows(_what: str) -> Decision | None:
+    """Stand in for whoever decides what tools may do."""
+    return Decision(False, "there is nobody to ask")
+
+
 class AgentRequest(Record, kw_only=True):
     """One prompt for an agent, with all templates rendered.
 
     `agent` is the reference that the step names, and `persona` is the text that this reference stands for.
-    `options` holds the other fields of the step for runners that support them.
+    `options` holds the other fields of the step for runners that support them. An agent that gives no answer
+    tells `paid` what it took, as far as it is known: when it fails, and when it is cancelled.
+
+    What a tool of the agent wants to do is asked of `allow`. It returns None where somebody may answer when
+    this process has ended: then the agent raises AgentWaits, and `paused` of the next request is its state.
+    An agent that can go on tells `keep` its state when a tool has ended that somebody was asked about: if
+    this process is killed, the tool is not used again.
     """
 
     prompt: str
@@ -28,15 +63,22 @@ class AgentRequest(Record, kw_only=True):
     mode: str | None = None
     timeout: float | None = None
     idle_timeout: float | None = None
+    json_schema: Mapping[str, Value] | None = None  # what the answer is held to; the prompt says it too
+    wants_json: bool = False  # the answer is read as JSON, with or without a schema
     options: Mapping[str, Value] = field(default_factory=dict)
+    paid: Callable[[Usage | None, float | None], None] = field(
+        default=_count_nothing, compare=False, repr=False
+    )
+    allow: Callable[[str], Awaitable[Decision | None]] = field(
+        default=_nobody_allows, compare=False, repr=False
+    )
+    keep: Callable[[str], None] = field(default=_keep_nothing, compare=False, repr=False)
+    paused: str = field(default="", repr=False)
 
 
-class Usage(Record, kw_only=True):
-    """Token counts as far as the agent reports them. None means unknown, which is not the same as 0."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cached_tokens: int | None = None  # of the input: read from a cache
+def kept_answer(text: str) -> str:
+    """Return the answer that is kept of a text: only empty lines around it are cut. Blanks are no answer."""
+    return text.strip("\n") if text.strip() else ""
 
 
 class AgentReply(Record, kw_only=True):
@@ -50,6 +92,7 @@ class AgentReply(Record, kw_only=True):
     denied: tuple[str, ...] = ()
     lost: int = 0  # bytes of the answer that were too many to be kept
     unused: tuple[str, ...] = ()  # options of the request that it could do nothing with
+    went_on: bool = False  # with the conversation that was `paused`, instead of beginning anew
 
 
 def beyond_tools(options: Mapping[str, Value]) -> tuple[str, ...]:
@@ -93,6 +136,17 @@ class AgentFailed(AmplihackError):  # noqa: N818 - reads as what happened
         return "\n".join(f"--- {name} (tail) ---\n{text.strip()}" for name, text in sections if text.strip())
 
 
+class AgentWaits(AmplihackError):  # noqa: N818 - reads as what happened
+    """Raised when an agent cannot go on before a person decides what its tools may do.
+
+    `state` is what it needs to go on from there, if it can; it is kept with the run unless it holds a secret.
+    """
+
+    def __init__(self, what: str, *, state: str = "") -> None:
+        super().__init__(what)
+        self.state = state
+
+
 class AgentRunner(Protocol):
     """Answers prompts. While it works, it passes each line of its progress to `on_line`."""
 
@@ -100,5 +154,5 @@ class AgentRunner(Protocol):
     def name(self) -> str: ...
 
     async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
-        """Return the answer. Raises AgentFailed."""
+        """Return the answer. Raises AgentFailed, and AgentWaits where `allow` returned None."""
         ...

@@ -34,7 +34,7 @@ def brief(error: str) -> str:
 
 def cause(result: StepResult) -> str:
     """Return the brief error of a failed step, or the way to the step inside it that made it fail."""
-    culprit = next((each for each in reversed(result.children) if _made_it_fail(each, result)), None)
+    culprit = next((each for each in result.children if _made_it_fail(each, result)), None)
     if culprit is None:
         return brief(result.error.removeprefix(f"Step '{result.step_id}' failed: "))
     is_round = _ROUND.fullmatch(culprit.step_id) if culprit.identity.endswith("]") else None

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from amplihack.documents import Document, Mapping, Node, Scalar, Sequence, read_document, to_value
-from amplihack.documents.suggest import closest
+from amplihack.documents import Document, Mapping, Node, Scalar, Sequence, read_document
 from amplihack.errors import DocumentError, Location, Problem, RecipeError
 from amplihack.patterns import pattern
+from amplihack.recipes.decode_inputs import read_inputs
 from amplihack.recipes.decode_steps import StepReader
 from amplihack.recipes.dialect import Verdict, detect
 from amplihack.recipes.fields import (
     APPROVAL,
     BACKOFF,
     HOOKS,
-    INPUT,
     ORCHESTRATOR,
     RATE_LIMITING,
     RECIPE,
     STAGE,
 )
-from amplihack.recipes.inputs import TYPES, conform
 from amplihack.recipes.model import (
     Approval,
     Backoff,
+    Dependency,
     Hooks,
-    Input,
     RateLimit,
     Recipe,
     Stage,
@@ -34,10 +30,10 @@ from amplihack.recipes.model import (
     every_step,
 )
 from amplihack.recipes.reading import Fields, Report, mappings, read_table
-from amplihack.recipes.semantics import is_blank
-from amplihack.recipes.values import Value
+from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.records import Record, replace
 
+_DESCRIBES_OUTPUT = frozenset({"template", "format", "schema", "type", "description"})
 _STRICT_VERSION = pattern(r"\d+\.\d+\.\d+")
 
 
@@ -113,10 +109,12 @@ def _decode(document: Document) -> Decoded:
 def _recipe(root: Mapping, verdict: Verdict, reader: StepReader, report: Report) -> Recipe:
     fields = read_table(root, RECIPE, "", report)
     reader.strict_shell = fields.flag("strict_shell") or False
+    reader.agents = {name: str(agent) for name, agent in fields.map("agents").items()}
     stages = _stages(fields, reader, report)
     _check_top(fields, stages, verdict, report)
-    declared, defaults = _declared(fields, report)
-    context = {**defaults, **fields.map("context")}
+    inputs = read_inputs(fields, reader, report)
+    context = {**inputs.defaults, **inputs.values}
+    tell_rewritten(fields.nodes.get("context"), report)
     orchestrator = fields.mapping("orchestrator")
     return Recipe(
         name=fields.word("name") or "",
@@ -128,8 +126,8 @@ def _recipe(root: Mapping, verdict: Verdict, reader: StepReader, report: Report)
         dialect=verdict.dialect,
         context=context,
         context_places=_places(fields.mapping("context")),
-        declared=declared,
-        inputs=frozenset(declared.keys() - context.keys()),
+        declared=inputs.declared,
+        inputs=frozenset(inputs.declared.keys() - context.keys()),
         context_validation={name: str(rule) for name, rule in fields.map("context_validation").items()},
         secrets=frozenset(fields.words("secrets")),
         limits=reader.limits(fields, ""),
@@ -140,9 +138,18 @@ def _recipe(root: Mapping, verdict: Verdict, reader: StepReader, report: Report)
         session_config=read_table(orchestrator, ORCHESTRATOR, "orchestrator: ", report).map("config")
         if orchestrator
         else {},
-        summary=_summary(fields),
+        summary=_summary(fields, report),
+        dependencies=_dependencies(fields, report),
         where=root.where,
     )
+
+
+def _dependencies(fields: Fields, report: Report) -> tuple[Dependency, ...]:
+    if "dependencies" not in fields:
+        return ()
+    from amplihack.recipes.dependencies import read_dependencies  # deferred: most recipes have none
+
+    return read_dependencies(fields.nodes["dependencies"], report)
 
 
 def _check_top(fields: Fields, stages: tuple[Stage, ...], verdict: Verdict, report: Report) -> None:
@@ -214,7 +221,24 @@ def _stages(fields: Fields, reader: StepReader, report: Report) -> tuple[Stage, 
                 "give each stage a name of its own",
             )
         names.add(stage.name)
+    if found and "extends" not in fields:
+        _tell_late_gate(found[-1], fields.nodes["stages"], report)
     return tuple(found)
+
+
+def _tell_late_gate(last: Stage, stages: Node, report: Report) -> None:
+    """Warn of a gate behind the last stage by default: what it should guard is done by then."""
+    node = stages.items[-1] if isinstance(stages, Sequence) else None
+    gate = node.entries.get("approval") if isinstance(node, Mapping) else None
+    stated = isinstance(gate, Mapping) and "when" in gate.entries
+    if gate is not None and last.approval is not None and not stated:
+        report.add(
+            "late-gate",
+            f"Stage '{last.name}': its gate stands behind the last steps, so nothing waits for it",
+            gate.where,
+            "add `when: before` to ask before its steps, or `when: after` if that is meant",
+            "warning",
+        )
 
 
 def _stage(node: Mapping, reader: StepReader, report: Report) -> Stage:
@@ -247,7 +271,7 @@ def _approval(stage: Mapping, name: str, owner: str, report: Report) -> Approval
     fields = read_table(node, APPROVAL, f"{owner}approval: ", report)
     if fields.flag("required") is False:
         return None
-    before = fields.word("when") == "before"
+    before = fields.word("when") in ("before", "before_stage")
     return Approval(
         fields.text("prompt") or Text(_question(name, before=before)),
         before=before,
@@ -271,6 +295,10 @@ def _rate_limit(node: Mapping | None, report: Report) -> RateLimit | None:
     if node is None:
         return None
     fields = read_table(node, RATE_LIMITING, "rate_limiting: ", report)
+    if fields.count("max_concurrent_llm") == 0:
+        what = "rate_limiting: 'max_concurrent_llm: 0' limits nothing"
+        fix = "remove it, or write how many agents may run at the same time"
+        report.add("no-effect", what, fields.where("max_concurrent_llm"), fix, "warning")
     inner = fields.mapping("backoff")
     return RateLimit(
         fields.count("max_concurrent_llm") or None,
@@ -291,68 +319,17 @@ def _backoff(node: Mapping, report: Report) -> Backoff | None:
     )
 
 
-def _declared(fields: Fields, report: Report) -> tuple[dict[str, Input], dict[str, Value]]:
-    """Return what `inputs` and `parameters` declare, and the values of those with a default or optional."""
-    declared: dict[str, Input] = {}
-    defaults: dict[str, Value] = {}
-    for field in ("inputs", "parameters"):
-        for name, node in _declarations(fields.nodes.get(field)):
-            owner = f"Input '{name}': "
-            rule = read_table(node, INPUT, owner, report) if isinstance(node, Mapping) else None
-            declared[name] = _input(rule, owner, report) if rule else Input(where=node.where)
-            if rule and ("default" in rule.node.entries or rule.flag("required") is False):
-                defaults[name] = _default(rule, declared[name], owner, report)
-    return declared, defaults
-
-
-def _declarations(node: Node | None) -> Iterator[tuple[str, Node]]:
-    if isinstance(node, Mapping):
-        yield from node
-    elif isinstance(node, Sequence):
-        for item in node.items:
-            named = item.entries.get("name") if isinstance(item, Mapping) else item
-            if isinstance(named, Scalar) and named.text:
-                yield named.text, item
-
-
-def _input(rule: Fields, owner: str, report: Report) -> Input:
-    kind, choices = rule.word("type") or "", rule.nodes.get("enum")
-    if kind and kind not in TYPES:
-        meant = closest(kind, TYPES)
-        fix = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
-        what = f"{owner}the type '{kind}' is not known, so it is not checked"
-        report.add("unknown-type", what, rule.where("type"), fix, "warning")
-    if choices is not None and not isinstance(choices, Sequence):
-        report.add(
-            "wrong-type",
-            f"{owner}'enum' should be a list",
-            choices.where,
-            "write `enum: [a, b]`",
-        )
-    return Input(
-        rule.word("description") or "",
-        kind,
-        tuple(to_value(item) for item in choices.items) if isinstance(choices, Sequence) else (),
-        rule.word("env") or "",
-        rule.flag("required") or False,
-        rule.node.where,
-    )
-
-
-def _default(rule: Fields, declared: Input, owner: str, report: Report) -> Value:
-    value, wrong = conform(rule.data("default"), declared)
-    if wrong and not is_blank(value):
-        fix = "correct the default, or what is said of the input in `type` and `enum`"
-        report.add("wrong-type", f"{owner}'default' {wrong}", rule.where("default"), fix)
-    return value
-
-
 def _places(node: Mapping | None) -> dict[str, Location]:
     return {key: scalar.where for key, scalar in node.keys.items()} if node else {}
 
 
-def _summary(fields: Fields) -> Text | None:
+def _summary(fields: Fields, report: Report) -> Text | None:
     node = fields.nodes.get("output")
+    described = isinstance(node, Mapping) and not _DESCRIBES_OUTPUT.isdisjoint(node.entries)
+    if isinstance(node, Mapping | Sequence) and not described:
+        what = "'output' is a text, or a map with a `template`, and does nothing in this form"
+        fix = "write `output: |` and the text below it, with placeholders such as {{name}}"
+        report.add("no-effect", what, node.where, fix, "warning")
     if isinstance(node, Mapping):
         node = node.entries.get("template")
     return Text(node.text, node) if isinstance(node, Scalar) and node.text else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
-from amplihack.recipes.conditions.dialects import depends_on_dialect
 from amplihack.recipes.fields import RECURSION, RETRY, STEP, Dialect, Kind
 from amplihack.recipes.model import (
     Action,
@@ -13,6 +15,7 @@ from amplihack.recipes.model import (
     Body,
     ErrorPolicy,
     Foreach,
+    JsonPick,
     JsonRule,
     Limits,
     Loop,
@@ -24,8 +27,10 @@ from amplihack.recipes.model import (
     Text,
     While,
 )
+from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.reading import Fields, Report, mappings, read_table
-from amplihack.recipes.semantics import DEEPEST
+from amplihack.recipes.rewritten_numbers import tell_rewritten
+from amplihack.recipes.semantics import DEEPEST, ITEM
 from amplihack.recipes.values import Value, to_json
 
 _MISSING = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
@@ -34,11 +39,22 @@ _CONDITIONS = 'conditions take the texts "false" and "0" as false, and numbers i
 _ISOLATION = "sub-recipes see only their `context:`"
 _STAGING = "what agents change is not staged"
 _JSON = "agents are told to answer with JSON"
+_EXIT_CODE = "a command whose exit code is kept still fails its step, unless `on_error:` says otherwise"
 _KINDS: dict[type[Action], tuple[str, str]] = {
     Bash: ("bash", "a bash step"),
     Agent: ("agent", "an agent step"),
     SubRecipe: ("recipe", "a recipe step"),
     Body: ("group", "a step that holds others"),
+}
+_OTHER_LIMIT = {"max_iterations": "max_while_iterations", "max_while_iterations": "max_iterations"}
+
+
+_CHOOSE = "write the word itself; to choose between several, write a step with a `condition:` for each"
+_NAME_IT = "write the name itself: it is known before the run"
+_INSTEAD_OF_PLACEHOLDER: Final = {
+    **dict.fromkeys(("agent", "mode", "model", "model_role", "provider", "provider_preferences"), _CHOOSE),
+    **dict.fromkeys(("agent_config", "when_tags", "depends_on", "parallel_group"), _CHOOSE),
+    **dict.fromkeys(("as", "collect", "output", "output_exit_code", "output_stderr"), _NAME_IT),
 }
 
 
@@ -49,13 +65,18 @@ class StepReader:
         self.dialect = dialect
         self.report = report
         self.strict_shell = False  # what the file says of steps that say nothing
+        self.agents: dict[str, str] = {}  # the short names that the file has for agents
         self.differences: dict[str, None] = {}  # what the dialect changes in this file
 
     def compare(self, fields: Fields, *names: str) -> None:
         """Note it where a condition among these fields can depend on the dialect."""
         if _CONDITIONS in self.differences:
             return
-        tests = filter(None, map(fields.test, names))
+        tests = list(filter(None, map(fields.test, names)))
+        if not tests:
+            return
+        from amplihack.recipes.conditions.dialects import depends_on_dialect  # deferred: many have none
+
         if any(depends_on_dialect(test.condition.tree) for test in tests):
             self.differences[_CONDITIONS] = None
 
@@ -70,11 +91,15 @@ class StepReader:
         fields = read_table(node, STEP, owner, self.report)
         if not name.strip():
             self.report.add(
-                "no-id", "Every step must have a non-empty 'id' field", node.where, "add `id: what-it-does`"
+                "no-id",
+                "Every step must have a non-empty 'id' field",
+                node.where,
+                f"add `id: {_id_for(node)}`",
             )
         self.compare(fields, "condition", "while_condition", "break_when")
         action = self._action(fields, owner)
         self._no_effect(fields, action, owner)
+        self._not_filled_in(fields, owner)
         return Step(
             id=name,
             action=action,
@@ -85,17 +110,19 @@ class StepReader:
             when_tags=fields.words("when_tags"),
             depends_on=fields.words("depends_on"),
             parallel_group=fields.word("parallel_group"),
+            always=fields.flag("finally") or False,
             override=fields.flag("override") or False,
             loop=self._loop(fields, owner),
             output=fields.word("output") or None,
             keep_text=fields.word("output_type") == "text",
-            json=_json_rule(fields),
+            json=self._json_rule(fields, owner),
             working_dir=fields.text("working_dir"),
             timeout=_seconds(fields, "timeout"),
             idle_timeout=fields.number("idle_timeout") or None,
             retry=self._retry(fields, owner),
             on_error=_on_error(fields),
             idempotent=fields.flag("idempotent") is not False,
+            recheck=fields.flag("recheck") or False,
         )
 
     def _no_effect(self, fields: Fields, action: Action, owner: str) -> None:
@@ -110,7 +137,22 @@ class StepReader:
             else:
                 continue
             what, fix = f"{owner}'{name}' has no effect {why}", f"remove it: it belongs to {owners} steps"
+            if name in _OTHER_LIMIT and ("foreach" in fields or "while_condition" in fields):
+                fix = f"write `{_OTHER_LIMIT[name]}:`, which limits this loop"
             self.report.add("no-effect", what, fields.where(name), fix, "warning")
+
+    def _not_filled_in(self, fields: Fields, owner: str) -> None:
+        """Report placeholders in fields that are taken as they are written."""
+        for name, node in fields.nodes.items():  # of which most steps have two or three
+            if name not in _INSTEAD_OF_PLACEHOLDER:
+                continue
+            text = node.text if isinstance(node, Scalar) else to_json(to_value(node))
+            if "{{" not in text or not find_variables(text):
+                continue
+            what = f"{owner}'{name}' is taken as it is written: placeholders in it are not filled in"
+            self.report.add(
+                "not-filled-in", what, fields.where(name), _INSTEAD_OF_PLACEHOLDER[name], "warning"
+            )
 
     # what it does
 
@@ -123,7 +165,7 @@ class StepReader:
         match kind:
             case "bash":
                 self._env_names(fields, owner)
-                return _bash(fields, strict=self.strict_shell)
+                return self._bash(fields)
             case "agent":
                 return self._agent(fields, owner)
             case "recipe":
@@ -137,12 +179,18 @@ class StepReader:
                 body.where,
                 "add the loop, or move the steps out",
             )
+        if isinstance(body, Sequence) and not body.items:
+            what = f"{owner}its loop has no steps to repeat"
+            self.report.add("no-steps", what, body.where, "write the steps, or a `command:` in their place")
         return Body(self.steps(body, f"{owner}steps"))
 
     def _missing(self, fields: Fields, kind: Kind, owner: str) -> None:
         needed, stated = _MISSING[kind], "type" in fields
-        written = fields.text(needed) if kind == "agent" else None
+        written = fields.text(needed) if kind != "bash" else None
         blank = written is not None and not written.text.strip()
+        if kind == "bash" and (script := fields.text(needed)) and not script.text.strip():
+            what, fix = f"{owner}'command' is empty, so the step does nothing", "write a script, or remove it"
+            self.report.add("no-effect", what, fields.where(needed), fix, "warning")
         if (needed in fields.nodes and not blank) or (kind == "agent" and _described(fields)):
             return
         what = f"{owner}{kind} step is missing a '{needed}' field"
@@ -166,14 +214,38 @@ class StepReader:
                 fix = f"write `{before}: {value}`" if before and value else "use letters, digits and _"
                 self.report.add("wrong-type", what, fields.where("env"), fix)
 
+    def _bash(self, fields: Fields) -> Bash:
+        own = fields.flag("strict_shell")
+        return Bash(
+            fields.text("command") or Text(""),
+            fields.map("env"),
+            fields.word("output_exit_code"),
+            fields.word("output_stderr"),
+            fields.count("max_env_value_bytes"),
+            strict=self.strict_shell if own is None else own,
+            any_exit="output_exit_code" in fields and self._any_exit(fields),
+        )
+
+    def _any_exit(self, fields: Fields) -> bool:
+        """Tell whether a kept exit code is no failure. A step that says what then is tried again first."""
+        if "on_error" in fields:
+            return fields.word("on_error") != "fail" and "retry" not in fields
+        self.differences[_EXIT_CODE] = None
+        return self.dialect != "amplifier" or _on_error(fields) != "fail"
+
     def _agent(self, fields: Fields, owner: str) -> Agent:
+        if "message" in fields.node.entries and "agent" not in fields:
+            # Elsewhere it is what a step prints or sends, and that would be put to an agent and paid for.
+            what = f"{owner}'message' is put to an agent, and the step names none"
+            fix = "write `prompt:` if an agent is to be asked, or a `command:` that prints or sends it"
+            self.report.add("foreign-word", what, fields.node.entries["message"].where, fix)
         if "auto_stage" not in fields:
             self.differences[_STAGING] = None
-        if _json_rule(fields):
+        if _wants_json(fields):
             self.differences[_JSON] = None
         return Agent(
             prompt=fields.text("prompt") or Text(_described(fields)),
-            agent=fields.word("agent"),
+            agent=self.agents.get(fields.word("agent") or "", fields.word("agent")),
             mode=fields.word("mode"),
             models=self._models(fields, owner),
             model_role=fields.word("model_role"),
@@ -210,7 +282,7 @@ class StepReader:
             self.differences[_ISOLATION] = None
         return SubRecipe(
             recipe=fields.text("recipe") or Text(""),
-            context=fields.map("context"),
+            context=self._values(fields),
             mode="isolated" if (fields.word("context_mode") or default) == "isolated" else "inherit",
             limits=self.limits(fields, owner),
             recovery=fields.flag("recovery_on_failure") or False,
@@ -274,12 +346,36 @@ class StepReader:
         if condition:
             return While(condition)
         items = fields.values.get("foreach")
+        tell_rewritten(fields.nodes.get("foreach"), self.report)
         if isinstance(items, Sequence):
             literal = tuple(to_value(item) for item in items.items)
-            return Foreach(literal, fields.word("as") or "item", _width(fields))
+            return Foreach(literal, fields.word("as") or ITEM, _width(fields))
         if isinstance(items, Text):
-            return Foreach(items, fields.word("as") or "item", _width(fields))
+            return Foreach(items, fields.word("as") or ITEM, _width(fields))
         return None
+
+    # what becomes of its result
+
+    def _json_rule(self, fields: Fields, owner: str) -> JsonRule | None:
+        if not _wants_json(fields):
+            return None
+        pick: JsonPick = "last" if fields.values.get("parse_json") == "last" else "first"
+        required = fields.flag("parse_json_required")
+        node = fields.mapping("json_schema")
+        if node is None:
+            return JsonRule(pick, required or False)
+        from amplihack.recipes.decode_answer_schema import read_schema  # deferred: most recipes have none
+
+        if fields.flag("parse_json") is False:
+            what = f"{owner}'parse_json: false' stands beside 'json_schema', which is about JSON"
+            self.report.add("contradiction", what, fields.where("parse_json"), "remove one of the two")
+        return JsonRule(pick, required is not False, read_schema(node, owner, self.report))
+
+    def _values(self, fields: Fields) -> dict[str, Value]:
+        tell_rewritten(fields.nodes.get("context"), self.report)
+        return fields.map("context")
+
+    # limits and failures
 
     def _retry(self, fields: Fields, owner: str) -> Retry | None:
         node = fields.mapping("retry")
@@ -323,19 +419,6 @@ def _kind(fields: Fields) -> Kind:
     return "bash"
 
 
-def _bash(fields: Fields, *, strict: bool) -> Bash:
-    own = fields.flag("strict_shell")
-    return Bash(
-        fields.text("command") or Text(""),
-        fields.map("env"),
-        fields.word("output_exit_code"),
-        fields.word("output_stderr"),
-        fields.count("max_env_value_bytes"),
-        strict=strict if own is None else own,
-        any_exit="output_exit_code" in fields and fields.word("on_error") != "fail",
-    )
-
-
 def _described(fields: Fields) -> str:
     """A prompt made of the words that a step without one still has."""
     parts = [fields.word("task") or "", fields.word("description") or ""]
@@ -352,12 +435,9 @@ def _model_choice(item: Value) -> ModelChoice:
     return ModelChoice(None, str(item))
 
 
-def _json_rule(fields: Fields) -> JsonRule | None:
-    wanted = fields.values.get("parse_json")
-    required = fields.flag("parse_json_required") or False
-    if wanted in (None, False) and not required:
-        return None
-    return JsonRule("last" if wanted == "last" else "first", required)
+def _wants_json(fields: Fields) -> bool:
+    asked = fields.values.get("parse_json") not in (None, False)
+    return asked or bool(fields.flag("parse_json_required")) or "json_schema" in fields
 
 
 def _seconds(fields: Fields, name: str) -> Number | None:
@@ -386,3 +466,10 @@ def _on_error(fields: Fields) -> ErrorPolicy:
 
 def _or(value: float | None, default: float) -> float:
     return default if value is None else value
+
+
+def _id_for(node: Mapping) -> str:
+    """Return an id for a step without one: its name, if it has one, in letters that an id may have."""
+    name = node.entries.get("name")
+    words = re.findall(r"[A-Za-z0-9]+", name.text) if isinstance(name, Scalar) else []
+    return "-".join(words).lower()[:40] or "what-it-does"

@@ -10,8 +10,9 @@ from amplihack.records import Record
 
 # Agents of the bundles that come with the other community's tool.
 _ITS_AGENTS = ("foundation:", "recipes:")
-# The interpreter of that tool, which it hands to every command.
-_ITS_PYTHON = "AMPLIFIER_PYTHON"
+# What that tool hands to every command: its interpreter, and a directory for files that steps leave.
+LEFT = "AMPLIFIER_RECIPE_SCRATCH_DIR"
+_ITS_VARIABLES = ("AMPLIFIER_PYTHON", LEFT)
 # A setting of its sessions.
 _ITS_SETTING = "min_delay_between_calls_ms"
 
@@ -54,8 +55,10 @@ def _marks(root: Mapping) -> Iterator[str]:
             yield f"the agent `{agent}`"
         if recipe.startswith("@"):
             yield f"the sub-recipe `{recipe}`"
-        if _ITS_PYTHON in _text(step, "command"):
-            yield f"`${_ITS_PYTHON}`"
+        command = _text(step, "command")
+        for name in _ITS_VARIABLES if "AMPLIFIER_" in command else ():
+            if name in command:
+                yield f"`${name}`"
 
 
 def _steps(node: Mapping) -> Iterator[Mapping]:

@@ -6,8 +6,9 @@ An event names its step instance by an identity that stays the same when the sam
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias, get_args
 
 from amplihack.recipes.results import (
@@ -61,6 +62,8 @@ class StepStarted(Record):
     number: int  # among the steps of its recipe, from 1
     of: int
     idempotent: bool = True  # False: a person decides whether it runs again after it was cut off
+    after_failure: bool = False  # it runs because it always does: a step before it has failed
+    recheck: bool = False  # True: it runs again whenever the run goes on
 
 
 class StepFinished(Record):
@@ -111,12 +114,13 @@ class Retrying(Record):
 
 
 class GateReached(Record):
-    """A person is asked for approval."""
+    """A person is asked for approval: of a stage, or of what a tool of an agent `step` wants to do."""
 
-    stage: str
+    stage: str  # for a tool, the step
     prompt: str
     identity: str = ""
     due: float | None = None  # when it decides itself, in seconds since 1970
+    step: str = ""
 
 
 class GateDecided(Record):
@@ -128,6 +132,12 @@ class GateDecided(Record):
     identity: str = ""
     by: str = ""  # who answered; empty when it decided itself
     at: float = 0.0  # when, in seconds since 1970
+    step: str = ""  # as above
+
+    @property
+    def ends_the_run(self) -> bool:
+        """Tell whether the denial is final. A tool that is denied is only not used."""
+        return not self.approved and not self.step
 
 
 class Warned(Record):
@@ -146,6 +156,24 @@ class AgentAsked(Record):
     model: str | None = None
 
 
+class AgentPaid(Record):
+    """An agent gave no answer, and this is what it took: it failed, or it was cut off."""
+
+    identity: str
+    spent: Spending
+
+
+class AgentPaused(Record):
+    """An agent waits for a person's answer. `state` is what it goes on from; empty where that is its prompt.
+
+    `used` are the gates whose answers it had used before.
+    """
+
+    identity: str
+    state: str = field(default="", repr=False)
+    used: tuple[str, ...] = ()
+
+
 class Staged(Record):
     """Files that an agent step changed were staged with git."""
 
@@ -153,16 +181,23 @@ class Staged(Record):
     files: tuple[str, ...]
 
 
+_HOOKS = ("pre_step", "post_step", "on_error")
+
+
 class LinesPrinted(Record):
     """Whole lines of a step's output, as many as arrived together.
 
     They change no state, so a journal may ignore them. They can arrive after the end of their step, from a
-    process that it left running.
+    process that it left running. The stream of lines that a hook around the step prints is the hook's name.
     """
 
     identity: str
     stream: str
     lines: tuple[str, ...]
+
+    @property
+    def of_hook(self) -> bool:
+        return self.stream in _HOOKS
 
 
 class ProcessStarted(Record):
@@ -203,6 +238,8 @@ Fact: TypeAlias = (  # what changes the state of a run
     | GateDecided
     | Warned
     | AgentAsked
+    | AgentPaid
+    | AgentPaused
     | Staged
 )
 Event: TypeAlias = Fact | LinesPrinted
@@ -230,11 +267,13 @@ _PARTS = ("result", "spent", "values", "ledger")  # fields that are no plain val
 # What fields of these names hold, whatever the event. A damaged journal is found out here.
 _SHAPES: Mapping[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("identity", "step_id", "kind", "title", "recipe", "version", "run_id", "reason"), str),
-    **dict.fromkeys(("stage", "prompt", "message", "by", "what", "stream", "started", "how"), str),
+    **dict.fromkeys(
+        ("stage", "step", "prompt", "message", "by", "what", "stream", "started", "how", "state"), str
+    ),
     **dict.fromkeys(("steps", "depth", "number", "index", "pid", "attempt"), int),
     **dict.fromkeys(("delay", "at"), (int, float)),
     **dict.fromkeys(("values", "ledger", "result", "spent"), dict),
-    **dict.fromkeys(("lines", "files"), list),
+    **dict.fromkeys(("lines", "files", "used"), list),
 }
 
 
@@ -246,18 +285,19 @@ def to_json(event: Recorded) -> dict[str, Any]:
 
 def fields_json(event: Recorded) -> dict[str, Any]:
     """Return the fields of the event as JSON data."""
-    names, parts = _written(type(event))
-    shown = {name: getattr(event, name) for name in names}
+    names, values, parts = _written(type(event))
+    shown = dict(zip(names, values(event), strict=True))
     for name in parts:
         shown[name] = _shown(shown[name])
     return shown
 
 
 @cache
-def _written(kind: RecordType) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the fields that are written, and those of them that are no plain values."""
+def _written(kind: RecordType) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]], tuple[str, ...]]:
+    """Return the fields that are written, what gets them, and those of them that are no plain values."""
     names = tuple(name for name in field_names(kind) if name not in _NEVER_WRITTEN)
-    return names, tuple(name for name in names if name in _PARTS)
+    values = attrgetter(*names) if len(names) > 1 else lambda event: (getattr(event, names[0]),)
+    return names, values, tuple(name for name in names if name in _PARTS)
 
 
 def from_json(shown: Mapping[str, Any]) -> Recorded:
@@ -265,21 +305,44 @@ def from_json(shown: Mapping[str, Any]) -> Recorded:
 
     Raises KeyError, TypeError or ValueError for data that is no event.
     """
-    kind = _KINDS[shown["event"]]
-    values = {name: shown[name] for name in field_names(kind) if name in shown}
-    for name, value in values.items():
-        if name in _SHAPES and not isinstance(value, _SHAPES[name]):
-            raise TypeError(f"{name} cannot be {value!r}")
-    if "result" in values:
-        result = RunResult if kind is RunFinished else StepResult
-        values["result"] = result.from_json(values["result"])
-    for name in values.keys() & {"lines", "files"}:
-        values[name] = tuple(values[name])
-    if "spent" in values:
-        spent = values["spent"]
-        values["spent"] = Spending(**{**spent, "usage": usage_from_json(spent["usage"])})
+    return event_of(shown["event"], {**shown})
+
+
+def event_of(name: str, fields: dict[str, Any]) -> Recorded:
+    """Return the event of that kind with these fields, which are JSON data and used up. Raises as above."""
+    kind = _KINDS[name]
+    known, shapes, parts = _readable(kind)
+    values = fields if fields.keys() <= known else {each: fields[each] for each in known & fields.keys()}
+    for each, shape in shapes:
+        if each in values and not isinstance(values[each], shape):
+            raise TypeError(f"{each} cannot be {values[each]!r}")
+    for each, read in parts:
+        if each in values:
+            values[each] = read(values[each])
     event: Recorded = kind(**values)
     return event
+
+
+def _spending(shown: Mapping[str, Any]) -> Spending:
+    return Spending(**{**shown, "usage": usage_from_json(shown["usage"])})
+
+
+@cache
+def _readable(
+    kind: RecordType,
+) -> tuple[frozenset[str], Sequence[tuple[str, Any]], Sequence[tuple[str, Any]]]:
+    """Return the fields of a kind of events, what some of them must hold, and what reads others."""
+    names = field_names(kind)
+    result = RunResult if kind is RunFinished else StepResult
+    readers: Mapping[str, Callable[[Any], Any]] = {
+        "result": result.from_json,
+        "lines": tuple,
+        "files": tuple,
+        "used": tuple,
+        "spent": _spending,
+    }
+    shapes, parts = ([(name, of[name]) for name in names if name in of] for of in (_SHAPES, readers))
+    return frozenset(names), shapes, parts
 
 
 def _shown(value: Any) -> Any:

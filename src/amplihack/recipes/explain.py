@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from amplihack.credentials import hide_credentials
 from amplihack.recipes.model import Bash, Body, Foreach, Recipe, Stage, Step, SubRecipe, Text, While
 from amplihack.recipes.semantics import batches, depth_limit, is_blank, step_limit
 from amplihack.recipes.values import Value, one_line, to_json
@@ -45,9 +46,18 @@ def _context(recipe: Recipe) -> Iterator[str]:
 
 def _shown_context(recipe: Recipe) -> dict[str, Value]:
     return {
-        name: MASK if name in recipe.secrets and not is_blank(value) else value
+        name: MASK if name in recipe.secrets and not is_blank(value) else _without_credentials(value)
         for name, value in recipe.context.items()
     }
+
+
+def _without_credentials(value: Value) -> Value:
+    """Return a default without the passwords of the addresses in it."""
+    if isinstance(value, str):
+        return hide_credentials(value)
+    if isinstance(value, Mapping):
+        return {key: _without_credentials(item) for key, item in value.items()}
+    return [_without_credentials(item) for item in value] if isinstance(value, Sequence) else value
 
 
 def _plan(recipe: Recipe) -> Iterator[str]:
@@ -84,6 +94,11 @@ def _with_groups(steps: Sequence[Step]) -> Iterator[tuple[Step, str]]:
             yield step, "" if group is None else f"∥ {group}{number}"
 
 
+def step_line(step: Step) -> str:
+    """Return what a step is, in a line, without what stands around it."""
+    return _line(step, "")
+
+
 def _line(step: Step, at_once: str) -> str:
     parts = [f"[{step.kind:<6}] {step.id}{_if(step)}", *_notes(step, at_once)]
     return " ".join(part for part in parts if part)
@@ -101,7 +116,12 @@ def _notes(step: Step, at_once: str) -> Iterator[str]:
     if step.output:
         yield f"→ {step.output}"
     if step.json:
-        yield "(parse_json, required)" if step.json.required else "(parse_json)"
+        what = "parse_json" if step.json.schema is None else "json_schema"
+        yield f"({what}, required)" if step.json.required else f"({what})"
+    if step.always:
+        yield "(finally)"
+    if step.recheck:
+        yield "(recheck)"
     if step.on_error == "continue":
         yield "(continue_on_error)"
     elif step.on_error == "skip_remaining":
@@ -170,6 +190,7 @@ def _describe_step(step: Step, batch: Sequence[Step]) -> dict[str, Any]:
         "parallel_group": step.parallel_group,
         "runs_with": [other.id for other in batch if other is not step],
         "on_error": step.on_error,
+        "finally": step.always,
         "timeout": step.timeout,
         "recipe": step.action.recipe.text if isinstance(step.action, SubRecipe) else None,
         "steps": _describe_steps(step.action.steps) if isinstance(step.action, Body) else [],

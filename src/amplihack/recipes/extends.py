@@ -73,6 +73,7 @@ def merge(parent: Recipe, child: Recipe) -> Recipe:
         ),
         default_step_timeout=_first(child.default_step_timeout, parent.default_step_timeout),
         rate_limit=_first(child.rate_limit, parent.rate_limit),
+        dependencies=tuple(dict.fromkeys((*parent.dependencies, *child.dependencies))),
         session_config={**parent.session_config, **child.session_config},
         summary=child.summary or parent.summary,
     )

@@ -110,8 +110,14 @@ RECIPE = FieldTable(
         Field(name="steps", shape="tables", table="step", doc="The steps, in the order in which they run."),
         Field(name="stages", shape="tables", table="stage",
               doc="Groups of steps with approval gates between them; instead of `steps`."),
+        Field(name="agents", shape="map", doc="Short names for agents: `name: namespace:name`."),
         Field(name="schema_version", shape="text", prose=True, doc="The schema that another runner expects."),
-        Field(name="dependencies", shape="any", prose=True, doc="Bundles that another runner fetches first."),
+        Field(name="dependencies", shape="any",
+              doc="Bundles that supply its agents: `[{source, required_agents}]`. Nothing is fetched; where "
+                  "an agent is not here, the bundle to get it from is named."),
+        Field(name="capabilities", shape="any", prose=True, doc="What another runner lets it do."),
+        Field(name="outputs", shape="any", prose=True,
+              doc="What the recipe yields, for readers; `output` is what the run shows."),
         Field(name="metadata", shape="any", prose=True, doc="Notes for other tools."),
         Field(name="validation", shape="any", prose=True, doc="Notes for other tools."),
         Field(name="config", shape="any", prose=True, doc="Notes for other tools."),
@@ -183,7 +189,8 @@ APPROVAL = FieldTable(
         Field(name="required", shape="flag", default="true", doc="`false` takes the gate away."),
         Field(name="prompt", shape="template", default="a question whether to go on",
               doc="What the person is asked."),
-        Field(name="when", shape="choice", choices=("after", "before"), default="after",
+        Field(name="when", shape="choice", choices=("after", "before", "after_stage", "before_stage"),
+              default="after",
               doc="Whether the gate stands behind the stage's steps or in front of them."),
         Field(name="timeout", shape="duration", default="0", doc="How long to wait; 0 waits for ever."),
         Field(name="default", shape="choice", choices=("deny", "approve"), default="deny",
@@ -264,7 +271,7 @@ STEP = FieldTable(
         Field(name="type", shape="choice", choices=("bash", "agent", "recipe"),
               doc="The kind of step; when absent it follows from the fields: `recipe`, then `agent`, then "
                   "`prompt` without `command`, else bash."),
-        Field(name="name", shape="text", doc="Shown in progress behind the id."),
+        Field(name="name", shape="text", doc="Shown in progress behind the id; placeholders are filled in."),
         Field(name="description", shape="text", doc="What the step is for."),
         # what it does
         Field(name="command", shape="template", kinds=_BASH,
@@ -273,7 +280,8 @@ STEP = FieldTable(
         Field(name="env", shape="map", kinds=_BASH,
               doc="Extra environment variables; values are rendered."),
         Field(name="output_exit_code", shape="text", kinds=_BASH,
-              doc="The variable that receives the exit code; a failing command then does not fail the step."),
+              doc="The variable that receives the exit code; a failing command then does not fail the step, "
+                  "unless it says `on_error: fail` or the file is `dialect: amplifier` and says nothing."),
         Field(name="output_stderr", shape="text", kinds=_BASH,
               doc="The variable that receives what the command wrote to stderr."),
         Field(name="strict_shell", shape="flag", kinds=_BASH, default="the recipe's",
@@ -281,8 +289,10 @@ STEP = FieldTable(
         Field(name="max_env_value_bytes", shape="count", kinds=_BASH,
               doc="Values larger than this are handed over by file instead of by environment."),
         Field(name="agent", shape="text", kinds=_AGENT,
-              doc="Whose persona answers: `namespace:name`, `namespace:category:name` or `self`."),
-        Field(name="prompt", shape="template", kinds=_AGENT, doc="What the agent is asked to do."),
+              doc="Whose persona answers: `namespace:name`, `namespace:category:name`, `self` or a "
+                  "short name from `agents` of the recipe."),
+        Field(name="prompt", shape="template", kinds=_AGENT, aliases=("instruction", "message"),
+              doc="What the agent is asked to do."),
         Field(name="mode", shape="text", kinds=_AGENT, doc="Stands as a `MODE:` line above the prompt."),
         Field(name="model", shape="text", kinds=_AGENT, doc="The model to use."),
         Field(name="provider", shape="text", kinds=_AGENT, doc="The provider to use."),
@@ -298,7 +308,7 @@ STEP = FieldTable(
               doc="Whether changes are staged with git after the step."),
         Field(name="recipe", shape="template", kinds=_RECIPE,
               doc="A recipe's name, or a path relative to this file."),
-        Field(name="context", shape="map", kinds=_RECIPE, aliases=("sub_context",),
+        Field(name="context", shape="map", kinds=_RECIPE, aliases=("sub_context", "step_context"),
               doc="Variables for the sub-recipe; strings are rendered, at any depth."),
         Field(name="context_mode", shape="choice", choices=("inherit", "isolated"), kinds=_RECIPE,
               default="inherit; isolated in `dialect: amplifier`",
@@ -316,11 +326,14 @@ STEP = FieldTable(
               doc="Steps that must come earlier; in a parallel group the step waits for them."),
         Field(name="parallel_group", shape="text",
               doc="Adjacent steps with the same group run at the same time."),
+        Field(name="finally", shape="flag", default="false", aliases=("always_run",),
+              doc="The step runs even if a step before it failed; in a loop, in every round. For cleaning up "
+                  "and telling."),
         Field(name="override", shape="flag", default="false",
               doc="Replaces the step of the same id in the recipe that this one extends."),
         # loops
         Field(name="foreach", shape="items", doc="Runs the step once for each item."),
-        Field(name="as", shape="text", loops=_FOREACH, default="item",
+        Field(name="as", shape="text", loops=_FOREACH, default="item", aliases=("as_var",),
               doc="The name of the item."),
         Field(name="collect", shape="text", loops=_LOOP,
               doc="The variable that receives the list of all results."),
@@ -347,7 +360,11 @@ STEP = FieldTable(
         Field(name="parse_json", shape="json", default="false",
               doc="Finds JSON in the result; `last` takes the last one instead of the first."),
         Field(name="parse_json_required", shape="flag", default="false",
-              doc="Fails the step when there is no JSON; otherwise it is degraded."),
+              doc="Fails the step when there is no JSON; otherwise it is degraded. With a `json_schema` it "
+                  "is true unless it says false."),
+        Field(name="json_schema", shape="map", kinds=("bash", "agent"),
+              doc="A JSON Schema that the JSON of the result has to fit; `parse_json` is then on. An agent "
+                  "is shown it, and asked once more where its answer does not fit."),
         # limits and failures
         Field(name="working_dir", shape="template", aliases=("cwd",), default="the run's directory",
               doc="Where the step runs; relative to the run's directory."),
@@ -364,6 +381,9 @@ STEP = FieldTable(
         Field(name="idempotent", shape="flag", default="true",
               doc="`false` means that doing it twice does harm: a resumed run asks before it runs the step "
                   "again, or a step inside it, where it was cut off before its end."),
+        Field(name="recheck", shape="flag", default="false",
+              doc="`true` means that a resumed run runs the step again although it has finished: for a check "
+                  "of what may have changed meanwhile."),
         # words for the reader
         Field(name="inputs", shape="any", doc="What the step works on; the prompt when there is none."),
         Field(name="outputs", shape="any", prose=True, doc="What the step yields."),

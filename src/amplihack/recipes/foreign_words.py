@@ -19,7 +19,7 @@ _GOES_ON = "write `on_error: continue`"
 _ON_FAILURE = (
     "write `on_error: continue` here, and a later step with `condition: steps.ID.status == 'failed'`"
 )
-_ALWAYS = "write `on_error: continue` on the steps before; then this one runs whatever became of them"
+_ALWAYS = "write `finally: true` on a step at the end of `steps:`; it runs whatever became of those before it"
 _LOOP = "write `foreach:` with a list, and `as:` with the name of an item"
 _WHILE = "write `while_condition:` with what has to hold for another round"
 _RESULT = "write `output:` with the name of the variable"
@@ -49,6 +49,9 @@ _BEHIND = "end the command with `&`: what it starts lives until the end of the r
 _HERE = "remove it: every step runs on this machine, as the user who runs the recipe"
 _CHANGED = "write `condition:` on the step that follows; `output:` gives it a result to ask for"
 _BLOCK = "a step holds others only in a loop; write them one after another"
+_INNER = "write `steps:`, on a step with `foreach:` or `while_condition:`"
+_HOLDS = "write a step with `command:` and a test that fails where it does not hold"
+_ROUNDS = "write `max_iterations:` beside `foreach:`, `max_while_iterations:` beside `while_condition:`"
 
 _ANYWHERE: Final = {
     **dict.fromkeys(("if", "when", "only_if", "run_if", "only", "rules"), _CONDITION),
@@ -68,7 +71,7 @@ _ANYWHERE: Final = {
     **dict.fromkeys(("continue_on_failure", "soft_fail", "can_fail", "allow_fail"), _GOES_ON),
     **dict.fromkeys(("rescue", "catch", "on_failure", "failed_when", "on_success", "on_fail"), _ON_FAILURE),
     **dict.fromkeys(("fallback", "compensate", "rollback", "onfail"), _ON_FAILURE),
-    **dict.fromkeys(("always", "finally", "on_exit", "after_script", "ensure", "teardown"), _ALWAYS),
+    **dict.fromkeys(("always", "on_exit", "after_script", "ensure", "teardown"), _ALWAYS),
     **dict.fromkeys(("loop", "for", "for_each", "matrix", "strategy", "each", "iterate"), _LOOP),
     **dict.fromkeys(("iterate_over", "loop_over", "foreach_item", "map_over"), _LOOP),
     **dict.fromkeys(("with_items", "with_dict", "with_list", "with_param", "with_sequence"), _LOOP),
@@ -86,7 +89,7 @@ _ANYWHERE: Final = {
     **dict.fromkeys(("optional", "critical", "mandatory", "blocking", "non_fatal", "allow_errors"), _GOES_ON),
     **dict.fromkeys(("any_errors_fatal", "max_fail_percentage", "ignore_exit_code"), _GOES_ON),
     **dict.fromkeys(("try", "on_failure_callback", "on_success_callback", "on_timeout"), _ON_FAILURE),
-    **dict.fromkeys(("always_run", "run_always", "defer", "after_all", "on_complete", "on_cancel"), _ALWAYS),
+    **dict.fromkeys(("run_always", "defer", "after_all", "on_complete", "on_cancel"), _ALWAYS),
     **dict.fromkeys(("cleanup", "on_finish", "on_end"), _ALWAYS),
     **dict.fromkeys(("items", "loop_items", "for_loop", "foreach_in", "batch", "batch_size", "times"), _LOOP),
     **dict.fromkeys(("iterations", "max_runs"), _LOOP),
@@ -99,15 +102,30 @@ _ANYWHERE: Final = {
     **dict.fromkeys(("stop_when", "stop_if", "exit_when", "exit_if", "abort_if", "abort_when"), _ENDS),
     **dict.fromkeys(("fail_if", "fail_when", "succeed_if", "success_if", "cancel_on"), _ENDS),
     **dict.fromkeys(("suspend", "pause"), _GATE),
+    **dict.fromkeys(("conditional", "predicate", "expr", "expression", "if_condition"), _CONDITION),
+    **dict.fromkeys(("applies_if", "enabled_if", "enable_if", "include_if", "applies_when"), _CONDITION),
+    **dict.fromkeys(("exclude_if", "disabled_if", "ignore_if"), _OPPOSITE),
+    **dict.fromkeys(("on_true", "on_false", "if_true", "if_false", "if_else", "else_if"), _SECOND_STEP),
+    **dict.fromkeys(("route", "routes", "router", "routing", "edges", "transitions"), _SECOND_STEP),
+    **dict.fromkeys(("choice", "choices", "cases", "decision", "branch_on"), _SECOND_STEP),
+    **dict.fromkeys(("stop_on_error", "abort_on_error", "halt_on_error", "fail_on_error"), _GOES_ON),
+    **dict.fromkeys(("exit_on_error", "error_policy", "error_strategy", "on_exception"), _GOES_ON),
+    **dict.fromkeys(("human_in_the_loop", "hitl", "human_review", "review_required", "sign_off"), _GATE),
+    **dict.fromkeys(("requires_review", "manual_approval", "approval_gate", "approvals"), _GATE),
+    **dict.fromkeys(("interrupt", "interrupt_before", "interrupt_after", "confirmation"), _GATE),
+    **dict.fromkeys(("wait_for_user", "wait_for_human", "requires_confirmation", "ask_user"), _GATE),
+    **dict.fromkeys(("assert", "asserts", "assertion", "assertions", "expect", "expects", "ensures"), _HOLDS),
+    **dict.fromkeys(("loop_count", "repeat_count", "range", "map", "foreach_list", "over"), _LOOP),
     **dict.fromkeys(("container", "image", "runs_on", "hosts", "become", "become_user"), _HERE),
 }  # fmt: skip
+_OUTSIDE_STEPS: Final = {**_ANYWHERE, **dict.fromkeys(("finally", "always_run"), _ALWAYS)}
+
 _STEP: Final = {
     **_ANYWHERE,
     "approval": _GATE,
     "with": _HANDED,
     "vars": _HANDED,
     "arguments": _HANDED,
-    "instruction": "write `prompt:`",
     "tags": _TAGS,
     **dict.fromkeys(("register", "set_output", "save_as", "store_as", "output_var"), _RESULT),
     **dict.fromkeys(("concurrency", "async", "parallelism", "max_parallel", "parallel_limit"), _AT_ONCE),
@@ -125,7 +143,15 @@ _STEP: Final = {
     "changed_when": _CONDITION,
     "delegate_to": "remove it: every step runs on this machine",
     "environment": "write `env:`",
-    **dict.fromkeys(("goto", "next", "jump", "next_step"), _IN_ORDER),
+    **dict.fromkeys(("goto", "next", "jump", "next_step", "next_steps", "go_to", "jump_to"), _IN_ORDER),
+    **dict.fromkeys(("loop_back_to", "restart_from", "retry_from", "then_goto"), _IN_ORDER),
+    **dict.fromkeys(("max_iter", "max_loops", "max_rounds", "loop_limit", "iteration_limit"), _ROUNDS),
+    **dict.fromkeys(("sub_steps", "substeps", "inner_steps", "child_steps", "children", "body"), _INNER),
+    **dict.fromkeys(("nested", "nested_steps", "sequence", "subtasks", "sub_tasks", "loop_steps"), _INNER),
+    **dict.fromkeys(("concurrent", "fan_out", "fanout", "in_parallel", "run_in_parallel"), _AT_ONCE),
+    **dict.fromkeys(("poll", "poll_until", "poll_interval", "wait_until", "pause_seconds"), _PAUSE),
+    **dict.fromkeys(("set_fact", "assign", "save_output", "output_variable", "result_var"), _RESULT),
+    **dict.fromkeys(("on", "triggers", "schedule", "cron"), _CONDITION),
 }
 # A stage and a recipe hold steps: what only a step can have is written there.
 _BELOW: Final = {
@@ -139,7 +165,7 @@ _BELOW: Final = {
     _WHILE: "write `while_condition:` on a step with `steps:` inside it",
     _ON_FAILURE: _ON_FAILURE.replace("here", "on the steps"),
 }
-_HOLDER: Final = {word: _BELOW.get(what, what) for word, what in _ANYWHERE.items()}
+_HOLDER: Final = {word: _BELOW.get(what, what) for word, what in _OUTSIDE_STEPS.items()}
 _STAGE: Final = {
     **_HOLDER,
     "tags": "write `when_tags:` on the steps",
@@ -212,8 +238,11 @@ _INPUT_FIELDS: Final = {
     **dict.fromkeys(("optional", "mandatory", "is_required"), "write `required: true` or `required: false`"),
     **dict.fromkeys(("secret", "sensitive", "no_log", "mask"), "name it under `secrets:` of the recipe"),
     **dict.fromkeys(
-        ("pattern", "regex", "min", "max", "minimum", "maximum", "validate"),
-        "check it in a first step: `command: '[[ {{name}} =~ ^[a-z]+$ ]]'`",
+        ("pattern", "regex", "validate"), "check it in a first step: `command: '[[ {{name}} =~ ^[a-z]+$ ]]'`"
+    ),
+    **dict.fromkeys(
+        ("min", "max", "minimum", "maximum"),
+        "check it in a first step: `command: (( {{name}} >= 1 && {{name}} <= 5 ))`",
     ),
 }
 _WORDS: Final = {
@@ -228,13 +257,19 @@ _WORDS: Final = {
 # Fields of ours that decide what runs: written with hyphens or capitals they must not be passed over either.
 _STEERING: Final = frozenset(
     {"condition", "depends_on", "continue_on_error", "on_error", "when_tags", "while_condition", "break_when",
-     "foreach", "parallel_group", "approval", "fatal", "nonfatal", "retry", "override", "idempotent"}
+     "foreach", "parallel_group", "approval", "fatal", "nonfatal", "retry", "override", "idempotent",
+     "finally", "always_run", "recheck"}
 )  # fmt: skip
+
+
+def snake_case(word: str) -> str:
+    """Return a word as fields are written: `maxRetries` and `max-retries` as `max_retries`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word).replace("-", "_").lower()
 
 
 def instead_of(word: str, table: str, known: frozenset[str]) -> str | None:
     """Return what to write instead of a word that steers what runs elsewhere; None for any other word."""
-    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word).replace("-", "_").lower()
+    plain = snake_case(word)
     if plain in _STEERING and plain in known:
         return f"write `{plain}:`"
     return _WORDS.get(table, {}).get(plain)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.recipes.model import Input, Recipe
 from amplihack.recipes.semantics import is_blank
@@ -107,12 +108,14 @@ def input_problems(recipe: Recipe, values: Mapping[str, Value]) -> Iterator[Prob
         _, wrong = conform(value, declared)
         if wrong:
             what = f"the input '{name}' {wrong}" + ("" if secret else f", not {to_json(value)}")
-            yield Problem(what, where, _give(name, declared), "error", "wrong-input")
+            yield Problem(what, where, _give(name, declared, value), "error", "wrong-input")
 
 
-def _give(name: str, declared: Input) -> str:
+def _give(name: str, declared: Input, given: Value = None) -> str:
     about = f" ({declared.description})" if declared.description else ""
-    return f"--set {name}=…{about}" + (f", or set ${declared.env}" if declared.env else "")
+    is_word = isinstance(given, str) and len(given) > 2  # a shorter one is near to everything
+    meant = closest(to_text(given), possible_values(declared)) if is_word else None
+    return f"--set {name}={meant or '…'}{about}" + (f", or set ${declared.env}" if declared.env else "")
 
 
 def from_environment(recipe: Recipe, environment: Mapping[str, str]) -> Recipe:
@@ -142,14 +145,23 @@ def possible_values(declared: Input) -> tuple[str, ...]:
 
 
 def list_inputs(recipe: Recipe) -> Iterator[str]:
-    """Yield one line for each input and variable of a recipe, with its description and its default."""
-    names = input_names(recipe)
+    """Yield one line for each input of a recipe, with its description and its default.
+
+    Where a recipe declares its inputs, its other variables are only named: they are its own affair. Where it
+    declares none, all its variables are inputs.
+    """
+    names = list(recipe.declared) or input_names(recipe)
     width = max(map(len, names), default=0)
     for name in names:
         declared = recipe.declared.get(name, Input())
         facts = ", ".join(_facts(recipe, name, declared))
         words = (" ".join(declared.description.split()), f"({facts})" if facts else "")
         yield f"  {name:<{width}}  {'  '.join(filter(None, words))}".rstrip()
+    if others := [name for name in input_names(recipe) if name not in names]:
+        from textwrap import wrap  # deferred: for help alone
+
+        yield "variables of its own, which can be set as well:"
+        yield from wrap(", ".join(others), 96, initial_indent="  ", subsequent_indent="  ")
 
 
 def _facts(recipe: Recipe, name: str, declared: Input) -> Iterator[str]:

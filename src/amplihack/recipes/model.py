@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from amplihack.documents import Scalar
 from amplihack.errors import Location
-from amplihack.recipes.conditions import Condition, VariableReference, references
 from amplihack.recipes.fields import Dialect, Kind
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field
+
+if TYPE_CHECKING:  # the language of conditions is loaded for recipes that have some
+    from amplihack.recipes.conditions import Condition, VariableReference
 
 NOWHERE = Location("<recipe>", 1, 1)
 
@@ -54,6 +56,8 @@ class Test(Record, cached=True):
     @cached_property
     def references(self) -> tuple[VariableReference, ...]:
         """Return every use of a variable in the condition, in text order."""
+        from amplihack.recipes.conditions import references
+
         return references(self.condition.tree)
 
 
@@ -164,10 +168,11 @@ class Retry(Record):
 
 
 class JsonRule(Record):
-    """How JSON is looked for in a result, and whether the step fails without it."""
+    """How JSON is looked for in a result, what it has to fit, and whether the step fails without it."""
 
     pick: JsonPick = "first"
     required: bool = False
+    schema: Mapping[str, Value] | None = None
 
 
 class Step(Record, kw_only=True):
@@ -182,6 +187,7 @@ class Step(Record, kw_only=True):
     when_tags: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
     parallel_group: str | None = None
+    always: bool = False  # it runs even if a step before it failed
     override: bool = False
     loop: Loop | None = None
     output: str | None = None
@@ -193,6 +199,7 @@ class Step(Record, kw_only=True):
     retry: Retry | None = None
     on_error: ErrorPolicy = "fail"
     idempotent: bool = True  # False: if it was cut off, a person decides whether it runs again
+    recheck: bool = False  # True: a run that goes on runs it again, also if it has finished
 
     @property
     def kind(self) -> Kind | Literal["group"]:
@@ -262,6 +269,13 @@ class Input(Record):
     where: Location = field(default=NOWHERE, compare=False)
 
 
+class Dependency(Record):
+    """A bundle that a recipe names, and the agents that it is to supply."""
+
+    source: str
+    agents: tuple[str, ...] = ()
+
+
 class Recipe(Record, kw_only=True):
     """A whole recipe."""
 
@@ -285,6 +299,7 @@ class Recipe(Record, kw_only=True):
     rate_limit: RateLimit | None = None
     session_config: Mapping[str, Value] = field(default_factory=dict)
     summary: Text | None = None
+    dependencies: tuple[Dependency, ...] = ()
     where: Location = field(default=NOWHERE, compare=False)
 
     @property

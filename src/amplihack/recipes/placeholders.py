@@ -34,11 +34,17 @@ _SEGMENT = pattern(r"""\.?([A-Za-z0-9_][A-Za-z0-9_-]*+)|\[(?:([0-9]++)|"([^"\n]*
 _UNSUPPORTED = pattern(
     rf"{_OPEN}(?:(?P<empty>\}}\}})"
     rf"|(?P<block>[#/^][^{{}}\n]*+\}}\}}|{_ELSE})"
-    rf"|(?P<filter>{_PATH}[ \t]*+\|[^{{}}\n]*+\}}\}}))"
+    rf"|(?P<filter>{_PATH}[ \t]*+\|[^{{}}\n]*+\}}\}})"
+    rf"|(?P<expression>{_PATH}(?![ \t]*+\}}\}})[^{{}}\n]++\}}\}})"
+    rf"|(?P<unclosed>{_PATH}[ \t]*+(?:\}}(?!\}})|(?=\n|\Z))))"
 )
 
+_FIRST_NAME = pattern(r"[A-Za-z_][\w-]*")
+_KEYWORD = pattern(r"\{\{[ \t]*[#^][ \t]*(?:if|unless|each|with)?\b")
+OPPOSITES = "use two steps with opposite conditions, or leave the choice to the reader of the text"
+_PREPARE = "prepare the value in an earlier step, or give it a default in `context:`"
 _LONG = 4096  # characters of a text that is not worth being kept
-What: TypeAlias = Literal["block", "filter", "empty"]
+What: TypeAlias = Literal["block", "filter", "expression", "unclosed", "empty"]
 
 
 class Placeholder(Record):
@@ -67,6 +73,20 @@ class Unsupported(Record):
     what: What
     start: int
     text: str
+
+    @property
+    def name(self) -> str:
+        """Return the first name in it that may be a variable's; empty if there is none."""
+        inner = _KEYWORD.sub("", self.text) if self.what == "block" else self.text
+        found = _FIRST_NAME.search(inner)
+        return found.group() if found else ""
+
+    def explained(self) -> tuple[str, str]:
+        """Return what becomes of it, and what to write instead."""
+        if self.what == "unclosed":
+            return f"{self.text.strip()} is never closed, and stays as it is", f"write {{{{{self.name}}}}}"
+        what = f"{self.text} stays in the text as it is: only {{{{name}}}} is filled in"
+        return what, OPPOSITES if self.what == "block" else _PREPARE
 
 
 def find_placeholders(text: str) -> tuple[Placeholder, ...]:
@@ -100,7 +120,7 @@ def find_literal(text: str) -> tuple[Placeholder, ...]:
 
 
 def unsupported(text: str) -> tuple[Unsupported, ...]:
-    """Return blocks, filters and empty braces, so that the check can report them."""
+    """Return blocks, filters, expressions and braces that are empty or not closed, to be reported."""
     if text.count("{{") == len(find_placeholders(text)):
         return ()  # nearly always, and told without an expression that is slow to compile
     return tuple(_unsupported(text))
@@ -129,7 +149,7 @@ def _given(group: str | None) -> bool:
 
 
 def _unsupported(text: str) -> Iterator[Unsupported]:
-    kinds: tuple[What, ...] = ("block", "filter", "empty")
+    kinds: tuple[What, ...] = ("block", "filter", "expression", "unclosed", "empty")
     constants: list[Placeholder] | None = None  # looked for once there is something to compare them with
     for match in _UNSUPPORTED.finditer(text):
         if constants is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from amplihack.recipes.agent_port import AgentRunner
+from amplihack.recipes.agent_port import AgentRunner, Decision
 from amplihack.recipes.events import Event, Recorded
 from amplihack.recipes.extends import Located
 from amplihack.recipes.templates import ShellScript
@@ -25,6 +25,8 @@ class ShellRequest(Record, kw_only=True):
     max_env_value_bytes: int | None = None
     strict: bool = False  # end at the first command that fails
     step: str = ""  # the identity of the step that it is for
+    alone: bool = False  # whether the run does nothing else before it has ended
+    lines_at_once: bool = True  # False: the lines of a command that ends at once need not be told
 
 
 class ShellOutcome(Record, kw_only=True):
@@ -36,6 +38,7 @@ class ShellOutcome(Record, kw_only=True):
     signal: int | None = None
     timed_out: str = ""  # what limit it met, for the message; empty if none
     stdout_lost: int = 0  # bytes of the output that were too many to be kept
+    stderr_lost: int = 0
     warnings: tuple[str, ...] = ()
 
 
@@ -57,6 +60,10 @@ class Shell(Protocol):
         """
         ...
 
+    def inherits(self, name: str) -> bool:
+        """Tell whether commands find a variable of that name, whatever the recipe says."""
+        ...
+
     async def end_step(self, step: str) -> None:
         """End what a timed-out step, and the steps inside it, left running."""
         ...
@@ -71,6 +78,7 @@ class Persona(Record):
 
     text: str
     model: str | None = None
+    namesake: str = ""  # the agent that answers, if the one that was asked for is not there
 
 
 class Personas(Protocol):
@@ -109,22 +117,18 @@ class Journal(Protocol):
 
     def record(self, event: Event) -> None: ...
 
+    def hears_lines(self) -> bool:
+        """Tell whether somebody hears every printed line. What a result holds is told with it anyway."""
+        ...
+
     def history(self) -> Iterable[Recorded]:
         """Return the events of this run before it was interrupted, in order; none if it is new."""
         ...
 
 
-class Decision(Record):
-    """What a person answered at a gate."""
-
-    approved: bool
-    message: str = ""
-    by: str = ""  # who answered, if it is known
-
-
 class Approver(Protocol):
-    async def decide(self, stage: str, prompt: str) -> Decision | None:
-        """Return a person's answer, or None when there is nobody to ask."""
+    async def decide(self, question: str, prompt: str) -> Decision | None:
+        """Return a person's answer to a question below a prompt, or None when there is nobody to ask."""
         ...
 
 

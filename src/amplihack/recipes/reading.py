@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
-from amplihack.documents.suggest import closest
+from amplihack.documents.suggest import closest, distance
 from amplihack.errors import Location, Problem, Severity
+from amplihack.patterns import pattern
 from amplihack.recipes.fields import STEP, Field, FieldTable
-from amplihack.recipes.foreign_words import instead_of
 from amplihack.recipes.model import Test, Text
 from amplihack.recipes.shapes import Read, Unreadable, read_field
 from amplihack.recipes.values import Value, one_line
 from amplihack.records import Record, field
+
+_NO_BLANK = pattern(r"([a-z_]+):(?!//)(\S+)")
 
 
 class Report(Record, frozen=False):
@@ -106,7 +108,14 @@ def read_table(node: Mapping, table: FieldTable, owner: str, report: Report) -> 
                 what = f"{owner}'{key}' is a note for readers and does nothing"
                 report.add("no-effect", what, node.where_key(key), each.instead, "warning")
             _read(child, each, owner, values, report)
+        elif each.shape in ("condition", "items"):
+            what = f"{owner}'{key}' has no value, so {_WITHOUT[each.shape]}"
+            fix = "remove it, or write its value behind it, indented below it if it has several lines"
+            report.add("empty-condition", what, node.where_key(key), fix, "warning")
     return Fields(node, values, nodes)
+
+
+_WITHOUT = {"condition": "it is not asked", "items": "there is no loop"}
 
 
 def _read(child: Node, each: Field, owner: str, values: dict[str, Read], report: Report) -> None:
@@ -129,16 +138,27 @@ def _read(child: Node, each: Field, owner: str, values: dict[str, Read], report:
 def _unknown(node: Mapping, key: str, table: FieldTable, owner: str, report: Report) -> None:
     if key.startswith("x-") or not isinstance(node.keys[key].value, str):
         return
+    from amplihack.recipes.foreign_words import instead_of  # deferred: few recipes have unknown fields
+
     if instead := instead_of(key, table.name, frozenset(table.known)):
         what = f"{owner}'{key}' is a word of other tools and would do nothing here"
         report.add("foreign-word", what, node.where_key(key), instead)
         return
-    meant = closest(key, table.known)
+    from amplihack.recipes.near_words import word_for  # deferred, as above
+
+    ours, meant = word_for(key, table.name), closest(key, table.known)
     thing = "Unrecognized top-level field" if table.name == "recipe" else f"{owner}unrecognized field"
     fix = f"did you mean '{meant}'?" if meant else "remove it, or rename it to x-… to keep it as a note"
+    if ours and not _is_slip(key, meant):
+        fix = ours
     if not key.isascii() and key.strip() in STEP.known | table.known:
         fix = "indent with plain spaces: these are others, such as no-break spaces"
     report.add("unknown-field", f"{thing} '{key}' (possible typo)", node.where_key(key), fix, "warning")
+
+
+def _is_slip(key: str, meant: str | None) -> bool:
+    """Tell whether a word is another one with a letter more, less or changed."""
+    return meant is not None and distance(key, meant, 1) <= 1
 
 
 def _second_spelling(node: Mapping, first: str, key: str, owner: str, report: Report) -> None:
@@ -171,6 +191,8 @@ def _as_list(node: Node, key: str) -> str:
     first = next(iter(node.entries), "") if isinstance(node, Mapping) else ""
     if not first:
         return f"start each one with a dash: `- {key}: first`"
+    if first.startswith("-"):
+        return f"put a space behind each dash: `- {first[1:]}:`"
     if isinstance(node, Mapping) and key in node.entries:
         return f"start each one with a dash, in front of its `{key}:`"
     return f"start each one with a dash: write `- {key}: {first}` for `{first}:`, its fields below it"
@@ -178,6 +200,8 @@ def _as_list(node: Node, key: str) -> str:
 
 def _as_mapping(item: Node, key: str) -> str:
     """Say how to write one of a list of mappings that was written as something else."""
+    if isinstance(item, Scalar) and (found := _NO_BLANK.match(item.text)):
+        return f"put a space behind the colon: `{found[1]}: {found[2]}`"
     if isinstance(item, Scalar) and key == "id" and not item.absent:
         return f"begin it with `id:`, and write what it does below it: `command: {one_line(item.text, 40)}`"
     return f"begin it with `{key}:`, its other fields below it"

@@ -24,7 +24,7 @@ from amplihack.recipes.model import Body, Recipe, Stage, Step
 from amplihack.recipes.run_state import Instance
 from amplihack.recipes.semantics import writes
 from amplihack.recipes.values import Value
-from amplihack.records import Record
+from amplihack.records import Record, replace
 
 Shelf: TypeAlias = "Callable[[str], Recipe | None]"  # a recipe by its path
 
@@ -44,6 +44,7 @@ class Changes(Record):
     again: tuple[str, ...]
     new: tuple[str, ...]
     gone: tuple[str, ...]
+    moved: tuple[str, ...]  # steps that the run has begun, and that stand in another order now
     undone: tuple[Undone, ...]
     refused: str = ""
 
@@ -57,6 +58,7 @@ def compare(work: Work, path: str, before: Shelf, now: Shelf) -> Changes:
         (*(each.identity for each in walk.undone if each.how == "again"), *walk.anyway),
         tuple(walk.new),
         tuple(each.identity for each in walk.undone if each.how == "gone"),
+        tuple(walk.moved),
         tuple(walk.undone),
         walk.refused,
     )
@@ -69,6 +71,7 @@ class _Walk:
         self.kept: list[str] = []
         self.anyway: list[str] = []  # run again in any case: they failed, or a secret is missing from them
         self.new: list[str] = []
+        self.moved: list[str] = []
         self.undone: list[Undone] = []
         self.refused = ""
 
@@ -82,6 +85,7 @@ class _Walk:
         changed = self._look_for_new_gates(prefix, old, new)
         before = {step.id: step for step in old.steps}
         here = {step.id for step in new.steps}
+        self.moved += self._moved(prefix, [name for name in before if name in here], new)
         for stage in new.stages:
             # Whether its steps run at all may be another question now.
             comparable = old.dialect == new.dialect and not self._stage_changed(old, stage)
@@ -91,6 +95,13 @@ class _Walk:
                 was, identity = before.pop(step.id, None), identity_in(prefix, step.id)
                 changed |= self._step(identity, was, step, comparable=comparable)
         return self._gone(prefix, before, list(before)) or changed
+
+    def _moved(self, prefix: str, order: Sequence[str], new: Recipe) -> Iterator[str]:
+        """Yield the steps that do not come where they came among those that are still there."""
+        now = [step.id for step in new.steps if step.id in set(order)]
+        for name, was in zip(now, order, strict=True):
+            if name != was and identity_in(prefix, name) in self._work.instances:
+                yield identity_in(prefix, name)
 
     def _stage_changed(self, old: Recipe, stage: Stage) -> bool:
         was = next((each.condition for each in old.stages if each.name == stage.name), None)
@@ -115,14 +126,14 @@ class _Walk:
                 self.new.append(identity)
                 self._stale.update(writes(step), [step.id])
             return was is None
-        if not comparable or was != step or self._reads_stale(step):
+        if not comparable or _work_of(was) != _work_of(step) or self._reads_stale(step):
             self._undo(identity, "again", step)
             return True
         if self._inside(identity, step):
             self._undo(identity, "inside", step)
             return True
         if known.finished:
-            again = known.withheld or known.failed_for_good
+            again = known.withheld or known.failed_for_good or known.is_due_again
             (self.anyway if again else self.kept).append(identity)
         return False
 
@@ -185,6 +196,11 @@ class _Walk:
             return []
         later = order[order.index(call) + 1 :]
         return [identity for identity in later if not below(identity, call)]
+
+
+def _work_of(step: Step | None) -> Step | None:
+    """Return what a step does, whatever became of those before it."""
+    return replace(step, always=False) if step and step.always else step
 
 
 def reads(step: Step) -> Iterator[str]:

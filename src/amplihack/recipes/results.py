@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from amplihack.recipes.agent_port import Usage
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field, replace
 
-Status: TypeAlias = Literal["completed", "skipped", "failed", "degraded"]
+Status: TypeAlias = Literal["completed", "skipped", "failed", "degraded", "waiting"]
 Ending: TypeAlias = Literal["completed", "failed", "denied", "waiting", "interrupted"]
 _N = TypeVar("_N", int, float)
 
@@ -18,9 +18,9 @@ class StepResult(Record, kw_only=True):
     """The result of one step.
 
     `identity` is the unique name of the step in the whole run, such as `outer/inner[2]`; it is the same in
-    every run of the recipe. `allowed` marks a failure that the recipe permits. `executed` counts commands and
-    agents that were run, as the step limit counts them. `executed`, `usage` and `cost_usd` include children
-    and failed attempts.
+    every run of the recipe. A step is `waiting` if a gate inside it waits for a person. `allowed` marks a
+    failure that the recipe permits. `executed` counts commands and agents that were run, as the step limit
+    counts them. `executed`, `usage` and `cost_usd` include children and failed attempts.
     """
 
     step_id: str
@@ -33,7 +33,7 @@ class StepResult(Record, kw_only=True):
     stderr: str = ""
     exit_code: int | None = None
     attempts: int = 0
-    skip_reason: str = ""
+    skip_reason: str = ""  # also of a loop that is complete without a round
     allowed: bool = False
     warnings: tuple[str, ...] = ()
     children: tuple[StepResult, ...] = ()
@@ -85,7 +85,7 @@ class StepResult(Record, kw_only=True):
             skip_reason=shown.get("skip_reason", ""),
             allowed=shown.get("allowed", False),
             warnings=tuple(shown["warnings"]),
-            children=tuple(cls.from_json(child) for child in shown.get("children", ())),
+            children=tuple(map(cls.from_json, shown["children"])) if "children" in shown else (),
             usage=usage_from_json(shown["usage"]),
             cost_usd=shown["cost_usd"],
             executed=shown.get("executed", 0),
@@ -170,18 +170,25 @@ class RunResult(Record, kw_only=True):
             summary=shown.get("summary", ""),
         )
 
-    def own_text(self, *, has_output: bool) -> str:
-        """Return what the recipe gives back: its `output:` if it has one, else its last result."""
+    def own_text(self, *, has_output: bool, tidying: Collection[str] = ()) -> str:
+        """Return what the recipe gives back: its `output:` if it has one, else its last result.
+
+        The results of steps that only tidy up count where there are no others.
+        """
         if has_output:
             return self.summary
-        done = (step for step in reversed(self.step_results) if step.status in ("completed", "degraded"))
-        return next((step.output for step in done), "")
+        done = [step for step in self.step_results if step.status in ("completed", "degraded")]
+        told = [step for step in done if step.step_id not in tidying] or done
+        return told[-1].output if told else ""
 
     def failure_text(self) -> str:
         """Return why the run did not succeed, without the steps that did."""
         failed = [step for step in self.step_results if step.status == "failed" and not step.allowed]
-        error = [f"  error: {self.error}"] if self.error else []
+        error = [self._error_line()] if self.error else []
         return "\n".join([self._verdict(), *map(_step_line, failed), *error])
+
+    def _error_line(self) -> str:
+        return f"  {self.error}" if self.ending == "waiting" else f"  error: {self.error}"
 
     def _verdict(self) -> str:
         word = "SUCCESS" if self.success else "FAILED" if self.ending == "failed" else self.ending.upper()
@@ -192,7 +199,7 @@ class RunResult(Record, kw_only=True):
         lines = [self._verdict()]
         lines += [_step_line(step) for step in self.step_results]
         if self.error:
-            lines.append(f"  error: {self.error}")
+            lines.append(self._error_line())
         return "\n".join([*lines, *self._remarks(), ""])
 
     def _remarks(self) -> Iterator[str]:
@@ -247,7 +254,7 @@ def every_result(results: Iterable[StepResult]) -> Iterator[StepResult]:
             yield result
 
 
-_WORST: tuple[Status, ...] = ("failed", "degraded", "completed", "skipped")
+_WORST: tuple[Status, ...] = ("failed", "waiting", "degraded", "completed", "skipped")
 
 
 def counted_steps(results: Iterable[StepResult]) -> Iterator[StepResult]:

@@ -7,15 +7,18 @@ A step that holds others is told only if nothing inside it explains the differen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
 from amplihack.recipes.events import identity_in
-from amplihack.recipes.model import Agent, Bash, Body, Recipe, Step, SubRecipe
+from amplihack.recipes.explain import step_line
+from amplihack.recipes.model import Agent, Bash, Body, Foreach, Recipe, Step, SubRecipe
 from amplihack.recipes.recipe_changes import reads
 from amplihack.recipes.run_fork import beginnings, gate_name, place_of
 from amplihack.recipes.run_history import RunHistory
 from amplihack.recipes.run_story import tell_story
-from amplihack.recipes.values import MISSING, Value, to_text
+from amplihack.recipes.semantics import as_list, list_path
+from amplihack.recipes.values import MISSING, Missing, Value, lookup, to_text
 from amplihack.records import Record, replace
 
 Why: TypeAlias = Literal["recipe", "input", "output", "status", "missing"]
@@ -138,7 +141,9 @@ class _Comparison:
         told = self._told(name, whys, a, b) if whys else None
         before = len(self.found)
         self._inside(name, a, b)
-        explained = len(self.found) > before and (whys[:1] != ["recipe"] or _is_body(a))
+        edited = whys[:1] == ["recipe"] and _without_body(a) != _without_body(b)
+        longer = whys[:1] == ["input"] and all(_is_lost_round(each, name) for each in self.found[before:])
+        explained = len(self.found) > before and not edited and not longer
         if told is not None and not explained:  # else what is inside it says more
             self.found.insert(before, told)
         self._learn(name, b)
@@ -149,8 +154,11 @@ class _Comparison:
         return None not in times[0] and times[0] == times[1]
 
     def _inside(self, name: str, a: Step | None, b: Step | None) -> None:
-        for each in merged(self._a.inside(f"{name}["), self._b.inside(f"{name}[")):
-            self._one(each, a, b)
+        rounds = merged(self._a.inside(f"{name}["), self._b.inside(f"{name}["))
+        items = self._items(a, 0), self._items(b, 1)
+        for each in rounds:
+            with self._given_item(each, b, items):
+                self._one(each, a, b)
         place = f"{name}/"
         if _is_body(a) or _is_body(b):
             self._steps(place, _body(place, a), _body(place, b))
@@ -168,6 +176,35 @@ class _Comparison:
             for each, pair in (self._values | outside).items()
             if each in outside or each not in passed
         }
+
+    def _items(self, step: Step | None, side: int) -> Sequence[Value] | None:
+        """Return the list that a loop went over, if it is not the same in both runs for all that is known."""
+        over = step.loop.over if step is not None and step.loop else None
+        if not isinstance(over, Foreach) or isinstance(over.items, tuple):
+            return over.items if isinstance(over, Foreach) and isinstance(over.items, tuple) else None
+        path = list_path(over.items.text)
+        known = self._values[path[0]][side] if path is not None and path[0] in self._values else MISSING
+        if path is None or isinstance(known, Missing):
+            return None
+        return as_list(lookup({path[0]: known}, path))
+
+    @contextmanager
+    def _given_item(
+        self, name: str, step: Step | None, items: tuple[Sequence[Value] | None, Sequence[Value] | None]
+    ) -> Iterator[None]:
+        """Let the rounds of a loop know that their items differ."""
+        over = step.loop.over if step is not None and step.loop else None
+        index = int(name[name.rindex("[") + 1 : -1])
+        pair = [each[index] for each in items if each is not None and index < len(each)]
+        if not isinstance(over, Foreach) or len(pair) != 2 or pair[0] == pair[1]:
+            yield
+            return
+        outside = self._values.get(over.name)
+        self._values[over.name] = (pair[0], pair[1])
+        yield
+        self._values.pop(over.name, None)
+        if outside is not None:
+            self._values[over.name] = outside
 
     def _missing(self, name: str, step: Step | None) -> None:
         a, b = (facts.status(name) if name in facts.begun else None for facts in (self._a, self._b))
@@ -212,7 +249,7 @@ class _Comparison:
         sides: tuple[str | None, str | None]
         match why:
             case "recipe":
-                sides = _written(a), _written(b)
+                sides = _written(a, b), _written(b, a)
             case "input":
                 sides = self._inputs(name, b, 0), self._inputs(name, b, 1)
             case "status":
@@ -249,6 +286,10 @@ def _is_body(step: Step | None) -> bool:
     return step is not None and isinstance(step.action, Body)
 
 
+def _is_lost_round(each: RunDifference, loop: str) -> bool:
+    return each.why == "missing" and place_of(each.identity) == f"{loop}["
+
+
 def _body(place: str, step: Step | None) -> dict[str, Step]:
     inner = step.action.steps if step is not None and isinstance(step.action, Body) else ()
     return {identity_in(place, each.id): each for each in inner}
@@ -266,7 +307,19 @@ def _named(name: str, value: Any) -> str:
     return f"{name}: not set" if value is MISSING else f"{name}: {to_text(value)}"
 
 
-def _written(step: Step | None) -> str:
+def _without_body(step: Step | None) -> Step | None:
+    """Return a step without the steps inside it, which are compared by themselves."""
+    return replace(step, action=Body(())) if step is not None and _is_body(step) else step
+
+
+def _written(step: Step | None, other: Step | None) -> str:
+    """Return what the recipe says of a step: what it does, or where that is the same, the rest."""
+    if step is not None and other is not None and _action_text(step) == _action_text(other):
+        return step_line(step)
+    return _action_text(step)
+
+
+def _action_text(step: Step | None) -> str:
     match step.action if step else None:
         case Bash(command):
             return command.text

@@ -15,7 +15,7 @@ from amplihack.recipes.events import (
     StepFinished,
     StepStarted,
 )
-from amplihack.recipes.results import RunResult, StepResult, denial, usage_json
+from amplihack.recipes.results import RunResult, StepResult, add_usage, denial, usage_json
 from amplihack.recipes.run_state import Gate, RunState
 
 
@@ -67,9 +67,11 @@ class RunHistory:
         return self.state.results()
 
     def status(self, step: StepResult) -> str:
-        """Return the status of a step; one that is not finished is running, or was interrupted."""
+        """Return the status of a step; one that is not finished waits, is running, or was interrupted."""
         known = self.state.instance(step.identity)
-        if known is None or known.finished:
+        if step.status == "waiting" and any(gate.ended_the_run for gate in self.gates()):
+            return "denied"  # after the run had ended at the gate
+        if known is None or known.finished or step.status == "waiting":
             return step.status
         return "running" if self._alive else "interrupted"
 
@@ -89,14 +91,16 @@ class RunHistory:
         gates = self.gates()
         if self.result.ending != "waiting" or any(gate.approved is None for gate in gates):
             return self.result.error
-        denied = [gate for gate in gates if not gate.approved]
+        denied = [gate for gate in gates if gate.ended_the_run]
         return denial(denied[-1].stage, denied[-1].message) if denied else ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the steps as a tree and the gates as a list."""
+        """Return the steps as a tree, the gates as a list, and the tokens of them all."""
+        steps = self.steps()
         return {
-            "steps": [self._step(step) for step in self.steps()],
-            "gates": [_gate(gate) for gate in self.gates()],
+            "usage": usage_json(add_usage(step.usage for step in steps)),
+            "steps": [self._step(step) for step in steps],
+            "gates": [_gate(identity, gate) for identity, gate in self.state.gates().items()],
         }
 
     def _step(self, step: StepResult) -> dict[str, Any]:
@@ -121,10 +125,12 @@ class RunHistory:
         }
 
 
-def _gate(gate: Gate) -> dict[str, Any]:
+def _gate(identity: str, gate: Gate) -> dict[str, Any]:
     decision = None if gate.approved is None else "approved" if gate.approved else "denied"
     return {
+        "identity": identity,
         "stage": gate.stage,
+        "step": gate.step or None,
         "prompt": gate.prompt,
         "decision": decision,
         "message": gate.message,

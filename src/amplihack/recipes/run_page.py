@@ -133,7 +133,9 @@ def _attempt(failed: FailedAttempt, texts: PageTexts) -> dict[str, Any]:
 def _seconds(row: RunRow) -> float | None:
     if row.result is not None and row.result.duration is not None:
         return row.result.duration
-    return row.ended - row.started if row.ended is not None and row.started is not None else None
+    if row.ended is None or row.started is None:
+        return None
+    return max(0.0, row.ended - row.started)  # the clock may have been set back meanwhile
 
 
 def _dear(leaves: Iterable[int], rows: Sequence[RunRow]) -> list[int]:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.events import (
+    AgentPaid,
+    AgentPaused,
     GateDecided,
     GateReached,
     IterationFinished,
@@ -41,8 +43,11 @@ class Instance(Record, frozen=False):
     """One step, or one round of a loop, with its progress.
 
     Until it is finished, `result` is what to report if the run ends now. `attempt` is the current or next
-    attempt, which may begin at `due`. `wasted` is what earlier attempts used. `withheld` means that a
-    secret is missing from what it left behind.
+    attempt, which may begin at `due`. `wasted` is what earlier attempts used, and agents
+    that gave no answer. `withheld` means that a
+    secret is missing from what it left behind. `after_failure` means that it ran though a step before it had
+    failed, so that it is due again when that step is tried again. `paused` is where an agent waits for the
+    answer to a gate.
     """
 
     result: StepResult
@@ -56,6 +61,13 @@ class Instance(Record, frozen=False):
     idempotent: bool = True
     process: ProcessStarted | None = None  # the last one of the current attempt
     withheld: bool = False
+    after_failure: bool = False
+    recheck: bool = False
+    paused: AgentPaused | None = None
+
+    @property
+    def is_due_again(self) -> bool:
+        return self.finished and self.after_failure and self.idempotent
 
     @property
     def failed_for_good(self) -> bool:
@@ -72,6 +84,11 @@ class Gate(Record, frozen=False):
     message: str = ""
     by: str = ""
     at: float = 0.0
+    step: str = ""  # whose agent has a tool that asks; empty for the gate of a stage
+
+    @property
+    def ended_the_run(self) -> bool:
+        return self.approved is False and not self.step
 
 
 class _Instances(dict[str, Instance]):
@@ -104,6 +121,8 @@ class RunState:
         match event:
             case StepStarted():
                 self._begin(event.step_id, event.identity, event.kind, idempotent=event.idempotent)
+                self._instances[event.identity].after_failure = event.after_failure
+                self._instances[event.identity].recheck = event.recheck
             case IterationStarted(identity, index):
                 whole = self._instances[identity]
                 name, step = f"{identity}[{index}]", whole.result
@@ -121,12 +140,18 @@ class RunState:
                 self._tellers.setdefault((_step_name(identity), what), set()).add(identity)
             case Retrying():
                 self._retry(event)
+            case AgentPaid(identity, spent):
+                known = self._instances[identity]
+                known.wasted = total((known.wasted, spent))
             case GateReached():
-                self._gates.setdefault(event.identity, Gate(event.stage, event.due)).prompt = event.prompt
+                gate = self._gates.setdefault(event.identity, Gate(event.stage, event.due))
+                gate.prompt, gate.step = event.prompt, event.step
             case GateDecided():
                 gate = self._gates.setdefault(event.identity, Gate(event.stage, None))
                 gate.approved, gate.message = event.approved, event.message
-                gate.by, gate.at = event.by, event.at
+                gate.by, gate.at, gate.step = event.by, event.at, event.step
+            case AgentPaused(identity):
+                self._instances[identity].paused = event
             case ProcessStarted(identity):
                 if (known := self._instances.get(identity)) is not None:
                     known.process = event
@@ -144,9 +169,12 @@ class RunState:
         unfinished = StepResult(
             step_id=step_id, identity=identity, kind=kind, status="failed", error=CUT_SHORT
         )
-        # A dict, not a list: a step that begins again after a crash keeps its first position.
-        self._places.setdefault(_place(identity), {})[identity] = None
         known = self._instances.get(identity)
+        # A dict, not a list: a step that begins again after a crash keeps its first position.
+        steps = self._places.setdefault(_place(identity), {})
+        if known is not None and known.after_failure:
+            steps.pop(identity, None)  # it came early, behind what failed; now it comes behind what follows
+        steps[identity] = None
         if known is None:
             self._instances[identity] = Instance(unfinished, idempotent=idempotent)
             return
@@ -156,14 +184,25 @@ class RunState:
         known.values, known.ledger, known.withheld, known.process = {}, {}, False, None
 
     def _finish(self, result: StepResult) -> None:
-        """Store a result. A step that never began, such as one of a skipped stage, gets its slot here."""
+        """Store a result. A step that never began, such as one of a skipped stage, gets its slot here.
+
+        One in which a gate waits is not finished: the run that goes on enters it again.
+        """
         if result.identity not in self._instances:
             self._begin(result.step_id, result.identity, result.kind)
         known = self._instances[result.identity]
         parts, warnings = self._parts(result.identity), tuple(known.warnings)
         if result.children != parts or result.warnings != warnings:
             result = replace(result, children=parts, warnings=warnings)
-        known.result, known.finished = result, True
+        known.result, known.finished = result, result.status != "waiting"
+        if known.finished and self._gates:
+            self._close_gates(result.identity)
+
+    def _close_gates(self, step: str) -> None:
+        """Forget what a tool asked for and nobody answered: the step has ended without it."""
+        for identity, gate in self.tool_gates(step):
+            if gate.approved is None:
+                del self._gates[identity]
 
     def _retry(self, event: Retrying) -> None:
         """Forget the failed attempt, except for what it cost."""
@@ -172,6 +211,7 @@ class RunState:
         known.wasted = total((known.wasted, event.spent, *parts))
         known.attempt, known.due = event.attempt, event.due
         known.values, known.ledger, known.withheld, known.process = {}, {}, False, None
+        known.paused = None
         self._forget_parts(event.identity)
 
     def _forget_parts(self, identity: str) -> None:
@@ -184,15 +224,29 @@ class RunState:
                 del self._gates[gate]
 
     def _reopen(self) -> None:
-        """Prepare a finished run to be continued: what failed is tried once more."""
-        # The run did not end but was cut off: its failures stay, and it continues where it was.
-        if self.ended is None:
-            return
+        """Prepare a run to be continued: what failed is tried once more, and checks are made again."""
+        if self.ended is not None:
+            self._reopen_ended()
+        # Otherwise it did not end but was cut off: its failures stay, and it continues where it was.
+        for identity, known in list(self._instances.items()):
+            if known.recheck and identity in self._instances and not self._is_inside_finished(identity):
+                self._forget_parts(identity)
+                if known.finished:
+                    self._try_again(known)
+
+    def _is_inside_finished(self, identity: str) -> bool:
+        """Tell whether a step lies in one that has finished, into which nobody goes again."""
+        return any(known.finished and below(identity, each) for each, known in self._instances.items())
+
+    def _reopen_ended(self) -> None:
         self.ended = None
         for identity, known in list(self._instances.items()):
             if known.result.kind == PREFLIGHT:
                 del self._instances[identity], self._places[_place(identity)][identity]
             elif known.failed_for_good:
+                self._try_again(known)
+            elif known.is_due_again and identity in self._instances:
+                self._forget_parts(identity)
                 self._try_again(known)
 
     def _try_again(self, known: Instance) -> None:
@@ -201,7 +255,9 @@ class RunState:
         known.wasted = replace(Spending.of(known.result) - parts, executed=0)
         known.attempt, known.due = 1, 0.0
         self._take_back(known)
-        known.finished = False
+        known.finished, known.paused = False, None
+        for identity, _ in self.tool_gates(known.result.identity):  # allowed once: the agent asks again
+            del self._gates[identity]
 
     def _take_back(self, known: Instance) -> None:
         for what in known.warnings:
@@ -263,7 +319,9 @@ class RunState:
             return False
         holds_others = known.result.kind in HOLDERS or self.has_parts(known.result.identity)
         waits_for_its_next_attempt = known.due > 0 and known.process is None
-        return not holds_others and not waits_for_its_next_attempt
+        # One that waits goes on where it is, unless a secret kept that from being stored.
+        goes_on = known.result.status == "waiting" and known.paused is not None and bool(known.paused.state)
+        return not holds_others and not waits_for_its_next_attempt and not goes_on
 
     def gates(self) -> Mapping[str, Gate]:
         """Return every gate that was reached, by its identity."""
@@ -271,6 +329,10 @@ class RunState:
 
     def gate(self, identity: str) -> Gate | None:
         return self._gates.get(identity)
+
+    def tool_gates(self, step: str) -> list[tuple[str, Gate]]:
+        """Return what tools of a step's agent asked for, in order, with the identities of these gates."""
+        return [(identity, gate) for identity, gate in self._gates.items() if gate.step and gate.step == step]
 
     def warned(self, identity: str, what: str) -> bool:
         """Tell whether this warning was given already; continuing a run must not repeat it."""
@@ -306,7 +368,7 @@ class RunState:
 
     def _told(self, identity: str) -> StepResult:
         known = self._instances[identity]
-        if not known.finished:
+        if not known.finished and known.result.status != "waiting":  # one that waits is told as it stopped
             return self.complete(known.result)
         if len(known.warnings) != len(known.result.warnings):  # something was said after it had finished
             known.result = replace(known.result, warnings=tuple(known.warnings))

@@ -13,6 +13,7 @@ from amplihack.recipes.wrapped_secrets import MASK, Wraps
 _SHORTEST_GUESS = 8  # a shorter text that nobody declared secret is more likely an ordinary word
 _MOST_LINES = 1_000  # of one secret; a private key has some fifty
 SHORT = 4  # characters: masking every "5" in every line hides little and spoils much
+_SHORT_INSIDE = 6  # bytes: of fewer, too little is left in the middle of a base64 text to be sure
 _LONG = 65_536  # characters: nobody puts more of them into a URL
 _PART = 262_144  # characters from which colours are removed at once
 _MARKS = "\\%&'"  # what an escaped form contains: a text without them needs no look for it
@@ -93,8 +94,10 @@ class KnownForms:
         self.add(to_text(each) for each in found if not _is_short_number(each))
 
     def add(self, secrets: Iterable[str]) -> None:
+        secrets = list(secrets)
         new = {form for each in secrets for form in forms(each) if form and not form.isspace()} - self._all
         self._all |= new
+        self._wraps.add(secrets)
         for form in new:
             mark = next((sign for sign in _MARKS if sign in form), "")
             self._by_mark.setdefault(mark, []).append(form)
@@ -136,6 +139,11 @@ def weakness(value: Value) -> str:
     if isinstance(value, str):
         if 0 < len(value) < SHORT:
             return f"has fewer than {SHORT} characters: they are masked wherever they appear"
+        if 0 < len(value.encode("utf-8", "surrogatepass")) < _SHORT_INSIDE:
+            return (
+                f"has fewer than {_SHORT_INSIDE} characters: it is masked, but not where it is a part of a"
+                " longer text in base64, which would mask much else"
+            )
     elif isinstance(value, bool):
         return "is true or false: it is masked as a variable, but not inside texts"
     elif _is_short_number(value):

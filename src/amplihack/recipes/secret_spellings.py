@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 
 from amplihack.patterns import pattern
 
-_SHORTEST_FACE = 8  # characters of base64 that cannot be there by chance
+_SHORTEST_FACE = 7  # characters of base64 that cannot be there by chance; six bytes have as many anywhere
+_SHORTEST_TURNED = 8  # in other letters or backwards, a shorter text may be an ordinary word
 _JSON_LEVELS = 5  # a text inside JSON inside a text inside JSON …
 _PLAIN = pattern(r"[A-Za-z0-9_.-]*")  # nothing escapes these
 _HEX_ESCAPE = pattern(r"%[0-9A-F]{2}")
@@ -26,8 +27,10 @@ _QUOTES = (
 
 
 def escaped(text: str) -> Iterator[str]:
-    """Yield the text as it is, and as it is escaped to stand inside something else."""
+    """Yield the text as it is, in other letters, and as it is escaped to stand inside something else."""
     yield text
+    if len(text) >= _SHORTEST_TURNED:
+        yield from (text.upper(), text.lower())
     if _PLAIN.fullmatch(text):
         return
     yield from _in_shell(text)
@@ -37,28 +40,53 @@ def escaped(text: str) -> Iterator[str]:
 
 
 def encoded(text: str) -> Iterator[str]:
-    """Yield the text in base64, alone and as a part of something longer, and in hexadecimal digits."""
+    """Yield the text in base64 and base32, alone and inside something longer, and in other digits.
+
+    Also in base85, and backwards.
+    """
     data = text.encode("utf-8", "surrogatepass")
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+    for encode in (base64.b64encode, base64.urlsafe_b64encode, base64.b32encode):
         for each in (data, data + b"\n"):  # `echo` adds a newline
             whole = encode(each).decode("ascii")
             yield from (whole, whole.rstrip("="), url.quote(whole, safe=""))
-        yield from _faces(data, encode)
-    digits = data.hex()
-    yield digits
-    yield digits.upper()
-    yield data.hex(" ")
+        yield from _faces(data, encode, bits=5 if encode is base64.b32encode else 6)
+    yield from _digits(data)
+    for spelled in _base85(data):
+        if len(spelled) >= _SHORTEST_FACE:
+            yield spelled
+    if len(text) >= _SHORTEST_TURNED:
+        yield text[::-1]
 
 
-def _faces(data: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
-    """Yield the base64 of the bytes inside something longer.
+def _base85(data: bytes) -> Iterator[str]:
+    """Yield both kinds of base85, alone and inside something longer: four bytes become five characters."""
+    ends = (data, data + b"\n")
+    inside = (data[before : before + (len(data) - before) // 4 * 4] for before in range(4))
+    for each in (*ends, *inside):
+        yield base64.b85encode(each).decode("ascii")
+        yield base64.a85encode(each).decode("ascii")
 
-    Three bytes become four characters, so the same bytes look different at each of three offsets. Characters
-    that contain bits of a neighbour are left out.
+
+def _digits(data: bytes) -> Iterator[str]:
+    """Yield hexadecimal digits as hexdump, xxd, openssl, URLs and escapes of strings write them."""
+    for spelled in (data.hex(), data.hex(" "), data.hex(":"), data.hex(" ", -2)):
+        yield from (spelled, spelled.upper())
+    for before in ("%", "\\x"):
+        yield from (
+            before + data.hex("-").replace("-", before),
+            before + data.hex("-").upper().replace("-", before),
+        )
+
+
+def _faces(data: bytes, encode: Callable[[bytes], bytes], *, bits: int) -> Iterator[str]:
+    """Yield the encoding of the bytes inside something longer.
+
+    Three bytes become four characters of base64, five become eight of base32, so the same bytes look
+    different at each offset. Characters that contain bits of a neighbour are left out.
     """
-    for before in range(3):
+    for before in range(3 if bits == 6 else 5):
         whole = encode(b"\0" * before + data).decode("ascii")
-        face = whole[(before * 8 + 5) // 6 : (before + len(data)) * 8 // 6]
+        face = whole[(before * 8 + bits - 1) // bits : (before + len(data)) * 8 // bits]
         if len(face) >= _SHORTEST_FACE:
             yield face
 

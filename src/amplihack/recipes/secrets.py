@@ -3,6 +3,9 @@
 Secret are the variables that a recipe lists under `secrets`, whatever values they get, and the values of
 environment variables whose names look like keys. A secret is found as it is and as JSON, URLs, base64 and
 shell quoting write it, whole or cut into lines. Each longer line of a secret counts as one.
+
+Credentials in addresses are hidden in what is shown: printed lines, errors, warnings, questions. Values stay
+as they are, since other steps use them.
 """
 
 from __future__ import annotations
@@ -10,8 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
+from amplihack.credentials import hide_credentials
 from amplihack.recipes.events import (
     AgentAsked,
+    AgentPaid,
+    AgentPaused,
     Event,
     GateDecided,
     GateReached,
@@ -30,7 +36,7 @@ from amplihack.recipes.events import (
 )
 from amplihack.recipes.model import Recipe, Step, every_step
 from amplihack.recipes.results import RunResult, StepResult
-from amplihack.recipes.secret_forms import KnownForms, secret_values, strip_colours, weakness
+from amplihack.recipes.secret_forms import KnownForms, leaves, secret_values, strip_colours, weakness
 from amplihack.recipes.values import Value, tail, to_text
 from amplihack.recipes.wrapped_secrets import MASK
 from amplihack.records import replace
@@ -91,6 +97,16 @@ class Redactor:
         self._weak = {}
         return found
 
+    def named(self) -> dict[str, str]:
+        """Return the secret texts that variables hold, by the name of the variable and their number in it."""
+        held = {name: self._seen[name] for name in sorted(self._names & self._seen.keys())}
+        return {
+            f"{name}/{number}": text
+            for name, value in held.items()
+            for number, text in enumerate(leaves(value))
+            if isinstance(text, str)
+        }
+
     def _secret_step(self, step: Step) -> bool:
         collected = step.loop.collect if step.loop else None
         return step.result_name in self._names or collected in self._names
@@ -113,6 +129,10 @@ class Redactor:
             return masked if without == plain else without
         return masked
 
+    def redact_shown(self, text: str) -> str:
+        """Return a text that is only shown with every secret masked, and every credential in an address."""
+        return hide_credentials(self.redact_text(text)) if "://" in text else self.redact_text(text)
+
     def redact_value(self, value: Value) -> Value:
         """Return the value with secrets masked at any depth, also values of secret names."""
         if isinstance(value, str):
@@ -131,13 +151,15 @@ class Redactor:
 
     def redact_step(self, result: StepResult) -> StepResult:
         """Return the result without secrets. The output of a step that writes a secret is masked whole."""
+        if _says_nothing(result) and not (self._forms or self._hidden):
+            return result  # as most do, and each is seen again in those around it
         self._notice_quoted(result)
         show = _masked if self._is_hidden(result.identity) else self.redact_text
         masked = {
             "output": show(result.output),
             "stderr": show(result.stderr),
-            "error": self.redact_text(result.error),
-            "skip_reason": self.redact_text(result.skip_reason),
+            "error": self.redact_shown(result.error),
+            "skip_reason": self.redact_shown(result.skip_reason),
             "warnings": self._redact_all(result.warnings),
             "children": tuple(self.redact_step(child) for child in result.children),
         }
@@ -147,14 +169,7 @@ class Redactor:
 
     def redact_result(self, result: RunResult) -> RunResult:
         """Return the run's result without secrets."""
-        return replace(
-            result,
-            step_results=tuple(self.redact_step(step) for step in result.step_results),
-            context=self._redact_values(result.context),
-            error=self.redact_text(result.error),
-            warnings=self._redact_all(result.warnings),
-            summary=self.redact_text(result.summary),
-        )
+        return replace(self._redact_told(result), context=self._redact_values(result.context))
 
     def notice(self, event: Event) -> None:
         """Learn what an event says about secret variables, though nobody may hear it."""
@@ -188,7 +203,7 @@ class Redactor:
         """
         self.notice(event)
         if not (self._names or self._forms or self._hidden):  # nothing is secret, as in most runs
-            return event
+            return self._without_credentials(event)
         match event:
             case StepStarted():
                 title = self._redact_title(event)
@@ -204,7 +219,7 @@ class Redactor:
                 )
             case LinesPrinted():
                 return self._printed(event)
-            case RunStarted():
+            case RunStarted() | AgentPaid():
                 return event
             case IterationStarted(item=item):
                 return replace(event, item=self._redact_values(item)) if item else event
@@ -213,23 +228,55 @@ class Redactor:
             case RunFinished(result):
                 return RunFinished(self.redact_result(result))
             case Retrying():
-                return replace(event, reason=self.redact_text(event.reason))
+                return replace(event, reason=self.redact_shown(event.reason))
             case GateReached():
-                return replace(event, prompt=self.redact_text(event.prompt))
+                return replace(event, prompt=self.redact_shown(event.prompt))
             case GateDecided():
                 return replace(event, message=self.redact_text(event.message))
             case Warned():
-                return replace(event, what=self.redact_text(event.what))
+                return replace(event, what=self.redact_shown(event.what))
             case AgentAsked():
                 return replace(event, prompt=self.redact_text(event.prompt))
+            case AgentPaused(state=state):
+                # A conversation that is not what was said cannot be gone on with.
+                return event if self.redact_text(state) == state else AgentPaused(event.identity)
             case Staged():
                 return replace(event, files=self._redact_all(event.files))
             case _:
                 assert_never(event)
 
+    def _without_credentials(self, event: Event) -> Event:
+        """Return an event of a run without secrets."""
+        match event:
+            case LinesPrinted():
+                return _hide_in_lines(event)
+            case StepFinished(result) | IterationFinished(result):
+                masked = self.redact_step(result)
+                return event if masked is result else replace(event, result=masked)
+            case RunFinished(result):
+                return RunFinished(self._redact_told(result))
+            case Retrying():
+                return replace(event, reason=hide_credentials(event.reason))
+            case GateReached():
+                return replace(event, prompt=hide_credentials(event.prompt))
+            case Warned():
+                return replace(event, what=hide_credentials(event.what))
+            case _:
+                return event
+
+    def _redact_told(self, result: RunResult) -> RunResult:
+        return replace(
+            result,
+            step_results=tuple(self.redact_step(step) for step in result.step_results),
+            error=self.redact_shown(result.error),
+            warnings=self._redact_all(result.warnings),
+            summary=self.redact_text(result.summary),  # its own result: somebody may use it as it is
+        )
+
     def _printed(self, event: LinesPrinted) -> LinesPrinted:
         if self._is_hidden(event.identity):
             return replace(event, lines=tuple(map(_masked, event.lines)))
+        event = _hide_in_lines(event)
         if (text := "\n".join(event.lines)) == self.redact_text(text):
             return event  # most output holds no secret, and one look at all of it is faster than many
         lines = self._forms.mask_wrapped(text).split("\n")
@@ -244,7 +291,7 @@ class Redactor:
         )
 
     def _redact_all(self, texts: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(self.redact_text(text) for text in texts)
+        return tuple(self.redact_shown(text) for text in texts)
 
 
 def redactor_for(environment: Mapping[str, str], recipe: Recipe, values: Mapping[str, Value]) -> Redactor:
@@ -252,6 +299,18 @@ def redactor_for(environment: Mapping[str, str], recipe: Recipe, values: Mapping
     redactor = Redactor(recipe.secrets, environment=environment, values={**recipe.context, **values})
     redactor.know(recipe)
     return redactor
+
+
+def _hide_in_lines(event: LinesPrinted) -> LinesPrinted:
+    """Hide credentials in each line by itself: what stands in another has nothing to do with an address."""
+    if not any("://" in line for line in event.lines):
+        return event
+    return replace(event, lines=tuple(map(hide_credentials, event.lines)))
+
+
+def _says_nothing(result: StepResult) -> bool:
+    """Tell whether a result has no words beside its output, which alone are searched for credentials."""
+    return not (result.error or result.skip_reason or result.warnings or result.children)
 
 
 def _masked(text: str) -> str:

@@ -7,9 +7,9 @@ is a pure function of the model.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, Rules
+from amplihack.documents.suggest import closest
 from amplihack.recipes.model import (
     Agent,
     Bash,
@@ -26,15 +26,26 @@ from amplihack.recipes.model import (
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.values import KeyPath, Missing, Value, from_json
 
+if TYPE_CHECKING:
+    from amplihack.recipes.conditions import Rules
+
 # Names that the runner provides -----------------------------------------------------------------------
 
 APPROVAL_MESSAGE: Final = "_approval_message"
 LOOP_INDEX: Final = "_loop_index"
 LOOP_ITERATION: Final = "_loop_iteration"
+ITEM: Final = "item"  # of a `foreach` without `as`
 LOOP: Final = "loop"  # what a round knows about its loop; a variable of this name hides it
+STEPS: Final = "steps"  # what is known about the steps that have ended, by their ids
 BUILT_IN: Final = frozenset(
-    {"recipe", "session", "step", "stage", "steps", "parameters", "inputs", APPROVAL_MESSAGE}
+    {"recipe", "session", "step", "stage", STEPS, "parameters", "inputs", APPROVAL_MESSAGE}
 )
+FACTS: Final = {  # what the runner tells under a name of its own
+    "recipe": ("name", "version", "description"),
+    "session": ("id", "project"),
+    "stage": ("name", "index"),
+    "step": ("id", "index"),
+}
 RESERVED: Final = frozenset({"recipe", "session", "step"})  # in the other dialect no result may be called so
 STEP_FACTS: Final = ("status", "output", "result", "outputs", "exit_code", "error")  # of `steps.ID`
 HOOK_NAMES: Final = frozenset({"step_id", "step_type", "step_status", "step_error", "recipe_name"})
@@ -59,6 +70,16 @@ def batches(steps: Sequence[Step]) -> list[tuple[Step, ...]]:
         else:
             found.append([step])
     return [tuple(batch) for batch in found]
+
+
+def still_run(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return those of the steps that run even though a step before them has failed."""
+    return tuple(step for step in steps if step.always)
+
+
+def result_step(steps: Sequence[Step]) -> Step | None:
+    """Return the step whose result is that of the whole list: the last one that is not there to clean up."""
+    return next((step for step in reversed(steps) if not step.always), steps[-1] if steps else None)
 
 
 def can_be_skipped(step: Step) -> bool:
@@ -96,12 +117,15 @@ def reached_steps(recipe: Recipe) -> Iterator[Step]:
 
 
 def _reached(steps: Sequence[Step]) -> Iterator[Step]:
+    rest = True
     for step in steps:
+        if not rest and not step.always:
+            continue
         yield step
         if isinstance(step.action, Body) and unavoidable(step):
             yield from _reached(step.action.steps)
-        if step.on_error == "skip_remaining":
-            return  # when it fails, the rest is not reached and the run still succeeds
+        # When it fails, the rest is not reached and the run still succeeds.
+        rest = rest and step.on_error != "skip_remaining"
 
 
 def unavoidable(step: Step) -> bool:
@@ -136,6 +160,23 @@ def writes(step: Step) -> tuple[str, ...]:
 def names_of_steps(recipe: Recipe) -> frozenset[str]:
     """Return every name that a step of the recipe sets by its own fields, whether it is kept or not."""
     return frozenset(name for step in every_step(recipe.steps) for name in writes(step))
+
+
+def set_later(recipe: Recipe, here: str, name: str) -> str:
+    """Return the step that sets a name, if only steps after the step `here` do; empty if one before it may.
+
+    Steps in one loop with it are before it too, in the next round. Without `here`, all steps come later.
+    """
+    position = next((at for at, step in enumerate(recipe.steps) if _holds(step, here)), -1)
+    for step in every_step(recipe.steps[: position + 1]):
+        if name in writes(step) or handed_back(step):
+            return ""
+    later = every_step(recipe.steps[position + 1 :])
+    return next((step.id for step in later if name in writes(step)), "")
+
+
+def _holds(step: Step, identifier: str) -> bool:
+    return any(each.id == identifier for each in every_step((step,)))
 
 
 def kept_of_rounds(step: Step, names: Iterable[str]) -> list[str]:
@@ -245,6 +286,12 @@ INSISTING_RULES: Final = frozenset({"nonempty", "path", "git_repo"})
 CONTEXT_RULES: Final = (*sorted(INSISTING_RULES), "optional")  # what `context_validation` can ask for
 
 
+def rule_meant(rule: str) -> str:
+    """Return what to write for a rule of `context_validation` that nobody knows."""
+    meant = closest(rule, CONTEXT_RULES)
+    return f"did you mean '{meant}'?" if meant else f"use one of {', '.join(CONTEXT_RULES)}"
+
+
 def is_blank(value: Value) -> bool:
     """Tell whether an input counts as missing."""
     return value is None or (isinstance(value, str) and not value.strip())
@@ -253,8 +300,14 @@ def is_blank(value: Value) -> bool:
 def required_names(recipe: Recipe) -> frozenset[str]:
     """Return the names that a recipe requires and has no value for."""
     elsewhere = {name for name, declared in recipe.declared.items() if declared.env}
-    without = frozenset(name for name in recipe.inputs - elsewhere if is_blank(recipe.context.get(name)))
+    expected = map(variable_of, recipe.inputs - elsewhere)
+    without = frozenset(name for name in expected if is_blank(recipe.context.get(name)))
     return insisted_names(recipe) | without
+
+
+def variable_of(name: str) -> str:
+    """Return the variable that holds an input: recipes describe members of a map too, as `setup.path`."""
+    return name.partition(".")[0]
 
 
 def insisted_names(recipe: Recipe) -> frozenset[str]:
@@ -268,7 +321,7 @@ def insisted_names(recipe: Recipe) -> frozenset[str]:
 
 def declared_names(recipe: Recipe) -> frozenset[str]:
     """Return the names that a recipe has from the start, or expects from its caller."""
-    return frozenset({*recipe.context, *recipe.inputs, *recipe.context_validation})
+    return frozenset({*recipe.context, *map(variable_of, recipe.inputs), *recipe.context_validation})
 
 
 def first_values(
@@ -280,6 +333,8 @@ def first_values(
 
 def rules_of(recipe: Recipe) -> Rules:
     """Return the rules for evaluating the conditions of a recipe."""
+    from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK  # deferred: many recipes have no conditions
+
     return AMPLIFIER if recipe.dialect == "amplifier" else AMPLIHACK
 
 

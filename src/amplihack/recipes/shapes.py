@@ -11,7 +11,6 @@ from amplihack.documents.durations import EXPECTED, seconds_in
 from amplihack.documents.suggest import closest
 from amplihack.errors import ConditionError
 from amplihack.patterns import pattern
-from amplihack.recipes.conditions import parse_condition
 from amplihack.recipes.fields import Field, Shape
 from amplihack.recipes.model import Test, Text
 from amplihack.recipes.values import Value
@@ -60,6 +59,8 @@ def _template(node: Node, _field: Field) -> Read:
 
 
 def _condition(node: Node, _field: Field) -> Read:
+    from amplihack.recipes.conditions import parse_condition  # deferred: many recipes have no conditions
+
     scalar = _scalar(node, "a condition")
     try:
         return Test(parse_condition(scalar.text.strip()), Text(scalar.text, scalar))

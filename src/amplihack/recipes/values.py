@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TypeAlias
 
 from amplihack.patterns import pattern
+from amplihack.quick_json import encoding
 
 Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Value] | None"
 KeyPath: TypeAlias = tuple[str, ...]  # ("obj", "key", "0"): a name, then keys and indexes
@@ -23,9 +24,11 @@ class Missing:
 
 MISSING = Missing()
 
+DEEPEST_MADE = 200  # levels of lists and maps in a value that a recipe puts together
 DEEPEST = 100  # levels of lists and maps in a value that comes from outside
 # What may be JSON, except for a text: the parser takes long to refuse what most steps print.
 _TYPED = pattern(r"[ \t\n\r]*+(?:[{\[]|(?:-?[0-9][-+.0-9eE]*+|true|false|null)[ \t\n\r]*+\Z)")
+_WHOLE = pattern(r"0|[1-9][0-9]{0,14}")
 _TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
 _INDEX = pattern(r"-?[0-9]{1,9}")
 
@@ -63,14 +66,14 @@ def to_json(value: Value) -> str:
     if type(value) is int:  # no bool: the most common kind after text needs no encoder
         return str(value)
     try:
-        return _encoder().encode(value)
+        return _encoder()(value)
     except (ValueError, TypeError):  # a number without end, or a map that is no dict
-        return _encoder().encode(_finite(value))
+        return _encoder()(_finite(value))
 
 
 @cache  # made on first use: most checks of a recipe need no JSON
-def _encoder() -> json.JSONEncoder:
-    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+def _encoder() -> Callable[[Value], str]:
+    return encoding(json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
 def _finite(value: Value) -> Value:
@@ -96,7 +99,7 @@ def from_json(text: str) -> Value:
     if text.startswith("\ufeff"):
         raise ValueError("it begins with a byte order mark")
     try:
-        value: Value = _DECODER.decode(text)
+        value: Value = _decoder()(text)
     except RecursionError as error:
         raise ValueError(_TOO_DEEP) from error
     # Counting brackets first is cheap, and most texts have few.
@@ -105,10 +108,17 @@ def from_json(text: str) -> Value:
     return value
 
 
+def is_too_deep(value: Value) -> bool:
+    """Tell whether a value that a recipe has put together is nested deeper than it can be written."""
+    return _deeper_than(DEEPEST_MADE, value)
+
+
 def _deeper_than(levels: int, value: Value) -> bool:
     layer = [value]
     for _ in range(levels + 1):
         layer = [item for each in layer for item in _items(each)]
+        if not layer:
+            break
     return bool(layer)
 
 
@@ -129,7 +139,9 @@ def _float(text: str) -> float:
     return number
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_float)
+@cache  # made on first use, as the encoder is
+def _decoder() -> Callable[[str], Value]:
+    return json.JSONDecoder(parse_constant=_refuse, parse_float=_float).decode
 
 
 def typed(text: str) -> Value:
@@ -139,6 +151,8 @@ def typed(text: str) -> Value:
     """
     if not _TYPED.match(text):
         return text
+    if _WHOLE.fullmatch(text):  # what many steps print
+        return int(text)
     try:
         value = from_json(text)
     except ValueError:

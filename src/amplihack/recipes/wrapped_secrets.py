@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 MASK = "***"
 _PIECE = 12  # characters of a secret, at the start or the end of a line, that are not there by chance
+_CUT_PIECE = 6  # of them, right at the sign that something was cut off
 _SHORTEST, _LONGEST = 10, 8_192  # characters of a form that is looked for in pieces
 _FEW = 20_000  # characters of a text in which every line is looked at; in a longer one the first and the last
 _PART = 262_144  # characters of a text that are looked at at once
@@ -22,8 +23,9 @@ class Wraps:
         self._new: set[str] = set()  # those whose stretches are not yet known
 
     def add(self, forms: Iterable[str]) -> None:
-        flat = {"".join(form.split()) for form in forms if len(form) <= _LONGEST}
-        self._new |= {each for each in flat if len(each) >= _SHORTEST}
+        short = [form for form in forms if len(form) <= _LONGEST]
+        flat = {"".join(form.split()) for form in short}
+        self._new |= {each for each in flat.union(map(str.strip, short)) if len(each) >= _SHORTEST}
 
     def _learn(self) -> None:
         """Work out the new forms. Many runs never come to it."""
@@ -67,6 +69,8 @@ class Wraps:
         return text if shown == (first, last) else f"{shown[0]}{text[max(start, 0) : end + 1]}{shown[1]}"
 
     def _mask_line(self, line: str) -> str:
+        if "…" in line:
+            line = self._mask_at_cuts(line)
         core = line.strip(" \t\r…")
         if core[:_PIECE] not in self._grams and core[-_PIECE:] not in self._grams:
             return line
@@ -77,6 +81,20 @@ class Wraps:
                 line = MASK.join(line.rsplit(piece, 1))
             core = line.strip(" \t\r…")
         return line
+
+    def _mask_at_cuts(self, line: str) -> str:
+        """Mask a piece of a secret that ends where a line was cut, or begins there."""
+        before, sign, after = line.rpartition("…")
+        for form in self._forms:
+            if piece := _start_of(form, before, _CUT_PIECE):
+                before = before.removesuffix(piece) + MASK
+                break
+        first, sign, rest = f"{before}{sign}{after}".partition("…")
+        for form in self._forms:
+            if piece := _end_of(form, rest, _CUT_PIECE):
+                rest = MASK + rest.removeprefix(piece)
+                break
+        return first + sign + rest
 
 
 def _stretches(form: str) -> Iterator[str]:
@@ -108,21 +126,21 @@ def _line_by_line(found: re.Match[str]) -> str:
     return "\n".join([MASK] * (found[0].count("\n") + 1))
 
 
-def _end_of(form: str, line: str) -> str:
+def _end_of(form: str, line: str, shortest: int = _PIECE) -> str:
     """Return the end of the form that the line begins with, if it is long enough."""
-    start = form.find(line[:_PIECE])
+    start = form.find(line[:shortest]) if len(line) >= shortest else -1
     while start >= 0:
         if line.startswith(form[start:]):
             return form[start:]
-        start = form.find(line[:_PIECE], start + 1)
+        start = form.find(line[:shortest], start + 1)
     return ""
 
 
-def _start_of(form: str, line: str) -> str:
+def _start_of(form: str, line: str, shortest: int = _PIECE) -> str:
     """Return the start of the form that the line ends with, if it is long enough."""
-    start = form.find(line[-_PIECE:])
+    start = form.find(line[-shortest:]) if len(line) >= shortest else -1
     while start >= 0:
-        if line.endswith(form[: start + _PIECE]):
-            return form[: start + _PIECE]
-        start = form.find(line[-_PIECE:], start + 1)
+        if line.endswith(form[: start + shortest]):
+            return form[: start + shortest]
+        start = form.find(line[-shortest:], start + 1)
     return ""

@@ -47,6 +47,14 @@ def calls_of(message: Message) -> tuple[ToolCall, ...]:
     return tuple({call.id: call for call in calls if call.id}.values())
 
 
+def arguments_of(message: Message) -> dict[str, Any]:
+    """Return what the tools of an assistant's message were given, by the ids of the calls."""
+    listed = message.get("tool_calls")
+    entries = [block for block in blocks_of(message) if block.get("type") in _CALL_BLOCKS]
+    entries += [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    return {_call_id(entry): _given(entry) for entry in entries}
+
+
 def results_of(message: Message) -> tuple[str, ...]:
     """Return the ids of the calls that a message answers."""
     if message.get("role") == "tool":
@@ -103,6 +111,12 @@ def _call_name(entry: dict[str, Any]) -> str:
     inner = function.get("name") if isinstance(function, dict) else None
     found = inner or entry.get("name") or entry.get("tool")
     return found if isinstance(found, str) else ""
+
+
+def _given(entry: dict[str, Any]) -> Any:
+    function = entry.get("function")
+    inner = function.get("arguments") if isinstance(function, dict) else None
+    return inner or entry.get("arguments") or entry.get("input") or {}
 
 
 def _is_call(block: object, ids: Collection[str]) -> bool:

@@ -3,8 +3,10 @@
 SessionError                    1
 ├── ModulesFailed               2  modules without which it cannot be opened
 ├── SessionNotFound             3  no stored session of that id
+│   └── SessionAmbiguous        2  the beginning of several ids
 ├── SessionInUse                1  another process has it open
 ├── SessionNotStored            1  the disk is full, or may not be written to
+├── TurnFailed                  1  a model or a loop failed; the cause is what it raised
 ├── SpawnRefused                1  an agent that may not be started here
 └── TurnCancelled             130  the turn was cancelled before it was done
 
@@ -55,16 +57,38 @@ class SessionNotFound(SessionError):  # noqa: N818
     exit_code = 3
 
 
+class SessionAmbiguous(SessionNotFound):
+    exit_code = 2
+
+
 class SessionInUse(SessionError):  # noqa: N818
     pass
 
 
 class SessionNotStored(SessionError):  # noqa: N818
-    pass
+    """What was said cannot be kept. `answer` is what the turn gave all the same: it is paid for."""
+
+    answer: str = ""
 
 
 class SpawnRefused(SessionError, ValueError):  # noqa: N818
     pass
+
+
+class TurnFailed(SessionError):  # noqa: N818
+    """A turn that failed. `transient` says that it may go well later, `retry_after` when, in seconds."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        fix: str = "",
+        transient: bool = False,
+        rate_limited: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(what, fix=fix)
+        self.transient, self.rate_limited, self.retry_after = transient, rate_limited, retry_after
 
 
 class TurnCancelled(SessionError):  # noqa: N818

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypedDict
 from uuid import uuid4
 
+from amplihack.errors import Problem
 from amplihack.records import Record
 from amplihack.sessions.calls import Message
 from amplihack.sessions.messages import count_turns, find_orphaned_tool_calls, slice_to_turn, through_turn
@@ -24,6 +25,7 @@ class ForkResult(Record):
     message_count: int
     messages: list[Message] | None = None
     events_count: int = 0
+    problems: tuple[Problem, ...] = ()  # of the session that was forked
 
 
 class ForkPreview(TypedDict):

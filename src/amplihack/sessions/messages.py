@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from amplihack.sessions.calls import (
     Message,
     ToolCall,
+    arguments_of,
     calls_of,
     is_real_user_message,
     results_of,
@@ -32,6 +33,7 @@ _FORKED = json.dumps(
     {"error": "The tool was not run to its end: the session was forked here", "forked": True}
 )
 _CLOSING = "The previous turn was interrupted before I could answer."
+_BROKEN_OFF = "[interrupted: the answer ends here]"
 
 
 class TurnSummary(TypedDict):
@@ -83,6 +85,33 @@ def through_turn(messages: Sequence[Message], turn: int) -> list[Message]:
     return list(messages[: starts[turn]] if turn < len(starts) else messages)
 
 
+def last_answer(messages: Sequence[Message]) -> str:
+    """Return what was said last since the last prompt; empty if nothing was."""
+    for message in reversed(messages):
+        if is_real_user_message(message):
+            return ""
+        if message.get("role") == "assistant" and (text := text_of(message)):
+            return text
+    return ""
+
+
+FINISH_CALLS = "session.finish_calls"  # the capability of a loop that makes open calls before it asks a model
+
+
+def open_calls(messages: Sequence[Message]) -> list[tuple[str, str, Any]]:
+    """Return the calls that no later message answers: id, name of the tool, and what it is given.
+
+    Some services give the same id again with their next answer.
+    """
+    found: dict[str, tuple[str, str, Any]] = {}
+    for message in messages:
+        given = arguments_of(message)
+        found.update((call.id, (call.id, call.name, given.get(call.id))) for call in calls_of(message))
+        for answered in results_of(message):
+            found.pop(answered, None)
+    return list(found.values())
+
+
 def find_orphaned_tool_calls(messages: Iterable[Message]) -> list[str]:
     """Return the ids of the calls without a result, in order."""
     called: dict[str, None] = {}
@@ -127,9 +156,19 @@ def answer_calls(
     return answered + waiting
 
 
-def closing_message() -> Message:
-    """Return what the assistant says if it never got to answer."""
-    return {"role": "assistant", "content": _CLOSING}
+def closing_message(said: str = "") -> Message:
+    """Return what the assistant says if it never got to answer, or only to say the beginning of an answer."""
+    if not said.strip():
+        return {"role": "assistant", "content": _CLOSING}
+    return {"role": "assistant", "content": f"{said}\n\n{_BROKEN_OFF}", "metadata": {"interrupted": True}}
+
+
+def was_cut_off(messages: Sequence[Message]) -> bool:
+    """Tell whether the last turn never came to its answer, from how it was closed."""
+    last = messages[-1] if messages else {}
+    noted = last.get("metadata")
+    is_closing = last.get("content") == _CLOSING or (isinstance(noted, dict) and noted.get("interrupted"))
+    return last.get("role") == "assistant" and bool(is_closing)
 
 
 def get_turn_summary(messages: Sequence[Message], turn: int, *, max_length: int = 100) -> TurnSummary:

@@ -15,7 +15,7 @@ from amplihack.recipes.naming import (
     agent_reference_of,
     parse_agent_reference,
 )
-from amplihack.records import Record
+from amplihack.records import Record, replace
 from amplihack.system.files import inside, read_text, real
 from amplihack.system.home import Home
 from amplihack.system.recipe_files import Refused
@@ -30,17 +30,20 @@ class AgentPage(Record):
     text: str
     model: str | None
     path: Path
+    namesake: str = ""  # the agent that this is, if another one of the same name was asked for
 
 
 class AgentFiles(Record):
     """Finds agents in directories, searched in order."""
 
     directories: tuple[Path, ...]
+    framework: tuple[Path, ...] = ()  # those of them that hold our own agents
 
     @classmethod
     def of(cls, home: Home, working_dir: Path) -> AgentFiles:
         """Search the user's agents, the project's, then the staged and the packaged framework bundle's."""
         project = home.cwd / working_dir
+        framework = (home.staged_bundle / "agents", PACKAGED_BUNDLE / "agents")
         return cls(
             (
                 home.root / ".claude" / "agents",
@@ -48,9 +51,9 @@ class AgentFiles(Record):
                 project / "amplifier-bundle" / "agents",
                 project / "src" / "amplihack" / "amplifier-bundle" / "agents",
                 project / "src" / "amplihack" / ".claude" / "agents",
-                home.staged_bundle / "agents",
-                PACKAGED_BUNDLE / "agents",
-            )
+                *framework,
+            ),
+            framework,
         )
 
     def resolve(self, reference: str) -> AgentPage:
@@ -65,11 +68,17 @@ class AgentFiles(Record):
             for candidate in agent_candidates(wanted):
                 path = directory / candidate
                 if os.path.lexists(path) and not path.is_dir():
-                    return _persona(_contained(path, directory))
+                    page = _persona(_contained(path, directory))
+                    return replace(page, namesake=self._namesake(wanted, path, directory))
         raise NotFound(
             f"Agent '{reference}' not found. Searched: {len(searched)} directories searched",
             fix=self._fix(reference, searched),
         )
+
+    def _namesake(self, wanted: AgentReference, path: Path, directory: Path) -> str:
+        """Return which of our own agents a file is, if it was asked for as somebody else's."""
+        found = _reference(path, directory) if directory in self.framework else None
+        return str(found) if found and found.namespace != wanted.namespace else ""
 
     def known(self) -> tuple[str, ...]:
         """Return references to all agents, sorted."""

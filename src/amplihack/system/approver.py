@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import termios
 from collections.abc import Callable
+from contextlib import suppress
 
-from amplihack.recipes.ports import Decision
+from amplihack.recipes.agent_port import Decision
 from amplihack.records import replace
 from amplihack.system.home import login_name
+from amplihack.system.terminal_text import spelled_out
 
 
 class Nobody:
     """Answers None, because there is no terminal to ask on."""
 
-    async def decide(self, stage: str, prompt: str) -> Decision | None:  # noqa: ARG002 - the port's words
+    async def decide(self, question: str, prompt: str) -> Decision | None:  # noqa: ARG002 - the port's words
         return None
 
 
@@ -24,14 +27,15 @@ class PersonAtTerminal:
     def __init__(self, before: Callable[[], None], after: Callable[[], None]) -> None:
         self._before, self._after = before, after
 
-    async def decide(self, stage: str, prompt: str) -> Decision | None:
+    async def decide(self, question: str, prompt: str) -> Decision | None:
         self._before()
         try:
-            sys.stderr.write(f"\n{prompt.strip()}\n\n")
+            forget_typed()
+            sys.stderr.write(f"\n{spelled_out(prompt.strip())}\n\n")
             while True:
-                sys.stderr.write(f"Approve stage '{stage}'? [y/N, or n and a reason] ")
+                sys.stderr.write(f"{spelled_out(question)} [y/N, or n and a reason] ")
                 sys.stderr.flush()
-                decision = _decision(await _line())
+                decision = _decision(await read_line())
                 if decision is not None:
                     return replace(decision, by=login_name())
                 sys.stderr.write("Please answer yes or no.\n")
@@ -39,7 +43,13 @@ class PersonAtTerminal:
             self._after()
 
 
-async def _line() -> str:
+def forget_typed() -> None:
+    """Forget what was typed before a question was seen: it is no answer to it."""
+    with suppress(OSError, termios.error, ValueError):  # no terminal, or one that is gone
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+async def read_line() -> str:
     """Read one line from the terminal. Cancelling it leaves no thread waiting."""
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()

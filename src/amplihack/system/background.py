@@ -7,6 +7,7 @@ under its mark, `run_process` hands over the pipes that are still open when a pr
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -22,14 +23,21 @@ from amplihack.system.undisturbed import undisturbed
 OnStart: TypeAlias = Callable[[str, int], None]  # the step, and the process
 
 _MOMENT = 0.2  # seconds that those get which are just ending when the run ends
+_TURN = 0.02  # seconds that the event loop may wait while short processes follow each other
 _open: dict[str, Background] = {}
 
 
 class Background:
-    """The background processes of one run. All of them start with `environment`."""
+    """The background processes of one run. All of them start with `environment`.
 
-    def __init__(self, environment: Mapping[str, str], on_start: OnStart | None = None) -> None:
+    `alone` tells that the event loop is there for this run, so that a step may keep it waiting for a moment.
+    """
+
+    def __init__(
+        self, environment: Mapping[str, str], on_start: OnStart | None = None, *, alone: bool = False
+    ) -> None:
         self._mark, self._on_start = run_mark(environment), on_start
+        self.alone, self._turn = alone, 0.0  # when the event loop last had a turn
         self._groups: dict[int, str] = {}  # what is known without /proc: leaders, and their steps
         self._pipes: list[Callable[[], None]] = []
         self._readiness: Readiness | None = None
@@ -46,6 +54,13 @@ class Background:
         """Tell who wants to know that a process of the run has started."""
         if self._on_start is not None:
             self._on_start(step, pid)
+
+    def owes_a_turn(self) -> bool:
+        """Tell whether timers and signals have waited long enough for the event loop."""
+        return self.alone and time.monotonic() - self._turn > _TURN
+
+    def had_a_turn(self) -> None:
+        self._turn = time.monotonic()
 
     def take(self, leader: int, step: str, close_pipes: Callable[[], None]) -> None:
         """Take over what an exited process left running."""

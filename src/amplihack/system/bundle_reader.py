@@ -30,7 +30,8 @@ class BundleReader(Record, frozen=False):
 
     `strict` makes includes that would be lost silently errors of the file. `tolerant` accepts what can be
     read of a wrong file and keeps its errors as problems. `pins` maps each source that may be fetched to its
-    exact version; None allows any version.
+    exact version; None allows any version. `instead` names directories of ours for repositories that cannot
+    be had: which one was used is told.
     """
 
     sources: Sources
@@ -38,6 +39,8 @@ class BundleReader(Record, frozen=False):
     strict: bool = True
     tolerant: bool = False
     pins: Mapping[str, str] | None = None
+    instead: Mapping[str, str] = field(default_factory=dict)
+    _failed: dict[str, BundleError] = field(default_factory=dict)  # sources that something of ours stands for
     _decoded: dict[str, DecodedBundle] = field(default_factory=dict)
 
     async def fetch(self, uri: str, base: Path) -> Node:
@@ -58,7 +61,22 @@ class BundleReader(Record, frozen=False):
         try:
             return await self._resolve(uri, base)
         except AmplihackError as error:
-            return as_bundle_error(error)
+            failure = as_bundle_error(error)
+            return await asyncio.to_thread(self._our_own, uri, failure) or failure
+
+    def _our_own(self, uri: str, failure: BundleError) -> ResolvedSource | None:
+        """Return what we have ourselves in place of a repository that cannot be had, or None."""
+        repository, _, fragment = uri.partition("#")
+        own = self.instead.get(repository.removeprefix("git+").partition("@")[0].removesuffix(".git"))
+        inside = fragment.removeprefix("subdirectory=")
+        if own is None or self.pins is not None:
+            return None
+        try:
+            found = self.sources.local(f"file://{posixpath.join(own, inside)}", base=None)
+        except AmplihackError:
+            return None
+        self._failed[uri] = failure
+        return found
 
     async def _resolve(self, uri: str, base: Path | None) -> ResolvedSource:
         """Resolve an address; what is cached for a branch is used if that is the locked version."""
@@ -107,7 +125,7 @@ class BundleReader(Record, frozen=False):
         file = self._bundle_file(str(source.active_path), uri)
         self._require_reachable(file, reach, uri)
         decoded = self._decode(file)
-        told = [*decoded.judged(strict=self.strict)]
+        told = [*decoded.judged(strict=self.strict), *self._stands_in(uri)]
         own = decoded.bundle if self.tolerant else decoded.checked(strict=self.strict)
         own = self._with_namespace_inside(own, reach, told)
         above = self._root_above(file, checkout.root, reach)
@@ -121,6 +139,14 @@ class BundleReader(Record, frozen=False):
         )
         key = self._key(uri, file, checkout)
         return Node(key, uri, file, placed, checkout, where, above, (*told, *repaired.problems))
+
+    def _stands_in(self, uri: str) -> list[Problem]:
+        if uri not in self._failed:
+            return []
+        why = self._failed[uri].what
+        what = f"{shown(uri)} cannot be had ({why}): our own bundle of that name stands in for it"
+        fix = self._failed[uri].fix or "check the network, or include ours by its name"
+        return [Problem(what, None, fix, "warning", "stands-in")]
 
     def _reach(self, uri: str, checkout: Checkout) -> Reach:
         """Return what the text in a source may name: anything, unless it was downloaded."""

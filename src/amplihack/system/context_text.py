@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from amplihack.recipes.tracked import Follower
 from amplihack.recipes.values import Value, to_bytes, to_json
 
-_BLOCK = 64  # variables that are encoded and joined together
+_BLOCK = 16  # variables that are joined together; twice as many are divided
 
 
 class ContextText:
@@ -49,11 +49,18 @@ class ContextText:
             elif name in scope and self._values[name] is not scope[name]:
                 self._encode(name, scope[name])
                 stale.add(self._place(name))
-        if any(not 0 < len(self._blocks[number]) <= 2 * _BLOCK for number in stale):
-            self._divide()
-            return
-        for number in stale:
-            self._texts[number] = self._joined(number)
+        for number in sorted(stale, reverse=True):  # from the end: what is divided moves those after it
+            self._renew(number)
+
+    def _renew(self, number: int) -> None:
+        """Make the text of a block again; one that is too large becomes several, an empty one none."""
+        names = self._blocks[number]
+        parts = [names] if 0 < len(names) <= 2 * _BLOCK else _divided(names)
+        self._blocks[number : number + 1] = parts
+        self._first[number : number + 1] = [part[0] for part in parts]
+        self._texts[number : number + 1] = [self._joined(at) for at in range(number, number + len(parts))]
+        if number == 0 and not parts and self._blocks:  # another one begins the text
+            self._texts[0] = self._joined(0)
 
     def _move(self, name: str, scope: Mapping[str, Value]) -> int:
         """Add a variable that is new or remove one that is gone, and return its block."""
@@ -77,11 +84,15 @@ class ContextText:
         self._values[name], self._members[name] = value, to_bytes(text)
 
     def _divide(self) -> None:
-        names = sorted(self._members)
-        self._blocks = [names[start : start + _BLOCK] for start in range(0, len(names), _BLOCK)]
+        self._blocks = _divided(sorted(self._members))
         self._first = [block[0] for block in self._blocks]
         self._texts = [self._joined(number) for number in range(len(self._blocks))]
 
     def _joined(self, number: int) -> bytes:
-        text = b",".join([self._members[name] for name in self._blocks[number]])
+        members = self._members
+        text = b",".join([members[name] for name in self._blocks[number]])
         return text if number == 0 else b"," + text
+
+
+def _divided(names: Sequence[str]) -> list[list[str]]:
+    return [list(names[start : start + _BLOCK]) for start in range(0, len(names), _BLOCK)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from codecs import BOM_UTF8
 from io import FileIO
 from pathlib import Path
 
@@ -47,11 +48,11 @@ def read_text(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file") 
     """Read the UTF-8 text of a file, with the rules of `read_bytes`."""
     data = read_bytes(path, limit=limit, kind=kind)
     try:
-        return data.decode("utf-8-sig")
+        return data.removeprefix(BOM_UTF8).decode()  # the codec that does both is one more module
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"IO error: {path} is not UTF-8: byte 0x{data[error.start]:02x} cannot be read",
+            f"IO error: {path} is not UTF-8: byte 0x{error.object[error.start]:02x} cannot be read",
             where=Location(str(path), line, 1),
             fix="save it as UTF-8",
         ) from error
@@ -127,6 +128,8 @@ def up_to(file: FileIO, count: int) -> bytes:
 
 def _unreadable(error: OSError, path: Path, kind: str) -> AmplihackError:
     if error.errno in _ABSENT:
+        if os.path.islink(path):  # noqa: PTH114 - a name may be too long for pathlib
+            return NotFound(f"{kind} not found: {path} is a link that leads nowhere", fix="mend the link")
         return NotFound(f"{kind} not found: {path}", fix="check the path")
     fix = "make it readable for you" if isinstance(error, PermissionError) else ""
     return InputError(f"IO error: cannot read {path}: {error.strerror or error}", fix=fix)

@@ -26,7 +26,7 @@ from amplihack.system.files import read_bytes, remove_tree
 from amplihack.system.framework_bundle import active_generation
 from amplihack.system.locks import try_lock_directory
 from amplihack.system.random_tokens import token
-from amplihack.system.replace import sync_directory, write_atomic
+from amplihack.system.replace import sync_path, write_atomic
 
 _RECORD = "generation.json"
 _LARGEST = 65_536  # bytes of a record
@@ -122,9 +122,9 @@ class Generations:
         """Give a complete directory the name of its generation."""
         text = json.dumps(as_dict(record), indent=1)
         write_atomic(new / _RECORD, f"{text}\n".encode())
-        sync_directory(new)
+        sync_path(new)
         new.rename(self.directory / record.generation)
-        sync_directory(self.directory)
+        sync_path(self.directory)
 
     def free_name(self, wanted: str) -> str:
         """Return the name of a generation that is not here yet; a damaged one keeps its own."""
@@ -149,7 +149,7 @@ class Generations:
             if new.is_symlink():
                 new.unlink()
             raise
-        sync_directory(self.root)
+        sync_path(self.root)
         return kept
 
     def _take_the_place(self, new: Path) -> Path:
@@ -166,7 +166,7 @@ class Generations:
         """Take away the link to the active generation."""
         if self.active() is not None:
             self.link.unlink()
-            sync_directory(self.root)
+            sync_path(self.root)
 
     def remove_leftovers(self) -> list[str]:
         """Remove what processes that died have left. Returns the names."""

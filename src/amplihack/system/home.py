@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from amplihack.errors import UsageError
-from amplihack.records import Record
+from amplihack.records import Record, replace
 
 GENERATION = "AMPLIHACK_ACTIVE_GENERATION"
 _BUNDLE, _GENERATIONS = "amplifier-bundle", "generations"
@@ -42,6 +42,11 @@ class Home(Record):
         if self.generation is None:
             return self.bundle_link
         return self.root / _GENERATIONS / self.generation / _BUNDLE
+
+    def at_generation(self, generation: str) -> Home:
+        """Return the home with that generation of the staged bundle, if it is still here."""
+        there = generation and (self.root / _GENERATIONS / generation / _BUNDLE).is_dir()
+        return replace(self, generation=generation) if there else self
 
     def path(self, text: str | Path) -> Path:
         """Resolve a path as typed: `~` is the user's home, relative means from the current directory.

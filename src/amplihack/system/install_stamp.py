@@ -13,7 +13,7 @@ from amplihack.install.decide import malformed_line
 from amplihack.install.errors import shown_path
 from amplihack.install.stamp import FOLDER, LONGEST_STAMP, NEW_STAMP, STAMP, parse_stamp
 from amplihack.system.files import up_to
-from amplihack.system.replace import PRIVATE, sync_directory, write_atomic
+from amplihack.system.replace import PRIVATE, sync_path, write_atomic
 
 
 class StampRefused(AmplihackError):  # noqa: N818 - reads as what happened
@@ -61,7 +61,7 @@ def write_stamp(root: Path, stamp: str) -> None:
     new.parent.mkdir(mode=0o700, exist_ok=True)
     write_atomic(new, stamp.encode("ascii"), PRIVATE)
     new.replace(root / STAMP)
-    sync_directory(root)
+    sync_path(root)
 
 
 def require_regular_stamp(root: Path) -> None:

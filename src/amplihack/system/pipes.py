@@ -28,24 +28,36 @@ class Reader(Protocol):
 class OutputPipe:
     """Passes every chunk, and all whole lines if `longest_line` is given, to the reader.
 
-    It reads when it is drained, and by itself once it listens.
+    It reads when it is drained, and by itself once it listens. Lines are told at once, or from then on.
     """
 
-    __slots__ = ("_descriptor", "_listens", "_reader", "_readiness", "_splitter", "_stream", "open")
+    __slots__ = (
+        "_descriptor", "_listens", "_longest_line", "_reader", "_readiness", "_splitter", "_stream", "open",
+    )  # fmt: skip
 
     def __init__(
-        self, stream: Stream, descriptor: int, reader: Reader, readiness: Readiness, longest_line: int | None
+        self,
+        stream: Stream,
+        descriptor: int,
+        reader: Reader,
+        readiness: Readiness,
+        longest_line: int | None,
+        *,
+        at_once: bool = True,
     ) -> None:
         self.open, self._listens = True, False
         self._stream: Stream = stream
         self._descriptor, self._reader, self._readiness = descriptor, reader, readiness
-        self._splitter = None if longest_line is None else LineSplitter(longest_line)
+        self._longest_line = None if at_once else longest_line
+        self._splitter = LineSplitter(longest_line) if at_once and longest_line is not None else None
         os.set_blocking(descriptor, False)
 
     def listen(self) -> None:
         """Read from now on whenever something arrives."""
         if self.open and not self._listens:
             self._listens = True
+            if self._longest_line is not None:
+                self._splitter = LineSplitter(self._longest_line)
             self._readiness.add(self._descriptor, self._read)
 
     def _read(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
@@ -17,6 +18,7 @@ from amplihack.system.process_marks import VARIABLE, carries
 
 TABLE = sys.platform == "linux"  # whether this machine has one
 _VARIABLE = f"{VARIABLE}=".encode()
+_BECOMING, _MOMENT = 0.5, 0.001  # seconds that a process may take to become another program, between looks
 _LONGEST_COMMAND = 100  # characters of a command line that are shown
 
 
@@ -55,14 +57,14 @@ def parse_stat(text: str) -> Member:
 
 def marks_of(member: Member) -> str:
     """Return the marks that a process was started with; empty if it has none or we may not look."""
-    data = b"\0" + _read(member.pid, "environ")
+    data = b"\0" + _waited_for(member, "environ")
     _, found, value = data.partition(b"\0" + _VARIABLE)
     return value.partition(b"\0")[0].decode("utf-8", "surrogateescape") if found else ""
 
 
 def command_of(member: Member) -> str:
     """Return the beginning of its command line, on one line."""
-    words = _read(member.pid, "cmdline").decode("utf-8", "replace").replace("\0", " ")
+    words = _waited_for(member, "cmdline").decode("utf-8", "replace").replace("\0", " ")
     return one_line(words, _LONGEST_COMMAND)
 
 
@@ -113,6 +115,22 @@ def own_start() -> str:
     """Return when this process started, as the table writes it; 0 if there is no table."""
     now = look_up(os.getpid())
     return now.started if now else "0"
+
+
+def _waited_for(member: Member, name: str) -> bytes:
+    """Return what a process was started with. One that is just becoming another program is waited for.
+
+    It shows neither words nor an environment meanwhile: it would be taken for a foreign one and live on.
+    """
+    deadline = time.monotonic() + _BECOMING
+    while not (found := _read(member.pid, name)) and _is_blank(member) and time.monotonic() < deadline:
+        time.sleep(_MOMENT)
+    return found or _read(member.pid, name)  # its words are there a little before its environment
+
+
+def _is_blank(member: Member) -> bool:
+    """Tell whether a living process has no words. Those of the kernel, in session 0, never have any."""
+    return member.session != 0 and not _read(member.pid, "cmdline") and lives(member)
 
 
 def _read(pid: int, name: str) -> bytes:

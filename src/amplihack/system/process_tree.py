@@ -15,7 +15,7 @@ import signal
 import threading
 from contextlib import suppress
 
-from amplihack.system.process_table import TABLE, Member, lives, send, tree
+from amplihack.system.process_table import TABLE, Member, lives, send, tree, with_descendants
 
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between looks while a tree is ending; bounded by its grace
 _LAST_LOOKS = 2
@@ -28,29 +28,37 @@ async def end_tree(mark: str, *, leader: int | None = None, grace: float) -> boo
     """Send SIGTERM, wait up to `grace` seconds, then send SIGKILL; return whether all are gone.
 
     This ends everything that carries the mark, that the leader started or that is in its session. The leader
-    must not be reaped yet, so that its process id is still its own.
+    must not be reaped yet, so that its process id is still its own. What a process starts after it was asked,
+    to clean up, is left alone until that process has ended.
     """
     known: frozenset[Member] = frozenset()
+    asked: frozenset[Member] = frozenset()
     clock, pause = asyncio.get_running_loop().time, _SHORTEST
     deadline = clock() + grace
     looks = 0  # without anything alive
-    # What is just becoming another program shows no mark: one that was started at the last moment would be
-    # missed, so the end is looked at twice.
+    # One that was started while the table was read, by one that ended then, is not in it: the end is looked
+    # at twice.
     while (alive := _living(mark, leader, known)) or (known and looks < _LAST_LOOKS):
         looks = 0 if alive else looks + 1
         insist = clock() >= deadline or HURRY.is_set()
         if alive and insist:  # each time: a tree may grow while it is being felled
             _signal(alive, leader, signal.SIGKILL)
-        elif new := alive - known:
-            _signal(new, leader if not known else None, signal.SIGTERM)
+        elif new := _on_their_own(alive, asked):
+            _signal(new, leader if not asked else None, signal.SIGTERM)
             # a stopped process must be woken to receive the other
-            _signal(new, leader if not known else None, signal.SIGCONT)
+            _signal(new, leader if not asked else None, signal.SIGCONT)
+            asked |= new
         if alive and clock() >= deadline + _PATIENCE:
             return False
         known |= alive
         await asyncio.sleep(pause if alive else _SHORTEST)
         pause = min(pause * 2, _LONGEST)
     return True
+
+
+def _on_their_own(alive: frozenset[Member], asked: frozenset[Member]) -> frozenset[Member]:
+    """Return those that nobody started who was asked to end and is still at it."""
+    return alive - with_descendants(lambda member: member in asked, alive)
 
 
 def _living(mark: str, leader: int | None, known: frozenset[Member]) -> frozenset[Member]:

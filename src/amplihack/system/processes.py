@@ -13,13 +13,14 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from amplihack.records import Record
-from amplihack.system.background import background_of
+from amplihack.system.background import Background, background_of
+from amplihack.system.child import entries
 from amplihack.system.pipes import OutputPipe, Stream
 from amplihack.system.process_marks import VARIABLE, command_mark, with_mark
 from amplihack.system.process_table import TABLE
 from amplihack.system.process_tree import end_tree
 from amplihack.system.readiness import Readiness
-from amplihack.system.spawn import Command, ProcessError, on_exit, start
+from amplihack.system.spawn import Command, ProcessError, exits_within, not_started, on_exit, start
 from amplihack.system.spool import Captured
 from amplihack.system.undisturbed import undisturbed
 
@@ -56,9 +57,17 @@ class Finished(Record, kw_only=True):
 
 async def run_process(command: Command, on_lines: LineListener | None = None) -> Finished:
     """Run a process to its end or to a timeout. When cancelled, the whole tree is ended first."""
-    watch = _Watch(command, on_lines)
+    background = background_of(command.env)
+    if background is not None and background.owes_a_turn():
+        await asyncio.sleep(0)
+        background.had_a_turn()
+    watch = _Watch(command, on_lines, background)
+    if watch.ended_at_once():
+        return watch.finished("exit")
     try:
-        ending = await watch.ending
+        ending = await watch.ending()
+        if background is not None:
+            background.had_a_turn()
     except BaseException:  # cancelled, a listener that raised, a full disk
         await undisturbed(watch.end())
         watch.forget_output()
@@ -68,16 +77,27 @@ async def run_process(command: Command, on_lines: LineListener | None = None) ->
     return watch.finished(ending)
 
 
+def _variables(command: Command, mark: str) -> dict[str, bytes]:
+    """Return all that the process gets. Raises ProcessError."""
+    try:
+        own = entries({**command.env, VARIABLE: with_mark(command.env, mark)})
+    except ValueError as error:
+        raise not_started(command, error) from error
+    return {**command.inherited, **own} if command.inherited else own
+
+
 class _Watch:
     """A running process, its pipes and its timers."""
 
-    def __init__(self, command: Command, on_lines: LineListener | None) -> None:
-        self._mark = command_mark(command.step)
-        self._background = background_of(command.env)
-        self._readiness = Readiness() if self._background is None else self._background.readiness()
+    def __init__(
+        self, command: Command, on_lines: LineListener | None, background: Background | None
+    ) -> None:
+        self._mark, self._background = command_mark(command.step), background
+        self._readiness = Readiness() if background is None else background.readiness()
         self._command, self._on_lines = command, on_lines
         self._loop = asyncio.get_running_loop()
-        self.ending: asyncio.Future[Ending] = self._loop.create_future()
+        self._ending: asyncio.Future[Ending] | None = None  # made when somebody waits for it
+        self._forget_exit: Callable[[], None] | None = None
         # Handed over at the end: this object is part of cycles, and they must not keep a large file open.
         self._outputs: dict[Stream, Captured] = {
             "stdout": Captured(command.output_limit),
@@ -87,24 +107,49 @@ class _Watch:
         self._timers: list[asyncio.TimerHandle] = []
         self._exited = False
         try:
-            self._process = start(command, {**command.env, VARIABLE: with_mark(command.env, self._mark)})
+            self._process = start(command, _variables(command, self._mark))
         except BaseException:
             self._stop_readiness()
             raise
         if self._background is not None:
             self._background.started(self._process.pid, command.step)
         self._last_heard = self._loop.time()
-        self._forget_exit = on_exit(self._process, self._readiness, self._exit)
         longest = None if on_lines is None else command.longest_line
+        at_once = command.lines_at_once
         self._pipes = (
-            OutputPipe("stdout", self._process.stdout, self, self._readiness, longest),
-            OutputPipe("stderr", self._process.stderr, self, self._readiness, longest),
+            OutputPipe("stdout", self._process.stdout, self, self._readiness, longest, at_once=at_once),
+            OutputPipe("stderr", self._process.stderr, self, self._readiness, longest, at_once=at_once),
         )
-        self._at(self._last_heard + _FIRST_WORDS, self._listen)
+
+    def ended_at_once(self) -> bool:
+        """Wait for its end a moment, if there is nothing else to do, and tell whether it is over.
+
+        Most steps of many recipes are that short. Whoever waits in the event loop waits at least two turns of
+        it, and has to register for each thing that may happen.
+        """
+        limits = (self._command.timeout, self._command.idle_timeout)
+        if not self._command.alone or self._background is None or not self._background.alone:
+            return False
+        if any(limit is not None and limit <= 2 * _FIRST_WORDS for limit in limits):
+            return False
+        if exits_within(self._process, _FIRST_WORDS):
+            self._drain()
+            return not self._holders
+        return False
+
+    def ending(self) -> asyncio.Future[Ending]:
+        """Return what will tell how it ended, from now on."""
+        ending = self._ending = self._loop.create_future()
+        self._forget_exit = on_exit(self._process, self._readiness, self._exit)
+        began, command = self._last_heard, self._command
+        self._at(began + _FIRST_WORDS, self._listen)
         if command.timeout is not None:
-            self._at(self._last_heard + command.timeout, partial(self._end, "timeout"))
+            self._at(began + command.timeout, partial(self._end, "timeout"))
         if command.idle_timeout is not None:
             self._when_silent(command.idle_timeout, partial(self._end, "idle"))
+        if self._failure is not None:
+            ending.set_exception(self._failure)
+        return ending
 
     @property
     def must_end(self) -> bool:
@@ -135,8 +180,8 @@ class _Watch:
     def on_error(self, error: BaseException) -> None:
         if self._failure is None:
             self._failure = error
-        if not self.ending.done():
-            self.ending.set_exception(error)
+        if self._ending is not None and not self._ending.done():
+            self._ending.set_exception(error)
 
     def on_end(self) -> None:
         if self._exited and not self._holders:
@@ -145,15 +190,18 @@ class _Watch:
     # how it ends ----------------------------------------------------------------------------------------
 
     def _end(self, ending: Ending) -> None:
-        if not self.ending.done():
-            self.ending.set_result(ending)
+        if self._ending is not None and not self._ending.done():
+            self._ending.set_result(ending)
+
+    def _drain(self) -> None:
+        for pipe in self._pipes:
+            pipe.drain()  # most often to its end, and then there is nothing to wait for
 
     def _exit(self) -> None:
         self._exited = True
-        for pipe in self._pipes:
-            pipe.drain()  # most often to its end, and then there is nothing to wait for
+        self._drain()
         self.on_end()
-        if not self.ending.done():
+        if self._ending is not None and not self._ending.done():
             self._listen()
             self._last_heard = self._loop.time()
             self._at(self._last_heard + _LAST_WORDS, partial(self._end, "exit"))
@@ -187,8 +235,8 @@ class _Watch:
     def finished(self, ending: Ending) -> Finished:
         """Return how it ended. Processes that still hold its pipes go to the background of the run."""
         self._stop_waiting()
-        for pipe in self._pipes:
-            pipe.drain()
+        if self._holders:
+            self._drain()
         code, pid = self._process.wait(), self._process.pid
         if self._failure is not None:
             self._close_pipes()
@@ -214,7 +262,8 @@ class _Watch:
     def _stop_waiting(self) -> None:
         for timer in self._timers:
             timer.cancel()
-        self._forget_exit()
+        if self._forget_exit is not None:
+            self._forget_exit()
         self._stop_readiness()
 
     def _stop_readiness(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class BundleNotResolved(NotFound):
-    """Raised for a reference into a bundle, which the library cannot resolve."""
+    """Raised for a reference into a bundle that is not here, or has no such file."""
 
 
 class ReadRecipe(Record):
@@ -74,6 +74,9 @@ class Library(Record):
     rest: tuple[Path, ...] = ()
     named: tuple[Path, ...] = ()  # by the environment
     near: tuple[Path, ...] = ()
+    gone: Mapping[Path, bytes] = field(
+        default_factory=dict, repr=False
+    )  # files that a run has read, as they were
     _known: dict[Path, tuple[tuple[int, int, int], ReadRecipe]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -141,10 +144,12 @@ class Library(Record):
         from amplihack.recipes.decode import decode, read_recipe  # deferred: commands for bundles read none
 
         stamp = _stamp(path)
+        if stamp is None and path in self.gone:
+            stamp = _GONE
         known = self._known.get(path)
         if stamp and known and known[0] == stamp:
             return known[1]
-        data = read_bytes(path)
+        data = self.gone[path] if stamp == _GONE else read_bytes(path)
         document = read_recipe(data, self.shown(path))
         root = document.root
         version = root.entries.get("version") if isinstance(root, MappingNode) else None
@@ -161,8 +166,8 @@ class Library(Record):
     def sub_recipe(self, reference: str, caller: Path | None = None, top: Path | None = None) -> Path:
         """Return the file that a recipe step means, called from `caller` in a run of `top`.
 
-        Raises NotFound with the directories searched, BundleNotResolved for `@bundle:path`, and Refused for a
-        file outside the project, the run directory and the search directories.
+        Raises NotFound with the directories searched, BundleNotResolved for a bundle not here and Refused for
+        a file outside the project, the run directory and the search directories.
         """
         caller = self.home.cwd / caller if caller else None
         around = anchored_dirs(self.working_dir, caller, top)
@@ -171,12 +176,11 @@ class Library(Record):
             wanted = recipe_reference(reference)
         except InvalidReference as error:
             raise _not_found(reference, directories, f"{error.what}: {error.fix}") from error
+        if self.gone and (hit := self._gone(wanted, caller, directories)):
+            return hit  # another file of that name would not fit what the run has done
         match wanted:
             case InBundle():
-                raise BundleNotResolved(
-                    f"Sub-recipe '{reference}' is a file of a bundle, and bundles are not resolved here",
-                    fix="name the recipe, or give its path",
-                )
+                hit = self._in_bundle(wanted, directories)
             case ByName(name):
                 hit = self._by_name(name, directories)
             case ByPath():
@@ -213,15 +217,45 @@ class Library(Record):
         hit = next((hit for hit in hits if hit), None)
         return require_inside(hit, directories) if hit else None
 
+    def _in_bundle(self, wanted: InBundle, directories: tuple[Path, ...]) -> Path | None:
+        from amplihack.system.recipe_bundles import in_bundle  # deferred: few recipes name bundles
+
+        if hit := in_bundle(wanted, directories):
+            return hit
+        raise BundleNotResolved(
+            f"Sub-recipe '@{wanted.bundle}:{wanted.path}' not found: no directory of recipes here lies in a "
+            f"bundle '{wanted.bundle}' with that file",
+            fix=f"get the bundle and add a directory of it, as in `-R <{wanted.bundle}>/recipes`",
+        )
+
     def _by_path(self, wanted: ByPath, caller: Path | None, directories: tuple[Path, ...]) -> Path | None:
-        near = (caller.parent, self.working_dir) if caller else (self.working_dir,)
         allowed = (*((project_of(caller),) if caller else ()), self.working_dir, *directories)
-        for base in (*near, *directories) if wanted.searchable else near:
-            for candidate in wanted.candidates:
-                path = base / candidate
-                if os.path.lexists(path) and not path.is_dir():
-                    return require_inside(path, allowed)
+        for path in self._places(wanted, caller, directories):
+            if os.path.lexists(path) and not path.is_dir():
+                return require_inside(path, allowed)
         return None
+
+    def _places(self, wanted: ByPath, caller: Path | None, directories: tuple[Path, ...]) -> Iterator[Path]:
+        """Yield every place that a path may mean, the nearest first."""
+        near = (caller.parent, self.working_dir) if caller else (self.working_dir,)
+        for base in (*near, *directories) if wanted.searchable else near:
+            yield from (base / candidate for candidate in wanted.candidates)
+
+    def _gone(
+        self, wanted: ByName | ByPath | InBundle, caller: Path | None, directories: tuple[Path, ...]
+    ) -> Path | None:
+        """Return the file that a reference meant when the run read it, if that is gone."""
+        match wanted:
+            case ByName(name):
+                places = (path for path in self.gone if path.stem == name and path.parent in directories)
+            case ByPath():
+                places = (real(place) for place in self._places(wanted, caller, directories))
+            case InBundle():
+                return None
+        return next((place for place in places if place in self.gone), None)
+
+
+_GONE = (0, 0, 0)  # in place of the stamp of a file
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

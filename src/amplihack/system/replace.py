@@ -27,15 +27,23 @@ def write_atomic(path: Path, data: bytes, mode: int = PRIVATE, *, sync: bool = T
         ) from error
 
 
-def replace_bytes(path: Path, data: bytes, *, new_mode: int = PRIVATE) -> None:
-    """Replace the file; an existing one keeps its permissions. Raises OSError, as libraries do."""
-    with _replacing(path, _mode(path, new_mode)) as file:
+def replace_bytes(
+    path: Path, data: bytes, *, new_mode: int = PRIVATE, sync: bool = True, sync_name: bool = True
+) -> None:
+    """Replace the file; an existing one keeps its permissions. Raises OSError, as libraries do.
+
+    Without `sync`, a power cut may lose old and new content; without `sync_name`, the old one may come back.
+    """
+    with _replacing(path, _mode(path, new_mode), sync=sync, sync_name=sync_name) as file:
         file.write(data)
 
 
-def replace_text(path: Path, text: str, *, new_mode: int = PRIVATE) -> None:
+def replace_text(
+    path: Path, text: str, *, new_mode: int = PRIVATE, sync: bool = True, sync_name: bool = True
+) -> None:
     """Replace the file by text as UTF-8, like `replace_bytes`."""
-    replace_bytes(path, text.encode("utf-8", "surrogatepass"), new_mode=new_mode)
+    data = text.encode("utf-8", "surrogatepass")
+    replace_bytes(path, data, new_mode=new_mode, sync=sync, sync_name=sync_name)
 
 
 def replace_lines(path: Path, lines: Iterable[str]) -> int:
@@ -49,7 +57,7 @@ def replace_lines(path: Path, lines: Iterable[str]) -> int:
 
 
 @contextmanager
-def _replacing(path: Path, mode: int, *, sync: bool = True) -> Iterator[IO[bytes]]:
+def _replacing(path: Path, mode: int, *, sync: bool = True, sync_name: bool = True) -> Iterator[IO[bytes]]:
     """Open a new file that replaces `path` at the end of the block, or is removed if the block fails."""
     descriptor, temporary = make_file(UNFINISHED, path.parent)
     try:
@@ -64,8 +72,8 @@ def _replacing(path: Path, mode: int, *, sync: bool = True) -> Iterator[IO[bytes
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    if sync:
-        sync_directory(path.parent)
+    if sync and sync_name:
+        sync_path(path.parent)
 
 
 def _mode(path: Path, new_mode: int) -> int:
@@ -75,9 +83,9 @@ def _mode(path: Path, new_mode: int) -> int:
         return new_mode
 
 
-def sync_directory(directory: Path) -> None:
-    """Put the names in a directory on the disk: what was made, renamed or removed in it."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+def sync_path(path: Path) -> None:
+    """Put a file on the disk, or the names in a directory: what was made, renamed or removed in it."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

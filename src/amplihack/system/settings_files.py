@@ -5,14 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from amplihack.bundles.settings import (
-    INSTALL_KEYS,
-    PROJECT_SCOPES,
-    Settings,
-    anchor_settings,
-    decode_settings,
-    merge_settings,
-)
+from amplihack.bundles.settings import Settings, anchor_settings, decode_settings, merge_settings
+from amplihack.bundles.settings_checks import ALLOW_NATIVE, INSTALL_KEYS, PROJECT_SCOPES
+from amplihack.bundles.tree import Leaf
 from amplihack.system.files import read_bytes
 from amplihack.system.home import Home
 
@@ -45,6 +40,26 @@ def home_install_settings(home: Home) -> dict[str, str]:
         return {}
     said = _scope("home settings", path, home.root).at("install")
     return {f"install.{key}": said.text(key) for key in INSTALL_KEYS if said.text(key)}
+
+
+def home_allows_native(home: Home) -> bool:
+    """Tell whether modules that are programs may run. Projects are not asked, for the same reason."""
+    path = home.root / "settings.yaml"
+    if not os.path.lexists(path):
+        return False
+    said = _scope("home settings", path, home.root).rest.get(ALLOW_NATIVE)
+    return isinstance(said, Leaf) and said.value is True
+
+
+def home_agent(home: Home) -> str:
+    """Return the agent for recipes that the settings in the home root name; empty if none.
+
+    Every run asks, so that a file without the word is not decoded.
+    """
+    path = home.root / "settings.yaml"
+    if not os.path.lexists(path) or b"agent" not in read_bytes(path, kind="Settings file"):
+        return ""
+    return _scope("home settings", path, home.root).at().text("agent")
 
 
 def _scope(scope: str, path: Path, base: Path) -> Settings:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from amplihack.recipes.dialect import LEFT
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
 from amplihack.recipes.templates import EnvironmentPlan, VariableIndex, plan_environment
 from amplihack.recipes.values import to_bytes
 from amplihack.system.background import Background, OnStart
 from amplihack.system.bash_program import BASH
+from amplihack.system.child import entries
 from amplihack.system.context_text import ContextText
-from amplihack.system.processes import Command, Finished, run_process
+from amplihack.system.process_marks import VARIABLE
+from amplihack.system.processes import Command, Finished, ProcessError, run_process
 from amplihack.system.step_files import StepFiles
 
 _STRICT = ("-e", "-u", "-o", "pipefail")
@@ -26,21 +30,36 @@ _STDERR_KEPT = 100_000
 class BashShell:
     """Runs the commands of one run of a recipe. `scratch` is a private directory that the run removes.
 
-    `on_start` hears of every process, those of agents too.
+    `left` is a directory for files that steps leave to later ones, also after the run was resumed. Commands
+    find its path in their environment; without it, it is a part of `scratch`. `on_start` hears of every
+    process, those of agents too. `alone` is for Background.
     """
 
     def __init__(
-        self, environment: Mapping[str, str], scratch: Path, on_start: OnStart | None = None
+        self,
+        environment: Mapping[str, str],
+        scratch: Path,
+        on_start: OnStart | None = None,
+        *,
+        left: Path | None = None,
+        alone: bool = False,
     ) -> None:
-        self._environment, self._files = dict(environment), StepFiles(scratch)
-        self._inherited = _bytes(environment)
+        self._left, self._is_made = left or scratch / "left", False
+        environment = {**environment, LEFT: str(self._left)}
+        self._inherited, self._files = _encoded(environment), StepFiles(scratch)
+        self._inherited_bytes = sum(map(len, self._inherited.values())) + len(self._inherited)
+        self._marks = {name: environment[name] for name in (VARIABLE,) if name in environment}
         self._budget = _budget(environment)
-        self._background = Background(self._environment, on_start)
+        self._background = Background(environment, on_start, alone=alone)
         self._context, self._index = ContextText(), VariableIndex()
+        self._unasked: Mapping[str, bytes] = {}  # what the last step got beside what we inherited
+        self._passed_on: Mapping[str, bytes] = self._inherited  # both of them
 
     async def run(self, request: ShellRequest, on_lines: OnLines) -> ShellOutcome:
         """Run the script to its end, then remove its files, or let the next step have them."""
         files: list[str] = []
+        if not self._is_made:
+            self._make_left()
         try:
             plan = self._plan(request)
             env = self._variables(request, plan, files)
@@ -55,19 +74,33 @@ class BashShell:
             self._files.remove(file)
         return _outcome(request, plan, finished)
 
+    def inherits(self, name: str) -> bool:
+        return name in self._inherited
+
     async def end_step(self, step: str) -> None:
         await self._background.end_step(step)
 
     async def close(self) -> Sequence[LeftRunning]:
         """End what steps left running, even when cancelled meanwhile. Calling it again does nothing."""
         self._files.clear()
+        if self._is_made:
+            with suppress(OSError):  # steps have left something in it, which is kept as long as the run
+                self._left.rmdir()
         return await self._background.end()
+
+    def _make_left(self) -> None:
+        try:
+            self._left.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            what = f"cannot make the directory {self._left}: {error.strerror or error}"
+            raise ProcessError(what, fix="free some space, or let the home root be written to") from error
+        self._is_made = True
 
     def _plan(self, request: ShellRequest) -> EnvironmentPlan:
         return plan_environment(
             request.scope,
             request.script,
-            inherited_bytes=self._inherited + _bytes(request.env),
+            inherited_bytes=self._inherited_bytes + _bytes(request.env),
             budget=self._budget,
             largest=min(_LARGEST, request.max_env_value_bytes or _LARGEST),
             index=self._index,
@@ -79,8 +112,8 @@ class BashShell:
             plan.paths[name]: self._write([to_bytes(text)], files) for name, text in plan.files.items()
         }
         return {
-            **self._environment,
-            **plan.exports,
+            **self._marks,
+            **plan.wanted,
             **carried,
             **request.env,
             "AMPLIHACK_CONTEXT_FILE": context,
@@ -93,13 +126,18 @@ class BashShell:
         inline = len(source) <= _INLINE and (source.isascii() or len(to_bytes(source)) <= _INLINE)
         program = (BASH, *_STRICT) if request.strict else (BASH,)
         argv = (*program, "-c", source) if inline else (*program, self._write([to_bytes(source)], files))
+        if plan.unasked is not self._unasked:
+            self._unasked, self._passed_on = plan.unasked, {**self._inherited, **plan.unasked}
         return Command(
             argv=argv,
             cwd=_path(request.working_dir),
             env=env,
+            inherited=self._passed_on,
             timeout=request.timeout,
             idle_timeout=request.idle_timeout,
             step=request.step,
+            alone=request.alone,
+            lines_at_once=request.lines_at_once,
         )
 
     def _write(self, parts: Sequence[bytes], files: list[str]) -> str:
@@ -108,6 +146,14 @@ class BashShell:
 
 
 _path = lru_cache(maxsize=16)(Path)  # most steps of a run work in one directory
+
+
+def _encoded(environment: Mapping[str, str]) -> dict[str, bytes]:
+    try:
+        return entries(environment)
+    except ValueError as error:
+        what = f"a variable of the environment cannot be passed on: {error}"
+        raise ProcessError(what, fix="correct it, in the file of --env-file for example") from error
 
 
 def _bytes(variables: Mapping[str, str]) -> int:
@@ -133,5 +179,6 @@ def _outcome(request: ShellRequest, plan: EnvironmentPlan, finished: Finished) -
         signal=finished.signal,
         timed_out=timed_out,
         stdout_lost=finished.stdout.lost,
+        stderr_lost=max(0, finished.stderr.size - _STDERR_KEPT),
         warnings=plan.warnings,
     )

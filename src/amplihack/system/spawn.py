@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import select
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from amplihack.errors import AmplihackError
-from amplihack.records import Record
+from amplihack.records import Record, field
 from amplihack.system.child import start_child, wait_for
 from amplihack.system.lines import LONGEST_LINE
 from amplihack.system.readiness import Readiness
@@ -32,6 +33,7 @@ class Command(Record, kw_only=True):
     argv: tuple[str, ...]
     cwd: Path
     env: Mapping[str, str]
+    inherited: Mapping[str, bytes] = field(default_factory=dict)  # entries that `env` wins over
     step: str = ""  # the step that it is for, if any
     stdin: bytes | Path | None = None
     timeout: float | None = None
@@ -39,6 +41,8 @@ class Command(Record, kw_only=True):
     grace: float = GRACE
     output_limit: int = OUTPUT_LIMIT
     longest_line: int = LONGEST_LINE
+    alone: bool = False  # whether nothing else is to be done before it has ended
+    lines_at_once: bool = True  # False: the lines of a process that ends at once are not told
 
 
 class Process:
@@ -47,18 +51,27 @@ class Process:
     def __init__(self, pid: int, stdout: int, stderr: int) -> None:
         self.pid, self.stdout, self.stderr = pid, stdout, stderr
         self._code: int | None = None
+        self._alone: threading.Lock | None = None  # made where several threads wait
+
+    def share(self) -> None:
+        """Let other threads wait for it too."""
         self._alone = threading.Lock()
 
     def wait(self) -> int:
         """Return its exit code, or the negative number of the signal that ended it."""
+        if self._alone is None:
+            return self._waited()
         with self._alone:
-            if self._code is None:
-                self._code = wait_for(self.pid)
-            return self._code
+            return self._waited()
+
+    def _waited(self) -> int:
+        if self._code is None:
+            self._code = wait_for(self.pid)
+        return self._code
 
 
-def start(command: Command, env: Mapping[str, str]) -> Process:
-    """Start it with these variables as the leader of a new session, with its output in pipes."""
+def start(command: Command, variables: Mapping[str, bytes]) -> Process:
+    """Start it with these entries as the leader of a new session, with its output in pipes."""
     watch_over_us()
     opened: list[int] = []
     ours: tuple[int, ...] = ()
@@ -66,10 +79,10 @@ def start(command: Command, env: Mapping[str, str]) -> Process:
         opened += (stdin := _stdin(command.stdin),)
         opened += (stdout := os.pipe())
         opened += (stderr := os.pipe())
-        pid = start_child(command.argv, env, (stdin, stdout[1], stderr[1]), command.cwd)
+        pid = start_child(command.argv, variables, (stdin, stdout[1], stderr[1]), command.cwd)
         ours = (stdout[0], stderr[0])
     except (OSError, ValueError) as error:
-        raise _not_started(command, error) from error
+        raise not_started(command, error) from error
     finally:
         for each in opened:
             if each not in ours:
@@ -99,7 +112,8 @@ _START_FIXES = {
 }
 
 
-def _not_started(command: Command, error: OSError | ValueError) -> ProcessError:
+def not_started(command: Command, error: OSError | ValueError) -> ProcessError:
+    """Return what to tell of a program that could not be started."""
     program = command.argv[0]
     match error:
         case FileNotFoundError() | NotADirectoryError() if not command.cwd.is_dir():
@@ -119,6 +133,22 @@ def _not_started(command: Command, error: OSError | ValueError) -> ProcessError:
         case _:
             what = "an argument, variable or path holds a character that no process can be given"
             return ProcessError(f"cannot run {program}: {what} ({error})", fix="remove it from the value")
+
+
+def exits_within(process: Process, seconds: float) -> bool:
+    """Wait so long for the exit of a process, and tell whether it came. It is not reaped."""
+    if sys.platform != "linux":
+        return False
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:  # as below
+        return False
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(seconds * 1_000))
+    finally:
+        os.close(descriptor)
 
 
 def on_exit(process: Process, readiness: Readiness, tell: Callable[[], None]) -> Callable[[], None]:
@@ -155,6 +185,7 @@ def _on_exit_by_thread(
     process: Process, loop: asyncio.AbstractEventLoop, tell: Callable[[], None]
 ) -> Callable[[], None]:
     wanted = [tell]
+    process.share()
 
     def told() -> None:
         while wanted:

@@ -30,7 +30,7 @@ from amplihack.system.framework_bundle import (
     validate_staged_framework_bundle,
 )
 from amplihack.system.generations import GenerationRecord, Generations
-from amplihack.system.replace import sync_directory, write_atomic
+from amplihack.system.replace import sync_path, write_atomic
 
 _SPARE = 16 * 1024 * 1024  # bytes that stay free
 _FOLDER_MODE = 0o755
@@ -171,7 +171,7 @@ def _copy_files(plan: StagingPlan, bundle: Path) -> None:
         copy_file(file, bundle / path, modes[path])
     write_atomic(bundle / IDENTITY, plan.identity_data, 0o644)
     for folder in sorted(folders, reverse=True):
-        sync_directory(folder)
+        sync_path(folder)
 
 
 def _record(plan: StagingPlan) -> GenerationRecord:
@@ -189,11 +189,18 @@ def _record(plan: StagingPlan) -> GenerationRecord:
 def _require_space(root: Path, needed: int) -> None:
     status = os.statvfs(root)
     free = status.f_bavail * status.f_frsize
-    if free < needed * 1.2 + _SPARE:
-        what = (
-            f"there is not enough space in {shown_path(root)}: {needed:,} bytes are needed, {free:,} are free"
-        )
+    wanted = int(needed * 1.2) + _SPARE
+    if free < wanted:
+        what = f"there is not enough space in {shown_path(root)}: {not_enough(wanted, free)}"
         raise InstallFailed(what, fix="free some space, or set AMPLIHACK_HOME to a directory with room")
+
+
+def not_enough(wanted: int, free: int) -> str:
+    """Tell how much room an install wants, what stays free included, and how much is missing."""
+    missing = max(1, -(-(wanted - free) // 1_000_000))
+    return (
+        f"an install wants {wanted / 1e6:.0f} MB, {free / 1e6:.1f} MB are free, so {missing} MB more must be"
+    )
 
 
 def keep_edited(generations: Generations, active: str, paths: tuple[str, ...]) -> tuple[Path, ...]:

@@ -24,13 +24,15 @@ class StepFiles:
     def __init__(self, directory: Path) -> None:
         self._directory = str(directory)
         self._free: list[str] = []
+        # The first stays open, with its number: steps that follow each other need no other.
+        self._kept: tuple[str, int, int] | None = None
 
     def write(self, parts: Sequence[bytes]) -> str:
         """Write a file, and return its path. Raises ProcessError."""
         try:
             while self._free:
                 path = self._free.pop()
-                if _written_again(path, parts):
+                if self._written_again(path, parts):
                     return path
                 self.remove(path)
             return self._new(parts)
@@ -43,6 +45,8 @@ class StepFiles:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             write_all(descriptor, *parts)
+            if self._kept is None:
+                self._kept = path, os.dup(descriptor), os.fstat(descriptor).st_ino
         except OSError:
             self.remove(path)
             raise
@@ -60,24 +64,38 @@ class StepFiles:
             self.remove(self._free.pop())
 
     def remove(self, path: str) -> None:
+        if self._kept is not None and self._kept[0] == path:
+            os.close(self._kept[1])
+            self._kept = None
         with suppress(OSError):  # a step has removed it, or made a directory of it: the run removes all
             os.unlink(path)  # noqa: PTH108 - a plain text: this runs at every step
 
-
-def _written_again(path: str, parts: Sequence[bytes]) -> bool:
-    """Give a file another content, unless a step has made something else of it."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return False
-    try:
-        found = os.fstat(descriptor)
-        if found.st_mode != _PRIVATE or found.st_nlink != 1:
+    def _written_again(self, path: str, parts: Sequence[bytes]) -> bool:
+        """Give a file another content, unless a step has made something else of it."""
+        if self._kept is not None and self._kept[0] == path:
+            _, descriptor, number = self._kept
+            try:
+                found = os.lstat(path)
+            except OSError:
+                return False
+            return found.st_ino == number and _overwritten(descriptor, found, parts)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
             return False
-        write_all(descriptor, *parts)
-        size = sum(map(len, parts))
-        if size < found.st_size:
-            os.ftruncate(descriptor, size)
-        return True
-    finally:
-        os.close(descriptor)
+        try:
+            return _overwritten(descriptor, os.fstat(descriptor), parts)
+        finally:
+            os.close(descriptor)
+
+
+def _overwritten(descriptor: int, found: os.stat_result, parts: Sequence[bytes]) -> bool:
+    """Write a file from its start, if it is still a private one of one name."""
+    if found.st_mode != _PRIVATE or found.st_nlink != 1:
+        return False
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    write_all(descriptor, *parts)
+    size = sum(map(len, parts))
+    if size < found.st_size:
+        os.ftruncate(descriptor, size)
+    return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias, TypedDict
 
@@ -46,7 +46,7 @@ def _tools(file: Path) -> list[ToolCost]:
         tree = ast.parse(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError, RecursionError):
         return []
-    known = _assigned(tree.body)
+    known = {**_returned(tree.body), **_assigned(tree.body)}
     classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     try:
         return [tool for node in classes if (tool := _tool(node, known))]
@@ -75,15 +75,27 @@ def _given(node: ast.ClassDef, attribute: str, known: Names) -> ast.expr | None:
         if isinstance(item, ast.Assign | ast.AnnAssign) and attribute in _assigned([item]):
             return _inlined(item.value, known) if item.value else None
         if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == attribute:
-            returned = (inner.value for inner in ast.walk(item) if isinstance(inner, ast.Return))
-            value = next((each for each in returned if each is not None), None)
-            return _inlined(value, {**known, **_assigned(ast.walk(item))}) if value is not None else None
+            value = _returned([item]).get(attribute)
+            return _inlined(value, known) if value is not None else None
     return None
+
+
+def _returned(statements: Iterable[ast.AST]) -> Names:
+    """Return what each function returns first, with its local variables put in."""
+    found: Names = {}
+    for item in statements:
+        if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+            inner = list(ast.walk(item))
+            values = (each.value for each in inner if isinstance(each, ast.Return))
+            value = next((each for each in values if each is not None), None)
+            if value is not None:
+                found[item.name] = _inlined(value, _assigned(inner))
+    return found
 
 
 def _members(node: ast.ClassDef) -> Names:
     """Return the attributes of a class and of its instances, under the names that methods call them by."""
-    names = _assigned(node.body)
+    names = {**_returned(node.body), **_assigned(node.body)}
     inits = (item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__")
     for init in inits:
         for inner in ast.walk(init):
@@ -95,19 +107,49 @@ def _members(node: ast.ClassDef) -> Names:
 
 
 def _assigned(statements: Iterable[ast.AST]) -> Names:
-    """Return what each name is set to first, with what is added to it later."""
+    """Return the largest value that each name is set to, with what is added to it later."""
     found: Names = {}
     for item in statements:
-        value = getattr(item, "value", None)
-        targets = [*getattr(item, "targets", ()), *([item.target] if hasattr(item, "target") else [])]
-        for target in targets if isinstance(value, ast.expr) else ():
+        for target, value, adds in _settings(item):
             name = target
             while isinstance(name, ast.Subscript):
                 name = name.value
-            if isinstance(name, ast.Name) and value is not None:
-                before = found.get(name.id) if name is not target or isinstance(item, ast.AugAssign) else None
-                found[name.id] = ast.List([before, value], ast.Load()) if before is not None else value
+            if not isinstance(name, ast.Name):
+                continue
+            before = found.get(name.id)
+            if before is None:
+                found[name.id] = value
+            elif adds or name is not target:
+                found[name.id] = ast.List([before, value], ast.Load())
+            else:
+                found[name.id] = max(before, value, key=lambda each: sum(1 for _ in ast.walk(each)))
     return found
+
+
+def _settings(item: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
+    """Return what a statement sets, to what, and whether that is added to what was there."""
+    match item:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from ((each, part, False) for each, part in _unpacked(target, value))
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield target, value, False
+        case ast.NamedExpr(target=target, value=value):
+            yield target, value, False
+        case ast.AugAssign(target=target, value=value):
+            yield target, value, True
+        case ast.Call(func=ast.Attribute(value=target, attr="update" | "setdefault" | "append" | "extend")):
+            yield from (
+                (target, value, True) for value in (*item.args, *(each.value for each in item.keywords))
+            )
+
+
+def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Return the pairs of `a, b = 1, 2`, and any other assignment as it is."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        yield from zip(target.elts, value.elts, strict=True)
+    else:
+        yield target, value
 
 
 class _Inliner(ast.NodeTransformer):
@@ -124,7 +166,15 @@ class _Inliner(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         owner = node.value.id if isinstance(node.value, ast.Name) else ""
-        return self._meant(f"{owner}.{node.attr}", node)
+        name = f"{owner}.{node.attr}"
+        if name in self._known:
+            return self._meant(name, node)
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        value: ast.expr = self.visit(node.value)
+        return value
 
     def _meant(self, name: str, node: ast.expr) -> ast.expr:
         value = self._known.get(name)

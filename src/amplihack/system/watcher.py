@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from amplihack.system.child import start_child, wait_for
+from amplihack.system.child import entries, start_child, wait_for
 from amplihack.system.process_marks import starter
 from amplihack.system.temporary import temporary_place
 
@@ -45,7 +45,7 @@ def _start() -> tuple[int, int]:
         reading, writing = pipe
         opened += (nowhere := os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC),)
         # No marks: it must not take itself for one of our processes.
-        pid = start_child(words, {"PATH": os.defpath}, (reading, nowhere, nowhere))
+        pid = start_child(words, entries({"PATH": os.defpath}), (reading, nowhere, nowhere))
         opened.remove(writing)
     finally:
         for each in opened:

@@ -198,7 +198,8 @@ class _Copies:
 
     def reason(self, path: str, entry: TreeEntry) -> str:
         content = entry.content
-        if entry.tree != "A" or content is None or not content.size:
+        # `git mv` has put the new name into the index, and the changes are still only in the work tree.
+        if entry.tree not in ("A", "M") or content is None or not content.size:
             return ""
         source = self._copied.get(content.digest) or self._moved.get(_moved(content))
         return f"it is what {source} was before the step" if source and source != path else ""

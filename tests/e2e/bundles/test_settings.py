@@ -129,7 +129,8 @@ def test_names_come_from_settings_then_loads_then_folders_then_what_is_well_know
         "uri": "git+https://***@example.com/d@main",
         "source": "registry",
     }
-    assert listed["foundation"]["source"] == "well-known"
+    assert listed["foundation"]["uri"].endswith("/own_bundles/foundation/bundle.md")
+    assert listed["recipes"]["source"] == "well-known"
     assert workspace.run("bundle", "show", "beta", "--json").json["name"] == "beta"
 
 
@@ -141,3 +142,41 @@ def test_a_registry_that_makes_no_sense_is_kept_aside(workspace: Workspace, text
     workspace.write("home/.amplihack/registry.json", text)
     assert workspace.run("bundle", "show").exit_code == 0
     assert (workspace.path / "home/.amplihack/registry.json.unreadable").read_text() == text
+
+
+def test_a_misspelt_module_of_settings_is_told_with_the_one_that_was_meant(workspace: Workspace) -> None:
+    thin_bundle(workspace)
+    workspace.write(
+        ".amplihack/settings.yaml",
+        "sources:\n  modules: {tool-bahs: ./elsewhere}\n"
+        "overrides:\n  tool-wrok: {config: {a: 1}}\n  tool-bash: {confg: {a: 1}}\n"
+        "  quite-other: {config: {a: 1}}\n",
+    )
+    answer = workspace.run("bundle", "show")
+    told = " ".join(answer.stderr.split())
+    assert answer.exit_code == 0
+    assert "settings.yaml:4:14: warning: settings: `overrides.tool-wrok` changes nothing" in told
+    assert "`sources.modules.tool-bahs` changes nothing" in told
+    assert "overrides.tool-bash: `confg` is not known" in told
+    for meant in ("tool-work", "tool-bash", "config"):
+        assert f"did you mean `{meant}`?" in told
+    assert "warning: settings: `overrides.quite-other`" not in told  # it may be meant for another bundle
+
+
+def test_overrides_reach_agents_in_files_of_their_own_and_what_is_spawned(workspace: Workspace) -> None:
+    workspace.write(
+        "bundle.md",
+        "---\nbundle: {name: b}\nagents: {include: [b:helper]}\n"
+        "spawn: {tools: [{module: tool-spawned, source: ./s}]}\n---\n",
+    )
+    workspace.write(
+        "agents/helper.md",
+        "---\nmeta: {name: helper, description: d}\ntools: [{module: tool-own, source: ./h}]\n---\nHelp.\n",
+    )
+    workspace.write(
+        ".amplihack/settings.yaml",
+        "overrides:\n  tool-own: {config: {a: 1}}\n  tool-spawned: {source: ./other}\n",
+    )
+    plan = workspace.run("bundle", "show", "--plan").json
+    assert plan["agents"]["b:helper"]["tools"][0]["config"] == {"a": 1}
+    assert plan["spawn"]["tools"][0]["source"] == f"{workspace.path}/other"

@@ -132,6 +132,113 @@ def test_modules_are_looked_for_up_to_the_root_and_not_above(workspace: Workspac
     )
 
 
+def test_a_part_of_a_module_is_looked_for_above_as_well(workspace: Workspace) -> None:
+    workspace.write("bundle.yaml", "bundle: {name: b}\nincludes: [./behaviors/x.yaml]\n")
+    source = "./modules/m#subdirectory=inner"
+    workspace.write("behaviors/x.yaml", f'bundle: {{name: x}}\ntools: [{{module: t, source: "{source}"}}]\n')
+    workspace.write("modules/m/inner/x.py", "")
+    answer = workspace.run("bundle", "show", "--plan")
+    assert answer.json["tools"][0]["source"] == f"{workspace.path}/modules/m#subdirectory=inner"
+    assert "fix: write ../modules/m#subdirectory=inner" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "fix"),
+    [
+        ("modules/x", "write a path as ./modules/x"),
+        ("github.com/o/r", "did you mean git+https://github.com/o/r@main?"),
+        ("git@github.com:o/r.git", "did you mean git+ssh://git@github.com/o/r@main?"),
+        ("ssh://git@h.org/o/r", "did you mean git+ssh://git@h.org/o/r?"),
+        ("https://github.com/o/r", "did you mean git+https://github.com/o/r@main?"),
+        (
+            "https://github.com/o/r/tree/dev/modules/x",
+            "did you mean git+https://github.com/o/r@dev#subdirectory=modules/x?",
+        ),
+        ("ftp://h/x", "a repository as git+https://host/repository@main"),
+        ("git+https://h", "a repository as git+https://host/repository@main"),
+        ("file://modules/x", "write a path as ./modules/x"),
+    ],
+)
+def test_a_source_that_nobody_can_fetch_is_told_with_what_was_meant(
+    workspace: Workspace, source: str, fix: str
+) -> None:
+    workspace.write("bundle.yaml", f"bundle: {{name: b}}\ntools: [{{module: t, source: '{source}'}}]\n")
+    answer = workspace.run("bundle", "validate")
+    assert answer.exit_code == 2
+    assert "[source-address]" in answer.stdout
+    assert fix in answer.stdout
+
+
+def test_an_include_that_git_would_understand_is_told_as_we_write_it(workspace: Workspace) -> None:
+    workspace.write(
+        "bundle.yaml", "bundle: {name: b}\nincludes: ['git@github.com:o/r.git', github.com/o/q]\n"
+    )
+    told = workspace.run("bundle", "show").stderr
+    assert "did you mean git+ssh://git@github.com/o/r@main?" in told
+    assert "did you mean git+https://github.com/o/q@main?" in told
+
+
+def test_ids_that_tell_nothing_apart_are_errors(workspace: Workspace) -> None:
+    entries = "{module: p, id: 1}, {module: p, id: a, instance_id: b}"
+    workspace.write("bundle.yaml", f"bundle: {{name: b}}\nproviders: [{entries}]\n")
+    answer = workspace.run("bundle", "validate")
+    assert answer.exit_code == 2
+    assert 'fix: write id: "1"' in answer.stdout
+    assert "bundles merge it as 'a', sessions call it 'b'" in answer.stdout
+
+
+def test_tools_for_children_are_modules_like_any_other(workspace: Workspace) -> None:
+    made = repository(workspace, "tool", {"pyproject.toml": "", "modules/t/x.py": "1"})
+    remote = f"{{module: u, source: '{address(made, inside='modules/t')}'}}"
+    local = "{module: t, source: ./modules/t}"
+    workspace.write("bundle.yaml", "bundle: {name: m}\nincludes: [./behaviors/x.yaml]\n")
+    workspace.write(
+        "behaviors/x.yaml", f"bundle: {{name: x}}\nspawn: {{tools: [tool-bash, {local}, {remote}]}}\n"
+    )
+    workspace.write("modules/t/x.py", "")
+    plan = workspace.run("bundle", "show", "--plan").json
+    assert plan["spawn"]["tools"][:2] == [
+        "tool-bash",
+        {"module": "t", "source": f"{workspace.path}/modules/t"},
+    ]
+    assert workspace.run("bundle", "update").stdout == f"fetched    {address(made)}\n"
+
+
+def test_a_mention_that_leads_nowhere_is_told_with_its_file(workspace: Workspace) -> None:
+    workspace.write("bundle.md", "---\nbundle: {name: m}\n---\n@m:a.md\n")
+    workspace.write("a.md", "one\ntwo @m:gone.md\n")
+    told = workspace.run("bundle", "validate").stdout
+    assert "a.md:2:5: warning: @m:gone.md: there is no such file" in told
+    assert "fix: check the path; if no file is meant, write \\@" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name: x\nversion: 1\n", "`name`, `version` stand outside of `bundle:`"),
+        ("bundle: {name: x}\nsession: {orchestrater: y}\n", "did you mean `orchestrator`?"),
+        ("bundle: {name: x}\ntools: [tool-bash]\n", "fix: write `- module: tool-bash`"),
+        ("bundle: {name: x}\ntools: {module: y}\n", "fix: start each entry on a line of its own"),
+        ("bundle: {name: x}\ntools: [{module: y, config: [a]}]\n", "fix: write `config:` and below it"),
+        ("bundle: {name: x}\nagents: 5\n", "`agents` should be a mapping, got int: 5"),
+        ("bundle: {name: x}\nsession: 5\n", "fix: write `session:` and below it, indented, a line"),
+        ("bundle: {name: [x]}\n", "`bundle.name` should be text, got list"),
+        ("bundle: {name: x}\nspawn: {exclude_tool: [a]}\n", "did you mean `exclude_tools`?"),
+        ("bundle: {name: x}\nspawn: {exclude_tools: a}\n", "`spawn.exclude_tools` should be a list"),
+        ("bundle: {name: x}\ntools: [{module: a, remove: maybe}]\n", "`remove` should be true or false"),
+    ],
+)
+def test_slips_in_a_bundle_are_told_with_what_to_write(workspace: Workspace, text: str, told: str) -> None:
+    workspace.write("bundle.yaml", text)
+    answer = workspace.run("bundle", "validate")
+    assert told in answer.stdout + answer.stderr
+
+
+def test_one_tool_that_children_do_not_get_needs_no_list(workspace: Workspace) -> None:
+    workspace.write("bundle.yaml", "bundle: {name: x}\nspawn: {exclude_tools: tool-task}\n")
+    assert workspace.run("bundle", "show", "--plan").json["spawn"] == {"exclude_tools": ["tool-task"]}
+
+
 def test_an_update_moves_modules_too(workspace: Workspace) -> None:
     made = repository(workspace, "tool", {"pyproject.toml": "", "modules/t/x.py": "1"})
     source = address(made, inside="modules/t")

@@ -105,6 +105,17 @@ def test_the_answer_reads_well(workspace: Workspace) -> None:
     )
 
 
+def test_values_read_as_a_file_would_hold_them(workspace: Workspace) -> None:
+    workspace.write("base.yaml", "bundle: {name: b}\ntools: [{module: gone}]\n")
+    config = "{on: no, none: ~, many: [], word: 'no'}"
+    entries = f"[{{module: t, config: {config}}}, {{module: gone, remove: true}}]"
+    workspace.write("bundle.yaml", f"bundle: {{name: m}}\nincludes: [./base.yaml]\ntools: {entries}\n")
+    told = workspace.run("bundle", "why", "tools.t.config").stdout
+    values = [line.rpartition("config.")[2] for line in told.splitlines() if line.startswith("=")]
+    assert values == ["on: false", "none: null", "many: []", "word: no"]
+    assert workspace.run("bundle", "why", "tools.gone").stdout.startswith("- tools.gone\n    removed — m")
+
+
 @pytest.mark.parametrize("subject", ["tools.nope", "no such words anywhere", "", "   "])
 def test_what_nobody_wrote_is_not_found(workspace: Workspace, subject: str) -> None:
     thin_bundle(workspace)

@@ -8,11 +8,14 @@ import re
 import stat
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.workspace import Workspace
 
 from amplihack import Step, parse_recipe
+from amplihack.documents import to_value
+from amplihack.documents.frontmatter import split_frontmatter
 from amplihack.documents.reader import read_document
 from amplihack.install.contract import BUNDLE
 from amplihack.recipes.model import Agent, every_step
@@ -89,12 +92,12 @@ def test_every_file_that_anything_names_is_there() -> None:
 
 
 def test_every_command_and_flag_that_anything_names_exists(workspace: Workspace) -> None:
-    from amplihack.cli import main
+    from amplihack.cli import commands
 
     for name, text in TEXT.items():
         for words in re.findall(r"(?:`|\"\$\{AMPLIHACK:-)amplihack\}?\"? ([a-z][a-z -]*[a-z])", text):
             groups = [" ".join(words.split()[:length]) for length in (1, 2)]
-            assert any(group in main.COMMANDS for group in groups), (name, words)
+            assert any(group in commands.COMMANDS for group in groups), (name, words)
     asked = {flag for text in TEXT.values() for flag in re.findall(r"recipe run [^\n]*?(--[a-z-]+)", text)}
     shown = workspace.run("recipe", "run", "--help").stdout
     assert {flag for flag in asked if flag not in shown} == set()
@@ -155,9 +158,13 @@ def test_a_prompt_is_short_and_says_what_answer_is_expected(step: Step) -> None:
         assert re.search(r"Answer in plain text|[Yy]our answer is the|Markdown", prompt)
         assert step.keep_text, "an answer that happens to be JSON would become a map"
         return
-    assert "Answer with one JSON object that fits this schema, and nothing else:" in prompt
-    schema = json.loads(prompt[prompt.index('{"type": "object"') :])
-    assert set(schema["required"]) == set(schema["properties"])
+    assert "Answer with JSON and nothing else." in prompt
+    schema = step.json.schema
+    assert schema is not None
+    properties, required = schema["properties"], schema["required"]
+    assert isinstance(properties, dict)
+    assert isinstance(required, list)
+    assert set(required) == properties.keys()
 
 
 @pytest.mark.parametrize("step", AGENT_STEPS)
@@ -165,3 +172,27 @@ def test_only_agents_that_are_to_change_files_have_their_changes_staged(step: St
     assert isinstance(step.action, Agent)
     reads = re.search(r"[Cc]hange nothing|[Cc]hange no file|Summarise|commits alone", step.action.prompt.text)
     assert (step.action.auto_stage is False) == bool(reads)
+
+
+SKILLS = sorted((FRAMEWORK / "skills").iterdir())
+
+
+@pytest.mark.parametrize("path", SKILLS, ids=lambda path: path.name)
+def test_a_skill_is_called_like_its_directory_and_says_when_to_use_it(path: Path) -> None:
+    page = split_frontmatter((path / "SKILL.md").read_text("utf-8"), "SKILL.md")
+    assert page.frontmatter is not None
+    front: Any = to_value(page.frontmatter.root)
+    assert front["name"] == path.name
+    assert "Use it" in front["description"]
+    assert len(front["description"]) < 1024  # more is not read by the tools that know skills
+
+
+def test_the_skills_of_the_main_workflows_are_there() -> None:
+    wanted = {"amplihack", "default-workflow", "dev-orchestrator", "investigation-workflow"}
+    assert wanted == {path.name for path in SKILLS}
+
+
+def test_the_entry_page_imports_files_that_are_there() -> None:
+    imported = re.findall(r"^@(\S+)$", TEXT["CLAUDE.md"], re.MULTILINE)
+    assert imported
+    assert all((FRAMEWORK / name).is_file() for name in imported)

@@ -118,6 +118,20 @@ def test_an_existing_branch_is_used_and_counted_from_its_own_tip(place: Framewor
     assert place.git("log", "--format=%s", "main..work").splitlines() == ["Add mul", "mine"]
 
 
+@pytest.mark.parametrize("staged", [False, True])
+def test_files_that_were_never_committed_are_not_worked_on(place: FrameworkPlace, staged: bool) -> None:
+    fresh = place.workspace.path / "fresh"
+    place.git("init", "--quiet", str(fresh))
+    (fresh / "mine.txt").write_text("the only copy\n")
+    if staged:
+        place.git("-C", str(fresh), "add", "mine.txt")
+    place.answers(*DEVELOPMENT)
+    done = place.run("default-workflow", task_description="Add mul", repo_path=str(fresh))
+    assert (done.exit_code, place.asked) == (1, [])
+    assert "has files and no commit yet" in done.stderr
+    assert (fresh / "mine.txt").read_text() == "the only copy\n"
+
+
 def test_a_branch_name_that_is_an_option_is_refused(place: FrameworkPlace) -> None:
     place.answers()
     done = place.run("default-workflow", existing_branch="--orphan", **TASK)
@@ -145,8 +159,10 @@ def test_nothing_is_pushed_before_a_person_agrees(place: FrameworkPlace) -> None
     assert shown["gates"][0]["prompt"].rstrip().endswith("to origin?")
     assert pushed(place) == ["main"]
     assert place.workspace.run("runs", "approve").exit_code == 0
-    assert place.workspace.run("runs", "resume").exit_code == 0
-    assert pushed(place) == [place.git("branch", "--show-current"), "main"]
+    done = place.workspace.run("runs", "resume", "-q")
+    branch = place.git("branch", "--show-current")
+    assert (done.exit_code, f"Push: pushed {branch} to origin" in done.stdout) == (0, True)
+    assert pushed(place) == [branch, "main"]
 
 
 def test_the_orchestrator_asks_last_with_the_summary_and_a_task_may_forbid_it(place: FrameworkPlace) -> None:

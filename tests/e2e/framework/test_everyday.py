@@ -128,7 +128,7 @@ def test_an_agent_that_changes_the_tests_is_told_on(place: FrameworkPlace) -> No
     commit(place, "use it", Makefile="test:\n\t@sh ./test.sh\n")
     place.answers(rule("Tests of this project fail", run="echo true > test.sh", reply="Fixed!"))
     done = place.run("fix-tests", "-q")
-    assert "Look at these tests, which were changed: test.sh" in done.stdout
+    assert "which were changed and decide about the tests: test.sh" in done.stdout
 
 
 def test_tests_that_stay_broken_fail_whatever_the_agent_says(place: FrameworkPlace) -> None:

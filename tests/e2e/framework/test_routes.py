@@ -59,7 +59,7 @@ def test_development_branches_builds_repairs_and_commits_what_the_tests_prove(pl
 
 def test_a_question_is_answered_with_two_calls_and_its_references_are_checked(place: FrameworkPlace) -> None:
     place.answers(
-        classified("question"),
+        classified("Q&A"),
         rule("Answer this question", reply="It adds: calc.sh:1, not calc.sh:99 or gone.py:3."),
     )
     done = place.run("smart-orchestrator", "-q", task_description="What does add do?")
@@ -323,3 +323,20 @@ def test_an_agent_that_answers_nonsense_to_everything_achieves_nothing_and_break
     asked = place.run("investigation-workflow", "-q", investigation_question="Who calls add?")
     assert asked.exit_code == 0, asked.stderr
     assert place.run("review-diff", base="main~0").exit_code == 1
+
+
+@pytest.mark.parametrize("recipe", ["smart-orchestrator", "default-workflow"])
+def test_a_broken_phase_releases_the_checkout_and_a_resumed_run_marks_it_again(
+    place: FrameworkPlace, recipe: str
+) -> None:
+    mark = place.repo / ".git" / "amplihack-session"
+    others = (APPROVED, TRIED, ACHIEVED, SUMMED_UP)
+    place.answers(classified("Development"), PLANNED, rule("Make this change", fail="no credit"), *others)
+    done = place.run(recipe, "--json", task_description=TASK)
+    assert (done.exit_code, mark.exists()) == (1, False)
+    built = rule("Make this change", run=f"cp .git/{mark.name} ../seen.txt\n{MULTIPLY}", reply="I added mul.")
+    place.answers(classified("Development"), PLANNED, built, *others)
+    again = place.workspace.run("runs", "resume", "-q")
+    assert again.exit_code == 0, again.stderr
+    assert (place.workspace.path / "seen.txt").read_text().split()[0] == done.json["run_id"]
+    assert not mark.exists()

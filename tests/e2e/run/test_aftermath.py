@@ -300,3 +300,23 @@ def test_output_that_is_cut_says_how_much_was_lost(scene: Scene) -> None:
     result = scene.workspace.run("recipe", "run", "cut.yaml", "--json", "-q", *agent).json
     words = "the output was larger than a step can keep and was cut: 123 bytes lost"
     assert [step["warnings"] for step in result["step_results"]] == [[words], [words]]
+
+
+SERVED = """\
+name: served
+steps:
+  - {id: serve, command: 'echo started >> starts; sleep 600 & echo up', recheck: RECHECK}
+  - {id: use, command: test -e go}
+"""
+
+
+@pytest.mark.parametrize("recheck", ["true", "false"])
+def test_what_a_run_that_goes_on_misses_in_the_background_is_told(scene: Scene, recheck: str) -> None:
+    scene.workspace.write("served.yaml", SERVED.replace("RECHECK", recheck))
+    failed = scene.workspace.run("recipe", "run", "served.yaml")
+    hint = "with `recheck: true`, the step starts it again when the run goes on"
+    assert (hint in failed.stderr) == (recheck == "false")
+    scene.workspace.write("go", "")
+    assert scene.workspace.run("runs", "resume").exit_code == 0
+    starts = (scene.workspace.path / "starts").read_text().split()
+    assert len(starts) == (2 if recheck == "true" else 1)

@@ -221,3 +221,84 @@ def test_a_step_that_says_nothing_to_do_stops_the_run_before_it_begins(workspace
     assert answer.exit_code == 2
     assert "Step 'b': bash step is missing a 'command' field" in answer.stderr
     assert not (workspace.path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{{ word | upper }}", "{{ word | upper }} stays in the text as it is: only {{name}} is filled in"),
+        ("{{ word or 1 }}", "{{ word or 1 }} stays in the text as it is"),
+        ("{{word}", "{{word} is never closed, and stays as it is; write {{word}}"),
+    ],
+)
+def test_what_looks_like_a_placeholder_and_stays_is_told(workspace: Workspace, text: str, told: str) -> None:
+    workspace.write(
+        "r.yaml", f"name: r\ncontext: {{word: a}}\nsteps:\n  - {{id: a, command: \"echo '{text}'\"}}\n"
+    )
+    answer = workspace.run("recipe", "run", "r.yaml")
+    assert (answer.exit_code, told in answer.stderr) == (0, True), answer.stderr
+    workspace.write("r.yaml", f"name: r\nsteps:\n  - {{id: a, command: \"echo '{text}'\"}}\n")
+    assert "stays" not in workspace.run("recipe", "run", "r.yaml").stderr
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        ("  -id: a\n", "put a space behind each dash: `- id:`"),
+        ("  - id:a\n    command:ls\n", "put a space behind the colon: `id: a`"),
+        ('  - {id: a, command: " "}\n', "'command' is empty, so the step does nothing"),
+        ("  - {id: a, recipe: nowhere}\n", "fix: check its name; looked in "),
+    ],
+)
+def test_slips_of_the_pen_are_told_with_what_to_write(workspace: Workspace, steps: str, told: str) -> None:
+    workspace.write("r.yaml", f"name: r\nsteps:\n{steps}")
+    assert told in workspace.run("recipe", "run", "r.yaml").stderr
+
+
+def test_a_condition_that_says_yes_is_told_to_say_true(workspace: Workspace) -> None:
+    workspace.write("r.yaml", "name: r\nsteps:\n  - {id: a, command: ls, condition: yes}\n")
+    told = workspace.run("recipe", "check", "r.yaml").stdout
+    assert "fix: write true: in conditions, yes is the name of a variable" in told
+
+
+def test_files_that_are_no_recipes_are_told_apart(workspace: Workspace) -> None:
+    (workspace.path / "program.yaml").write_bytes(b"\x7fELF\0\1")
+    assert "the file is no text" in workspace.run("recipe", "run", "program.yaml").stderr
+    (workspace.path / "link.yaml").symlink_to("nowhere.yaml")
+    answer = workspace.run("recipe", "run", "link.yaml")
+    assert (answer.exit_code, "link.yaml is a link that leads nowhere" in answer.stderr) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("r.yaml", "s.yaml"), 2, "it takes one RECIPE: run it once for each"),
+        (("r.yaml", "word=b"), 2, "did you mean --set word=b?"),
+        (("r.yaml", "--sett", "a=b"), 2, "did you mean --set?"),
+        (("r.yaml", "--set"), 2, "write --set KEY=VALUE"),
+        (("r.yaml", "--color", "alway"), 2, "write --color always"),
+        (("r.yaml", "--output-format", "xml"), 2, "write --output-format text"),
+        (("",), 4, "no recipe is given: the name is empty"),
+        (
+            ("https://example.org/r.yaml",),
+            3,
+            "`curl -fsS https://example.org/r.yaml | amplihack recipe run -`",
+        ),
+        (("r.yaml", "-C", "r.yaml"), 2, "the working directory is no directory"),
+        (("r.yaml", "-R", "nowhere"), 0, "warning: -R nowhere: there is no such directory"),
+    ],
+)
+def test_slips_on_the_command_line_are_told_with_what_to_type(
+    workspace: Workspace, words: tuple[str, ...], code: int, told: str
+) -> None:
+    workspace.write("r.yaml", "name: r\nsteps:\n  - {id: a, command: ls}\n")
+    answer = workspace.run("recipe", "run", *words)
+    assert (answer.exit_code, told in answer.stderr) == (code, True), answer.stderr
+
+
+@pytest.mark.parametrize("verb", ["list", "validate", "check", "explain"])
+def test_a_directory_of_recipes_that_is_not_there_is_told_by_all(workspace: Workspace, verb: str) -> None:
+    workspace.write("r.yaml", "name: r\nsteps:\n  - {id: a, command: ls}\n")
+    names = () if verb == "list" else ("r.yaml",)
+    answer = workspace.run("recipe", verb, *names, "-R", "nowhere", "--json")
+    assert (answer.exit_code, "-R nowhere: there is no such directory" in answer.stderr) == (0, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.support.running import Scene, Terminal
+from tests.support.running import Scene, Terminal, wait_until
 from tests.support.workspace import Answer, Workspace
 
 GATED = """\
@@ -65,6 +65,25 @@ def test_an_answer_that_is_neither_yes_nor_no_is_asked_again(scene: Scene, secon
     assert terminal.end().json["status"] == status
 
 
+def test_what_was_typed_before_the_question_is_no_answer_to_it(scene: Scene) -> None:
+    scene.workspace.write(
+        "g.yaml", (GATED % "").replace("touch built", "'touch begun; until [ -e go ]; do sleep 0.05; done'")
+    )
+    terminal = Terminal(scene, "recipe", "run", "g.yaml", "--json", "-q")
+    wait_until("the step has begun", lambda: scene.has("begun"))
+    terminal.type("y")
+    scene.workspace.write("go", "")
+    terminal.read_until("Approve stage 'build'?")
+    terminal.type("n")
+    assert terminal.end().json["status"] == "denied"
+    assert not scene.has("shipped")
+
+
+def test_a_prompt_hides_nothing(scene: Scene) -> None:
+    shown, _ = ask(scene, "n", "", "--set", "who=A\x1b[8mnn")
+    assert "Ship it, A\\x1b[8mnn?" in shown
+
+
 @pytest.mark.parametrize("approval", ["", "{}", "{prompt: Sure?}", "{timeout: 0}"])
 def test_approval_is_a_gate_by_itself(scene: Scene, approval: str) -> None:
     text = GATED.replace('{required: true, prompt: "Ship it, {{who}}?"%s}', approval)
@@ -114,3 +133,32 @@ def test_a_stage_that_is_not_wanted_is_skipped_with_its_gate(scene: Scene) -> No
     scene.workspace.write("g.yaml", text)
     result = scene.workspace.run("recipe", "run", "g.yaml", "--json").json
     assert [step["status"] for step in result["step_results"]] == ["skipped", "completed"]
+
+
+def test_a_step_in_which_a_gate_waits_is_shown_as_waiting_and_goes_on_after_the_answer(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write("g.yaml", GATED % "")
+    workspace.write(
+        "r.yaml", "name: r\nsteps:\n  - {id: call, recipe: ./g.yaml}\n  - {id: c, command: touch end}\n"
+    )
+    first = workspace.run("recipe", "run", "r.yaml")
+    assert "[waiting] call" in first.stdout
+    assert "⏸ call" in first.stderr
+    assert "✗" not in first.stderr
+    (run,) = workspace.run("runs", "list", "--json").json
+    shown = workspace.run("runs", "show", "--json").json
+    assert [step["status"] for step in shown["steps"]] == ["waiting"]
+    assert shown["steps"][0]["error"] == ""
+    workspace.run("runs", "approve", run["run_id"])
+    assert workspace.run("runs", "resume", run["run_id"]).exit_code == 0
+    assert scene.has("end")
+
+
+@pytest.mark.parametrize("loop", ["foreach: [x, y], ", "foreach: [x, y], parallel: true, "])
+def test_so_is_a_round_in_which_a_gate_waits(scene: Scene, loop: str) -> None:
+    scene.workspace.write("g.yaml", GATED % "")
+    scene.workspace.write("r.yaml", f"name: r\nsteps:\n  - {{id: each, {loop}recipe: ./g.yaml}}\n")
+    result = scene.workspace.run("recipe", "run", "r.yaml", "--json", "-q").json
+    (step,) = result["step_results"]
+    assert {step["status"], *(part["status"] for part in step["children"])} == {"waiting"}
+    assert result["counts"]["failed"] == 0

@@ -62,6 +62,14 @@ def test_ctrl_c_ends_the_run_wherever_it_is(scene: Scene, steps: str) -> None:
     assert not scene.has("never")
 
 
+def test_ctrl_c_is_heard_between_steps_that_end_at_once(scene: Scene) -> None:
+    rounds = "  - {id: s, while_condition: 'true', max_while_iterations: 100000, command: 'true > reached'}\n"
+    started = scene.start(*recipe(scene, rounds, head="recursion: {max_total_steps: 100000}\n"))
+    started.wait_for("reached")
+    result = started.interrupted()
+    assert (result["status"], result["never_reached"]) == ("interrupted", ["after"])
+
+
 def test_ctrl_c_at_the_whole_group_ends_the_run_the_same_way(scene: Scene) -> None:
     started = scene.start(*recipe(scene, PHASES["a bash step"]))
     started.wait_for("reached")
@@ -101,8 +109,9 @@ def test_sigterm_ends_the_run_too_and_impatience_changes_nothing(scene: Scene) -
 
 def test_ctrl_c_at_the_start_leaves_nothing_running(scene: Scene) -> None:
     for moment in range(4):
+        (scene.workspace.path / "reached").unlink(missing_ok=True)
         started = scene.start(*recipe(scene, PHASES["a bash step"]))
-        worked_for(started.process.pid, 3 * moment)
+        worked_for(scene, started.process.pid, 2 * moment)
         started.interrupt()
         answer = started.end()
         unborn = "Fatal Python error: init" in answer.stderr  # the signal met Python before it met us
@@ -110,9 +119,9 @@ def test_ctrl_c_at_the_start_leaves_nothing_running(scene: Scene) -> None:
         assert scene.alive() == []
 
 
-def worked_for(pid: int, ticks: int) -> None:
-    """Waits until a process has had so much processor time."""
-    wait_until(f"{ticks} ticks of work", lambda: _ticks(pid) >= ticks)
+def worked_for(scene: Scene, pid: int, ticks: int) -> None:
+    """Waits until a process has had so much processor time, or is at its step already."""
+    wait_until(f"{ticks} ticks of work", lambda: _ticks(pid) >= ticks or scene.has("reached"))
 
 
 def _ticks(pid: int) -> int:

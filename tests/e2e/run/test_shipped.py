@@ -150,7 +150,7 @@ def test_every_recipe_of_the_corpus_can_be_run_dry(workspace: Workspace) -> None
     files = sorted(str(path) for path in CORPUS.glob("*/*.yaml"))
     assert len(files) > 40
     (workspace.path / ".git").mkdir()
-    workspace.write("given.yaml", "base_branch: main\nenvironment: dev\n")
+    workspace.write("given.yaml", "base_branch: main\nenvironment: dev\ndocument: x\nstate_file: x\n")
     done = subprocess.run(
         [sys.executable, "-c", DRY, *files],
         cwd=workspace.path,

@@ -123,7 +123,9 @@ def test_what_is_wrong_on_stdin_has_a_place(workspace: Workspace, verb: str) -> 
 
 
 def test_gates_of_such_a_recipe_say_at_once_that_nobody_can_answer(workspace: Workspace) -> None:
-    text = "name: g\nstages: [{name: s, steps: [{id: a, command: ls}], approval: {prompt: ok}}]\n"
+    text = (
+        "name: g\nstages: [{name: s, steps: [{id: a, command: ls}], approval: {prompt: ok, when: before}}]\n"
+    )
     answer = workspace.run("recipe", "run", "-", stdin=text)
     assert (answer.exit_code, answer.stderr.startswith("warning: the recipe comes from stdin")) == (1, True)
     assert "stdin" not in workspace.run("recipe", "run", "-", "--yes", stdin=text).stderr

@@ -66,6 +66,16 @@ def test_a_value_arrives_whole_in_every_quoting_place(workspace: Workspace, size
     assert result["step_results"][2]["output"].split()[0] == trimmed
 
 
+def test_a_variable_of_ours_that_the_runner_inherits_is_there(workspace: Workspace) -> None:
+    workspace.write("r.yaml", "name: r\nsteps: [{id: a, command: echo $RECIPE_VAR_outer}]\n")
+    alone = workspace.run("recipe", "run", "r.yaml", "--strict-vars")
+    assert (alone.exit_code, "nothing here sets $RECIPE_VAR_outer" in alone.stderr) == (2, True)
+    inside = workspace.run(
+        "recipe", "run", "r.yaml", "--strict-vars", "--json", env={"RECIPE_VAR_outer": "yes"}
+    )
+    assert inside.json["step_results"][0]["output"] == "yes"
+
+
 def test_a_value_of_64_mebibytes_arrives_whole(workspace: Workspace) -> None:
     data = os.urandom(48 * 1024 * 1024 // 2).hex().encode().ljust(64 * 1024 * 1024, b"x")
     workspace.write("v.txt", data)

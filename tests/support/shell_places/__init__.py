@@ -133,7 +133,8 @@ def statements(name: str) -> list[str]:
     return [re.sub(r"\\\\[n0]|\\[nt]", lambda found: escapes[found.group()], line) for line in lines]
 
 
-EVALUATED, PRINTED = [*statements("evaluated"), *statements("flows")], statements("printed")
+EVALUATED = [*statements("evaluated"), *statements("flows"), *statements("built")]
+PRINTED = statements("printed")
 
 
 def value(random_: random.Random) -> str:

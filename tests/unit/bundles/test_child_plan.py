@@ -97,3 +97,36 @@ def test_settings_for_the_loop_reach_it_in_either_form() -> None:
     assert plan["session"]["orchestrator"]["config"] == {"a": 1, "b": 2}
     assert plan["session"]["context"] == {"module": "context-simple"}
     assert plan["orchestrator"]["config"] == {"b": 2}
+
+
+def test_one_name_is_a_list_of_one() -> None:
+    assert tools({}, {"exclude_tools": "tool-task"}) == ["tool-a", "tool-b"]
+    assert tools({}, {"tools": "tool-b"}) == ["tool-b"]
+
+
+@pytest.mark.parametrize("spawn", [{"tools": 3}, {"exclude_tools": True}])
+def test_a_policy_that_means_nothing_is_never_taken_for_none(spawn: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="means nothing"):
+        tools({}, spawn)
+
+
+@pytest.mark.parametrize(
+    ("spawn", "what"),
+    [
+        ({"exclude_tolls": ["tool-a"]}, "exclude_tolls is unknown"),
+        ({"tools": ["tool-a"], "exclude_tools": ["tool-b"]}, "exclude_tools does nothing"),
+        ({"max_depth": "two"}, "max_depth is 'two'"),
+        ({"exclude_tools": ["tool-z"]}, "is no module; only a tool of that name is excluded"),
+    ],
+)
+def test_what_an_author_did_not_mean_is_told(spawn: dict[str, Any], what: str) -> None:
+    (problem,) = child_plan({**PARENT, "spawn": spawn}, {}).problems
+    assert what in problem.what
+    assert problem.fix
+
+
+def test_a_wish_of_a_caller_that_is_no_list_is_taken_for_one_or_refused() -> None:
+    assert tools({}, None, tools={"exclude_tools": "tool-a"}) == ["tool-b", "tool-task"]
+    assert tools({}, None, tools={"inherit_tools": "tool-a"}) == ["tool-a"]
+    with pytest.raises(ValueError, match="exclude_tools: 3 means nothing"):
+        tools({}, None, tools={"exclude_tools": 3})

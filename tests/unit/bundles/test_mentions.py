@@ -35,6 +35,21 @@ from amplihack.bundles.ports import DirectoryListing
         ("~~~md\n~~~py\n```\n~~~\n~~~\n@a", ["@a"]),
         ("```md\n```py\n```js\n@a\n```\n```\n```\n@b", ["@b"]),
         ("~~~\n@never closed", []),
+        ("~~~~md\n```sh\n@a\n```\n@b\n~~~~\n@c", ["@c"]),
+        ("- ```sh\n  @a\n  ```\n@b", ["@b"]),
+        ("1. ```\n   @a\n   ```\n2. see @b", ["@b"]),
+        ("- a\n  - b\n    ```\n    @a\n\n    @b\n    ```\n    @c", ["@c"]),
+        ("1. a\n\n\t~~~\n\t@a\n\t~~~\n@b", ["@b"]),
+        ("- a\n      ```\n      @a\n      ```\n@b", ["@b"]),
+        ("- ```\n  @a\n\nthe item has ended: @b", ["@b"]),
+        ("- item\n```\n@a\n```\n@b", ["@b"]),
+        ("> ```\n> @a\n> ```\n@b", ["@b"]),
+        ("> ```\n> @a\n\n@b", ["@b"]),
+        ("> - ~~~\n>   @a\n>   ~~~\n> @b", ["@b"]),
+        ("```\n@a\n    ```\n@b\n```\n@c", ["@c"]),
+        ("<!--\n```\n-->\n@a", ["@a"]),
+        ("```\n<!--\n```\n@a\n-->", ["@a"]),
+        ("* * *\n```\n@a\n```\n@b", ["@b"]),
         ("text ``` @a", ["@a"]),
         ("`@a` ``b ` @c`` @d", ["@d"]),
         ("a ` stray\n\n@b and another `", ["@b"]),
@@ -56,7 +71,20 @@ def test_a_mention_knows_its_place_and_its_longer_readings() -> None:
     assert second.readings == ("@y.md:3", "@y.md")
 
 
-@pytest.mark.parametrize("text", ["`a` " * 50_000, "<!--" * 50_000, "@a " * 50_000, "`" * 100_000 + "@a"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`a` " * 50_000,
+        "<!--" * 50_000,
+        "@a " * 50_000,
+        "`" * 100_000 + "@a",
+        "- " * 50_000 + "```\n@a",
+        "> " * 50_000 + "```\n@a",
+        "```\n" + "- ```\n" * 20_000,
+        " " * 100_000 + "```\n@a",
+        "- a\n" * 20_000 + "```",
+    ],
+)
 def test_a_long_text_is_read_in_one_go(text: str) -> None:
     assert len(parse_mentions(text)) <= 1
 

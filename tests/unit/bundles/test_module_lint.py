@@ -108,7 +108,8 @@ def test_a_package_of_a_known_name_hides_it_from_all(name: str) -> None:
     [
         "logger.info('mounted')", "return None", "pass", "raise NotImplementedError", "return {'name': 'x'}",
         "logger.info('with %s', coordinator)", "print(coordinator)", "x = coordinator.get('tools')",
-        "coordinator.hooks.register('e', f)", "tool = Tool()",
+        "coordinator.hooks.register('e', f)", "tool = Tool()", "coordinator.mount('tools', t)",
+        "async def later():\n        await coordinator.mount('tools', t)\n    return {}",
     ],
 )  # fmt: skip
 def test_a_mount_that_mounts_nothing_is_told(body: str) -> None:
@@ -125,7 +126,8 @@ def test_a_mount_that_mounts_nothing_is_told(body: str) -> None:
         "await coordinator.mount('tools', t)", "return Tool()", "await helper(coordinator, config)",
         "tool = Tool(coordinator)", "put = coordinator.mount\n    await put('tools', t)",
         "for t in tools:\n        await coordinator.mount('tools', t)", "await helper(c=coordinator)",
-        "await Thing(coordinator.config).start()",
+        "await Thing(coordinator.config).start()", "asyncio.create_task(coordinator.mount('tools', t))",
+        "async def now():\n        await coordinator.mount('tools', t)\n    await now()",
     ],
 )  # fmt: skip
 def test_a_mount_that_may_mount_something_is_not_blamed(body: str) -> None:
@@ -144,10 +146,29 @@ def test_a_mount_is_found_where_it_is_imported_from() -> None:
     assert (problem.code, problem.where and problem.where.file) == (
         "mounts-nothing", "/m/amplifier_module_tool_x/part.py",
     )  # fmt: skip
-    for unknown in ("from elsewhere import mount\n", "from .gone import *\n", "mount = make()\n", "x = (\n"):
+    for unknown in ("from elsewhere import mount\n", "from .gone import *\n", "mount = make()\n"):
         assert found(world(code=unknown)) == []
     assert found(world(code="x = 1\n")) == ["no-mount"]
+    assert found(world(code="class Tool:\n    async def mount(self): ...\n")) == ["no-mount"]
+    assert found(world(code=f"try:\n    import fast\nexcept ImportError:\n    fast = None\n{SOUND}")) == []
     assert found(world(project=None, code="x = 1\n")) == []
+
+
+def test_an_expression_of_any_depth_is_no_trouble() -> None:
+    assert found(world(code=f"x = {' + '.join(['1'] * 3000)}\n{SOUND}")) == []
+
+
+def test_a_module_that_is_no_python_is_told_with_its_line() -> None:
+    (problem,) = lint_module(ModulePlace("/m", "tools", "tool-x"), world(code=f"{SOUND}x = (1\n"))
+    assert (problem.code, problem.where and problem.where.line) == ("module-syntax", 3)
+
+
+@pytest.mark.parametrize("packages", ['packages = ["amplifier_module_tool_x/"]', 'exclude = ["tests"]'])
+def test_the_package_of_a_wheel_is_known_however_it_is_named(packages: str) -> None:
+    wheel = f"[tool.hatch.build.targets.wheel]\n{packages}\n[tool.hatch.build.targets.wheel.force-include]\n"
+    assert found(world(f'{PROJECT % ""}{wheel}"agents" = "amplifier_module_tool_x/agents"\n')) == [
+        "package-shadowed"
+    ]
 
 
 def test_an_entry_point_has_the_name_that_the_bundle_uses() -> None:

@@ -66,6 +66,27 @@ def test_names_with_dots_and_list_items_are_found() -> None:
     assert (agent.path, agent.via) == ("agents.z:helper.name", ("x", "y", "z"))
 
 
+def test_a_module_stands_for_all_entries_that_have_ids() -> None:
+    made = bundle(
+        """\
+        bundle: {name: b}
+        providers:
+          - {module: p, instance_id: fast, config: {model: a}}
+          - {module: p, id: slow, config: {model: b}}
+        agents:
+          helper: {tools: [{module: t}, {module: u, config: {n: 1}}]}
+        """,
+        "/b/bundle.yaml",
+    )
+    for path in ("providers.p.config.model", "p.config.model"):
+        assert [(each.path, each.value) for each in why(made, path)] == [
+            ("providers.fast.config.model", "a"),
+            ("providers.slow.config.model", "b"),
+        ]
+    assert [each.value for each in why(made, "agents.helper.tools.u.config.n")] == [1]
+    assert why(made, "providers.p.config.nothing") == ()
+
+
 def test_what_is_not_there_has_no_history() -> None:
     assert why(layered(), "tools.nope") == ()
     assert why(layered(), "tools.tool-bash.config.paths.9") == ()

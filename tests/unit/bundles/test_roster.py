@@ -84,6 +84,9 @@ agents:
     instructions: w:agents/helper.md
   own:
     path: docs/own.md
+  named:
+    path: w:docs/own.md
+    description: Named.
 """
 
 
@@ -111,7 +114,7 @@ def test_a_roster_is_filled_from_its_files() -> None:
     assert agents["inline"]["description"] == "Mine."
     assert agents["inline"]["instruction"] == "You help."
     assert "instructions" not in agents["inline"]
-    assert agents["own"]["instruction"] == "Own text."
+    assert agents["own"]["instruction"] == agents["named"]["instruction"] == "Own text."
     assert agents["w:helper"]["tools"][1] == {"module": "tool-y", "source": "/w/modules/y"}
     assert [problem.code for problem in filled.problems] == ["agent-not-found", "agent-description"]
     assert "/w/agents/gone.md" in filled.problems[0].what

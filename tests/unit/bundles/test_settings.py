@@ -171,3 +171,8 @@ def test_variables_are_filled_and_missing_ones_reported() -> None:
     assert (missing.path, missing.name) == ("tools.t.config.c.0", "C")
     assert "C" in missing.problem.fix
     assert plan["tools"][0]["config"]["d"] == "$${A}"
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "# bundle: {active: x}\n", "---\n  # nothing yet\n\n"])
+def test_settings_may_be_commented_out(text: str) -> None:
+    assert decode_settings(text, "/home/settings.yaml") == Settings()

@@ -4,12 +4,13 @@ import argparse
 
 import pytest
 
-from amplihack.cli import main, runner
+from amplihack.cli import commands, help_pages, runner
 from amplihack.cli.completing import VALUES, complete, shell_words
 
 # Values that nobody can list, by their names on help pages.
 FREE = {
-    "AGE", "N", "NAME", "S", "STAGE", "STEP", "SUBJECT", "TAGS", "TEXT", "WORD", "branch",
+    "AGE", "N", "NAME", "PROMPT", "S", "STAGE", "STEP", "SUBJECT", "TAGS", "TEXT", "TOOL[:PATTERN]", "USD",
+    "WORD", "branch",
     "remote", "source", "url",
 }  # fmt: skip
 
@@ -19,10 +20,10 @@ def texts(line: str) -> list[str]:
 
 
 def parsers() -> dict[str, argparse.ArgumentParser]:
-    return {**{name: main.parser(name) for name in main.COMMANDS}, "recipe-runner": runner.parser()}
+    return {**{name: help_pages.parser(name) for name in commands.COMMANDS}, "recipe-runner": runner.parser()}
 
 
-@pytest.mark.parametrize("name", [*main.COMMANDS, "recipe-runner"])
+@pytest.mark.parametrize("name", [*commands.COMMANDS, "recipe-runner"])
 def test_every_value_of_every_command_is_completed_or_cannot_be(name: str) -> None:
     for action in parsers()[name]._actions:
         if action.nargs != 0 and not action.choices and action.help is not argparse.SUPPRESS:

@@ -11,7 +11,6 @@ from amplihack.cli.main import main
     ("words", "fix"),
     [
         ("run x.yaml", "`amplihack recipe run x.yaml`"),
-        ("run", "`amplihack recipe run`"),
         ("x.yaml", "`amplihack recipe run x.yaml`"),
         ("./x", "`amplihack recipe run ./x`"),
         ("recipe x.yml", "`amplihack recipe run x.yml`"),
@@ -26,9 +25,30 @@ from amplihack.cli.main import main
         ("recipe rnu", "did you mean 'run'?"),
         ("recipes", "did you mean 'recipe'?"),
         ("--color never", "flags stand behind the command"),
+        ("lint x.yaml", "`amplihack recipe check x.yaml`"),
+        ("exec x.yaml", "`amplihack recipe run x.yaml`"),
+        ("init mine", "`amplihack recipe new mine`"),
+        ("recipe create mine", "`amplihack recipe new mine`"),
+        ("runs stop", "`amplihack runs cancel`"),
+        ("logs", "`amplihack runs show`"),
         ("zzz", "`amplihack --help` lists the commands"),
     ],
 )
 def test_the_fix_names_the_right_command(words: str, fix: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words.split()) == 2
     assert fix in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("help", "usage: amplihack <command>"),
+        ("help recipe", "usage: amplihack recipe <verb>"),
+        ("recipe help", "usage: amplihack recipe <verb>"),
+        ("help recipe run", "usage: amplihack recipe run RECIPE"),
+        ("help doctor", "usage: amplihack doctor"),
+    ],
+)
+def test_help_may_be_a_word(words: str, page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 0
+    assert capsys.readouterr().out.startswith(page)

@@ -26,7 +26,7 @@ from amplihack.errors import DocumentError
     ],
 )
 def test_lines_are_read_as_other_tools_read_them(text: str, expected: dict[str, str]) -> None:
-    assert read_dotenv(text, ".env") == expected
+    assert read_dotenv(text, ".env").values == expected
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,13 @@ def test_a_key_that_lost_its_quotes_is_not_shown() -> None:
 
 def test_large_files_are_read_once() -> None:
     text = "".join(f'A{number}="x y"\n' for number in range(20_000))
-    assert len(read_dotenv(text, ".env")) == 20_000
-    assert read_dotenv(f"A{' ' * 2_000_000}=1", ".env") == {"A": "1"}
+    assert len(read_dotenv(text, ".env").values) == 20_000
+    assert read_dotenv(f"A{' ' * 2_000_000}=1", ".env").values == {"A": "1"}
     with pytest.raises(DocumentError):
         read_dotenv("A" + " \t" * 1_000_000, ".env")
+
+
+def test_a_name_that_gets_another_value_is_told_with_the_line_that_counts() -> None:
+    found = read_dotenv("A=1\nB=2\nA='x\ny'\nB=2\nC=1\nA=3\n", ".env")
+    assert found.values == {"A": "3", "B": "2", "C": "1"}
+    assert found.repeated == {"A": 7}

@@ -14,7 +14,8 @@ from amplihack.documents.durations import FIX, SCHEMA, fix_for, seconds_in
     [
         ("0", 0.0), ("90", 90.0), ("1.5", 1.5), (".5", 0.5), ("007", 7.0), (" 5 ", 5.0),
         ("500ms", 0.5), ("90s", 90.0), ("5m", 300.0), ("1h30m", 5400.0), ("1h 30m", 5400.0),
-        ("2d", 172_800.0), ("1.5h", 5400.0), ("1d2h3m4s5ms", 93_784.005), ("0s", 0.0), ("1m500ms", 60.5),
+        ("2d", 172_800.0), ("2w", 1_209_600.0), ("1w1d", 691_200.0),
+        ("1.5h", 5400.0), ("1d2h3m4s5ms", 93_784.005), ("0s", 0.0), ("1m500ms", 60.5),
         ("1e3", 1000.0), ("+5", 5.0),
     ],
 )  # fmt: skip
@@ -54,7 +55,9 @@ def test_what_the_schema_takes_we_take(text: str) -> None:
         assert seconds_in(text) is not None
 
 
-@pytest.mark.parametrize("text", ["90", "1.5", "500ms", "90s", "5m", "1h30m", "1h 30m", "2d", "1d2h3m4s5ms"])
+@pytest.mark.parametrize(
+    "text", ["90", "1.5", "500ms", "90s", "5m", "1h30m", "1h 30m", "2d", "2w", "1d2h3m4s5ms"]
+)
 def test_the_schema_takes_what_people_write(text: str) -> None:
     assert re.search(SCHEMA, text)
 

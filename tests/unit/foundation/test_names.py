@@ -102,3 +102,13 @@ def test_the_old_home_of_the_message_functions_says_where_they_went() -> None:
     new = importlib.import_module("amplifier_foundation.session.messages")
     assert old.__all__ == new.__all__
     assert old.slice_to_turn is new.slice_to_turn
+
+
+def test_the_adapter_that_is_not_here_says_so_to_programs_and_to_hosts() -> None:
+    with pytest.raises(ImportError, match=r"grpc_adapter\.serve: amplihack has no gRPC adapter"):
+        importlib.import_module("amplifier_foundation.grpc_adapter").serve  # noqa: B018 - what a program does
+    argv = [sys.executable, "-m", "amplifier_foundation.grpc_adapter", "--port", "0"]
+    run = subprocess.run(argv, capture_output=True, text=True, input="{}", check=False)
+    assert (run.returncode, run.stderr) == (1, "")
+    assert run.stdout.startswith("ERROR:amplihack has no gRPC adapter")
+    assert run.stdout.count("\n") == 1

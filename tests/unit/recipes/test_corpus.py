@@ -16,7 +16,7 @@ CORPUS = Path(__file__).parents[2] / "corpus"
 FILES = sorted(path for kind in ("amplihack", "amplifier") for path in (CORPUS / kind).glob("*.yaml"))
 SELDOM = {  # fields of ours that no published recipe has
     "dialect", "context_mode", "idle_timeout", "output_stderr", "output_type", "until",
-    "strict_shell", "enum", "choices", "options", "example", "examples", "format",
+    "strict_shell", "finally", "always_run", "enum", "choices", "options", "example", "examples", "format",
 }  # fmt: skip
 
 

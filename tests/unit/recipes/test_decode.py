@@ -4,7 +4,7 @@ import pytest
 
 from amplihack.errors import RecipeError
 from amplihack.recipes.decode import decode_text
-from amplihack.recipes.model import Bash, Limits, Recipe, Step, Text
+from amplihack.recipes.model import Agent, Bash, Foreach, Limits, Recipe, Step, SubRecipe, Text
 
 
 def recipe(text: str) -> Recipe:
@@ -36,14 +36,14 @@ description: d
 version: 1.10
 author: me
 tags: [a, 1.0]
-context: {x: 1.50, y: [yes, ~], z: .inf}
+context: {x: 1.25, y: [yes, ~], z: .inf}
 context_validation: {x: nonempty}
 secrets: [token]
 recursion: {max_depth: 0}
 hooks: {pre_step: a, on_error: b}
 default_step_timeout: 30
 output: "{{x}}"
-steps: [{id: 1, command: ""}]
+steps: [{id: 1, command: ":"}]
 """
     )
     assert (found.name, found.description, found.version, found.author) == (
@@ -53,7 +53,7 @@ steps: [{id: 1, command: ""}]
         "me",
     )
     assert found.tags == ("a", "1.0")
-    assert found.context == {"x": 1.5, "y": ["yes", None], "z": None}
+    assert found.context == {"x": 1.25, "y": ["yes", None], "z": None}
     assert {name: str(place) for name, place in found.context_places.items()} == {
         "x": "r.yaml:6:11", "y": "r.yaml:6:20", "z": "r.yaml:6:33",
     }  # fmt: skip
@@ -101,7 +101,9 @@ steps: [{id: s, command: ls}]
 
 
 def test_a_declaration_without_a_name_declares_nothing() -> None:
-    assert recipe("name: n\ninputs: [{description: x}]\nsteps: [{id: s, command: ls}]").inputs == frozenset()
+    found = decode_text("name: n\ninputs: [{description: x}]\nsteps: [{id: s, command: ls}]")
+    assert found.required().inputs == frozenset()
+    assert [each.code for each in found.warnings] == ["no-effect"]
 
 
 @pytest.mark.parametrize("text", ["- name: x\n", "word", "12"])
@@ -219,3 +221,92 @@ def test_an_optional_parameter_without_a_default_is_null_and_not_expected_from_t
     text = "name: n\nparameters: {a: {required: false}, b: {required: true}}\nsteps: [{id: s, command: ls}]\n"
     recipe = decode_text(text).required()
     assert (recipe.context, recipe.inputs) == ({"a": None}, frozenset({"b"}))
+
+
+SCHEMA_2 = """\
+schema_version: 2
+dependencies: []
+name: n
+agents: {rev: "house:reviewer"}
+context:
+  topic: {type: string, required: true}
+  earlier: {type: string, default: v1.md, description: what was there before}
+  note: {description: for readers}
+  plain: {type: string, owner: x}
+  none: {}
+steps:
+- {id: a, agent: rev, instruction: "look at {{topic}}"}
+- {id: b, foreach: [1], as_var: n, command: "echo {{n}}"}
+- {id: c, recipe: r, step_context: {x: 1}}
+"""
+
+
+def test_what_the_newer_recipes_of_the_other_community_say_is_what_they_mean() -> None:
+    decoded = decode_text(SCHEMA_2, "r.yaml")
+    assert decoded.problems == ()
+    recipe = decoded.required()
+    assert recipe.context == {"earlier": "v1.md", "plain": {"type": "string", "owner": "x"}, "none": {}}
+    assert {name: each.required for name, each in recipe.declared.items()} == {
+        "topic": True, "earlier": False, "note": False
+    }  # fmt: skip
+    asked, looped, called = (step for step in recipe.steps)
+    assert isinstance(asked.action, Agent)
+    assert (asked.action.agent, asked.action.prompt.text) == ("house:reviewer", "look at {{topic}}")
+    assert looped.loop is not None
+    assert isinstance(looped.loop.over, Foreach)
+    assert looped.loop.over.name == "n"
+    assert isinstance(called.action, SubRecipe)
+    assert called.action.context == {"x": 1}
+    assert "in `context:` describe inputs" in decoded.told_dialect
+
+
+@pytest.mark.parametrize("text", ["3.10", "12e45", "0x1f", ".5", "+7"])
+@pytest.mark.parametrize(
+    "place", ["context: {{v: [{}]}}\nsteps: [{}]", "steps: [{{id: a, command: ls, foreach: [{}]}}]"]
+)
+def test_a_number_that_reads_otherwise_than_it_is_written_is_told(text: str, place: str) -> None:
+    step = "{id: a, command: ls}"
+    plain, quoted, same = (
+        decode_text("name: r\n" + place.format(each, step)) for each in (text, f"'{text}'", 3.5)
+    )
+    assert [problem.code for problem in plain.problems] == ["rewritten-number"]
+    assert plain.problems[0].severity == "warning"
+    assert (quoted.problems, same.problems) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "fix"),
+    [
+        ("inputs: 7", "no-effect", "write a list, as in `inputs: [branch]`, or a map"),
+        ("parameters: some text", "no-effect", "write a list, as in `parameters: [branch]`, or a map"),
+        ("inputs: [{branch: main}]", "no-effect", "write `- name: branch`, and `default: main` below it"),
+        ("inputs: [{type: string}]", "no-effect", "begin it with `name:`"),
+        ("inputs: [[a]]", "no-effect", "begin it with `name:`"),
+        ("inputs: {branch: main}", "no-effect", "write `branch: {default: main}`"),
+        ("inputs: {branch: string}", "no-effect", "write `branch: {type: string}`"),
+        ("inputs: {branch: The branch to build}", "no-effect", "write `branch: {description: The branch"),
+        ("output: [a]", "no-effect", "write `output: |` and the text below it"),
+        ("output: {result: '{{a}}'}", "no-effect", "write `output: |` and the text below it"),
+        ("rate_limiting: {max_concurrent_llm: 0}", "no-effect", "remove it, or write how many"),
+    ],
+)
+def test_what_says_nothing_where_it_stands_is_told(text: str, code: str, fix: str) -> None:
+    (found,) = decode_text(f"name: r\nsteps: [{{id: a, command: x}}]\n{text}\n").problems
+    assert found.code == code
+    assert found.fix.startswith(fix)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "inputs: [branch]",
+        "inputs: {branch: }",
+        "inputs: {branch: {default: main}}",
+        "inputs: [{name: branch}]",
+        "output: so it is",
+        "output: {template: so}",
+        "output: {format: json, schema: {}}",
+    ],
+)
+def test_inputs_and_outputs_in_their_usual_forms_are_not_told(text: str) -> None:
+    assert decode_text(f"name: r\nsteps: [{{id: a, command: x}}]\n{text}\n").problems == ()

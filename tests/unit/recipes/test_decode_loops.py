@@ -102,3 +102,9 @@ def test_what_parallel_rounds_cannot_do_is_told(field: str) -> None:
     text = f"name: n\nsteps:\n- {{id: a, command: ls, foreach: [1], parallel: true, {field}}}\n"
     assert [problem.code for problem in decode_text(text).warnings] == ["parallel-loop"]
     assert decode_text(text.replace("parallel: true, ", "")).warnings == ()
+
+
+def test_a_loop_without_steps_to_repeat_is_an_error() -> None:
+    text = "name: r\nsteps:\n  - {id: a, foreach: [1, 2], steps: []}\n"
+    (problem,) = decode_text(text).problems
+    assert problem.code == "no-steps"

@@ -129,6 +129,8 @@ def test_a_version_of_another_form_is_a_warning_in_the_amplifier_dialect_only() 
         ("{}", "Stage 's' is done. Go on?", False),
         ("{required: true}", "Stage 's' is done. Go on?", False),
         ("{when: before}", "Stage 's' is about to begin. Go on?", True),
+        ("{when: before_stage}", "Stage 's' is about to begin. Go on?", True),
+        ("{when: after_stage}", "Stage 's' is done. Go on?", False),
         ("{prompt: Sure?}", "Sure?", False),
     ],
 )
@@ -137,3 +139,21 @@ def test_approval_is_a_gate_unless_it_says_otherwise(approval: str, prompt: str,
     gate = decode_text(text).required().stages[0].approval
     assert gate is not None
     assert (gate.prompt.text, gate.before) == (prompt, before)
+
+
+@pytest.mark.parametrize(
+    ("gate", "late"),
+    [
+        ("approval:", True),
+        ("approval: {prompt: 'Publish?'}", True),
+        ("approval: {when: before}", False),
+        ("approval: {when: after}", False),
+        ("approval: {required: false}", False),
+    ],
+)
+def test_a_gate_behind_the_last_steps_is_told_unless_it_is_meant(gate: str, late: bool) -> None:
+    last = f"- name: two\n  steps: [{{id: b, command: ls}}]\n  {gate}\n"
+    found = decode_text(STAGES + last, "r.yaml")
+    assert ["late-gate"] * late == [each.code for each in found.warnings]
+    earlier = decode_text(STAGES + last + "- name: three\n  steps: [{id: c, command: ls}]\n", "r.yaml")
+    assert earlier.warnings == ()

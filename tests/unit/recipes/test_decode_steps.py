@@ -59,8 +59,9 @@ def only_problem(text: str) -> str:
     ],
 )
 def test_the_kind_follows_from_the_fields_unless_it_is_stated(fields: str, kind: str) -> None:
-    document = decode_text(f"name: n\nsteps: [{{id: a, {fields}}}]")
-    assert document.required().steps[0].kind == kind
+    recipe = decode_text(f"name: n\nsteps: [{{id: a, {fields}}}]").recipe
+    assert recipe is not None
+    assert recipe.steps[0].kind == kind
 
 
 def test_a_step_that_says_nothing_to_do_is_an_error() -> None:
@@ -277,7 +278,7 @@ def test_every_length_of_time_may_be_a_duration() -> None:
     assert (one.retry.initial_delay, one.retry.max_delay) == (2.0, 3600.0)
     whole = recipe(
         "name: n\ndefault_step_timeout: 5m\nrate_limiting: {min_delay_ms: 2s, backoff: {max_delay_ms: 1m}}\n"
-        "stages: [{name: s, steps: [{id: a, command: ls}], approval: {timeout: 1d}}]\n"
+        "stages: [{name: s, steps: [{id: a, command: ls}], approval: {timeout: 1d, when: after}}]\n"
     )
     assert whole.default_step_timeout == 300.0
     assert whole.rate_limit is not None
@@ -332,6 +333,19 @@ def test_a_field_that_does_nothing_here_is_told(fields: str, message: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("fields", "fix"),
+    [
+        ("while_condition: x, max_iterations: 3", "write `max_while_iterations:`, which limits this loop"),
+        ("foreach: [1], max_while_iterations: 3", "write `max_iterations:`, which limits this loop"),
+        ("max_iterations: 3", "remove it: it belongs to loop steps"),
+    ],
+)
+def test_the_limit_of_the_other_loop_names_the_right_one(fields: str, fix: str) -> None:
+    (problem,) = decode_text(f"name: n\nsteps: [{{id: a, command: ls, {fields}}}]").problems
+    assert (problem.code, problem.fix) == ("no-effect", fix)
+
+
+@pytest.mark.parametrize(
     ("name", "fix"), [("A=B", "write `A: B`"), ("''", "use letters"), ("A=", "use letters")]
 )
 def test_a_name_that_no_process_can_be_given_is_an_error(name: str, fix: str) -> None:
@@ -339,3 +353,66 @@ def test_a_name_that_no_process_can_be_given_is_an_error(name: str, fix: str) ->
     assert problem.severity == "error"
     assert "cannot be the name of a variable" in problem.what
     assert problem.fix.startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "fields", "fails"),
+    [
+        ("amplihack", "", False),
+        ("amplihack", "on_error: fail", True),
+        ("amplihack", "on_error: continue", False),
+        ("amplihack", "on_error: continue, retry: {max_attempts: 2}", True),
+        ("amplifier", "", True),
+        ("amplifier", "continue_on_error: true", False),
+        ("amplifier", "on_error: continue", False),
+        ("amplifier", "on_error: skip_remaining, retry: {max_attempts: 2}", True),
+    ],
+)
+def test_a_kept_exit_code_is_a_failure_by_the_words_of_the_step(
+    dialect: str, fields: str, fails: bool
+) -> None:
+    step = f"{{id: a, command: ls, output_exit_code: c, {fields}}}"
+    recipe = decode_text(f"name: n\ndialect: {dialect}\nsteps: [{step}]\n").required()
+    action = recipe.steps[0].action
+    assert isinstance(action, Bash)
+    assert action.any_exit is not fails
+
+
+def test_a_message_is_put_to_an_agent_only_where_one_is_named() -> None:
+    asked = decode_text("name: n\nsteps: [{id: a, agent: 'x:y', message: hi}]\n", "r.yaml")
+    assert asked.problems == ()
+    (problem,) = decode_text("name: n\nsteps: [{id: a, message: deployed}]\n", "r.yaml").problems
+    assert (problem.code, problem.severity) == ("foreign-word", "error")
+    assert "`prompt:`" in problem.fix
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "model: '{{x}}'",
+        "agent: 'a-{{x}}'",
+        "mode: '{{x}}'",
+        "agent_config: {a: [{b: '{{x}}'}]}",
+        "depends_on: ['{{x}}']",
+        "output: 'r_{{x}}'",
+        "parallel_group: '{{x}}'",
+    ],
+)
+def test_a_placeholder_in_a_field_that_is_taken_as_it_is_written_is_told(line: str) -> None:
+    text = f"name: r\nsteps:\n  - id: a\n    prompt: hi\n    {line}\n"
+    assert [each.code for each in decode_text(text).problems] == ["not-filled-in"]
+    assert decode_text(text.replace("{{x}}", "x")).problems == ()
+
+
+@pytest.mark.parametrize("field", ["condition", "foreach", "while_condition"])
+def test_what_decides_whether_a_step_runs_and_has_no_value_is_told(field: str) -> None:
+    found = decode_text(f"name: r\nsteps:\n  - id: a\n    command: x\n    {field}:\n").problems
+    assert [(each.code, each.severity, each.where and each.where.line) for each in found] == [
+        ("empty-condition", "warning", 5)
+    ]
+
+
+@pytest.mark.parametrize("value", ["''", "'  '", ""])
+def test_a_recipe_step_that_names_no_recipe_is_an_error(value: str) -> None:
+    found = decode_text(f"name: r\nsteps:\n  - id: a\n    type: recipe\n    recipe: {value}\n").problems
+    assert [(each.code, each.severity) for each in found] == [("no-recipe", "error")]

@@ -27,6 +27,7 @@ def of_step(fields: str) -> Verdict:
         ("agent: 'recipes:author', prompt: p", "the agent `recipes:author`"),
         ("type: recipe, recipe: '@recipes:child.yaml'", "the sub-recipe `@recipes:child.yaml`"),
         ("command: '$AMPLIFIER_PYTHON x.py'", "`$AMPLIFIER_PYTHON`"),
+        ("command: ls $AMPLIFIER_RECIPE_SCRATCH_DIR", "`$AMPLIFIER_RECIPE_SCRATCH_DIR`"),
     ],
 )
 def test_marks_of_the_other_tool_in_a_step(fields: str, mark: str) -> None:

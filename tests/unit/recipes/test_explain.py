@@ -161,3 +161,9 @@ def test_the_batches_of_a_group_are_told_apart() -> None:
     ]
     (stage,) = describe(decode_text(text).required())["stages"]
     assert [step["runs_with"] for step in stage["steps"]] == [["b"], ["a"], [], [], ["f"], ["e"]]
+
+
+def test_passwords_in_addresses_are_not_shown() -> None:
+    text = "name: n\ncontext: {u: ['https://me:word@example.org/x']}\nsteps: [{id: a, command: ls}]\n"
+    assert '  u: ["https://***@example.org/x"]' in lines(text)
+    assert "word" not in json.dumps(describe(decode_text(text).required()))

@@ -56,12 +56,18 @@ WRONG: dict[Shape, tuple[str, ...]] = {
 STEP_KINDS = {"bash": "command: ls", "agent": "prompt: hi", "recipe": "recipe: other"}
 ONE_STEP = "steps: [{id: a, command: ls}]"
 MARK = "# here"
-NARROWER = {  # fields that take less than their shape says
+NARROWER = {
+    "inputs": ("[a]", "{a: {default: 1}}"),
+    "parameters": ("[a]", "{a: {default: 1}}"),
+    "output": ("word",),
+    "max_concurrent_llm": ("12", "'7'"),  # fields that take less than their shape says
     "stages": ("[{name: s, steps: [{id: a, command: ls}]}]",),
     "provider_preferences": ("[]", "[{provider: p, model: m}, {class: fast}, name]"),
     "enum": ("[]", "[a, 1]"),
+    "json_schema": ("{}", "{type: object}", ""),
 }
 TYPES = {"input": ("string", "integer"), "step": ("bash",)}  # what `type` may be, by its table
+LAST_STAGE = "- {name: last, steps: [{id: z, command: ls}]}"
 EVERY_FIELD = [(table.name, each) for table in TABLES.values() for each in table.fields]
 
 
@@ -76,10 +82,11 @@ def lines_for(table: str, line: str, given: Field) -> list[str]:
             return ["name: n", "steps:", "-", *(f"  {row}" for row in (line, *_rest_of_step(given)))]
         case "stage":
             rest = [row for row in ("name: s", ONE_STEP) if not row.startswith(f"{given.name}:")]
-            return ["name: n", "stages:", "-", *(f"  {row}" for row in (line, *rest))]
+            return ["name: n", "stages:", "-", *(f"  {row}" for row in (line, *rest)), LAST_STAGE]
         case "approval":
             prompt = [] if given.name == "prompt" else ["    prompt: p"]
-            return ["name: n", "stages:", "- name: s", f"  {ONE_STEP}", "  approval:", f"    {line}", *prompt]
+            stage = ["- name: s", f"  {ONE_STEP}", "  approval:", f"    {line}", *prompt]
+            return ["name: n", "stages:", *stage, LAST_STAGE]
         case "input":
             return ["name: n", "parameters:", "  p:", f"    {line}", ONE_STEP]
         case "retry":
@@ -94,6 +101,8 @@ def _rest_of_step(given: Field) -> list[str]:
     action = STEP_KINDS[given.kinds[0] if given.kinds else "bash"]
     if given.name == "steps":
         action = "foreach: [1]"
+    if given.name == "prompt":  # one of its spellings wants to know who is asked
+        action = "agent: a:b"
     rest = {"id": "id: a", action.split(":")[0]: action}
     if given.loops:
         rest["loop"] = {"foreach": "foreach: [1]", "while_condition": "while_condition: x"}[given.loops[0]]

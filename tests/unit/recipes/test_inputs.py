@@ -119,9 +119,12 @@ def test_inputs_are_listed_with_all_that_is_known() -> None:
     assert list(list_inputs(found)) == [
         "  a  the task  (string, required)",
         "  b  (one of [1], default: [1])",
-        "  c  (default: 1)",
-        "  d",
+        "variables of its own, which can be set as well:",
+        "  c, d",
     ]
+    undeclared = decode_text("name: n\ncontext: {c: 1, d: ''}\nsteps: [{id: a, command: ls}]").recipe
+    assert undeclared is not None
+    assert list(list_inputs(undeclared)) == ["  c  (default: 1)", "  d"]
 
 
 def test_values_that_fit_are_handed_on_as_their_type() -> None:
@@ -136,3 +139,27 @@ def test_a_sub_recipe_refuses_wrong_inputs_before_its_first_step() -> None:
     assert not result.success
     assert "the input 'n' should be a whole number" in result.step_results[0].error
     assert world.shell.scripts == []
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("{required: true}", True),
+        ("{type: string}", True),
+        ("{default: a, description: where to}", True),
+        ("{required: true, port: 80}", False),
+        ("{type: car}", False),
+        ("{default: a}", False),
+        ("{}", False),
+        ("required", False),
+    ],
+)
+def test_what_is_said_of_an_input_is_told_where_it_is_taken_for_a_value(value: str, told: bool) -> None:
+    text = f"name: n\ncontext: {{target: {value}}}\nsteps: [{{id: a, command: 'echo {{{{target}}}}'}}]\n"
+    found = decode_text(text, "r.yaml")
+    assert ["input-as-value"] * told == [each.code for each in found.warnings]
+
+
+def test_a_slip_in_one_of_a_few_values_is_told_with_what_was_meant() -> None:
+    (problem,) = input_problems(recipe("{c: {enum: [stable, beta]}}"), {"c": "betta"})
+    assert problem.fix == "--set c=beta"

@@ -64,6 +64,11 @@ def test_offsets_cover_the_braces() -> None:
     [
         ("{{#if x}}a{{else}}b{{/if}}", [("block", "{{#if x}}"), ("block", "{{else}}"), ("block", "{{/if}}")]),
         ("{{x|upper}}", [("filter", "{{x|upper}}")]),
+        ("{{ x or 1 }}", [("expression", "{{ x or 1 }}")]),
+        ("{{x.upper()}} {{x[1:]}}", [("expression", "{{x.upper()}}"), ("expression", "{{x[1:]}}")]),
+        ("a {{x} b", [("unclosed", "{{x}")]),
+        ("a {{x\n{{y}}", [("unclosed", "{{x")]),
+        ("a {{ x", [("unclosed", "{{ x")]),
         ('{{ x | default("y") }}', [("filter", '{{ x | default("y") }}')]),
         ("a {{}} {{ }}", [("empty", "{{}}"), ("empty", "{{ }}")]),
         ("{{x}} {{.Names}} ${{ x | y }}", []),

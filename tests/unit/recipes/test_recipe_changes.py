@@ -46,10 +46,13 @@ def changes(
     return compare(work, MAIN, shelf(before, was).get, shelf(after, child).get)
 
 
-def test_comments_places_and_order_change_nothing() -> None:
+def test_comments_and_places_change_nothing_and_another_order_is_only_told() -> None:
     lines = STEPS.splitlines()
     found = changes(STEPS, "# hello\n" + "\n".join([*lines[:3], *reversed(lines[3:])]) + "\n")
     assert (found.again, found.new, found.gone, found.undone) == ((), (), (), ())
+    assert found.moved == ("each", "call", "shell", "three", "two", "one")  # `free` stays in the middle
+    assert changes(STEPS, f"# hello\n{STEPS}").moved == ()
+    assert changes(STEPS, STEPS.replace("  - {id: free, command: echo free}\n", "")).moved == ()
     assert {"one", "call", "call/x", "each", "each[0]/inner"} <= set(found.kept)
 
 

@@ -53,7 +53,8 @@ def test_tokens_and_cost_stand_in_the_text_where_an_agent_told_them() -> None:
 def test_other_endings_are_named() -> None:
     for ending, word in (("denied", "DENIED"), ("waiting", "WAITING"), ("interrupted", "INTERRUPTED")):
         result = RunResult(run_id="x", recipe_name="demo", ending=ending, error="why")  # type: ignore[arg-type]  # each is one
-        assert result.to_text() == f"Recipe 'demo': {word}\n  error: why\n"
+        label = "" if ending == "waiting" else "error: "
+        assert result.to_text() == f"Recipe 'demo': {word}\n  {label}why\n"
         assert not result.success
 
 

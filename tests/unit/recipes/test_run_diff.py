@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.support.fake_world import FakeWorld
 
+from amplihack.recipes.agent_port import Decision
 from amplihack.recipes.decode import decode_text
-from amplihack.recipes.ports import Decision
 from amplihack.recipes.run_diff import RunDifference, RunSide, compare_runs, merged, summary
 from amplihack.recipes.values import Value
 
@@ -165,3 +165,34 @@ def test_long_sides_are_cut_and_say_so() -> None:
 )
 def test_two_orders_become_one(one: str, other: str, both: str) -> None:
     assert "".join(merged(list(one), list(other))) == both
+
+
+LOOP = "name: r\ncontext: {list: [a, b]}\nsteps:\n  - id: each\n    foreach: LIST\n    steps:\n"
+LOOP += "      - {id: x, command: 'echo {{item}}'}\n      - {id: y, command: same}\n"
+
+
+def test_a_loop_over_an_edited_list_says_so_before_its_rounds_do() -> None:
+    found = compare_runs(side(LOOP.replace("LIST", "[a, b]")), later(LOOP.replace("LIST", "[a, z, c]")))
+    assert [(each.identity, each.why) for each in found] == [
+        ("each", "recipe"),
+        ("each[1]/x", "input"),
+        ("each[2]", "missing"),
+    ]
+    assert (found[0].a, found[0].b) == (
+        '[group ] each for each item of ["a","b"]',
+        '[group ] each for each item of ["a","z","c"]',
+    )
+    assert (found[1].a, found[1].b) == ("item: b", "item: z")
+
+
+def test_the_items_of_a_list_that_was_given_are_input_of_the_rounds() -> None:
+    text = LOOP.replace("LIST", "'{{list}}'")
+    assert told(side(text), later(text, given={"list": ["a", "z"]})) == [("each[1]/x", "input")]
+    longer = told(side(text), later(text, given={"list": ["a", "b", "c"]}))
+    assert longer == [("each", "input"), ("each[2]", "missing")]
+
+
+def test_a_step_whose_condition_was_edited_shows_the_condition() -> None:
+    text = "name: r\ncontext: {x: 1}\nsteps:\n  - {id: a, condition: x == 1, command: one}\n"
+    (found,) = compare_runs(side(text), later(text.replace("== 1", "== 2")))
+    assert (found.why, found.a, found.b) == ("recipe", "[bash  ] a [if x == 1]", "[bash  ] a [if x == 2]")

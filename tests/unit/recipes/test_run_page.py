@@ -6,10 +6,9 @@ from typing import Any
 
 from tests.support.fake_world import FakeWorld
 
-from amplihack.recipes.agent_port import AgentReply, Usage
+from amplihack.recipes.agent_port import AgentReply, Decision, Usage
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.events import GateDecided, Recorded, RunStarted, Warned
-from amplihack.recipes.ports import Decision
 from amplihack.recipes.run_history import RunHistory
 from amplihack.recipes.run_page import PageTexts, page_data
 from amplihack.recipes.run_rows import RunRows

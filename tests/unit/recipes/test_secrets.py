@@ -89,6 +89,21 @@ def test_without_secrets_a_text_stays_the_very_same_object() -> None:
         KEY.encode().hex(" "),
         base64.b64encode(KEY.encode()).decode().rstrip("="),
         quote(base64.b64encode(KEY.encode()), safe=""),
+        base64.b32encode(KEY.encode()).decode(),
+        base64.b32encode(KEY.encode()).decode().rstrip("="),
+        base64.b32encode(f"{KEY}\n".encode()).decode(),
+        KEY.encode().hex(" ").upper(),
+        KEY.encode().hex(":"),
+        KEY.encode().hex(":").upper(),
+        KEY.encode().hex(" ", -2),
+        "".join(f"%{byte:02X}" for byte in KEY.encode()),
+        "".join(f"\\x{byte:02x}" for byte in KEY.encode()),
+        base64.b85encode(KEY.encode()).decode(),
+        base64.a85encode(KEY.encode()).decode(),
+        base64.b85encode(f"{KEY}\n".encode()).decode(),
+        KEY[::-1],
+        KEY.upper(),
+        KEY.lower(),
     ],
 )
 def test_a_secret_is_masked_however_it_is_written(written: str) -> None:
@@ -151,6 +166,56 @@ def test_a_secret_that_the_end_of_a_text_cuts_is_masked(cut: int) -> None:
     assert redactor.redact_text(f"it was {LONG[:cut]}") == "it was ***"
     assert redactor.redact_text(f"it was {LONG[:cut]}…") == "it was ***…"
     assert redactor.redact_text(f"{LONG[cut:]}, it was\nall") == "***, it was\nall"
+
+
+AWKWARD = "Tr0ub4dor&3 'horse'%battery\\staple"  # with signs that other forms have too, and a blank
+
+
+@pytest.mark.parametrize("key", [LONG, AWKWARD])
+@pytest.mark.parametrize("cut", [6, 7, 11, 12, 17])
+def test_a_secret_that_was_cut_off_is_masked_at_the_sign_for_it(key: str, cut: int) -> None:
+    redactor = Redactor(["key"], values={"key": key})
+    assert redactor.redact_text(f"it was {key[:cut]}…") == "it was ***…"
+    assert redactor.redact_text(f"it was …{key[-cut:]} then") == "it was …*** then"
+    assert redactor.redact_text("nothing…") == "nothing…"
+
+
+@pytest.mark.parametrize("cut", range(13, len(AWKWARD) - 12, 2))
+def test_a_secret_with_any_signs_is_masked_where_a_line_ends_in_it(cut: int) -> None:
+    redactor = Redactor(["key"], values={"key": AWKWARD})
+    assert redactor.redact_text(f"it was {AWKWARD[:cut]}") == "it was ***"
+    assert AWKWARD[cut + 1 :] not in redactor.redact_text(f"it was {AWKWARD[:cut]}\n{AWKWARD[cut:]} here")
+
+
+@pytest.mark.parametrize("before", range(5))
+def test_base32_of_something_longer_hides_the_secret_in_it(before: int) -> None:
+    encoded = base64.b32encode(b"u" * before + LONG.encode() + b":x").decode()
+    masked = Redactor(["key"], values={"key": LONG}).redact_text(encoded)
+    assert len(masked.replace("***", "")) < 20
+
+
+@pytest.mark.parametrize("before", range(4))
+def test_base85_of_something_longer_hides_the_secret_in_it(before: int) -> None:
+    for encode in (base64.b85encode, base64.a85encode):
+        encoded = encode(b"u" * before + LONG.encode() + b":x").decode()
+        masked = Redactor(["key"], values={"key": LONG}).redact_text(encoded)
+        assert len(masked.replace("***", "")) < 20
+
+
+def test_a_short_secret_is_told_once_not_to_be_found_inside_base64() -> None:
+    redactor = Redactor(["pin"], values={"pin": "abc12"})
+    (told,) = redactor.weak()
+    assert (
+        "fewer than 6 characters: it is masked, but not where it is a part of a longer text in base64" in told
+    )
+    assert (redactor.weak(), redactor.redact_text("abc12")) == ([], "***")
+    assert Redactor(["pin"], values={"pin": "abc123"}).weak() == []
+
+
+@pytest.mark.parametrize("before", range(3))
+def test_base64_of_something_longer_hides_a_secret_of_six_characters(before: int) -> None:
+    encoded = base64.b64encode(b"u" * (before + 9) + b"q7Zk2x" + b"vvvvvvvvv").decode()
+    assert "***" in Redactor(["key"], values={"key": "q7Zk2x"}).redact_text(encoded)
 
 
 PART = 262_144  # a large text is looked at in parts of this size
@@ -418,3 +483,40 @@ def test_the_item_of_a_loop_is_masked_by_its_name_and_by_what_it_holds() -> None
     assert isinstance(named, IterationStarted)
     assert named.item == {"token": "***"}
     assert redactor.redact_text("it is s3cr3t-two") == "it is ***"
+
+
+@pytest.mark.parametrize("secrets", [[], ["key"]])
+def test_credentials_in_addresses_are_hidden_where_they_are_shown_and_kept_in_values(
+    secrets: list[str],
+) -> None:
+    address, hidden = "https://me:hunter2-hunter2@host/x", "https://***@host/x"
+    redactor = Redactor(secrets, values={"key": LONG})
+    printed = redactor.redact_event(LinesPrinted("a", "stdout", ("plain", f"from {address}", "a;key=5")))
+    assert printed == LinesPrinted("a", "stdout", ("plain", f"from {hidden}", "a;key=5"))
+    assert redactor.redact_event(Warned("a", f"no {address}")) == Warned("a", f"no {hidden}")
+    result = StepResult(
+        step_id="a", identity="a", kind="bash", status="failed", output=address, error=f"fatal: {address}"
+    )
+    finished = redactor.redact_event(StepFinished(result, recipe="r", depth=0))
+    assert isinstance(finished, StepFinished)
+    assert (finished.result.output, finished.result.error) == (address, f"fatal: {hidden}")
+    assert redactor.redact_shown(f"git clone {address}") == f"git clone {hidden}"
+    assert redactor.redact_value({"u": address}) == {"u": address}
+
+
+@pytest.mark.parametrize("words", ["error", "skip_reason", "warnings"])
+def test_credentials_are_hidden_in_all_words_of_a_step_and_of_the_steps_inside_it(words: str) -> None:
+    address, hidden = "https://me:hunter2-hunter2@host/x", "https://***@host/x"
+    said = {words: (address,) if words == "warnings" else address}
+    inner = StepResult(step_id="b", identity="a/b", kind="bash", status="failed", **said)  # type: ignore[arg-type]
+    outer = StepResult(step_id="a", identity="a", kind="recipe", status="completed", children=(inner,))
+    shown = Redactor([]).redact_step(outer)
+    assert getattr(shown.children[0], words) == ((hidden,) if words == "warnings" else hidden)
+
+
+def test_the_result_of_a_recipe_is_what_it_says_also_with_a_login_in_an_address() -> None:
+    address = "postgres://app:pw@localhost/db"
+    result = RunResult(run_id="r", recipe_name="n", ending="failed", summary=address, error=f"no {address}")
+    for redactor in (Redactor([]), Redactor(["something-else"])):
+        shown = redactor.redact_result(result)
+        assert (shown.summary, "pw" in shown.error) == (address, False)

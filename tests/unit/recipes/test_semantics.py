@@ -10,9 +10,11 @@ from amplihack.recipes.semantics import (
     BUILT_IN,
     HOOK_NAMES,
     batches,
+    declared_names,
     levels_for_call,
     levels_inside,
     reached_steps,
+    required_names,
     writes,
 )
 
@@ -77,3 +79,10 @@ stages:
 - {name: three, steps: [{id: i, command: ls}]}
 """
     assert [step.id for step in reached_steps(decode_text(text).required())] == ["b", "c", "d", "e", "g", "i"]
+
+
+def test_an_input_that_describes_a_member_expects_the_whole_variable() -> None:
+    inputs = "inputs: [{name: setup.path, description: d}, {name: task}]"
+    recipe = decode_text(f"name: n\n{inputs}\nsteps: [{{id: a, command: ls}}]\n").required()
+    assert required_names(recipe) == {"setup", "task"}
+    assert declared_names(recipe) == {"setup", "task"}

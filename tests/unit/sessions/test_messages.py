@@ -7,12 +7,15 @@ import pytest
 
 from amplihack.sessions.messages import (
     add_synthetic_tool_results,
+    closing_message,
     count_turns,
     find_orphaned_tool_calls,
     get_turn_boundaries,
     get_turn_summary,
     is_real_user_message,
+    open_calls,
     slice_to_turn,
+    was_cut_off,
 )
 
 Message = dict[str, Any]
@@ -166,3 +169,17 @@ def test_a_summary_shortens_texts_and_blocks_alike() -> None:
 def test_a_summary_of_no_turn_is_refused() -> None:
     with pytest.raises(ValueError, match="out of range"):
         get_turn_summary(THREE, 4)
+
+
+def test_a_call_is_open_until_a_later_message_answers_it_although_ids_come_twice() -> None:
+    talk = [user("q"), calls("a"), result("a"), calls("a", "b"), result("b")]
+    assert open_calls(talk) == [("a", "tool_a", "{}")]
+    assert open_calls(talk[:3]) == []
+
+
+def test_a_conversation_tells_whether_its_last_turn_came_to_an_answer() -> None:
+    assert not was_cut_off([])
+    assert not was_cut_off([user("q"), said("a")])
+    assert was_cut_off([user("q"), closing_message()])
+    assert was_cut_off([user("q"), closing_message("half an")])
+    assert not was_cut_off([user("q"), closing_message(), user("again"), said("a")])

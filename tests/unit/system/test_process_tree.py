@@ -1,8 +1,15 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterable
 
-from amplihack.system.process_table import Member, parse_stat, with_descendants
+import pytest
+
+from amplihack.system import process_table
+from amplihack.system.process_marks import VARIABLE
+from amplihack.system.process_table import Member, command_of, look_up, marks_of, parse_stat, with_descendants
 
 
 def member(pid: int, parent: int, session: int, *, zombie: bool = False) -> Member:
@@ -36,3 +43,30 @@ def test_the_session_and_all_that_it_started_are_found_and_strangers_are_not() -
 def test_a_zombie_is_not_alive_but_its_children_are() -> None:
     orphan = member(11, 10, 10)
     assert descendants(10, [member(10, 1, 10, zombie=True), orphan]) == {orphan}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
+def test_a_process_that_is_becoming_another_program_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the kernel shows it in the middle of an `exec`: for some reads without words and environment."""
+    blank = [3, 3]
+    read = process_table._read
+
+    def read_in_between(pid: int, name: str) -> bytes:
+        which = ("environ", "cmdline").index(name) if name != "stat" else None
+        if which is None or not blank[which]:
+            return read(pid, name)
+        blank[which] -= 1
+        return b""
+
+    with subprocess.Popen(["/bin/sleep", "600"], env={VARIABLE: "run.1;"}) as process:
+        try:
+            while read(process.pid, "cmdline") != b"/bin/sleep\x00600\x00":
+                os.sched_yield()
+            monkeypatch.setattr(process_table, "_read", read_in_between)
+            member = look_up(process.pid)
+            assert member is not None
+            assert marks_of(member) == "run.1;"
+            blank[:] = [0, 3]
+            assert command_of(member) == "/bin/sleep 600"
+        finally:
+            process.kill()

@@ -277,9 +277,57 @@ def test_a_path_out_of_the_calling_files_directory_needs_a_project_around_both(p
     assert library(project).sub_recipe("../child.yaml", caller) == child
 
 
-def test_a_file_of_a_bundle_is_told_apart_from_a_missing_one(project: Path) -> None:
-    with pytest.raises(BundleNotResolved, match="bundles are not resolved here"):
-        library(project).sub_recipe("@recipes:examples/a.yaml")
+def bundle(root: Path, name: str, file: str = "bundle.md") -> Path:
+    fence = "---\n" if file.endswith(".md") else ""
+    root.mkdir(parents=True, exist_ok=True)
+    (root / file).write_text(f"{fence}bundle: {{name: {name}}}\n{fence}")
+    return root
+
+
+@pytest.mark.parametrize("file", ["bundle.md", "bundle.yaml"])
+def test_a_file_of_the_bundle_around_the_caller_is_found_from_its_root(project: Path, file: str) -> None:
+    root = bundle(project.parent / "graphs", "graphs", file)
+    child = put(root / "recipes" / "topic.yaml")
+    caller = put(root / "recipes" / "quick" / "all.yaml")
+    assert library(project).sub_recipe("@graphs:recipes/topic.yaml", caller) == child
+    assert library(project).sub_recipe("@graphs:recipes/topic", caller) == child
+    with pytest.raises(BundleNotResolved):
+        library(project).sub_recipe("@charts:recipes/topic.yaml", caller)
+
+
+def test_a_file_of_a_bundle_is_found_from_a_search_directory_of_it(project: Path) -> None:
+    root = bundle(project.parent / "graphs", "graphs")
+    child = put(root / "recipes" / "topic.yaml")
+    found = library(project, root / "recipes")
+    assert found.sub_recipe("@graphs:recipes/topic.yaml", put(project / "caller.yaml")) == child
+
+
+def test_a_bundle_inside_another_is_looked_through_first_and_a_broken_one_has_no_name(project: Path) -> None:
+    outer = bundle(project.parent / "outer", "graphs")
+    put(outer / "topic.yaml")
+    inner = bundle(outer / "inner", "graphs")
+    child, caller = put(inner / "topic.yaml"), put(inner / "recipes" / "all.yaml")
+    assert library(project).sub_recipe("@graphs:topic.yaml", caller) == child
+    (inner / "bundle.md").write_text("---\nbundle: [\n---\n")
+    assert library(project).sub_recipe("@graphs:topic.yaml", caller) == outer / "topic.yaml"
+
+
+def test_a_file_of_a_bundle_does_not_lead_out_of_it(project: Path) -> None:
+    root = bundle(project.parent / "graphs", "graphs")
+    caller = put(root / "recipes" / "all.yaml")
+    put(project.parent / "elsewhere.yaml")
+    (root / "link.yaml").symlink_to(project.parent / "elsewhere.yaml")
+    for path in ("../elsewhere.yaml", "link.yaml"):
+        with pytest.raises(Refused):
+            library(project).sub_recipe(f"@graphs:{path}", caller)
+
+
+@pytest.mark.parametrize("reference", ["@recipes:examples/a.yaml", "@recipes:", "@", "@:a.yaml"])
+def test_a_file_of_a_bundle_that_is_not_here_is_told_apart_from_a_missing_one(
+    project: Path, reference: str
+) -> None:
+    with pytest.raises(BundleNotResolved, match="no directory of recipes here lies in a bundle"):
+        library(project).sub_recipe(reference)
 
 
 def test_a_parent_is_found_beside_the_child_without_any_flag(project: Path) -> None:

@@ -100,17 +100,31 @@ CASES = {
     "a constant of the class by its name": "return Tool.OWN",
     "an attribute of the instance": "return self._schema",
     "a variable of a variable": "inner = SCHEMA\n        outer = inner\n        return outer",
+    "a branch": "if self.x:\n            s = %s\n        else:\n            s = {}\n        return s",
+    "one of two variables": "a, s = 1, %s\n        return s",
+    "a variable that is set in passing": "return (s := %s)",
+}
+ROUGHLY = {
+    "a method": "return self.build()",
+    "a function": "return build()",
+    "a copy": "return SCHEMA.copy()",
+    "an update": "s = {}\n        s.update(SCHEMA)\n        return s",
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [*CASES, *ROUGHLY])
 def test_a_schema_behind_a_name_counts(tmp_path: Path, case: str) -> None:
-    body = CASES[case].replace("%s", SCHEMA)
+    body = {**CASES, **ROUGHLY}[case].replace("%s", SCHEMA)
     source = f"""
 SCHEMA = {SCHEMA}
+def build():
+    made = SCHEMA
+    return made
 class Tool:
     OWN = {SCHEMA}
     name = "t"
+    def build(self):
+        return build()
     def __init__(self):
         self._schema = SCHEMA
     @property
@@ -119,7 +133,8 @@ class Tool:
 """
     cost = estimate_module_tool_tokens(module(tmp_path, source))
     assert cost is not None
-    assert cost["tools"][0]["schema_tokens"] == estimate_tokens(SCHEMA)
+    found, expected = cost["tools"][0]["schema_tokens"], estimate_tokens(SCHEMA)
+    assert found == expected if case in CASES else expected <= found <= expected + 5
 
 
 def test_what_is_added_to_a_schema_counts(tmp_path: Path) -> None:

@@ -142,6 +142,14 @@ def test_a_file_of_the_user_under_another_name_is_still_theirs(repository: Repos
     assert (staging.staged, left(staging)) == ((), {"copy.txt": "it is what .env was before the step"})
 
 
+def test_a_change_of_the_user_that_git_moved_is_not_staged_with_its_new_name(repository: Repository) -> None:
+    repository.commit(a="committed\n")
+    repository.write("a", "committed\nmine\n")
+    staging = repository.step(lambda: repository.git("mv", "a", "b"))
+    assert repository.index("b") == "committed\n"
+    assert [(each.path, each.why) for each in staging.left] == [("b", "it is what a was before the step")]
+
+
 def test_what_git_ignored_is_not_staged_when_it_no_longer_is(repository: Repository) -> None:
     repository.commit(_gitignore=".env\nbuild/\n")
     repository.write(".env", "KEY=1")

@@ -10,6 +10,7 @@ from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.bundles.compose import compose
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.lint import LintInput, lint, role_of
+from amplihack.bundles.meant_address import source_trouble
 from amplihack.bundles.module_lint import ModulePlace, lint_module, lint_root_package
 from amplihack.bundles.module_sources import modules_of
 from amplihack.bundles.mount_plan import for_kernel
@@ -57,6 +58,10 @@ def _modules(loaded: LoadedBundle) -> Iterator[Problem]:
     for section, entry in modules_of(loaded.bundle):
         source = entry.get("source")
         if not isinstance(source, Leaf) or not isinstance(source.value, str):
+            continue
+        if trouble := source_trouble(source.value):
+            what, fix = trouble
+            yield Problem(f"{entry.text('module')}: {what}", place_of(source), fix, "error", "source-address")
             continue
         parsed = parse_uri(source.value)
         path = posixpath.join(parsed.path, parsed.subpath.strip("/")).rstrip("/")

@@ -10,6 +10,7 @@ from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.names import WELL_KNOWN, KnownNames
 from amplihack.bundles.settings import Settings, added_bundles, redirect_include
 from amplihack.system.bundle_files import BundleFiles
+from amplihack.system.own_bundles import OWN_BUNDLES, OWN_INSTEAD
 from amplihack.system.registry_file import read_registered
 from amplihack.system.search_dirs import PACKAGED_BUNDLE
 from amplihack.system.settings_files import read_settings
@@ -45,6 +46,7 @@ def request_here(
         ),
         lock_directory=directory if frozen else None,
         registry_home=root,
+        instead=OWN_INSTEAD,
         offline=offline,
         knows_here=True,
         strict=strict,
@@ -59,7 +61,7 @@ def names_here(workspace: Workspace, settings: Settings | None = None) -> KnownN
         files=BundleFiles(),
         added=added_bundles(settings),
         registered=read_registered(workspace.home.root),
-        folders=tuple(str(folder) for folder in (*folders, PACKAGED_BUNDLE.parent)),
+        folders=tuple(str(folder) for folder in (*folders, PACKAGED_BUNDLE.parent, OWN_BUNDLES)),
         well_known=WELL_KNOWN,
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from amplihack.bundles.completion import Contents, complete, contents_of
@@ -19,6 +20,7 @@ from amplihack.bundles.composition import (
     refuse_circles,
     refuse_skipped,
 )
+from amplihack.bundles.context_files import Resolved
 from amplihack.bundles.errors import BundleError
 from amplihack.bundles.include_graph import IncludeGraph, Node
 from amplihack.bundles.includes import BUNDLE_FILES, Target
@@ -30,7 +32,7 @@ from amplihack.bundles.mount_plan import MountPlan, fingerprint, mount_plan
 from amplihack.bundles.names import KnownNames, NameTable
 from amplihack.bundles.prompt import Prompt
 from amplihack.bundles.reach import ReachableFiles
-from amplihack.bundles.settings import Policy, Settings, apply_settings, compose_policies, policies_of
+from amplihack.bundles.settings import Policy, Settings, compose_policies, lay_settings, policies_of
 from amplihack.bundles.uris import shown, without_fragment
 from amplihack.errors import AmplihackError, Problem
 from amplihack.records import Record, field, replace
@@ -54,6 +56,7 @@ class LoadRequest(Record, kw_only=True):
     scope: MentionScope | None = None  # where mentions may lead; None: no system prompt is made
     lock_directory: Path | None = None  # load exactly what the lock file there says, or fail
     registry_home: Path | None = None  # where names of remote bundles are remembered
+    instead: Mapping[str, str] = field(default_factory=dict)  # ours, for repositories that cannot be had
     offline: bool = False
     follow: bool = True  # False: the bundle alone, without what it includes
     knows_here: bool = False  # whether the bundle in `base` may be meant by its name
@@ -136,8 +139,8 @@ async def load(request: LoadRequest) -> LoadedBundle:
         composition = await loader.composition(request.source)
         policies, told = await loader.policies(policies_of(settings))
         whole = compose_policies(composition.bundle, [each.bundle for each in policies], root_session=True)
-        laid = apply_settings(whole, settings) if request.settings is not None else whole
-        done = await asyncio.to_thread(complete, laid, loader.files, request.scope)
+        lay = partial(lay_settings, settings=settings) if request.settings is not None else Resolved
+        done = await asyncio.to_thread(complete, whole, loader.files, request.scope, lay)
     problems = tuple(dict.fromkeys((*settings.problems, *composition.problems, *told, *done.problems)))
     if request.whole_agents:
         refuse_agents(composition, problems)
@@ -159,7 +162,9 @@ class Loader:
         self.files = BundleFiles()
         self._request = request
         self._graph = IncludeGraph(NameTable(request.names, request.redirector), self.files)
-        self._reader = BundleReader(sources, self.files, request.strict, request.tolerant, pins)
+        self._reader = BundleReader(
+            sources, self.files, request.strict, request.tolerant, pins, request.instead
+        )
 
     async def composition(self, source: str) -> Composition:
         """Find a bundle and all that it includes, and compose them. Raises BundleError."""

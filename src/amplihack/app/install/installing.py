@@ -20,6 +20,7 @@ from amplihack.install.candidates import (
 )
 from amplihack.install.decide import is_nested, patience_of
 from amplihack.install.errors import BundleCompatibilityError, InstallFailed, shown_path
+from amplihack.install.generations import GENERATIONS
 from amplihack.install.release import SHA256, URL, BundleRelease, wanted_release
 from amplihack.install.stamp import FOLDER, stamp_of
 from amplihack.records import Record
@@ -157,13 +158,24 @@ def _remember(request: InstallRequest, version: str, generation: str, source: Bu
 
 
 def _prune(generations: Generations, say: Callable[[str], None]) -> list[str]:
-    """Remove all but the newest generations, by when they were active last. The install is done already."""
+    """Remove all but the newest generations, by when they were active last. The install is done already.
+
+    One whose recipes a run goes on with stays: new recipes would not fit what the run has done.
+    """
     try:
         used = dict.fromkeys(entry.generation for entry in reversed(history(generations.root)))
-        return generations.prune(list(used)[:_KEPT])
+        return generations.prune([*list(used)[:_KEPT], *_of_runs(generations)])
     except (OSError, AmplihackError) as error:
         say(f"amplihack: old generations could not be removed: {error}")
         return []
+
+
+def _of_runs(generations: Generations) -> list[str]:
+    """Return the generations with recipes of runs that are not over. Raises StoreError."""
+    from amplihack.system.run_store.needed_files import needed_files  # deferred: `sqlite3` is slow to load
+
+    needed = needed_files(generations.root / "runs.sqlite3")
+    return [name for name in generations.names() if any(f"/{GENERATIONS}/{name}/" in file for file in needed)]
 
 
 # sources --------------------------------------------------------------------------------------------------

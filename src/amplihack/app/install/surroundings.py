@@ -17,9 +17,11 @@ from amplihack.errors import AmplihackError
 from amplihack.install.errors import shown_path
 from amplihack.install.method import method_of
 from amplihack.recipes.values import one_line
+from amplihack.sessions.model_choice import choose_model
 from amplihack.system.agent_tools.table import programs
 from amplihack.system.files import read_bytes
 from amplihack.system.installed_program import look_around
+from amplihack.system.model_facts import model_facts
 from amplihack.system.processes import Command, ProcessError, run_process
 from amplihack.system.run_store.store import RunStore
 from amplihack.system.settings_files import read_settings
@@ -67,6 +69,19 @@ def check_agents(place: CheckPlace) -> Iterator[CheckResult]:
         found = shutil.which(name, path=place.environment.get("PATH"))
         what = f"{found}: {place.versions.get(name, '')}".rstrip(": ") if found else "not on the PATH"
         yield CheckResult(f"agents.{name}", True, shown_path(what))
+    yield CheckResult("agents.session", True, _model(place))
+
+
+def _model(place: CheckPlace) -> str:
+    """Tell which model sessions of our own ask, as far as it can be known without a bundle."""
+    try:
+        settings = read_settings(place.home, place.home.cwd)
+        if settings.modules.get("providers"):
+            return "sessions of our own ask the providers of the settings"
+        chosen = choose_model([], None, model_facts(place.environment, place.home))
+    except AmplihackError as error:
+        return f"sessions of our own need a model: {error.what}"
+    return f"sessions of our own ask {chosen.label}"
 
 
 def check_settings(place: CheckPlace) -> Iterator[CheckResult]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Mapping
 
 from amplihack.errors import NotFound, UsageError
 from amplihack.recipes.events import GateDecided
@@ -23,7 +23,7 @@ def answer_gate(
     try:
         _refuse(store.find(run.run_id))  # somebody may have been faster
         identity, gate = _pending(run, RunState(memory.history()), stage)
-        decided = GateDecided(gate.stage, approved, message, identity, login_name(), time.time())
+        decided = GateDecided(gate.stage, approved, message, identity, login_name(), time.time(), gate.step)
         memory.answer(decided)
         return decided
     finally:
@@ -40,9 +40,13 @@ def _refuse(run: KeptRun) -> None:
         who = f"{run.owner.shown()} has it" if run.owner else "a process has it"
         raise UsageError(f"run {run.run_id} is running: {who}", fix="answer there, or wait until it waits")
     if run.status != "waiting":
+        over = run.status in ("completed", "degraded")
+        show, go_on = f"`amplihack runs show {run.run_id}`", f"`amplihack runs resume {run.run_id}`"
         raise UsageError(
             f"run {run.run_id} waits for no approval: it is {run.status}",
-            fix=f"`amplihack runs show {run.run_id}` shows its gates",
+            fix=f"{show} shows its gates"
+            if over
+            else f"{go_on} goes on, and asks at its gate if it is at one",
         )
 
 
@@ -52,7 +56,7 @@ def _pending(run: KeptRun, state: RunState, stage: str | None) -> tuple[str, Gat
     waiting = {identity: gate for identity, gate in gates.items() if gate.approved is None}
     meant = {key: gate for key, gate in waiting.items() if stage is None or stage in (gate.stage, key)}
     if not meant:
-        raise _nothing(run, gates.values(), stage)
+        raise _nothing(run, gates, stage)
     if len(meant) > 1:
         names = ", ".join(meant)
         raise UsageError(f"run {run.run_id} waits at several gates: {names}", fix="choose one with --stage")
@@ -65,9 +69,10 @@ def _pending(run: KeptRun, state: RunState, stage: str | None) -> tuple[str, Gat
     return identity, gate
 
 
-def _nothing(run: KeptRun, known: Collection[Gate], stage: str | None) -> UsageError | NotFound:
+def _nothing(run: KeptRun, known: Mapping[str, Gate], stage: str | None) -> UsageError | NotFound:
+    answered = {identity: gate for identity, gate in known.items() if gate.approved is not None}
     decided = next(
-        (gate for gate in known if gate.approved is not None and stage in (None, gate.stage)), None
+        (gate for identity, gate in answered.items() if stage in (None, gate.stage, identity)), None
     )
     if decided is not None:
         word = "approved" if decided.approved else "denied"
@@ -77,5 +82,5 @@ def _nothing(run: KeptRun, known: Collection[Gate], stage: str | None) -> UsageE
             f"the gate of stage '{decided.stage}' was {word} already{who}{when}",
             fix=f"`amplihack runs resume {run.run_id}` goes on",
         )
-    names = ", ".join(gate.stage for gate in known) or "none"
+    names = ", ".join(known) or "none"
     return NotFound(f"run {run.run_id} waits at no stage '{stage}'", fix=f"its gates: {names}")

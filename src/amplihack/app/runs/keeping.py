@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplihack.app.run_request import RunRequest
 from amplihack.app.run_world import Book
-from amplihack.app.workspace import Opened, Workspace
+from amplihack.app.workspace import STDIN_NAME, Opened, Workspace
 from amplihack.errors import AmplihackError
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.recipes.values import Value
 from amplihack.recipes.wrapped_secrets import MASK
 from amplihack.records import Record
+from amplihack.system.agent_tools.spec import lasting
 from amplihack.system.listeners.fan_out import FanOut
 
 if TYPE_CHECKING:
@@ -50,11 +52,14 @@ class Keeper(Record, frozen=False):
 
         if self.memory is None:
             return
-        for path in filter(Path.exists, opened.files):  # one that is gone was recorded in an earlier life
-            data = self.workspace.library.read(path).data
-            text = self._without_secrets(data.decode("utf-8-sig", "surrogateescape"))
+        there = filter(Path.exists, opened.files)  # one that is gone was recorded in an earlier life
+        kept = {str(path): self.workspace.library.read(path).data for path in there}
+        if opened.piped is not None:
+            kept[STDIN_NAME] = opened.piped
+        for name, data in kept.items():
+            text = self._without_secrets(data.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape"))
             stored = text.encode("utf-8", "surrogateescape")
-            self.memory.recipe(str(path), hash_of(data), text, hash_of(stored))
+            self.memory.recipe(name, hash_of(data), text, hash_of(stored))
 
     def _without_secrets(self, text: str) -> str:
         """Return the text with another word for each secret: the usual mask would be wrong as YAML."""
@@ -78,7 +83,7 @@ def begin(
         NewRun(
             run_id=request.run_id,
             recipe=recipe.name,
-            path=opened.located.path,
+            path=opened.located.path if opened.piped is None else STDIN_NAME,
             working_dir=request.working_dir,
             request=_shown(workspace, request),
             inputs=Inputs(kept, tuple(name for name in given if name not in kept)),
@@ -117,8 +122,11 @@ def reachable(workspace: Workspace, located: Located) -> Iterator[Recipe]:
 def _shown(workspace: Workspace, request: RunRequest) -> dict[str, Value]:
     return {
         **{name: getattr(request, name) for name in _OPTIONS},
+        "agent": lasting(request.agent, workspace.home.cwd) if request.agent else None,
         **{name: sorted(getattr(request, name)) for name in _TAGS},
         "recipe_dirs": [str(path) for path in workspace.library.first],
+        "generation": workspace.home.generation,
+        "env_files": [str(path) for path in workspace.env_files],
         "adapter": request.adapter.name if request.adapter else None,
     }
 

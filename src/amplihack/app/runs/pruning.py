@@ -4,23 +4,10 @@ from __future__ import annotations
 
 import time
 
-from amplihack.documents.durations import seconds_in
-from amplihack.errors import UsageError
 from amplihack.system.run_store.rows import KeptRun
 from amplihack.system.run_store.store import RunStore
 
 _NEEDED = ("running", "waiting")
-
-
-def seconds_of(age: str) -> float:
-    """Return the seconds that a duration such as `30d` means. Raises UsageError, also without a unit.
-
-    A bare number would count seconds, and remove what was meant to be kept for days.
-    """
-    seconds = None if age.strip()[-1:].isdecimal() else seconds_in(age)
-    if seconds is None:
-        raise UsageError(f"'{age}' is no age", fix="write a number and s, m, h or d, such as 30d")
-    return seconds
 
 
 def prune(store: RunStore, *, older_than: float | None, keep: int | None) -> tuple[KeptRun, ...]:

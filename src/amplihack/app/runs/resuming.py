@@ -7,10 +7,11 @@ from pathlib import Path
 
 from amplihack.app.run_request import RunRequest
 from amplihack.app.runs.keeping import options_of
-from amplihack.app.runs.recipes_then import Then, read_then
+from amplihack.app.runs.last_steps import last_steps
+from amplihack.app.runs.recipes_then import Then, read_then, with_gone
 from amplihack.app.variables import Given, overrides
 from amplihack.app.workspace import Opened, Workspace, open_workspace
-from amplihack.errors import AmplihackError, UsageError
+from amplihack.errors import AmplihackError, NotFound, UsageError
 from amplihack.recipes.events import RecipeEntered, Recorded
 from amplihack.recipes.recipe_changes import Changes, Work, compare
 from amplihack.recipes.results import StepResult
@@ -98,7 +99,7 @@ def find_resumable(store: RunStore, name: str, *, adapter: bool = False) -> Kept
             f"run {run.run_id} cannot be resumed: {_OVER[run.status]}",
             fix=f"`amplihack runs show {run.run_id}` shows it; `amplihack recipe run` starts it anew",
         )
-    if run.status == "denied":
+    if run.status == "denied" and not last_steps(store, run):
         raise UsageError(
             f"run {run.run_id} cannot be resumed: it was denied, and that is final",
             fix="`amplihack recipe run` starts it anew",
@@ -119,8 +120,9 @@ def prepare(store: RunStore, run: KeptRun, given: Given, *, adapter: bool = Fals
         history = tuple(memory.history())
         state = RunState(history)
         run_to_end(_end_processes(run, state))
-        workspace = open_workspace(_texts(run.request.get("recipe_dirs")), run.working_dir)
-        then, opened, notes = read_then(workspace, store.recipes(run), Path(run.path or ""))
+        recorded = store.recipes(run)
+        workspace = with_gone(workspace_again(run, given), recorded)
+        then, opened, notes = read_then(workspace, recorded, Path(run.path or ""))
         return Resumption(
             run=run,
             workspace=workspace,
@@ -140,6 +142,32 @@ def prepare(store: RunStore, run: KeptRun, given: Given, *, adapter: bool = Fals
 def _request(store: RunStore, run: KeptRun) -> RunRequest:
     kept = options_of(run.request)
     return RunRequest(run_id=run.run_id, store=store, standalone=True, **kept)  # type: ignore[arg-type]  # as kept
+
+
+def workspace_again(run: KeptRun, given: Given) -> Workspace:
+    """Open what the run works with: its directories and files of variables, and files that are given now.
+
+    Raises NotFound if its directory is gone, or a file of variables that nothing is given for.
+    """
+    if not Path(run.working_dir).is_dir():
+        raise NotFound(
+            f"the directory that run {run.run_id} works in is gone: {run.working_dir}",
+            fix="put it back; or start the recipe anew in another one, with `amplihack recipe run -C`",
+        )
+    files = _texts(run.request.get("env_files"))
+    gone = [file for file in files if not Path(file).exists()]
+    if gone and not given.env_files:
+        raise NotFound(
+            f"run {run.run_id} had variables from a file that is gone: {', '.join(gone)}",
+            fix="put it back, or name another one with --env-file",
+        )
+    kept = [file for file in files if file not in gone]
+    return open_workspace(
+        _texts(run.request.get("recipe_dirs")),
+        run.working_dir,
+        (*kept, *given.env_files),
+        generation=str(run.request.get("generation") or ""),
+    )
 
 
 def _texts(value: object) -> list[str]:

@@ -8,16 +8,27 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
+from amplihack.app.sessions.family import CALL_ENDED, CHILDREN
+from amplihack.app.sessions.going_on import to_go_on
 from amplihack.app.sessions.opening import SessionSpec, open_session
-from amplihack.bundles.child_plan import policy_of, with_orchestrator_config
+from amplihack.bundles.child_plan import max_depth, with_orchestrator_config
 from amplihack.bundles.completion import prompt_scope
 from amplihack.bundles.prompt import with_mentioned
+from amplihack.errors import Problem
 from amplihack.records import Record, field, replace
 from amplihack.sessions.calls import Message
 from amplihack.sessions.costs import bridge_child_cost
 from amplihack.sessions.errors import SpawnRefused
 from amplihack.sessions.ids import generate_sub_session_id
-from amplihack.sessions.preferences import ProviderPreference, apply_provider_preferences_with_resolution
+from amplihack.sessions.kept_children import KeptChild
+from amplihack.sessions.models import is_glob_pattern
+from amplihack.sessions.preferences import (
+    ProviderPreference,
+    apply_provider_preferences,
+    apply_provider_preferences_with_resolution,
+)
+from amplihack.sessions.serialise import sanitize_for_json
+from amplihack.sessions.usage import TokenUsage
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.foundation.session_working_dir import WORKING_DIR_CAPABILITY
 from amplihack.system.kernel.approvals import ApprovalDesk
@@ -26,8 +37,10 @@ from amplihack.system.kernel.session import LiveSession
 from amplihack.system.session_store.store import SessionStore
 
 SPAWN, RESUME = "session.spawn", "session.resume"
+_OF_ITS_OWN = (SPAWN, RESUME, CHILDREN)
 MAX_DEPTH = 3  # sessions below the one that a user opened
-_PASSED_ON = ("session.routing", "model_role_resolver")  # capabilities of other modules, for children too
+# Capabilities of other modules and of the host, for children too.
+_PASSED_ON = ("session.routing", "model_role_resolver", CALL_ENDED)
 
 
 class ChildRequest(Record, kw_only=True):
@@ -47,6 +60,11 @@ class ChildRequest(Record, kw_only=True):
     on_initialized: Callable[[LiveSession], Any] | None = None
     store: SessionStore | None = None
     resumed: bool = False
+    goes_on: bool = False  # its last turn stopped in the middle, and goes on from there
+    children: Sequence[KeptChild] = ()  # agents that it had started itself
+    counted: TokenUsage | None = None  # what the parent knows that it used, if that is not all
+    by_model: bool = False  # whether a model wrote the instruction: it mentions no file outside its directory
+    asked: Mapping[str, Any] = field(default_factory=dict)  # what the caller wished for, to resume it so
     offer: Callable[[SessionSpec], SessionSpec] = lambda spec: spec  # what it offers to its own modules
 
 
@@ -113,22 +131,25 @@ async def _child_spec(parent: Any, request: ChildRequest, session_id: str, depth
         session["metadata"] = {**_mapping(session.get("metadata")), **request.metadata}
         plan = {**plan, "session": session}
     coordinator = parent.coordinator if parent is not None else None
-    if request.preferences and coordinator is not None:
-        plan = await apply_provider_preferences_with_resolution(plan, request.preferences, coordinator)
+    told: list[str] = []
+    plan = await _preferred(plan, request.preferences, coordinator, told.append)
     approval, memory = _approvals(getattr(coordinator, "approval_system", None))
     directory = request.working_dir or _directory(coordinator) or spec.working_dir
-    log, used = None, spec.used
+    log, used, problems = None, TokenUsage(), tuple(map(_unmet, told))
     if request.store is not None:
         if request.resumed:
             opened = await request.store.open(session_id)
             log, used = opened.log, opened.stored.used
+            problems = (*opened.stored.problems, *problems)
         else:
             log = await request.store.create(
                 session_id,
                 parent_id=parent.session_id if parent is not None else None,
                 agent_name=request.agent,
+                instruction=request.instruction,
                 working_dir=str(directory),
                 bundle=spec.bundle().name,
+                **({"asked": sanitize_for_json(dict(request.asked))} if request.asked else {}),
             )
     return replace(
         spec,
@@ -142,12 +163,36 @@ async def _child_spec(parent: Any, request: ChildRequest, session_id: str, depth
         scope=replace(spec.scope, bases=(str(directory),)),
         is_resumed=request.resumed,
         messages=request.messages,
+        children=request.children,
         capabilities=_capabilities(coordinator, spec, request),
         used=used,
         log=log,
         depth=depth,
         agent=request.agent,
+        problems=problems,
     )
+
+
+async def _preferred(
+    plan: dict[str, Any],
+    wishes: Sequence[ProviderPreference],
+    coordinator: Any,
+    warn: Callable[[str], None],
+) -> dict[str, Any]:
+    """Return the plan with the first wish that can be met. Only live providers know what a pattern means."""
+    if not wishes:
+        return plan
+    if coordinator is not None:
+        return await apply_provider_preferences_with_resolution(plan, wishes, coordinator, warn=warn)
+    plain = [each for each in wishes if not is_glob_pattern(each.model)]
+    if len(plain) < len(wishes):
+        warn("patterns of models mean nothing without a parent session, whose providers could be asked")
+    return apply_provider_preferences(plan, plain, warn=warn)
+
+
+def _unmet(what: str) -> Problem:
+    fix = "name a provider and a model of this bundle in `provider_preferences`"
+    return Problem(f"the model is not the preferred one: {what}", None, fix, "warning", "preference-unmet")
 
 
 async def _run(
@@ -161,7 +206,7 @@ async def _run(
     forget = child.coordinator.hooks.register(
         "orchestrator:complete", hear, priority=999, name="_spawn_completion_capture"
     )
-    before = child.usage
+    before = child.usage if request.counted is None else request.counted
     token = parent.coordinator.cancellation if parent is not None else None
     if token is not None:
         token.register_child(child.coordinator.cancellation)
@@ -171,8 +216,11 @@ async def _run(
             if isawaitable(told):
                 await told
         prompt = await asyncio.to_thread(_expanded, request, child)
+        goes_on = False
+        if request.goes_on:
+            prompt, goes_on = await to_go_on(child, prompt)
         async with asyncio.timeout(request.seconds):
-            output = await child.execute(prompt)
+            output = await child.execute(prompt, goes_on=goes_on)
         return _answer(output, child, completed, await child.messages())
     finally:
         forget()
@@ -201,13 +249,15 @@ def _expanded(request: ChildRequest, child: LiveSession) -> str:
     """Put what the instruction mentions in front of it, seen from the child's directory."""
     bundle = request.spec.bundle()
     directory = child.coordinator.get_capability(WORKING_DIR_CAPABILITY)
-    scope = prompt_scope(bundle, replace(request.spec.scope, bases=(str(directory),)))
+    around = replace(request.spec.scope, bases=(str(directory),))
+    if request.by_model:
+        around = replace(around, allowed=(str(directory),), home=None, user=None)
+    scope = prompt_scope(bundle, around)
     return with_mentioned(request.instruction, replace(scope, holder=""), BundleFiles())
 
 
 def _require_depth(depth: int, request: ChildRequest) -> None:
-    limit = policy_of(request.spec.plan).get("max_depth")
-    most = limit if isinstance(limit, int) and not isinstance(limit, bool) else MAX_DEPTH
+    most = max_depth(request.spec.plan, MAX_DEPTH)
     if depth > most:
         name = request.agent or "the child"
         what = f"{name} would be session number {depth} below the first one; {most} may be"
@@ -222,7 +272,7 @@ def _approvals(system: Any) -> tuple[Any, Any]:
 
 def _capabilities(coordinator: Any, spec: SessionSpec, request: ChildRequest) -> dict[str, Any]:
     """Return what a child knows: its parent's answers where they hold for children too."""
-    kept = {name: value for name, value in spec.capabilities.items() if name not in (SPAWN, RESUME)}
+    kept = {name: value for name, value in spec.capabilities.items() if name not in _OF_ITS_OWN}
     for name in _PASSED_ON:
         value = coordinator.get_capability(name) if coordinator is not None else None
         if value is not None:

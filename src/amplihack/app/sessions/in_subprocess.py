@@ -10,15 +10,17 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from amplihack.app.sessions.lent_host import DistantApprovals, DistantDisplay, lent_host
 from amplihack.app.sessions.opening import SessionSpec, open_session
 from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.prompt import with_mentioned
 from amplihack.patterns import pattern
-from amplihack.records import Record, field
+from amplihack.records import Record, field, replace
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.kernel.resolver import BundleModuleResolver
 from amplihack.system.processes import Command, run_process
+from amplihack.system.replace import write_atomic
 from amplihack.system.session_mentions import SeenContents, SessionMentions
 
 RESULT_START, RESULT_END = "<<<AMPLIFIER_RESULT_START>>>", "<<<AMPLIFIER_RESULT_END>>>"
@@ -49,6 +51,8 @@ class ChildConfig(Record, kw_only=True):
     bundle_package_paths: list[str] = field(default_factory=list)
     sys_paths: list[str] = field(default_factory=list)
     mention_mappings: dict[str, str] = field(default_factory=dict)
+    approvals_at: str = ""  # where the parent process is asked, and shows messages
+    display_at: str = ""
 
 
 def serialised(child: ChildConfig) -> str:
@@ -65,22 +69,33 @@ def deserialised(text: str) -> ChildConfig:
 
 
 async def run_in_subprocess(
-    child: ChildConfig, environment: Mapping[str, str], *, seconds: float, more_variables: Iterable[str] = ()
+    child: ChildConfig,
+    environment: Mapping[str, str],
+    *,
+    seconds: float,
+    more_variables: Iterable[str] = (),
+    approval_system: Any = None,
+    display_system: Any = None,
 ) -> dict[str, Any]:
     """Run one turn of a session in another process and return its result.
 
+    What the child asks and shows goes to the systems that are given; without one, approvals are denied.
     Raises ValueError for a project that is not there, TimeoutError, and RuntimeError for a child that failed.
     """
     project = validated_project(child.project_path)
     variables = child_environment(environment, more_variables)
-    with tempfile.NamedTemporaryFile(
-        "w", suffix=".json", prefix="amplihack-session-", encoding="utf-8"
-    ) as file:
-        file.write(serialised(child))  # mode 0600, and gone at the end of the block
-        file.flush()
-        argv = (sys.executable, "-m", "amplihack.app.sessions.in_subprocess", file.name)
-        command = Command(argv=argv, cwd=project, env=variables, timeout=seconds, grace=_GRACE)
-        done = await run_process(command)
+    with tempfile.TemporaryDirectory(prefix="amplihack-session-") as scratch:  # mode 0700
+        place = Path(scratch)
+        async with lent_host(place, approval_system, display_system) as address:
+            told = replace(
+                child,
+                approvals_at=address if approval_system is not None else "",
+                display_at=address if display_system is not None else "",
+            )
+            write_atomic(place / "session.json", serialised(told).encode(), sync=False)
+            argv = (sys.executable, "-m", "amplihack.app.sessions.in_subprocess", str(place / "session.json"))
+            command = Command(argv=argv, cwd=project, env=variables, timeout=seconds, grace=_GRACE)
+            done = await run_process(command)
     if done.timed_out:
         raise TimeoutError(f"the session in {project} timed out after {seconds:g}s")
     framed = framed_result(done.stdout.text())
@@ -151,6 +166,8 @@ async def run_child_session(child: ChildConfig) -> dict[str, Any]:
             "mention_deduplicator": SeenContents(),
         },
         depth=1,
+        approval_system=DistantApprovals(child.approvals_at) if child.approvals_at else None,
+        display_system=DistantDisplay(child.display_at) if child.display_at else None,
     )
     session = await open_session(spec)
     completed: dict[str, Any] = {}
@@ -180,7 +197,8 @@ def answer(run: Callable[[], dict[str, Any]]) -> tuple[str, int]:
         result, code = run(), 0
     except Exception as error:  # noqa: BLE001 - the parent is told, whatever it is
         result, code = {"output": "", "status": "error", "error": f"{type(error).__name__}: {error}"}, 1
-    return f"\n{RESULT_START}{json.dumps(result)}{RESULT_END}\n", code
+    plain = json.dumps(result).replace("<<<", "\\u003c\\u003c\\u003c")  # what is said ends no frame
+    return f"\n{RESULT_START}{plain}{RESULT_END}\n", code
 
 
 def main(path: str) -> int:

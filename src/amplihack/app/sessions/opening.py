@@ -17,6 +17,7 @@ from amplihack.modules.table import MODULES
 from amplihack.records import Record, field
 from amplihack.sessions.calls import Message
 from amplihack.sessions.errors import ModulesFailed
+from amplihack.sessions.kept_children import KeptChild
 from amplihack.sessions.observability import FOUNDATION_OBSERVABILITY_EVENTS, inject_additional_events
 from amplihack.sessions.overlay import RUNTIME_CONTEXT_OVERLAY_CAPABILITY
 from amplihack.sessions.usage import TokenUsage
@@ -49,6 +50,7 @@ class SessionSpec(Record, kw_only=True):
     environment: Mapping[str, str] | None = field(default=None, repr=False)
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     messages: list[Message] | None = None
+    children: Sequence[KeptChild] = ()  # agents that it had started before
     used: TokenUsage = TokenUsage()
     log: SessionLog | None = None
     depth: int = 0
@@ -57,7 +59,10 @@ class SessionSpec(Record, kw_only=True):
     allow_partial: bool = False
     required: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
+    hidden_tools: frozenset[str] = frozenset()  # tools that are taken away, except those of
+    own_modules: frozenset[str] = frozenset()
     log_failures: Callable[[str], None] | None = None  # hears what the session goes without
+    told: frozenset[str] = frozenset()  # modules whose failure was told when the bundle was prepared
 
 
 async def open_session(spec: SessionSpec) -> LiveSession:
@@ -99,10 +104,28 @@ async def open_session(spec: SessionSpec) -> LiveSession:
         )
     )
     live.append(session)
-    if spec.log_failures is not None:
-        for problem in session.problems:
-            spec.log_failures(f"{problem.what}" + (f" ({problem.fix})" if problem.fix else ""))
+    try:
+        await _hide_tools(session, spec)
+        _tell_failures(session, spec)
+    except BaseException:
+        await session.cleanup()
+        raise
     return session
+
+
+def _tell_failures(session: LiveSession, spec: SessionSpec) -> None:
+    if spec.log_failures is not None:
+        known = {each.problem.what for each in session.load_failures if each.module in spec.told}
+        for problem in (each for each in session.problems if each.what not in known):
+            spec.log_failures(f"{problem.what}" + (f" ({problem.fix})" if problem.fix else ""))
+
+
+async def _hide_tools(session: LiveSession, spec: SessionSpec) -> None:
+    """Take away what a spawn policy names by the name of the tool."""
+    mounted = session.coordinator.get("tools") or {}
+    for name in spec.hidden_tools.intersection(mounted):
+        if session.owner_of(name) not in spec.own_modules:
+            await session.coordinator.unmount("tools", name=name)
 
 
 class Opening:

@@ -90,7 +90,9 @@ async def prepare(request: PrepareRequest) -> PreparedModules:
         for name, error in failed.items()
     )
     problems = (*wanted.problems, *activator.problems, *told)
-    resolver = BundleModuleResolver({}, activator)
+    sources_of = {need.module: need.source for need in wanted.needs}
+    unfetched = {name: (sources_of[name], error) for name, error in failed.items() if name in sources_of}
+    resolver = BundleModuleResolver({}, activator, unfetched)
     return PreparedModules(request.bundle, plan, activator, resolver, sources, failed, problems)
 
 

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from amplihack.app.bundles.command_request import request_here
-from amplihack.app.bundles.load import LoadedBundle, load
+from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.app.sessions.opening import Opening, SessionSpec, open_session
 from amplihack.app.sessions.prepare import PreparedModules, PrepareRequest, prepare
-from amplihack.app.sessions.spawning import with_spawning
+from amplihack.app.sessions.spawning import agent_bundle, with_spawning
 from amplihack.app.workspace import Workspace, open_workspace
+from amplihack.bundles.completion import prompt_scope
 from amplihack.bundles.mentions import MentionScope
+from amplihack.bundles.mount_plan import mount_plan
+from amplihack.bundles.prompt import with_mentioned
 from amplihack.errors import Problem
-from amplihack.records import Record, replace
+from amplihack.records import Record, field, replace
+from amplihack.sessions.calls import Message
 from amplihack.sessions.errors import SessionError
 from amplihack.sessions.forks import ForkResult
+from amplihack.sessions.kept_children import KeptChild
+from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.kernel.session import LiveSession
-from amplihack.system.modules.activation import Progress, tell_nobody
+from amplihack.system.modules.activation import ALLOW_NATIVE, Progress, tell_nobody
 from amplihack.system.session_mentions import SeenContents, SessionMentions
 from amplihack.system.session_store.log import SessionLog
 from amplihack.system.session_store.store import SessionStore
+from amplihack.system.settings_files import home_allows_native
 
 
 class HostParts(Record, kw_only=True):
@@ -36,6 +43,12 @@ class HostParts(Record, kw_only=True):
     allow_partial: bool = False
     required: frozenset[str] = frozenset()
     told: Callable[[str], None] | None = None  # hears what a session goes without
+    capabilities: Mapping[str, Any] = field(default_factory=dict)  # of the host, for modules and children
+    agent: str = ""  # one that is answering in place of the bundle
+    instruction: str = ""  # of that agent
+    described: Mapping[str, Any] = field(default_factory=dict)  # what is stored with a new session besides
+    messages: list[Message] | None = None  # what was said before in a new session, unless it is stored
+    children: Sequence[KeptChild] = ()  # the agents that it had started then
 
 
 class Prepared:
@@ -75,13 +88,34 @@ class Prepared:
         """Copy a stored session up to a turn. Raises ValueError for an unknown turn."""
         return await asyncio.to_thread(self._stored().fork, session_id, turn=turn)
 
+    def with_mentioned(self, prompt: str, directory: Path) -> str:
+        """Return a prompt with the files that it mentions (`@notes.md`) in front of it. Blocking."""
+        bundle = self._loaded.bundle
+        scope = prompt_scope(bundle, self._scope(directory))
+        return with_mentioned(prompt, replace(scope, holder=""), BundleFiles())
+
+    def _scope(self, directory: Path) -> MentionScope:
+        home = self._workspace.home
+        return MentionScope(
+            bases=(str(directory),),
+            home=str(home.user),
+            user=str(home.root),
+            project=str(directory / ".amplihack"),
+        )
+
     async def _create(self, session_id: str, host: HostParts) -> LiveSession:
         spec = self._spec(host)
         log = None
         if self.store is not None:
             directory = str(spec.working_dir)
-            log = await self.store.create(session_id, bundle=self.name, working_dir=directory, parent_id=None)
-        return await self._open(replace(spec, session_id=session_id, log=log), log)
+            facts = {"bundle": self.name, "working_dir": directory, "parent_id": None, **host.described}
+            log = await self.store.create(session_id, **facts)
+        try:
+            return await self._open(replace(spec, session_id=session_id, log=log), log)
+        except BaseException:
+            if self.store is not None:
+                self.store.discard(session_id)  # nothing was said in it, and nobody looks for it
+            raise
 
     async def _resume(self, session_id: str, host: HostParts) -> LiveSession:
         opened = await self._stored().open(session_id)
@@ -110,17 +144,12 @@ class Prepared:
             raise
 
     def _spec(self, host: HostParts) -> SessionSpec:
-        home, directory = self._workspace.home, host.working_dir or self._workspace.directory
-        scope = MentionScope(
-            bases=(str(directory),),
-            home=str(home.user),
-            user=str(home.root),
-            project=str(directory / ".amplihack"),
-        )
+        directory = host.working_dir or self._workspace.directory
+        scope = self._scope(directory)
         bundle = self._loaded.bundle
         return SessionSpec(
             plan=self._modules.plan,
-            bundle=lambda: bundle,
+            bundle=agent_bundle(lambda: bundle, host.agent, {"instruction": host.instruction}),
             resolver=self._modules.resolver,
             package_paths=self._modules.package_paths,
             working_dir=directory,
@@ -131,7 +160,11 @@ class Prepared:
             capabilities={
                 "mention_resolver": SessionMentions(lambda: bundle, scope),
                 "mention_deduplicator": SeenContents(),
+                **host.capabilities,
             },
+            messages=host.messages,
+            children=host.children,
+            is_resumed=host.messages is not None,
             strict=host.strict,
             allow_partial=host.allow_partial,
             required=host.required,
@@ -142,6 +175,55 @@ class Prepared:
         if self.store is None:
             raise SessionError("these sessions are not stored", fix="prepare the bundle with a store")
         return self.store
+
+
+class BundleHere(Record, repr=False):
+    """A bundle that was loaded here, and what it was loaded with."""
+
+    request: LoadRequest
+    loaded: LoadedBundle
+
+
+async def load_here(
+    workspace: Workspace,
+    source: str | None = None,
+    *,
+    offline: bool = False,
+    frozen: bool = False,
+    strict: bool = True,
+) -> BundleHere:
+    """Load a bundle as a command does: with the settings, names and lock file of this place."""
+    request = request_here(workspace, source, offline=offline, frozen=frozen, strict=strict)
+    return BundleHere(request, await load(request))
+
+
+async def prepare_loaded(
+    workspace: Workspace,
+    here: BundleHere,
+    *,
+    install: bool = True,
+    keep: bool = True,
+    progress: Progress = tell_nobody,
+    adapt: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+) -> Prepared:
+    """Bring the modules of a loaded bundle here. `adapt` may change the mount plan before that."""
+    request, bundle = here.request, here.loaded.bundle
+    native = {ALLOW_NATIVE: "1"} if home_allows_native(workspace.home) else {}
+    modules = await prepare(
+        PrepareRequest(
+            bundle=bundle,
+            plan=adapt(dict(mount_plan(bundle))),
+            cache_dir=request.cache_dir,
+            environment={**request.environment, **native},
+            base=request.base,
+            install=install,
+            offline=request.offline,
+            strict=request.strict,
+            progress=progress,
+        )
+    )
+    store = SessionStore(workspace.home.root / "sessions") if keep else None
+    return Prepared(workspace, here.loaded, modules, store)
 
 
 async def prepare_here(
@@ -155,23 +237,9 @@ async def prepare_here(
     keep: bool = True,
     progress: Progress = tell_nobody,
 ) -> Prepared:
-    """Load and prepare a bundle as a command does: with the settings, names and lock file of this place."""
-    request = request_here(workspace, source, offline=offline, frozen=frozen, strict=strict)
-    loaded = await load(request)
-    modules = await prepare(
-        PrepareRequest(
-            bundle=loaded.bundle,
-            cache_dir=request.cache_dir,
-            environment=request.environment,
-            base=request.base,
-            install=install,
-            offline=offline,
-            strict=strict,
-            progress=progress,
-        )
-    )
-    store = SessionStore(workspace.home.root / "sessions") if keep else None
-    return Prepared(workspace, loaded, modules, store)
+    """Load and prepare a bundle as a command does."""
+    here = await load_here(workspace, source, offline=offline, frozen=frozen, strict=strict)
+    return await prepare_loaded(workspace, here, install=install, keep=keep, progress=progress)
 
 
 async def prepare_bundle(

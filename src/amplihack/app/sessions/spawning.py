@@ -7,30 +7,42 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from amplihack.app.sessions.child import RESUME, SPAWN, ChildRequest, run_child
+from amplihack.app.sessions.family import CHILDREN, Family
+from amplihack.app.sessions.going_on import AFTER_A_CRASH
 from amplihack.app.sessions.opening import SessionSpec
-from amplihack.bundles.child_plan import Inheritance, child_plan
+from amplihack.bundles.child_plan import ChildPlan, Inheritance, child_plan
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.tree import Leaf, Table
+from amplihack.errors import Problem
 from amplihack.records import replace
 from amplihack.sessions.calls import Message
 from amplihack.sessions.errors import SpawnRefused
+from amplihack.sessions.kept_children import KeptChild
 from amplihack.sessions.preferences import (
     PROTECTED_KEYS,
     ProviderPreference,
 )
+from amplihack.system.kernel.session import LiveSession
+from amplihack.system.session_store.children import cut_off_child, told_of_child
+from amplihack.system.session_store.reading import StoredSession, read_metadata
 from amplihack.system.session_store.store import SessionStore
 
 _AT_ONCE = 16  # children of one session
 _NOT_AN_OVERLAY = frozenset({"name", "description", "instruction", "instructions", "model_role"})
 
 
-def child_of(
-    parent: Mapping[str, Any], child: Mapping[str, Any], asked: Mapping[str, Any], name: str
-) -> dict[str, Any]:
-    """Return the plan of a child that is a bundle of its own, laid over its parent's."""
-    wishes = Inheritance(tools=asked.get("tools"), hooks=asked.get("hooks"), protected=PROTECTED_KEYS)
-    plan: dict[str, Any] = _plan(parent, child, wishes, name).plan
-    return plan
+def child_of(spec: SessionSpec, child: Mapping[str, Any], asked: Mapping[str, Any], name: str) -> SessionSpec:
+    """Return a spec with the plan of a child that is a bundle of its own, laid over its parent's."""
+    return _laid(spec, _plan(spec.plan, child, _inheritance(asked), name))
+
+
+def _inheritance(asked: Mapping[str, Any]) -> Inheritance:
+    return Inheritance(tools=asked.get("tools"), hooks=asked.get("hooks"), protected=PROTECTED_KEYS)
+
+
+def _laid(spec: SessionSpec, made: ChildPlan) -> SessionSpec:
+    hidden = spec.hidden_tools | made.hidden_tools
+    return replace(spec, plan=made.plan, hidden_tools=hidden, own_modules=made.own_modules)
 
 
 def with_spawning(
@@ -38,19 +50,33 @@ def with_spawning(
 ) -> SessionSpec:
     """Return a spec whose session offers `session.spawn` and `session.resume` to its modules."""
     spawner = Spawner(spec, store, at_once)
-    offered = {SPAWN: spawner.spawn, RESUME: spawner.resume}
-    wrong = child_plan(spec.plan, {}).problems if spec.depth == 0 else ()  # told once, not for each child
+    offered = {SPAWN: spawner.spawn, RESUME: spawner.resume, CHILDREN: spawner.family}
+    wrong = _doubts(spec.plan) if spec.depth == 0 else ()  # told once, not for each child
     return replace(spec, capabilities={**offered, **spec.capabilities}, problems=(*spec.problems, *wrong))
 
 
+def _doubts(plan: Mapping[str, Any]) -> tuple[Problem, ...]:
+    """Return what is wrong with the policy of a bundle, before any agent is spawned."""
+    try:
+        return child_plan(plan, {}).problems
+    except ValueError as error:
+        what, fix = f"{error}; until then no agent can be spawned", "correct the policy of the bundle"
+        return (Problem(what, None, fix, "warning", "spawn-policy"),)
+
+
 class Spawner:
-    """Spawns the agents of one session by their names, and remembers them so that they can be resumed."""
+    """Spawns the agents of one session by their names, and remembers them so that they can be resumed.
+
+    One that was cut off before it had answered goes on when it is asked for again in the same words.
+    """
 
     def __init__(self, spec: SessionSpec, store: SessionStore | None, at_once: int) -> None:
         self._spec, self._store = spec, store
         self._slots = asyncio.Semaphore(at_once)
-        self._known: dict[str, tuple[str, Mapping[str, Any], Sequence[Message]]] = {}
+        self.family = Family(spec.children, listens=store is None)
+        self._agents: dict[str, Mapping[str, Any]] = {}  # what those are that were started here
         self._parents: dict[str, Any] = {}
+        self._some_cut_off = spec.is_resumed
 
     async def spawn(
         self,
@@ -70,55 +96,118 @@ class Spawner:
     ) -> dict[str, Any]:
         """Run an agent with an instruction. Raises SpawnRefused for an agent that may not be called here."""
         parent = parent_session if parent_session is not None else extra.get("parent")
+        if extra.get("use_subprocess"):
+            _tell(parent, f"{agent_name} runs in this process, although a process of its own was asked for")
         agent = self._agent(agent_name, agent_configs, parent)
-        asked = Inheritance(tools=tool_inheritance, hooks=hook_inheritance, protected=PROTECTED_KEYS)
-        made = _plan(self._spec.plan, agent, asked, agent_name)
-        spec = replace(
-            self._spec,
-            plan=made.plan,
-            bundle=_agent_bundle(self._spec.bundle, agent_name, agent),
-        )
-        request = ChildRequest(
-            spec=spec,
+        wishes = [each.to_dict() for each in _preferences(provider_preferences)]
+        asked = {
+            "tools": tool_inheritance,
+            "hooks": hook_inheritance,
+            "provider_preferences": wishes,
+            "orchestrator_config": orchestrator_config,
+        }
+        request = replace(
+            self._request(agent_name, agent, {key: value for key, value in asked.items() if value}),
             instruction=instruction,
-            agent=agent_name,
             session_id=sub_session_id,
             messages=parent_messages,
-            preferences=_preferences(provider_preferences or agent.get("provider_preferences")),
-            orchestrator_config=orchestrator_config,
             metadata={"agent_name": agent_name, **(session_metadata or {})},
             self_delegation_depth=self_delegation_depth,
             seconds=extra.get("timeout"),
-            store=self._store,
-            offer=self._offer,
         )
+        if sub_session_id is None:
+            request = await self._where_it_was(request, parent)
         return await self._run(parent, request, agent)
 
+    async def _where_it_was(self, request: ChildRequest, parent: Any) -> ChildRequest:
+        """Return the request for an agent that is to go on, if one was cut off that was told the same."""
+        kept = self.family.cut_off(request.agent, request.instruction)
+        if kept is not None:
+            return replace(
+                request,
+                session_id=kept.session_id,
+                messages=[dict(each) for each in kept.messages],
+                children=kept.children,
+                resumed=True,
+                goes_on=True,
+            )
+        own = self._spec.session_id
+        if self._store is None or own is None or not self._some_cut_off:
+            return request
+        wanted = (self._store, own, request.agent, request.instruction)
+        stored = await asyncio.to_thread(cut_off_child, *wanted)
+        if stored is None:
+            return request
+        _tell(parent, f"{request.agent} goes on where it was cut off, in session {stored.session_id}", "info")
+        return replace(
+            request,
+            session_id=stored.session_id,
+            instruction=AFTER_A_CRASH,
+            messages=stored.messages,
+            resumed=True,
+            counted=await asyncio.to_thread(told_of_child, self._store.directory(own), stored.session_id),
+        )
+
     async def resume(self, sub_session_id: str, instruction: str, **extra: Any) -> dict[str, Any]:
-        """Go on with a child that was spawned before. Raises SpawnRefused for an unknown one."""
-        agent_name, agent, messages = self._remembered(sub_session_id)
+        """Go on with a child that was spawned before, as it was asked for then.
+
+        Raises SpawnRefused for an unknown one.
+        """
+        known = await asyncio.to_thread(self._remembered, sub_session_id)
         parent = extra.get("parent_session") or self._parents.get(sub_session_id)
-        made = _plan(self._spec.plan, agent, Inheritance(protected=PROTECTED_KEYS), agent_name)
-        spec = replace(self._spec, plan=made.plan, bundle=_agent_bundle(self._spec.bundle, agent_name, agent))
-        request = ChildRequest(
-            spec=spec,
+        agent = self._agents.get(sub_session_id) or self._agent(known.agent, None, parent)
+        request = replace(
+            self._request(known.agent, agent, known.asked),
             instruction=instruction,
-            agent=agent_name,
-            session_id=sub_session_id,
-            messages=[dict(each) for each in messages],
-            preferences=_preferences(agent.get("provider_preferences")),
-            metadata={"agent_name": agent_name},
-            store=self._store,
-            offer=self._offer,
+            session_id=known.session_id,
+            messages=[dict(each) for each in known.messages],
+            children=known.children,
             resumed=True,
         )
         return await self._run(parent, request, agent)
 
+    def _request(self, name: str, agent: Mapping[str, Any], asked: Mapping[str, Any]) -> ChildRequest:
+        """Return what is the same whenever an agent runs: its plan, its model and its loop."""
+        made = _plan(self._spec.plan, agent, _inheritance(asked), name)
+        spec = replace(_laid(self._spec, made), bundle=agent_bundle(self._spec.bundle, name, agent))
+        wished = asked.get("provider_preferences") or agent.get("provider_preferences")
+        return ChildRequest(
+            spec=spec,
+            instruction="",
+            agent=name,
+            preferences=_preferences(wished),
+            orchestrator_config=asked.get("orchestrator_config"),
+            metadata={"agent_name": name},
+            store=self._store,
+            asked=asked,
+            offer=self._offer,
+            by_model=True,
+        )
+
     async def _run(self, parent: Any, request: ChildRequest, agent: Mapping[str, Any]) -> dict[str, Any]:
-        async with self._slots:
-            answer = await run_child(parent, request)
-        self._known[answer.session_id] = (request.agent, agent, answer.messages)
-        self._parents[answer.session_id] = parent
+        began: list[str] = []
+
+        def note(child: LiveSession) -> None:
+            began.append(child.session_id)
+            self._agents[child.session_id], self._parents[child.session_id] = agent, parent
+            about = KeptChild(
+                session_id=child.session_id,
+                agent=request.agent,
+                instruction=request.instruction,
+                asked=request.asked,
+            )
+            self.family.began(about, child)
+
+        try:
+            async with self._slots:
+                answer = await run_child(parent, replace(request, on_initialized=note))
+            await self.family.ended(answer.session_id, answer.messages)
+        except BaseException:
+            self._some_cut_off = True
+            raise
+        finally:
+            for each in began:
+                self.family.left(each)
         return answer.to_dict()
 
     def _offer(self, spec: SessionSpec) -> SessionSpec:
@@ -138,18 +227,49 @@ class Spawner:
         )
         raise SpawnRefused(f"unknown agent: {name!r}", fix=f"the agents here are {known}")
 
-    def _remembered(self, session_id: str) -> tuple[str, Mapping[str, Any], Sequence[Message]]:
-        if session_id in self._known:
-            return self._known[session_id]
+    def _remembered(self, session_id: str) -> KeptChild:
+        if (known := self.family.known(session_id)) is not None:
+            return known
         if self._store is not None:
             stored = self._store.read(session_id)
-            name = str(stored.metadata.get("agent_name") or "self")
-            return name, self._agent(name, None, None), stored.messages
+            self._require_ours(stored)
+            return KeptChild(
+                session_id=stored.session_id,
+                agent=str(stored.metadata.get("agent_name") or "self"),
+                instruction=str(stored.metadata.get("instruction") or ""),
+                asked=_mapping(stored.metadata.get("asked")),
+                messages=stored.messages,
+                done=True,
+            )
         fix = "only children that this session spawned, or that are stored, can be resumed"
         raise SpawnRefused(f"unknown child session: {session_id!r}", fix=fix)
 
+    def _require_ours(self, stored: StoredSession) -> None:
+        """Raise SpawnRefused for a session that is none of ours: what others said is not for this one."""
+        if stored.metadata.get("parent_id") not in self._own_ids():
+            raise SpawnRefused(
+                f"{stored.session_id} is no child of this session",
+                fix="only agents that this session started can be resumed",
+            )
 
-def _plan(parent: Mapping[str, Any], agent: Mapping[str, Any], asked: Inheritance, name: str) -> Any:
+    def _own_ids(self) -> set[str]:
+        """Return the id of this session, and of those that it was forked from."""
+        found: set[str] = set()
+        at = self._spec.session_id
+        while at and at not in found and self._store is not None:
+            found.add(at)
+            directory = self._store.directory(at)
+            known = read_metadata(directory)[0] if directory.is_dir() else {}
+            at = known.get("parent_id") if known.get("forked_from_turn") is not None else None
+        return found
+
+
+def agent_plan(plan: Mapping[str, Any], name: str, agent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the plan of an agent that answers in place of its bundle. Raises SpawnRefused."""
+    return _plan(plan, agent, _inheritance({}), name).plan
+
+
+def _plan(parent: Mapping[str, Any], agent: Mapping[str, Any], asked: Inheritance, name: str) -> ChildPlan:
     overlay = {key: value for key, value in agent.items() if key not in _NOT_AN_OVERLAY}
     try:
         return child_plan(parent, overlay, asked)
@@ -157,7 +277,7 @@ def _plan(parent: Mapping[str, Any], agent: Mapping[str, Any], asked: Inheritanc
         raise SpawnRefused(f"agent {name}: {error}", fix="correct the agent's definition") from error
 
 
-def _agent_bundle(bundle: Callable[[], Bundle], name: str, agent: Mapping[str, Any]) -> Callable[[], Bundle]:
+def agent_bundle(bundle: Callable[[], Bundle], name: str, agent: Mapping[str, Any]) -> Callable[[], Bundle]:
     """Return the bundle that an agent's prompt is made of: its own instruction over the parent's context."""
     text = agent.get("instruction")
 
@@ -174,17 +294,34 @@ def _agent_bundle(bundle: Callable[[], Bundle], name: str, agent: Mapping[str, A
 
 
 def _preferences(wished: Any) -> tuple[ProviderPreference, ...]:
-    found = []
-    for each in wished if isinstance(wished, list | tuple) else ():
-        if isinstance(each, ProviderPreference):
-            found.append(each)
-        elif isinstance(each, Mapping):
-            try:
-                found.append(ProviderPreference.from_dict(each))
-            except ValueError as error:
-                fix = "write each preference as {provider: …, model: …}"
-                raise SpawnRefused(f"provider_preferences: {error}", fix=fix) from error
-    return tuple(found)
+    """Return what is preferred, best first. Raises SpawnRefused for what is no list of preferences."""
+    if wished is None:
+        return ()
+    if not isinstance(wished, list | tuple):
+        raise _no_preference(f"{wished!r} is no list")
+    return tuple(map(_preference, wished))
+
+
+def _preference(wish: Any) -> ProviderPreference:
+    if isinstance(wish, ProviderPreference):
+        return wish
+    if not isinstance(wish, Mapping):
+        raise _no_preference(f"{wish!r} names no provider")
+    try:
+        return ProviderPreference.from_dict(wish)
+    except ValueError as error:
+        raise _no_preference(str(error)) from error
+
+
+def _no_preference(what: str) -> SpawnRefused:
+    fix = "write each preference on a line of its own as `- {provider: …, model: …}`"
+    return SpawnRefused(f"provider_preferences: {what}", fix=fix)
+
+
+def _tell(parent: Any, text: str, level: str = "warning") -> None:
+    display = getattr(getattr(parent, "coordinator", None), "display_system", None)
+    if display is not None:
+        display.show_message(text, level, "amplihack")
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

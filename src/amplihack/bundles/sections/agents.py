@@ -18,7 +18,7 @@ from amplihack.bundles.sections.modules import decode_modules
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.sections.session import decode_session
 from amplihack.bundles.tokens import estimate_tokens
-from amplihack.bundles.tree import Items, Removed, Table, Tree
+from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree
 from amplihack.errors import Problem
 from amplihack.records import replace
 
@@ -31,7 +31,8 @@ def decode_agents(
     Shapes other than a mapping say which agents may be used, and define none.
     """
     if not isinstance(tree, Table):
-        return as_table(tree, "agents", report) if isinstance(tree, Removed) else Table()
+        says_access = isinstance(tree, Items) or (isinstance(tree, Leaf) and isinstance(tree.value, str))
+        return Table() if says_access else as_table(tree, "agents", report)
     entries: dict[str, Tree] = {}
     for key, item in tree.entries.items():
         if key == "include":

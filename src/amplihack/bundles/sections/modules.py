@@ -21,6 +21,7 @@ from amplihack.errors import Problem
 from amplihack.records import replace
 
 MODULE_KEYS = ("module", "source", "config", "id", "instance_id", "remove")
+_CONFIG_FIX = "write `config:` and below it, indented, a line `name: value` for each setting"
 _EXAMPLES = {
     "providers": "provider-anthropic",
     "tools": "tool-bash",
@@ -34,7 +35,8 @@ def decode_modules(tree: Tree | None, report: FileReport, base: str | None, *, s
         return as_table(tree, section, report)
     if not isinstance(tree, Items):
         what = f"expected list, got {kind_of(tree)}: {to_plain(tree)!r}"
-        report.error("module-list", _malformed(report, section, what, section), tree)
+        fix = "start each entry on a line of its own with `- module: …`"
+        report.error("module-list", _malformed(report, section, what, section), tree, fix)
         return Table()
     found = Table({}, tree.origin, tree.line, tree.column, fresh=tree.fresh)
     for index, item in enumerate(tree.items):
@@ -47,7 +49,9 @@ def _add_module(found: Table, item: Tree, at: str, report: FileReport, base: str
         item = Table({"module": item}, item.origin, item.line, item.column)
     if not isinstance(item, Table):
         what = f"expected dict, got {kind_of(item)}: {to_plain(item)!r}"
-        report.error("module-entry", _malformed(report, at, what, at.partition("[")[0]), item)
+        name = item.value if isinstance(item, Leaf) and isinstance(item.value, str) else "…"
+        told = _malformed(report, at, what, at.partition("[")[0])
+        report.error("module-entry", told, item, f"write `- module: {name}`")
         return
     key = module_id(item)
     if not key:
@@ -93,11 +97,30 @@ def _entry(entry: Table, owner: str, report: FileReport, base: str | None) -> Tr
     removal = entry.get("remove")
     if isinstance(removal, Leaf) and removal.value is True:
         return Removed(entry.origin, entry.line, entry.column)
+    if removal is not None and not is_absent(removal) and to_plain(removal) is not False:
+        report.error(
+            "module-remove", f"{owner} `remove` should be true or false", removal, "write `remove: true`"
+        )
     config = entry.get("config")
     if config is not None and not is_absent(config) and not isinstance(config, Table):
-        report.error("module-config", f"{owner} `config` should be a mapping, got {kind_of(config)}", config)
+        what = f"{owner} `config` should be a mapping, got {kind_of(config)}"
+        report.error("module-config", what, config, _CONFIG_FIX)
+    _check_ids(entry, owner, report)
     mistyped_keys(entry, MODULE_KEYS, owner, report)
     return with_anchored_source(entry, base)
+
+
+def _check_ids(entry: Table, owner: str, report: FileReport) -> None:
+    """Report ids that are no text, which tell nothing apart, and two ids for one entry."""
+    for key in ("id", "instance_id"):
+        tree = entry.get(key)
+        if tree is not None and not is_absent(tree) and not entry.text(key):
+            fix = f'write {key}: "{to_plain(tree)}"' if isinstance(tree, Leaf) else "give it one name"
+            report.error("module-id", f"{owner} `{key}` should be text, got {kind_of(tree)}", tree, fix)
+    names = entry.text("id"), entry.text("instance_id")
+    if all(names) and names[0] != names[1]:
+        what = f"{owner} has two names: bundles merge it as {names[0]!r}, sessions call it {names[1]!r}"
+        report.warn("two-ids", what, entry, "keep `id` or `instance_id`")
 
 
 def with_anchored_source(entry: Table, base: str | None) -> Table:
@@ -130,8 +153,7 @@ def check_modules(section: str, table: Table) -> Iterator[Problem]:
         config = entry.get("config")
         if config is not None and not is_absent(config) and not isinstance(config, Table):
             what = f"{at}: 'config' should be a mapping, got {kind_of(config)}"
-            fix = "write `config:` and below it, indented, a line `name: value` for each setting"
-            yield Problem(what, place_of(config), fix, code="module-config")
+            yield Problem(what, place_of(config), _CONFIG_FIX, code="module-config")
         source = entry.get("source")
         if source is not None and not is_absent(source) and not is_text(source):
             what = f"{at}: 'source' should be text, got {kind_of(source)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from amplihack.bundles.file_report import FileReport, as_table, is_absent, kind_of, place_of
+from amplihack.bundles.file_report import FileReport, as_table, is_absent, kind_of, mistyped_keys, place_of
 from amplihack.bundles.sections.modules import is_text, module_id, with_anchored_source
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Leaf, Table, Tree, to_plain
@@ -13,12 +13,14 @@ from amplihack.errors import Problem
 from amplihack.records import replace
 
 ROLES = ("orchestrator", "context")
+_KEYS = (*ROLES, *(f"{role}_source" for role in ROLES), "raw", "metadata")
 
 
 def decode_session(tree: Tree | None, report: FileReport, base: str | None) -> Table:
     """Read the section, with the sources of its two modules anchored."""
     table = as_table(tree, "session", report)
     entries = dict(table.entries)
+    mistyped_keys(table, _KEYS, "`session`:", report)
     for role in ROLES:
         part = table.get(role)
         if isinstance(part, Table):

@@ -10,9 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from amplihack.bundles.file_report import FileReport, as_table
+from amplihack.bundles.file_report import FileReport, as_items, as_table, is_absent, mistyped_keys
 from amplihack.bundles.merge import merge_tables
-from amplihack.bundles.sections.agents import agent_rows, check_agents, decode_agents, merge_agents
+from amplihack.bundles.sections.agents import (
+    agent_rows,
+    change_agent_modules,
+    check_agents,
+    decode_agents,
+    merge_agents,
+)
 from amplihack.bundles.sections.context import context_rows, decode_context, merge_context
 from amplihack.bundles.sections.modules import (
     check_modules,
@@ -20,6 +26,7 @@ from amplihack.bundles.sections.modules import (
     module_rows,
     plain_list,
     provider_list,
+    with_anchored_source,
 )
 from amplihack.bundles.sections.row import Costs, Row, key_rows, no_rows
 from amplihack.bundles.sections.session import (
@@ -29,9 +36,9 @@ from amplihack.bundles.sections.session import (
     session_plan,
     session_rows,
 )
-from amplihack.bundles.tree import Table, Tree, to_plain
+from amplihack.bundles.tree import Items, Removed, Table, Tree, to_plain
 from amplihack.errors import Problem
-from amplihack.records import Record
+from amplihack.records import Record, replace
 
 Plain: TypeAlias = Callable[[Table], Any]
 
@@ -92,6 +99,25 @@ _MODULE_LISTS = (
 )
 MODULE_SECTIONS: tuple[str, ...] = tuple(section.name for section in _MODULE_LISTS)
 
+_SPAWN_KEYS = ("tools", "exclude_tools")
+SPAWN_LISTS = ("tools",)  # what `spawn` lists of modules: names, or whole entries
+
+
+def _decode_spawn(tree: Tree | None, report: FileReport, base: str | None) -> Table:
+    table = as_table(tree, "spawn", report)
+    lists = {
+        key: as_items(item, f"spawn.{key}", report)
+        for key, item in table.entries.items()
+        if key in _SPAWN_KEYS and not isinstance(item, Items | Removed) and not is_absent(item)
+    }
+    mistyped_keys(table, _SPAWN_KEYS, "`spawn`:", report)
+    return change_agent_modules(
+        replace(table, entries={**table.entries, **lists}) if lists else table,
+        lambda item: with_anchored_source(item, base) if isinstance(item, Table) else item,
+        modules=SPAWN_LISTS,
+    )
+
+
 SECTIONS: tuple[Section, ...] = (
     Section(
         name="session",
@@ -123,7 +149,7 @@ SECTIONS: tuple[Section, ...] = (
         item="context",
         excludable=True,
     ),
-    Section(name="spawn", rows=no_rows, plan=to_plain, item="spawn"),
+    Section(name="spawn", decode=_decode_spawn, rows=no_rows, plan=to_plain, item="spawn"),
 )
 
 # The keys of `session` are roles. Whatever has such a name of its own is found, and checked, before it.

@@ -11,11 +11,12 @@ from amplifier_core import ApprovalRequest, HookResult
 from amplihack.modules.approval_rules import MODES, ApprovalRule, decide, shown, subject_of
 from amplihack.modules.notices import tell
 from amplihack.modules.settings import ModuleSettings
+from amplihack.sessions.answers import ALLOW_ALWAYS, ALLOW_ONCE, DENY
 
 __amplifier_module_type__ = "hook"
 
 _NAME = "hooks-approval"
-_OPTIONS = ["Allow once", "Allow always", "Deny"]
+_OPTIONS = [ALLOW_ONCE, ALLOW_ALWAYS, DENY]
 
 
 async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> Any:

@@ -12,6 +12,7 @@ from amplihack.modules.notices import tell
 from amplihack.modules.settings import ModuleSettings
 from amplihack.records import Record
 from amplihack.sessions.costs import COST_CHANNEL, sum_cost_usd
+from amplihack.sessions.usage import USAGE_UNKNOWN
 
 __amplifier_module_type__ = "hook"
 
@@ -87,7 +88,8 @@ class CostCounter:
         """Count a call. One without a price is counted as such, and never as free."""
         del event
         usage = data.get("usage")
-        if isinstance(usage, Mapping):
+        if isinstance(usage, Mapping) or data.get(USAGE_UNKNOWN):
+            usage = usage or {}
             self._figures["requests"] += 1
             self._figures["unpriced_requests"] += usage.get("cost_usd") is None
             for name in ("input_tokens", "output_tokens", "cache_read_tokens"):

@@ -40,9 +40,9 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> An
         largest=settings.count("max_bytes", 50_000_000, least=1_000),
         deltas=settings.flag("log_deltas", default=False),
     )
+    more = settings.texts("additional_events")
     settings.done()
-    log.listen(ALL_EVENTS)
-    log.listen(_MORE)
+    log.listen((*ALL_EVENTS, *_MORE, *more))
     coordinator.session_state[_LOG] = log
     return log.close
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
-from typing import Any, TextIO
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TextIO, TypeAlias
 
 from amplifier_core import HookResult
 
@@ -13,11 +13,13 @@ from amplihack.modules.settings import ModuleSettings
 from amplihack.records import Record
 from amplihack.system.colour import use_colours
 from amplihack.system.home import this_process
+from amplihack.system.terminal_text import for_terminal
 
 __amplifier_module_type__ = "hook"
 
+Handler: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
+
 _NAME = "hooks-streaming-ui"
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LONGEST = 100
 
 
@@ -28,7 +30,11 @@ class DisplaySettings(Record, kw_only=True):
 
 
 async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> Any:
-    """Mount the display. It writes to `display.stream` of the host, or to stderr."""
+    """Mount the display. It writes to `display.stream` of the host, or to stderr.
+
+    A host that shows sessions itself offers `display.listener`: it is called with each event and its data,
+    and nothing is written.
+    """
     settings = ModuleSettings(coordinator, _NAME, config)
     chosen = DisplaySettings(
         thinking=settings.flag("show_thinking", default=True),
@@ -37,7 +43,7 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> An
     )
     settings.done()
     display = StreamingDisplay(coordinator, chosen)
-    handlers = {
+    handlers: dict[str, Handler] = {
         "llm:stream_block_start": display.on_block_start,
         "llm:stream_block_delta": display.on_delta,
         "llm:stream_block_end": display.on_block_end,
@@ -48,6 +54,9 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> An
         "provider:retry": display.on_retry,
         "execution:end": display.on_end,
     }
+    listener = coordinator.get_capability("display.listener")
+    if callable(listener):
+        handlers = dict.fromkeys(handlers, _handed_on(listener))
     ends = [
         coordinator.hooks.register(event, handler, priority=100, name=f"{_NAME}-{event}")
         for event, handler in handlers.items()
@@ -58,6 +67,14 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> An
             end()
 
     return close
+
+
+def _handed_on(listener: Callable[[str, Mapping[str, Any]], None]) -> Handler:
+    async def hand_on(event: str, data: Mapping[str, Any]) -> Any:
+        listener(event, data)
+        return HookResult()
+
+    return hand_on
 
 
 class StreamingDisplay:
@@ -89,7 +106,7 @@ class StreamingDisplay:
     async def on_aborted(self, event: str, data: Mapping[str, Any]) -> Any:
         del event
         self._new_line(data)
-        self._line("the answer broke off, and is asked for again", data, dim=True)
+        self._line("the answer broke off", data, dim=True)
         self._streamed = False
         return HookResult()
 
@@ -158,7 +175,7 @@ class StreamingDisplay:
 
     def _write(self, text: str, data: Mapping[str, Any], *, dim: bool = False) -> None:
         """Write text. What a model or a tool says never controls the terminal."""
-        clean = _CONTROL.sub("", text)
+        clean = for_terminal(text)
         if not clean:
             return
         stream, margin = self._stream(), "  " if data.get("parent_id") else ""

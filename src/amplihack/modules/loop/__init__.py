@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from amplifier_core import ToolCall
 
 from amplihack.modules.loop.turn import LoopSettings, Turn, TurnParts
 from amplihack.modules.settings import ModuleSettings
+from amplihack.sessions.messages import FINISH_CALLS
 
 __amplifier_module_type__ = "orchestrator"
 
@@ -22,6 +25,7 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> No
     chosen = LoopSettings(
         stream=settings.flag("stream", default=True),
         most_steps=_most_steps(settings),
+        most_repeats=settings.count("max_repeats", 5, least=0),
         parallel_tools=settings.count("max_parallel_tools", 8),
         tool_seconds=settings.seconds("tool_timeout", None),
         fallback=settings.flag("fallback", default=False),
@@ -34,6 +38,7 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> No
     loop = LoopOrchestrator(chosen)
     await coordinator.mount("orchestrator", loop)
     coordinator.register_capability("session.steer", loop.steer)
+    coordinator.register_capability(FINISH_CALLS, loop.finish_calls)
     coordinator.register_contributor(
         "observability.events", "loop-streaming", lambda: ["orchestrator:steering_injected"]
     )
@@ -53,6 +58,7 @@ class LoopOrchestrator:
     def __init__(self, settings: LoopSettings) -> None:
         self._settings = settings
         self._steering: deque[str] = deque()
+        self._open: list[ToolCall] | None = None
 
     async def execute(
         self,
@@ -69,7 +75,18 @@ class LoopOrchestrator:
         parts = TurnParts(
             context=context, providers=providers, tools=tools, hooks=hooks, coordinator=coordinator
         )
-        return await Turn(self._settings, parts, self._steering).run(prompt)
+        left, self._open = self._open, None
+        return await Turn(self._settings, parts, self._steering).run(prompt, left)
+
+    def finish_calls(self, calls: Sequence[tuple[str, str, Any]]) -> None:
+        """Let the next turn begin with calls that have no result yet, in place of its prompt.
+
+        Without any, the model is asked at once: for what comes after the results that are there.
+        """
+        self._open = [
+            ToolCall(id=call, name=name, arguments=given if isinstance(given, dict) else {})
+            for call, name, given in calls
+        ]
 
     def steer(self, text: str) -> None:
         """Queue a message of the user for the next step of the running turn."""

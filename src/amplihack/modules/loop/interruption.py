@@ -63,11 +63,11 @@ class Interruption:
         try:
             await self.wait({task})
         except asyncio.CancelledError:
-            await undisturbed(end([task]))
             self.now()
+            await self.finish(end([task]))
         if task.done() and not task.cancelled():
             return task.result()
-        await end([task])
+        await self.finish(end([task]))
         raise TurnInterrupted
 
     async def finish(self, work: Coroutine[Any, Any, None]) -> None:

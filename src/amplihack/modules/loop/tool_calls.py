@@ -14,7 +14,6 @@ from amplihack.documents.suggest import closest
 from amplihack.modules.loop.events import Events
 from amplihack.modules.loop.interruption import Interruption, end
 from amplihack.modules.loop.stored import as_json, as_result, failed, names
-from amplihack.system.undisturbed import undisturbed
 
 CANCELLED = "The tool was not run to its end: the user interrupted the turn."
 # A hook that was to look at the result did not get to it, so it may hold what nobody should see.
@@ -47,10 +46,8 @@ class ToolCalls:
         try:
             await self._interruption.wait(set(tasks))
         except asyncio.CancelledError:
-            await undisturbed(end(tasks))
             self._interruption.now()
-        else:
-            await end(tasks)
+        await self._interruption.finish(end(tasks))  # processes of theirs get the time that they need
         return [self._result_of(call, task) for call, task in zip(calls, tasks, strict=True)]
 
     async def _run_one(self, call: Any, group: str) -> ToolResult:
@@ -107,16 +104,21 @@ class ToolCalls:
         tool = self._tools.get(call.name)
         if tool is None:
             return await self._failure(call, "UnknownTool", self._unknown(call.name))
+        limit = asyncio.timeout(self._seconds)
         try:
-            async with asyncio.timeout(self._seconds):
+            async with limit:
                 return as_result(await tool.execute(arguments))
-        except TimeoutError:
-            what = (
-                f"{call.name} did not end within {self._seconds:g} seconds" if self._seconds else "timed out"
+        except asyncio.CancelledError:
+            if _is_being_cancelled():
+                raise
+            return await self._failure(call, "CancelledError", f"{call.name} failed: it cancelled itself")
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code; that it fails is an answer
+            late = f"{call.name} did not end within {self._seconds:g} seconds" if limit.expired() else ""
+            said = str(error) or type(error).__name__
+            ends = " and wanted to end the program" if isinstance(error, SystemExit) else ""
+            return await self._failure(
+                call, type(error).__name__, late or f"{call.name} failed{ends}: {said}"
             )
-            return await self._failure(call, "TimeoutError", what)
-        except Exception as error:  # noqa: BLE001 - tools are foreign code; that one fails is an answer
-            return await self._failure(call, type(error).__name__, f"{call.name} failed: {error}")
 
     def _unknown(self, name: str) -> str:
         meant = closest(name, self._tools)
@@ -134,3 +136,9 @@ class ToolCalls:
             return failed(UNREAD if call.id in self._ran else CANCELLED)
         error = task.exception()
         return task.result() if error is None else failed(f"the tool could not be run: {error}")
+
+
+def _is_being_cancelled() -> bool:
+    """Tell whether somebody cancels what runs here, and it did not just raise as if."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

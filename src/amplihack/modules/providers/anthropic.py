@@ -19,6 +19,7 @@ from amplihack.modules.providers.api import ApiProvider, Spoken, read_settings, 
 from amplihack.modules.providers.api_errors import cut_off
 from amplihack.modules.providers.model_events import ModelCall
 from amplihack.modules.settings import ModuleSettings
+from amplihack.records import replace
 from amplihack.sessions.calls import Message
 
 __amplifier_module_type__ = "provider"
@@ -83,7 +84,7 @@ class AnthropicProvider(ApiProvider):
             async for event in events:
                 await heard.hear(event)
         if not heard.finish:
-            raise cut_off(self.name, body["model"])
+            raise cut_off(self.name, body["model"], answered=call.answered)
         return heard.spoken(self._schema_of(body))
 
     def _schema_of(self, body: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -103,6 +104,7 @@ class _Heard:
     async def hear(self, event: Any) -> None:
         match event.type:
             case "message_start":
+                self._call.answered = True
                 self._count(event.message.usage)
             case "content_block_start":
                 await self._start(event.index, event.content_block.model_dump())
@@ -118,6 +120,17 @@ class _Heard:
         given = usage.model_dump()
         names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
         self._usage.update({name: given[name] for name in names if given.get(name) is not None})
+        self._call.counted = self._counted()
+
+    def _counted(self) -> Spoken:
+        read = self._usage.get("cache_read_input_tokens", 0)
+        write = self._usage.get("cache_creation_input_tokens", 0)
+        return Spoken(
+            input_tokens=self._usage.get("input_tokens", 0) + read + write,
+            output_tokens=self._usage.get("output_tokens", 0),
+            cache_read=read,
+            cache_write=write,
+        )
 
     def _kind(self, index: int) -> str:
         return _KINDS.get(self._blocks[index]["type"], "text")
@@ -157,17 +170,8 @@ class _Heard:
                     content.append({"type": "redacted_thinking", "data": block["data"]})
                 case "tool_use":
                     self._tool(block, schema, content, calls)
-        read = self._usage.get("cache_read_input_tokens", 0)
-        write = self._usage.get("cache_creation_input_tokens", 0)
-        return Spoken(
-            content=content,
-            calls=calls,
-            finish="tool_use" if calls else self.finish,
-            input_tokens=self._usage.get("input_tokens", 0) + read + write,
-            output_tokens=self._usage.get("output_tokens", 0),
-            cache_read=read,
-            cache_write=write,
-        )
+        finish = "tool_use" if calls else self.finish
+        return replace(self._counted(), content=content, calls=calls, finish=finish)
 
     def _tool(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from decimal import Decimal
@@ -23,7 +24,7 @@ from amplihack.modules.failures import failure
 from amplihack.modules.providers.api_errors import translated
 from amplihack.modules.providers.model_events import ModelCall, ModelEvents
 from amplihack.modules.settings import ModuleSettings
-from amplihack.records import Record
+from amplihack.records import Record, field
 from amplihack.sessions.calls import Message
 from amplihack.sessions.diagnosis import diagnose_transcript, repair_transcript
 from amplihack.system.home import this_process
@@ -49,9 +50,9 @@ class ApiSettings(Record, kw_only=True):
 class Spoken(Record, kw_only=True):
     """What a model said: blocks, calls and usage in the kernel's form."""
 
-    content: list[dict[str, Any]]
-    calls: list[dict[str, Any]]
-    finish: str
+    content: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    finish: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read: int | None = None
@@ -66,6 +67,7 @@ def read_settings(
     environment, _ = this_process()
     variable = settings.text("api_key_env", key_variable)
     key = settings.text("api_key") or environment.get(variable, "")
+    _check_address(settings, environment.get(key_variable.replace("_API_KEY", "_BASE_URL"), ""))
     chosen = ApiSettings(
         name=settings.text("name", name),
         model=settings.text("default_model") or settings.text("model") or model,
@@ -87,6 +89,13 @@ def read_settings(
     return chosen
 
 
+def _check_address(settings: ModuleSettings, of_environment: str) -> None:
+    """Refuse an address that nothing can be asked at, before it is tried again and again."""
+    address = settings.text("base_url") or of_environment
+    if address and not address.startswith(("http://", "https://")):
+        settings.wrong(f"the address of the service must begin with http:// or https://, not {address!r:.80}")
+
+
 def _rates(settings: ModuleSettings) -> dict[str, Decimal]:
     given = settings.mapping("pricing")
     for name in given.keys() - set(_RATES):
@@ -104,6 +113,13 @@ def require_package(package: str, extra: str) -> None:
         raise failure(
             ConfigurationError, f"the package {package!r} is missing", fix=f"pip install 'amplihack[{extra}]'"
         )
+
+
+class _TooLong(Exception):  # noqa: N818 - what happened
+    """Raised when a service asks for a wait that nobody would sit through."""
+
+    def __init__(self, error: LLMError) -> None:
+        self.error = error
 
 
 class ApiProvider(ABC):
@@ -153,14 +169,32 @@ class ApiProvider(ABC):
         ]
 
     async def complete(self, request: Any, **options: Any) -> Any:
-        """Ask, and ask again as long as that can help. Raises an LLMError."""
+        """Ask, and ask again as long as that can help, never before the time that the service asks for.
+
+        Raises an LLMError, at once if that time is longer than `max_retry_delay`.
+        """
         messages = await self._repaired(request.messages)
         config = RetryConfig(
             max_retries=self.settings.retries, max_delay=self.settings.longest_delay, initial_delay=0.5
         )
-        return await retry_with_backoff(
-            lambda: self._once(request, messages, options), config, on_retry=self._events.retrying
-        )
+        loop, not_before = asyncio.get_running_loop(), 0.0
+
+        async def attempt() -> Any:
+            nonlocal not_before
+            await asyncio.sleep(max(0.0, not_before - loop.time()))
+            try:
+                return await self._once(request, messages, options)
+            except LLMError as error:
+                wait = error.retry_after or 0.0
+                if wait > self.settings.longest_delay:
+                    raise _TooLong(error) from error
+                not_before = loop.time() + wait
+                raise
+
+        try:
+            return await retry_with_backoff(attempt, config, on_retry=self._events.retrying)
+        except _TooLong as error:
+            raise error.error from error.error.__cause__
 
     def parse_tool_calls(self, response: Any) -> list[Any]:
         return list(response.tool_calls or ())
@@ -197,7 +231,9 @@ class ApiProvider(ABC):
                 raise
             except Exception as error:
                 raise translated(error, self.package, self.name, self._events.model) from error
-            call.usage = self._usage(spoken)
+            finally:
+                if call.counted is not None:  # it is paid for, also where the rest never comes
+                    call.usage = self._usage(call.counted)
         return ChatResponse(
             content=spoken.content,
             tool_calls=spoken.calls or None,

@@ -70,8 +70,11 @@ def translated(error: Exception, package: str, provider: str, model: str) -> Exc
     )
 
 
-def cut_off(provider: str, model: str) -> Exception:
-    """Return the error of an answer that ended in the middle."""
+def cut_off(provider: str, model: str, *, answered: bool) -> Exception:
+    """Return the error of an answer that ended in the middle, or was none at all."""
+    if not answered:
+        what = f"{provider} answered with something that is no answer of a model"
+        return failure(StreamError, what, fix="check base_url", provider=provider, model=model)
     return failure(
         StreamError,
         f"the answer of {provider} broke off before its end",
@@ -83,8 +86,10 @@ def cut_off(provider: str, model: str) -> Exception:
 
 def _of_status(error: Any, facts: dict[str, str]) -> Exception:
     status, text = error.status_code, _message(error)
-    more = {**facts, "status_code": status, "retry_after": _retry_after(error)}
-    what = f"{facts['provider']} answered {status}: {text}"
+    wait = _retry_after(error)
+    more = {**facts, "status_code": status, "retry_after": wait}
+    asks = f" (it asks to wait {wait:g} s)" if wait else ""
+    what = f"{facts['provider']} answered {status}: {text}{asks}"
     if status == _OVERLOADED or "overloaded" in text.lower():
         return failure(ProviderUnavailableError, what, fix="wait a while", **more, delay_multiplier=2.0)
     if status in _TIMEOUTS:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from amplihack.sessions.costs import COST_CHANNEL
+from amplihack.sessions.usage import USAGE_UNKNOWN
 
 _FLUSH_CHARACTERS = 32
 _FLUSH_SECONDS = 0.04
@@ -29,10 +30,11 @@ class ModelEvents:
         """Tell of one call. Set `usage` on it before the block ends."""
         call = ModelCall(self._hooks)
         facts = {"provider": self._provider, "model": self.model, "request_id": call.request_id}
-        await self._hooks.emit("llm:request", {**facts, "message_count": len(messages)})
         began = time.monotonic()
         status = "error"
-        try:
+        try:  # from here on: whoever has heard of a call hears of its end, also if it is cancelled at once
+            await self._hooks.emit("llm:request", {**facts, "message_count": len(messages)})
+            began = time.monotonic()
             yield call
             await call.flush()
             status = "ok"
@@ -42,9 +44,11 @@ class ModelEvents:
         finally:
             usage = None if call.usage is None else call.usage.model_dump(mode="json", exclude_none=True)
             duration = round((time.monotonic() - began) * 1000)
-            self._add(call.usage)
+            unknown = call.answered and (usage is None or status == "error")
+            self._add(call.usage, unknown=unknown)
+            told = {USAGE_UNKNOWN: True} if unknown else {}
             await self._hooks.emit(
-                "llm:response", {**facts, "status": status, "duration_ms": duration, "usage": usage}
+                "llm:response", {**facts, "status": status, "duration_ms": duration, "usage": usage, **told}
             )
 
     async def retrying(self, attempt: int, delay: float, error: Exception) -> None:
@@ -65,10 +69,10 @@ class ModelEvents:
             "provider:tool_sequence_repaired", {"provider": self._provider, "repair_count": count}
         )
 
-    def _add(self, usage: Any) -> None:
+    def _add(self, usage: Any, *, unknown: bool) -> None:
         if usage is None:
-            return
-        if usage.cost_usd is None:
+            self._unpriced = self._unpriced or unknown
+        elif usage.cost_usd is None:
             self._unpriced = True
         else:
             self._spent = (self._spent or Decimal()) + usage.cost_usd
@@ -87,6 +91,8 @@ class ModelCall:
         self._hooks = hooks
         self.request_id = uuid.uuid4().hex
         self.usage: Any = None
+        self.answered = False  # whether an answer has begun, which is paid for however it ends
+        self.counted: Any = None  # what a service has told of its usage before the end of its answer
         self._open: dict[int, str] = {}
         self._waiting: list[str] = []
         self._place = (0, "text")

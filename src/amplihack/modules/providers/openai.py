@@ -14,6 +14,7 @@ from amplihack.modules.providers.api_errors import cut_off
 from amplihack.modules.providers.chat_messages import chat_messages, format_of_chat, tools_of_chat
 from amplihack.modules.providers.model_events import ModelCall
 from amplihack.modules.settings import ModuleSettings
+from amplihack.records import replace
 from amplihack.sessions.calls import Message
 
 __amplifier_module_type__ = "provider"
@@ -93,7 +94,7 @@ class ChatProvider(ApiProvider):
             async for chunk in chunks:
                 await heard.hear(chunk)
         if not heard.finish:
-            raise cut_off(self.name, body["model"])
+            raise cut_off(self.name, body["model"], answered=call.answered)
         await heard.end()
         return heard.spoken()
 
@@ -110,7 +111,10 @@ class _Heard:
         self.finish = ""
 
     async def hear(self, chunk: Any) -> None:
+        self._call.answered = True
         self._usage = chunk.usage or self._usage
+        if self._usage is not None:
+            self._call.counted = self._counted()
         for choice in chunk.choices[:1]:
             self.finish = choice.finish_reason or self.finish
             if choice.delta.content:
@@ -152,13 +156,15 @@ class _Heard:
             arguments, unread = read_arguments(call["arguments"])
             calls.append({"id": call_id, "name": call["name"], "arguments": arguments, **unread})
             content.append({"type": "tool_call", "id": call_id, "name": call["name"], "input": arguments})
+        finish = "tool_use" if calls else _FINISH.get(self.finish, self.finish)
+        return replace(self._counted(), content=content, calls=calls, finish=finish)
+
+    def _counted(self) -> Spoken:
+        """Return what the service told of its usage; many tell it at the end, some never."""
         usage = self._usage
         details = getattr(usage, "prompt_tokens_details", None)
         thought = getattr(usage, "completion_tokens_details", None)
         return Spoken(
-            content=content,
-            calls=calls,
-            finish="tool_use" if calls else _FINISH.get(self.finish, self.finish),
             input_tokens=getattr(usage, "prompt_tokens", 0) or 0,
             output_tokens=getattr(usage, "completion_tokens", 0) or 0,
             cache_read=getattr(details, "cached_tokens", None),

@@ -9,14 +9,19 @@
       rules:
         - {when: hello, text: "Hello!"}     # a pattern that the last message of the user contains
       at_end: repeat                        # after the last step: repeat it, `error` (the default), or `echo`
+
+Each answer carries a mark of the steps up to it, so that the script goes on after the last one that a resumed
+conversation holds. A script whose beginning was changed meanwhile is another one, and begins.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from hashlib import sha256
 from typing import Any
 
 import amplifier_core as kernel
@@ -27,7 +32,7 @@ from amplihack.modules.failures import failure
 from amplihack.modules.providers.model_events import ModelEvents
 from amplihack.modules.settings import ModuleSettings
 from amplihack.records import Record
-from amplihack.sessions.calls import is_real_user_message, text_of
+from amplihack.sessions.calls import calls_of, is_real_user_message, text_of
 from amplihack.sessions.tokens import estimate_tokens, text_tokens
 
 __amplifier_module_type__ = "provider"
@@ -38,11 +43,13 @@ _SHAPES = {
     "tools": "a list of {name, input}",
     "error": "a text or {type, message}",
     "delay": "a number of seconds",
+    "pause": "a number of seconds",
     "usage": "a mapping",
     "expect": "a pattern",
     "when": "a pattern",
 }
 _MODEL = "scripted-1"
+_MARK = "scripted"  # in the metadata of an answer
 _PIECE = 32  # characters in one piece of a streamed text
 
 
@@ -54,6 +61,7 @@ class ScriptedStep(Record, kw_only=True):
     tools: tuple[Mapping[str, Any], ...] = ()
     error: Mapping[str, Any] | None = None
     delay: float = 0.0
+    pause: float = 0.0  # after each piece of a streamed text
     usage: Mapping[str, Any] | None = None
     expect: str = ""
     when: str = ""
@@ -103,7 +111,7 @@ def _fits(name: str, value: object) -> bool:
             )
         case "error" | "usage":
             return isinstance(value, dict)
-        case "delay":
+        case "delay" | "pause":
             return isinstance(value, int | float) and value >= 0
         case _:
             return isinstance(value, str)
@@ -127,6 +135,7 @@ class ScriptedProvider:
         self.name, self.priority = name, 100
         self._steps, self._rules, self._at_end, self._window = steps, rules, at_end, window
         self._events = ModelEvents(coordinator, name, _MODEL)
+        self._marks = _marks(steps)
         self._next = self._calls = 0
 
     def get_info(self) -> Any:
@@ -145,14 +154,15 @@ class ScriptedProvider:
     async def complete(self, request: Any, **ignored: Any) -> Any:
         del ignored
         messages = [message.model_dump(exclude_none=True) for message in request.messages]
-        step = self._choose(messages)
+        self._go_on(messages)
+        step, mark = self._choose(messages)
         async with self._events.call(messages) as call:
             await asyncio.sleep(step.delay)
             if step.error:
                 raise _error(step.error, self.name)
             content = self._content(step)
             if request.stream:
-                await self._stream(call, content)
+                await self._stream(call, content, step.pause)
             call.usage = _usage(step, messages)
         calls = [
             {"id": block["id"], "name": block["name"], "arguments": block["input"]}
@@ -160,25 +170,40 @@ class ScriptedProvider:
             if block["type"] == "tool_call"
         ]
         reason = "tool_use" if calls else "end_turn"
-        return ChatResponse(content=content, tool_calls=calls or None, usage=call.usage, finish_reason=reason)
+        return ChatResponse(
+            content=content,
+            tool_calls=calls or None,
+            usage=call.usage,
+            finish_reason=reason,
+            metadata={_MARK: mark} if mark else None,
+        )
 
     def parse_tool_calls(self, response: Any) -> list[Any]:
         return list(response.tool_calls or ())
 
-    def _choose(self, messages: list[dict[str, Any]]) -> ScriptedStep:
+    def _go_on(self, messages: list[dict[str, Any]]) -> None:
+        """Go on behind what an earlier process has answered, with ids that it has not given."""
+        given = {_mark_of(each) for each in messages}
+        known = [index for index, mark in enumerate(self._marks, 1) if mark in given]
+        self._next = max(self._next, *known[-1:], 0)
+        if not self._calls:
+            self._calls = sum(len(calls_of(each)) for each in messages)
+
+    def _choose(self, messages: list[dict[str, Any]]) -> tuple[ScriptedStep, str]:
+        """Return what is said now, and its mark; rules have none."""
         said = next((text_of(each) for each in reversed(messages) if is_real_user_message(each)), "")
         for rule in self._rules:
             if re.search(rule.when, said, re.IGNORECASE):
-                return rule
-        step = self._in_order(said)
+                return rule, ""
+        index, self._next = self._next, self._next + 1
+        step = self._in_order(index, said)
         last = text_of(messages[-1]) if messages else ""
         if step.expect and not re.search(step.expect, last):
             what = f"the script expected {step.expect!r} in the last message, which is: {last:.300}"
             raise failure(InvalidRequestError, what, fix="correct the script", provider=self.name)
-        return step
+        return step, self._marks[index] if index < len(self._marks) else ""
 
-    def _in_order(self, said: str) -> ScriptedStep:
-        index, self._next = self._next, self._next + 1
+    def _in_order(self, index: int, said: str) -> ScriptedStep:
         if index < len(self._steps):
             return self._steps[index]
         if self._at_end == "repeat" and self._steps:
@@ -207,14 +232,29 @@ class ScriptedProvider:
             )
         return blocks
 
-    async def _stream(self, call: Any, content: list[dict[str, Any]]) -> None:
+    async def _stream(self, call: Any, content: list[dict[str, Any]], pause: float) -> None:
         for index, block in enumerate(content):
             kind = "tool_use" if block["type"] == "tool_call" else block["type"]
             await call.block_start(index, kind, name=block.get("name"))
             text = block.get("text") or block.get("thinking") or ""
             for start in range(0, len(text), _PIECE):
                 await call.delta(index, kind, text[start : start + _PIECE])
+                await asyncio.sleep(pause)
             await call.block_end(index, kind)
+
+
+def _marks(steps: Sequence[ScriptedStep]) -> list[str]:
+    """Return a mark for each step, which tells it and all before it."""
+    found: list[str] = []
+    for step in steps:
+        said = json.dumps([found[-1:], step.text, step.thinking, step.tools, step.error], default=str)
+        found.append(sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16])
+    return found
+
+
+def _mark_of(message: Mapping[str, Any]) -> Any:
+    metadata = message.get("metadata")
+    return metadata.get(_MARK) if isinstance(metadata, Mapping) else None
 
 
 def _usage(step: ScriptedStep, messages: list[dict[str, Any]]) -> Any:

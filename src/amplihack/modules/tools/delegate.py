@@ -198,7 +198,8 @@ class DelegateTool(ShippedTool):
 def inherited(messages: list[Message], scope: str, tool: str) -> list[Message]:
     """Return what a child may know: only what was said, also what agents answered, or everything.
 
-    Calls that have no result yet, such as the one that starts the child, are always left out.
+    Calls that have no result yet, such as the one that starts the child, are always left out, and so is what
+    the parent's model noted about its own answers.
     """
     answered = {found for message in messages for found in results_of(message)}
     kept: list[Message] = []
@@ -221,7 +222,11 @@ def inherited(messages: list[Message], scope: str, tool: str) -> list[Message]:
             kept += [left] if left is not None else []
         else:
             kept.append(message)
-    return kept
+    return [_unmarked(each) if each.get("role") == "assistant" else each for each in kept]
+
+
+def _unmarked(message: Message) -> Message:
+    return {key: value for key, value in message.items() if key != "metadata"}
 
 
 def _describe(agent: Any) -> str:

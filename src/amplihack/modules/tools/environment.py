@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import Any
@@ -11,8 +11,12 @@ from amplihack.system.home import this_process
 
 
 def command_environment(coordinator: Any, hidden: Iterable[str] = ()) -> dict[str, str]:
-    """Return the variables for a command. `hidden` are patterns of names to leave out besides."""
-    environment, _ = this_process()
+    """Return the variables for a command. `hidden` are patterns of names to leave out besides.
+
+    A host whose commands need others offers them as `session.environment`.
+    """
+    offered = coordinator.get_capability("session.environment")
+    environment = offered if isinstance(offered, Mapping) else this_process()[0]
     patterns = {*hidden, *credential_names(coordinator)}
     return {
         name: value

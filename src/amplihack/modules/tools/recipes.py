@@ -14,6 +14,7 @@ from amplihack.modules.settings import ModuleSettings
 from amplihack.modules.tools.environment import command_environment
 from amplihack.modules.tools.tool import Properties, ShippedTool, ToolFailed, working_dir
 from amplihack.records import Record
+from amplihack.system.files import real
 from amplihack.system.home import this_process
 from amplihack.system.processes import Command, Finished, run_process
 
@@ -90,16 +91,24 @@ class RecipesTool(ShippedTool):
             case "list":
                 return ["recipe", "list"]
             case "validate":
-                return ["recipe", "validate", _operand(given, "recipe")]
+                return ["recipe", "validate", self._recipe(given)]
             case "run":
                 agent = ["--agent", self._settings.agent] if self._settings.agent else []
-                return ["recipe", "run", _operand(given, "recipe"), *agent, *_variables(given)]
+                return ["recipe", "run", self._recipe(given), *agent, *_variables(given)]
             case "status":
                 return ["runs", "show", _operand(given, "run", "last")]
             case "resume":
                 return ["runs", "resume", _operand(given, "run", "last")]
             case decision:
                 return self._decision(decision, given)
+
+    def _recipe(self, given: Mapping[str, Any]) -> str:
+        """Return the recipe: a name, or a file of this directory. Reading others is for those who may."""
+        value = _operand(given, "recipe")
+        here = real(working_dir(self._coordinator))
+        if ("/" in value or (here / value).is_symlink()) and not real(here / value).is_relative_to(here):
+            raise ToolFailed(f"{value} is outside {here}", fix="use a recipe of this directory, or a name")
+        return value
 
     def _decision(self, decision: str, given: Mapping[str, Any]) -> list[str]:
         if not self._settings.may_approve:

@@ -76,6 +76,27 @@ class Assignments:
             for step, guards in ways:
                 self.add(name, step, guards)
 
+    def all_ways(self) -> dict[str, Ways]:
+        return {name: list(ways) for name, ways in self._ways.items()}
+
+    def doubt(self, sure: dict[str, Ways], guard: str) -> dict[str, Ways]:
+        """Put a guard before all that was set since `sure` was all; returns what was known."""
+        known = self.all_ways()
+        for name, ways in known.items():
+            if ways != (older := sure.get(name, [])):
+                self._remember(name)
+                self._ways[name] = [*older, *((step, guards | {guard}) for step, guards in ways)]
+        return known
+
+    def believe(self, known: dict[str, Ways], guard: str) -> None:
+        """Take a guard away again, from what was known before it and from what was set behind it."""
+        for name, ways in self.all_ways().items():
+            doubted = any(guard in guards for _, guards in ways)
+            if doubted:
+                plain = [(step, guards - {guard}) for step, guards in ways]
+                only_known = all(way in plain for way in known.get(name, [])) and name in known
+                self._ways[name] = known[name] if only_known else plain
+
     def conjuncts(self, test: Test) -> Guards:
         """Return the parts of a condition, each marked with how often its variables were set by now.
 

@@ -33,14 +33,22 @@ def certain_failures(
 def meaningless(located: Located, world: Surroundings) -> tuple[Problem, ...]:
     """Return what a recipe that is about to be run says without any effect."""
     subject = study(located, world, final=True)
-    secrets = subject.recipe.secrets
-    if not (secrets or any(step.retry or step.override for step in subject.steps)):
-        return ()
-    from amplihack.recipes.check.pointless import pointless_overrides, pointless_retries, unknown_secrets
-
-    stages = (pointless_overrides, pointless_retries, *((unknown_secrets,) if secrets else ()))
-    found = {problem for stage in stages for problem in stage(subject) if problem.severity == "warning"}
+    found = {problem for problem in _without_effect(subject) if problem.severity == "warning"}
     return tuple(sorted(found, key=place))
+
+
+def _without_effect(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Yield what the stages find that have something to look at; their imports are deferred, as below."""
+    secrets = subject.recipe.secrets
+    if secrets or any(step.retry or step.override for step in subject.steps):
+        from amplihack.recipes.check.pointless import pointless_overrides, pointless_retries, unknown_secrets
+
+        for stage in (pointless_overrides, pointless_retries, *((unknown_secrets,) if secrets else ())):
+            yield from stage(subject)
+    if any(isinstance(step.action, Bash) and "$" in step.action.command.text for step in subject.steps):
+        from amplihack.recipes.check.shell_names import unexported_names
+
+        yield from unexported_names(subject)
 
 
 def place(problem: Problem) -> tuple[str, int, int, str, str]:

@@ -35,6 +35,7 @@ CODES: Final[dict[str, str]] = {
     "too-deep": "Sub-recipes are nested deeper than the limit allows.",
     "too-many-steps": "A recipe needs more steps than `max_total_steps` allows.",
     "undefined-variable": "A variable that nothing declares and no step sets.",
+    "unexported-variable": "A script asks the shell for a variable that it only has under another name.",
     "unknown-agent": "An agent that is not known here.",
     "unknown-dependency": "A step depends on one that does not exist or comes later.",
     "unknown-input": "A caller gives a sub-recipe a variable that it does not use.",

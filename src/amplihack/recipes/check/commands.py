@@ -38,7 +38,7 @@ def values_in_env(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find placeholders in `env` that bash, a program or the script runs or calculates with."""
     for step in subject.steps:
         action = step.action
-        if isinstance(action, Bash) and "{{" in to_text(dict(action.env)):
+        if isinstance(action, Bash) and action.env and "{{" in to_text(dict(action.env)):
             # Deferred: few steps have such an `env`.
             from amplihack.recipes.templates.env_values import env_dangers, is_refused
 
@@ -106,7 +106,7 @@ def _problem(hazard: Hazard, script: Text, default: str | None, known: AbstractS
         case "evaluated" if default is not None and may_run(default, known):
             return finding("bash-refused", "error", f"{{{{{name}}}}}: {hazard.detail}", where, hazard.fix)
         case "command" if default is None or len(default.split()) != 1:
-            what = f"{{{{{name}}}}} stands in place of a command; a value with spaces is one word there"
+            what = f"{{{{{name}}}}} stands in place of a command; {hazard.detail}"
             fix = f'run it on purpose with bash -c "$RECIPE_VAR_{"__".join(hazard.path).replace("-", "_")}"'
             return finding("command-word", "warning", what, where, fix)
         case "source" if hazard.detail == "bash":

@@ -39,16 +39,20 @@ from amplihack.recipes.semantics import (
     BUILT_IN,
     HOOK_NAMES,
     LOOP,
+    STEPS,
     batches,
     declared_names,
+    every_loop_name,
     handed_back,
     kept_body,
     kept_of_rounds,
     loop_facts,
     loop_names,
     rounds_are_apart,
+    still_run,
     writes,
 )
+from amplihack.recipes.templates.asked_names import by_shell_name, meant_path
 from amplihack.recipes.values import KeyPath
 from amplihack.records import replace
 
@@ -82,7 +86,12 @@ class _Walk:
         self.set = Assignments()
         self.loop_names: list[str] = []
         self.loops: list[tuple[str, ...]] = []  # what `loop` tells in each loop around the position
+        self.repeated: list[frozenset[str]] = []  # the steps of each loop around the position
+        self.ids = frozenset(step.id for step in every_step(recipe.steps))
         self.guards: Guards = UNGUARDED
+        self.lists: list[
+            tuple[Guards, dict[str, Ways]]
+        ] = []  # what is known at the start of the lists around
         self.tested: frozenset[str] = frozenset()
         self.asked: frozenset[str] = frozenset()
         self.siblings: dict[str, list[str]] = {}
@@ -93,6 +102,7 @@ class _Walk:
         self.calls: list[CallNeeds] = []
         self.made: set[str] = set(self.makers)
         self.used: set[str] = set()
+        self.shell_names: dict[str, str] | None = None  # of the variables of the recipe
 
     def _makers(self) -> dict[str, list[str]]:
         """Return for each name the steps that set it, themselves or through a sub-recipe."""
@@ -134,7 +144,7 @@ class _Walk:
         if stage.approval and stage.approval.before:
             self._use(None, variable_uses.in_text(stage.approval.prompt))
         outside = self._enter(stage.condition)
-        self._steps(stage.steps)
+        self._steps(stage.steps, since={})  # a failure in an earlier stage counts too
         if stage.approval and not stage.approval.before:
             self._use(None, variable_uses.in_text(stage.approval.prompt))
         self._leave(outside)
@@ -144,24 +154,29 @@ class _Walk:
         looping = any(step.loop for step in every_step(self.recipe.steps))
         given = HOOK_NAMES | ({LOOP} if looping else set())  # hooks run in rounds as well
         for text in filter(None, (hooks.pre_step, hooks.post_step, hooks.on_error)):
-            found = variable_uses.in_command(text)
-            self._use_anywhere(each for each in found if each.name not in given)
+            for mention in variable_uses.in_command(text):
+                if mention.manner == "environment" or mention.name not in given:
+                    self._use_anywhere((mention,))
 
     def _use_anywhere(self, found: Iterable[VariableMention]) -> None:
         """Note uses in texts that are rendered at many times, so that any result may be there."""
-        for mention in found:
+        for mention in map(self._meant, found):
             self.used.add(mention.name)
-            there = mention.name in self.made or mention.name in self.declared or mention.name in BUILT_IN
+            there = mention.name in self.made or mention.name in self.declared or self._built_in(mention)
             self.uses.append(Use(mention, None, SURE if there else UNKNOWN, self.open))
 
-    def _steps(self, steps: tuple[Step, ...]) -> None:
+    def _steps(self, steps: tuple[Step, ...], since: dict[str, Ways] | None = None) -> None:
         guards = self.guards
+        if always := still_run(steps):
+            self.lists.append((guards, self.set.all_ways() if since is None else since))
         for batch in batches(steps):
             self._batch(batch)
             for step in batch:
                 if step.on_error == "skip_remaining":
                     self.guards |= success(step)  # otherwise the steps after it are not reached
         self.guards = guards
+        if always:
+            self.lists.pop()
 
     def _batch(self, batch: tuple[Step, ...]) -> None:
         """Follow steps that run at the same time: none sees what another one sets until all are done."""
@@ -183,9 +198,19 @@ class _Walk:
         if apart:
             self.set.fork()
         self.running.append(step.id)
-        guards = self._step(step)
+        guards = self._always(step) if step.always else self._step(step)
         self.done.add(self.running.pop())
         return guards, self.set.join() if apart else {}
+
+    def _always(self, step: Step) -> Guards:
+        """Follow a step that runs whatever became of those before it: their results may be missing."""
+        outside, guard = self.guards, f"no failure before {step.id}"
+        self.guards, sure = self.lists[-1]
+        known = self.set.doubt(sure, guard)
+        guards = self._step(step)
+        self.set.believe(known, guard)
+        self.guards = outside
+        return guards
 
     def _names_set(self, step: Step) -> dict[str, bool]:
         return names_set(step, self.look)
@@ -283,6 +308,7 @@ class _Walk:
         hidden = {name: list(self.set.ways(name)) for name in names}
         self.loop_names += names
         self.loops.append(loop_facts(loop))
+        self.repeated.append(frozenset() if apart else frozenset(each.id for each in every_step((step,))))
         if not apart:
             again = frozenset({f"an earlier round of {step.id}"})
             for name in self._names_set(step):
@@ -292,6 +318,7 @@ class _Walk:
         self.guards = guards
         del self.loop_names[-len(names) :]
         self.loops.pop()
+        self.repeated.pop()
         self.set.restore(hidden)
         if apart:
             self.set.join()
@@ -299,29 +326,51 @@ class _Walk:
     # what is used
 
     def _use(self, step: Step | None, found: Iterable[VariableMention]) -> None:
-        for mention in found:
+        for mention in map(self._meant, found):
             self.used.add(mention.name)
             if mention.name in self.asked:  # its author has asked whether it is there
                 mention = replace(mention, soft=True)
-            self.uses.append(Use(mention, step, self._availability(step, mention.path), self.open))
+            self.uses.append(Use(mention, step, self._availability(step, mention), self.open))
 
-    def _availability(self, step: Step | None, path: KeyPath) -> Availability:
-        name = path[0]
+    def _meant(self, mention: VariableMention) -> VariableMention:
+        """Return a mention in the environment by the name that the recipe has for it."""
+        if mention.manner != "environment":
+            return mention
+        if self.shell_names is None:
+            self.shell_names = by_shell_name(self.declared | self.made | every_loop_name(self.recipe))
+        path = meant_path(mention.name, self.shell_names, self.recipe.context)
+        return replace(mention, path=path) if path else mention
+
+    def _built_in(self, mention: VariableMention) -> bool:
+        return mention.name in BUILT_IN and mention.manner != "environment"  # scripts are not given those
+
+    def _availability(self, step: Step | None, mention: VariableMention) -> Availability:
+        name = mention.name
         if name in self.loop_names:
             return SURE
-        if name == LOOP and self._in_loop(path):
+        if name == LOOP and mention.manner != "environment" and self._in_loop(mention.path):
             return SURE
+        if name == STEPS and self._built_in(mention) and name not in self.made:
+            return self._facts(mention.path)
         ways = self.set.ways(name)
         for sibling in self.siblings.get(name, ()):
             if sibling not in self.running:
                 return Sibling(sibling, earlier=bool(ways) or name in self.declared)
-        if name in self.declared or name in BUILT_IN:
+        if name in self.declared or self._built_in(mention):
             return SURE
         if ways:
             return SURE if self._certain(step, name, ways) else Maybe(ways[-1][0])
         # What a step behind us has set is gone: it was set in a round that kept its names to itself.
         later = next((maker for maker in self.makers.get(name, ()) if maker not in self.done), None)
         return UNKNOWN if later is None else Later(later)
+
+    def _facts(self, path: KeyPath) -> Availability:
+        """Tell whether `steps.ID` is there: not before the step ends, unless an earlier round has run it."""
+        identifier = path[1] if len(path) > 1 else ""
+        again = any(identifier in inside for inside in self.repeated)
+        if identifier not in self.ids or identifier in self.done or again or STEPS in self.declared:
+            return SURE
+        return Later(identifier)
 
     def _certain(self, step: Step | None, name: str, ways: Ways) -> bool:
         here = self.guards | (tags(step) if step else UNGUARDED)

@@ -13,6 +13,7 @@ from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.semantics import (
+    BUILT_IN,
     declared_names,
     every_loop_name,
     insisted_names,
@@ -30,7 +31,7 @@ class Unresolved(Record):
 
     why: Literal["missing", "unreadable", "unknowable"]
     searched: tuple[str, ...] = ()
-    problem: Problem | None = None  # why it cannot be read
+    problem: Problem | None = None  # why it cannot be read or found
 
 
 class Surroundings(Protocol):
@@ -208,7 +209,9 @@ def _from_outside(recipe: Recipe, flow: Flow) -> Callee:
         needs=frozenset(
             use.mention.name
             for use in flow.uses
-            if isinstance(use.availability, Unknown | Later) and not use.mention.soft
+            if isinstance(use.availability, Unknown | Later)
+            and not use.mention.soft
+            and use.mention.name not in BUILT_IN
         ),
         used=flow.used,
         required=required_names(recipe),

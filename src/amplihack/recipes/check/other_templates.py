@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from amplihack.errors import Problem
+from amplihack.errors import Problem, Severity
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Agent, Bash, Recipe, Text, every_step
-from amplihack.recipes.placeholders import Unsupported, find_literal, show, unsupported
+from amplihack.recipes.placeholders import OPPOSITES, Unsupported, find_literal, show, unsupported
 from amplihack.recipes.templates.text import literal_fix
 
 _CLOSING = pattern(r"\{\{[ \t]*(?:/|else\b)")
 _TAG = pattern(r"\{%[-+]?[ \t]*(?:if|for|set|unless|assign|macro|include|block|with)\b(?P<rest>[^%\n]*)%\}")
-_OPPOSITES = "use two steps with opposite conditions, or leave the choice to the reader of the text"
 _FIRST_NAME = pattern(r"[A-Za-z_][\w-]*")
-_KEYWORD = pattern(r"\{\{[ \t]*[#^][ \t]*(?:if|unless|each|with)?\b")
 
 
 def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:
@@ -38,7 +36,7 @@ def _tags(text: Text, known: Collection[str]) -> Iterator[Problem]:
         ours = any(name in known for name in _FIRST_NAME.findall(found["rest"]))
         what = f"{found.group()} stays in the text as it is: only {{{{name}}}} is filled in"
         where = text.at(found.start())
-        yield finding("unsupported-template", "warning" if ours else "note", what, where, _OPPOSITES)
+        yield finding("unsupported-template", "warning" if ours else "note", what, where, OPPOSITES)
 
 
 def _literal(text: Text, known: Collection[str]) -> Iterator[Problem]:
@@ -67,13 +65,6 @@ def _texts(recipe: Recipe) -> Iterator[Text]:
 
 
 def _problem(found: Unsupported, text: Text, known: Collection[str]) -> Problem:
-    inner = _KEYWORD.sub("", found.text) if found.what == "block" else found.text
-    name = _FIRST_NAME.search(inner)
-    ours = name is not None and name.group() in known
-    fix = (
-        _OPPOSITES
-        if found.what == "block"
-        else "prepare the value in an earlier step, or give it a default in `context:`"
-    )
-    what = f"{found.text} stays in the text as it is: only {{{{name}}}} is filled in"
-    return finding("unsupported-template", "warning" if ours else "note", what, text.at(found.start), fix)
+    what, fix = found.explained()
+    level: Severity = "warning" if found.name in known else "note"
+    return finding("unsupported-template", level, what, text.at(found.start), fix)

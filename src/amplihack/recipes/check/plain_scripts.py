@@ -12,10 +12,18 @@ from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import find_placeholders
 
 # Possessive quantifiers (`++`) keep the match linear. Brackets and comments stand apart from other words.
+_WORD = (
+    r"""(?:[\w./:,@%+=^~*?-]++|'[^']*+'|\$(?:\w++|\{\w++\}|[@*#?])"""
+    r"""|"(?:[^"\\$`]|\\[A-Za-z"]|\$(?:\w++|\{\w++\}|[@*#?]))*+")++"""
+)
+# A word stands here once: to compile it takes longer than to read most scripts.
+_COMMANDS = pattern(
+    rf"(?:(?:\A|(?!\A)(?:\|\|?+|&&|[;\n]))[ \t\n]*+(?:{_WORD}[ \t]*+)++)++[ \t\n]*+", re.ASCII
+)
+_FIRST_WORD = pattern(rf"(?:^|[|&;\n])[ \t\n]*+({_WORD})", re.ASCII)  # in quotes too, where it is none
 _TOKEN = pattern(
     r"""(?P<blank>[ \t]++|(?<![^\s;|&])\#[^\n]*+)"""
-    r"""|(?P<word>(?:[\w./:,@%+=^~*?-]++|'[^']*+'|\$(?:\w++|\{\w++\}|[@*#?])"""
-    r"""|"(?:[^"\\$`]|\\[A-Za-z"]|\$(?:\w++|\{\w++\}|[@*#?]))*+")++)"""
+    rf"""|(?P<word>{_WORD})"""
     r"""|(?P<bracket>(?<![^\s;|&])(?:[][]|!=)(?=[\s;|&]|\Z))"""
     r"""|(?P<copy>>&[12](?=[\s;|&]|\Z))"""
     r"""|(?P<redirect>>>?|<)"""
@@ -35,6 +43,8 @@ def is_plain(script: str) -> bool:
     """Tell whether a script, with its placeholders still in it, is certainly right by bash's grammar."""
     if "{{" in script:
         script = _filled(script)
+    if _COMMANDS.fullmatch(script) and _RESERVED.isdisjoint(_FIRST_WORD.findall(script)):
+        return True  # commands without brackets, redirections and comments: found at once, and as below
     state, position = "line", 0
     while position < len(script):
         token = _TOKEN.match(script, position)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from amplihack.documents.suggest import closest
 from amplihack.errors import Location, Problem, Severity
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Foreach, Step, SubRecipe, Text
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.semantics import BUILT_IN, CONTEXT_RULES, as_list, is_blank, list_path
+from amplihack.recipes.semantics import BUILT_IN, CONTEXT_RULES, as_list, is_blank, list_path, rule_meant
+from amplihack.recipes.templates.names import name_part
 from amplihack.recipes.values import Missing, Value, lookup
 from amplihack.records import replace
 
@@ -20,11 +20,9 @@ def unknown_rules(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find rules of `context_validation` that nobody knows, so that they check nothing."""
     for name, rule in subject.recipe.context_validation.items():
         if rule.strip() and rule.strip() not in CONTEXT_RULES:
-            meant = closest(rule.strip(), CONTEXT_RULES)
             what = f"context_validation: '{name}' has the unknown rule '{rule}', which checks nothing"
-            fix = f"did you mean '{meant}'?" if meant else f"use one of {', '.join(CONTEXT_RULES)}"
             where = subject.recipe.context_places.get(name, subject.recipe.where)
-            yield finding("unknown-rule", "warning", what, where, fix)
+            yield finding("unknown-rule", "warning", what, where, rule_meant(rule.strip()))
 
 
 def unknown_secrets(subject: CheckedRecipe) -> Iterator[Problem]:
@@ -79,7 +77,17 @@ _REFERABLE = pattern(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
 def unreachable_results(subject: CheckedRecipe) -> Iterator[Problem]:
-    """Find results under a name that no placeholder can have."""
+    """Find results and variables under a name that no placeholder can have."""
+    from amplihack.recipes.check.variable_uses import EVERYTHING  # deferred: a run asks for other findings
+
+    recipe, used = subject.recipe, subject.flow.used
+    for name in recipe.context:
+        if not _REFERABLE.fullmatch(name) and EVERYTHING not in used and name_part(name).lower() not in used:
+            what = f"the variable '{name}' cannot be used: {{{{{name}}}}} is no placeholder"
+            place = recipe.context_places.get(name, recipe.where)
+            yield finding(
+                "unreachable-result", "warning", what, place, "use letters, digits, _ and - in its name"
+            )
     for step in subject.steps:
         name = step.result_name
         if not _REFERABLE.fullmatch(name):
@@ -89,6 +97,24 @@ def unreachable_results(subject: CheckedRecipe) -> Iterator[Problem]:
                 "" if step.output else ", or add `output:`"
             )
             yield finding("unreachable-result", "warning", what, step.where, fix)
+        for field, name in _other_names(step):
+            if not _REFERABLE.fullmatch(name):
+                what = f"the {field} of step '{step.id}' cannot be used: {{{{{name}}}}} is no placeholder"
+                fix = f"use letters, digits, _ and - in its {field}"
+                yield finding("unreachable-result", "warning", what, step.where, fix)
+
+
+def _other_names(step: Step) -> Iterator[tuple[str, str]]:
+    """Yield the names that a step gives to something beside its result, each with its field."""
+    if step.loop and isinstance(step.loop.over, Foreach):
+        yield "as", step.loop.over.name
+    if step.loop and step.loop.collect:
+        yield "collect", step.loop.collect
+    if isinstance(step.action, Bash):
+        if step.action.exit_code_to is not None:
+            yield "output_exit_code", step.action.exit_code_to
+        if step.action.stderr_to is not None:
+            yield "output_stderr", step.action.stderr_to
 
 
 _NAME = pattern(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")

@@ -25,6 +25,7 @@ from amplihack.recipes.check.pointless import (
     unknown_secrets,
     unreachable_results,
 )
+from amplihack.recipes.check.shell_names import unexported_names
 from amplihack.recipes.check.sub_recipes import empty_inputs, missing_inputs, unknown_inputs, unknown_recipes
 from amplihack.recipes.check.subject import CheckedRecipe, study
 from amplihack.recipes.check.syntax import syntax_faults
@@ -56,6 +57,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     # texts
     refused_values,
     values_in_env,
+    unexported_names,
     syntax_faults,
     other_templates,
     # fields that do not mean anything here

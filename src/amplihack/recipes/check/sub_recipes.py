@@ -27,8 +27,8 @@ def unknown_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
             continue
         name, where, blame = call.recipe.text.strip(), call.recipe.where, subject.blame(step)
         if found.why == "missing":
-            searched = f"looked in {', '.join(found.searched)}" if found.searched else "check its name"
-            yield finding("unknown-recipe", blame, f"there is no recipe '{name}'", where, searched)
+            fix = found.problem.fix if found.problem else _where_to_look(name, found)
+            yield finding("unknown-recipe", blame, f"there is no recipe '{name}'", where, fix)
         elif found.why == "unreadable" and (problem := found.problem):
             place = f"{problem.where}: " if problem.where else ""
             what = f"the recipe '{name}' cannot be read: {place}{problem.what}"
@@ -36,6 +36,14 @@ def unknown_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
         elif subject.final and (unset := _names_nothing(call, subject)):
             what = f"'recipe: {name}' names no recipe: nothing sets {unset}"
             yield finding("unknown-recipe", blame, what, where, f"set {unset}, or write the name of a recipe")
+
+
+def _where_to_look(name: str, found: Unresolved) -> str:
+    bundle, colon, path = name.partition(":")
+    if colon and bundle and "/" in path:
+        return f"write '@{name}' for a file of the bundle '{bundle}'"
+    places = f"; looked in {', '.join(found.searched)}" if found.searched else ""
+    return f"check its name{places}"
 
 
 def _names_nothing(call: SubRecipe, subject: CheckedRecipe) -> str:

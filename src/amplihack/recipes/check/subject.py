@@ -29,6 +29,7 @@ class CheckedRecipe(Record, cached=True):  # no slots: what is costly is compute
     bash: AskBash | None = None
     final: bool = False
     notes: bool = True  # somebody wants to be told notes too
+    inherited: frozenset[str] = frozenset()  # the environment that scripts will find
     around: Neighbours | None = None  # what another study has learned of the recipes around both
 
     @property
@@ -104,6 +105,7 @@ def study(
     bash: AskBash | None = None,
     final: bool = False,
     notes: bool = True,
+    inherited: frozenset[str] = frozenset(),
 ) -> CheckedRecipe:
     """Prepare to follow the data through a recipe, the recipes that it calls and those that call it."""
-    return CheckedRecipe(located, world, bash, final, notes)
+    return CheckedRecipe(located, world, bash, final, notes, inherited)

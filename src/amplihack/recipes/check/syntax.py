@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from amplihack.errors import Problem, Severity, TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
-from amplihack.recipes.check.plain_scripts import is_plain
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Text
-from amplihack.recipes.templates.shell import render_shell
+from amplihack.recipes.templates.shell import is_read_at_once, render_shell
 from amplihack.records import Record
 
 if TYPE_CHECKING:
@@ -47,7 +46,8 @@ def syntax_faults(subject: CheckedRecipe) -> Iterator[Problem]:
             fault.certain and script.blame == "error" and _is_reached(script.source, fault, subject.bash)
         )
         what = f"bash cannot read this script: {fault.what}" if fault.certain else f"bash says: {fault.what}"
-        where = script.command.line(fault.line)
+        # Bash notices behind the last line what was never closed: what stands there is another step.
+        where = script.command.line(min(fault.line, script.command.text.rstrip("\n").count("\n") + 1))
         yield finding("bash-syntax", "error" if certain else "warning", what, where, _FIX)
 
 
@@ -63,13 +63,19 @@ def _scripts(subject: CheckedRecipe) -> Iterator[_Script]:
 
 
 def _rendered(command: Text, blame: Severity) -> Iterator[_Script]:
-    if is_plain(command.text) or "\0" in command.text:
-        return
     try:
+        if is_read_at_once(command.text) or _is_plain(command.text) or "\0" in command.text:
+            return
         source = render_shell(command.text, {}, token=lambda: "amplihack").source
     except TemplateError:
         return  # a place where no value is safe: the stage before says so
     yield _Script(command, source, blame)
+
+
+def _is_plain(script: str) -> bool:
+    from amplihack.recipes.check.plain_scripts import is_plain  # deferred: what was read at once is plain
+
+    return is_plain(script)
 
 
 def _is_reached(source: str, fault: SyntaxFault, bash: AskBash) -> bool:

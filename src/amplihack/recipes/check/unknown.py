@@ -10,9 +10,10 @@ from amplihack.recipes.check.availability import Flow, Use
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.spelling import Spelling
 from amplihack.recipes.check.subject import CheckedRecipe
+from amplihack.recipes.dependencies import how_to_get
 from amplihack.recipes.model import Agent, Recipe, Step, every_step
 from amplihack.recipes.placeholders import show
-from amplihack.recipes.semantics import LOOP, RESERVED, STEP_FACTS, loop_names, writes
+from amplihack.recipes.semantics import FACTS, LOOP, RESERVED, STEP_FACTS, loop_names, writes
 from amplihack.recipes.values import Missing, Value, lookup, member
 
 
@@ -55,8 +56,10 @@ def unknown_parts(subject: CheckedRecipe) -> Iterator[Problem]:
         if len(path) < 2 or path in seen:
             continue
         seen.add(path)
-        problem = _unknown_part(use, recipe, subject.changed, texts) or _unknown_step(
-            use, steps, recipe, flow
+        problem = (
+            _unknown_part(use, recipe, subject.changed, texts)
+            or _unknown_step(use, steps, recipe, flow)
+            or _unknown_of_ours(use, subject)
         )
         if problem:
             yield problem
@@ -109,6 +112,21 @@ def _unknown_step(use: Use, steps: Mapping[str, Step], recipe: Recipe, flow: Flo
     return finding("unknown-step", severity, f"there is no step '{path[1]}'", use.mention.where, fix)
 
 
+def _unknown_of_ours(use: Use, subject: CheckedRecipe) -> Problem | None:
+    """Find a part that the runner does not tell: `recipe.nme`, `step.name`."""
+    path, facts = use.mention.path, FACTS.get(use.mention.path[0], ())
+    if not facts or path[1] in facts or path[0] in subject.names or use.mention.manner == "environment":
+        return None
+    meant = closest(path[1], facts)
+    fix = (
+        f"did you mean {path[0]}.{meant}?"
+        if meant
+        else f"there are {', '.join(f'{path[0]}.{each}' for each in facts)}"
+    )
+    severity: Severity = "note" if use.mention.soft or use.open or subject.incoming.open else "warning"
+    return finding("unknown-key", severity, f"{show(path)} is not there", use.mention.where, fix)
+
+
 def _unknown_fact(use: Use) -> Problem:
     path = use.mention.path
     meant = closest(path[2], STEP_FACTS)
@@ -131,14 +149,15 @@ def unknown_agents(subject: CheckedRecipe) -> Iterator[Problem]:
         seen.add(name)
         if name in agents or _short(name) in short:
             continue
-        meant = closest(name, agents)
+        supply = how_to_get(name, subject.recipe)
+        meant = None if supply else closest(name, agents)
         expected = _space(name) in spaces if ":" in name else meant is not None
         yield finding(
             "unknown-agent",
-            "warning" if expected else "note",
+            "warning" if expected or supply else "note",
             f"step '{step.id}': there is no agent '{name}' here",
             step.where,
-            f"did you mean '{meant}'?" if meant else _missing_agent(name),
+            supply or (f"did you mean '{meant}'?" if meant else _missing_agent(name)),
         )
 
 

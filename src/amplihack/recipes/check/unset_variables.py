@@ -12,8 +12,21 @@ from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.spelling import USUAL_INPUTS, plain
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.check.variable_uses import EVERYTHING
+from amplihack.recipes.model import Foreach, every_step
 from amplihack.recipes.placeholders import show
-from amplihack.recipes.semantics import LOOP, LOOP_FACTS, loop_facts
+from amplihack.recipes.semantics import (
+    BUILT_IN,
+    HOOK_NAMES,
+    ITEM,
+    LOOP,
+    LOOP_FACTS,
+    STEPS,
+    loop_facts,
+    result_step,
+    rules_of,
+)
+from amplihack.recipes.templates.asked_names import by_shell_name, meant_path
+from amplihack.recipes.templates.names import PREFIX, variable_name
 
 # Stands for a note that nobody wants to be told. A recipe can have one at each mention of a variable, and
 # where a mention stands takes time to find.
@@ -75,17 +88,20 @@ def _sibling(use: Use, step: str, earlier: bool) -> Problem:
 
 
 def _later(use: Use, step: str, subject: CheckedRecipe) -> Problem | None:
-    name = use.mention.name
-    if name in subject.incoming.given:
+    name, incoming = use.mention.name, subject.incoming
+    if name in incoming.given:
         return None
+    if name == STEPS:
+        return _not_ended(use, step, subject)
     own = use.step is not None and use.step.id == step
-    mild = use.mention.soft or use.open or use.mention.manner == "bare" or (own and not subject.strict)
+    mild = use.mention.soft or use.open or (own and not subject.strict)
+    mild = mild or incoming.open or name in incoming.made  # a caller may have set it before
     if mild and not subject.notes:
         return _UNTOLD
     what = "the step itself sets it" if own else f"step '{step}' sets it, and runs later"
     return finding(
         "used-before-set",
-        "note" if mild or subject.incoming.called else "warning",
+        "note" if mild else "warning",
         f"{name} is not set yet: {what}",
         use.mention.where,
         f"move step '{step}' up, or give {name} a default in `context:`"
@@ -94,14 +110,32 @@ def _later(use: Use, step: str, subject: CheckedRecipe) -> Problem | None:
     )
 
 
+def _not_ended(use: Use, step: str, subject: CheckedRecipe) -> Problem:
+    """Tell that `steps.ID` is asked for before that step ends."""
+    if use.mention.soft and not subject.notes:
+        return _UNTOLD
+    own = use.step is not None and use.step.id == step
+    what = "the step has not ended" if own else f"step '{step}' runs later"
+    return finding(
+        "used-before-set",
+        "note" if use.mention.soft else "warning",
+        f"{show(use.mention.path)} is not there yet: {what}",
+        use.mention.where,
+        "ask for it in a later step" if own else f"move step '{step}' up, or ask for it after that step",
+    )
+
+
 def _unknown(use: Use, subject: CheckedRecipe) -> Problem:
     name = use.mention.name
+    if use.mention.manner == "environment":
+        return _not_in_environment(use, subject)
     if caller := subject.incoming.setter(name):
-        what = f"nothing here sets {name}; {caller}, which calls this recipe, does"
-        return finding("set-by-caller", "note", what, use.mention.where) if subject.notes else _UNTOLD
+        return _by_caller(use, name, caller, subject)
     if name == LOOP:
         return _no_loop(use, subject)
-    meant = subject.spelling.meant(name)
+    if use.mention.is_text(rules_of(subject.recipe)):
+        return _UNTOLD
+    meant = _item_name(use, subject) or _hook_name(use, subject) or subject.spelling.meant(name)
     forgotten = _forgotten(use, subject, meant)
     if not forgotten and not subject.notes:
         return _UNTOLD
@@ -114,6 +148,67 @@ def _unknown(use: Use, subject: CheckedRecipe) -> Problem:
         use.mention.where,
         _unknown_fix(use, meant),
     )
+
+
+def _by_caller(use: Use, name: str, caller: str, subject: CheckedRecipe) -> Problem:
+    what = f"nothing here sets {name}; {caller}, which calls this recipe, does"
+    return finding("set-by-caller", "note", what, use.mention.where) if subject.notes else _UNTOLD
+
+
+def _not_in_environment(use: Use, subject: CheckedRecipe) -> Problem:
+    """Tell that a script asks for a variable of ours that is not there."""
+    name = use.mention.name
+    variable = f"${PREFIX}{name}"
+    if variable[1:] in subject.inherited:
+        return _UNTOLD
+    if path := meant_path(name, by_shell_name(subject.incoming.by), {}):
+        return _by_caller(use, variable, subject.incoming.by[path[0]], subject)
+    told = _only_as_placeholder(use, subject)
+    meant = None if told else subject.spelling.meant(name)
+    if use.mention.soft and not meant:
+        return _UNTOLD  # the script says what to do without it
+    forgotten = _forgotten(use, subject, meant)
+    if not forgotten and not subject.notes:
+        return _UNTOLD
+    declare = f"add `{name}:` to `context:`, or write what to take instead: ${{{variable[1:]}:-…}}"
+    return finding(
+        "undefined-variable",
+        "warning" if forgotten else "note",
+        f"nothing sets {variable}"
+        if subject.strict or told
+        else f"nothing here sets {variable}; a caller would have to",
+        use.mention.where,
+        told or (f"did you mean ${variable_name((meant,))}?" if meant else declare),
+    )
+
+
+def _only_as_placeholder(use: Use, subject: CheckedRecipe) -> str:
+    """Return how to ask for what the runner knows itself, and gives to scripts in placeholders alone."""
+    name = use.mention.name
+    hooks = subject.recipe.hooks
+    in_hook = any(use.mention.source is text for text in (hooks.pre_step, hooks.post_step, hooks.on_error))
+    if in_hook and name in HOOK_NAMES:
+        return f"write {{{{{name}}}}}, or ${name.upper()}"
+    own = name.split("__")[0]
+    path = show(tuple(name.split("__")))
+    return f"write {{{{{path}}}}}" if own in BUILT_IN or own == LOOP else ""
+
+
+def _item_name(use: Use, subject: CheckedRecipe) -> str | None:
+    """Return what `as` calls the item of the loop around a use of `item`, its name without `as`."""
+    if use.mention.name != ITEM or use.step is None:
+        return None
+    around = [step for step in subject.steps if use.step in every_step((step,)) and step.loop]
+    names = [step.loop.over.name for step in around if step.loop and isinstance(step.loop.over, Foreach)]
+    return names[-1] if names else None
+
+
+def _hook_name(use: Use, subject: CheckedRecipe) -> str | None:
+    """Return the name that a hook knows, where something like it stands in one."""
+    hooks, name = subject.recipe.hooks, use.mention.name
+    if all(use.mention.source is not text for text in (hooks.pre_step, hooks.post_step, hooks.on_error)):
+        return None
+    return closest(name, HOOK_NAMES) or closest(f"step_{name}", HOOK_NAMES)
 
 
 def _no_loop(use: Use, subject: CheckedRecipe) -> Problem:
@@ -133,8 +228,13 @@ def _no_loop(use: Use, subject: CheckedRecipe) -> Problem:
     )
 
 
+_FLAGS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+
+
 def _unknown_fix(use: Use, meant: str | None) -> str:
     name = use.mention.name
+    if name.lower() in _FLAGS:
+        return f"write {_FLAGS[name.lower()]}: in conditions, {name} is the name of a variable"
     if use.mention.is_word:
         text = f"if the text is meant, write '{show(use.mention.path)}' in quotes"
         return f"did you mean {meant}? {text.capitalize()}" if meant else text
@@ -152,15 +252,11 @@ def _forgotten(use: Use, subject: CheckedRecipe, meant: str | None) -> bool:
 def unused_outputs(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find results that the recipe names and nothing reads; the last step's is the result of the recipe."""
     used, steps = subject.flow.used, subject.recipe.steps
+    last = result_step(steps)
     if subject.incoming.called or EVERYTHING in used:
         return
     for step in steps:
-        if (
-            step.output
-            and step is not steps[-1]
-            and step.output not in used
-            and plain(step.output) not in used
-        ):
+        if step.output and step is not last and step.output not in used and plain(step.output) not in used:
             yield finding(
                 "unused-output",
                 "note",

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from amplihack.errors import Location
 from amplihack.patterns import pattern
-from amplihack.recipes.conditions.unset import ASKING, asked_about, bare_words
-from amplihack.recipes.model import Agent, Bash, Body, Foreach, Step, SubRecipe, Test, Text, While
+from amplihack.recipes.conditions.rules import Rules
+from amplihack.recipes.conditions.unset import ASKING, asked_about, bare_words, text_words
+from amplihack.recipes.model import (
+    Agent,
+    Bash,
+    Body,
+    Foreach,
+    Recipe,
+    Step,
+    SubRecipe,
+    Test,
+    Text,
+    While,
+    every_step,
+)
 from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.semantics import list_path
+from amplihack.recipes.templates.asked_names import asked_of_ours
+from amplihack.recipes.templates.names import PREFIX, variable_names
 from amplihack.recipes.values import KeyPath, Value
 from amplihack.records import Record, field, replace
 
-Manner: TypeAlias = Literal["placeholder", "bare"]  # `{{name}}`, or a name in a condition
+# `{{name}}`, a name in a condition, or `$RECIPE_VAR_name` in a script
+Manner: TypeAlias = Literal["placeholder", "bare", "environment"]
 
 _BARE_PATH = pattern(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")
 _ENVIRONMENT = pattern(r"\bRECIPE_VAR_(\w+)|\b([A-Z_][A-Z0-9_]+)\b")
@@ -46,6 +62,10 @@ class VariableMention(Record):
         words = bare_words(self.test.condition.tree) if self.test else ()
         return any(column == self.offset for _, column in words)
 
+    def is_text(self, rules: Rules) -> bool:
+        """Tell whether it is a bare name that is a text, as long as nothing sets it."""
+        return self.test is not None and self.offset in text_words(self.test.condition.tree, rules)
+
 
 def in_text(text: Text, *, soft: bool = False, place: Location | None = None) -> list[VariableMention]:
     """Return the placeholders of a template."""
@@ -55,15 +75,28 @@ def in_text(text: Text, *, soft: bool = False, place: Location | None = None) ->
     ]
 
 
-def in_command(command: Text) -> list[VariableMention]:
-    """Return the placeholders of a script; a comment may mention what it likes."""
+def in_command(command: Text, env: Collection[str] = ()) -> list[VariableMention]:
+    """Return the placeholders of a script, and what it asks the shell for; `env` is there anyway.
+
+    A comment may mention what it likes.
+    """
     found = in_text(command)
-    if "#" not in command.text:
-        return found
-    return [
-        replace(mention, soft=True) if _in_comment(command.text, mention.offset) else mention
-        for mention in found
-    ]
+    if "#" in command.text:
+        found = [
+            replace(mention, soft=True) if _in_comment(command.text, mention.offset) else mention
+            for mention in found
+        ]
+    return [*found, *_in_environment(command, env, found)] if PREFIX in command.text else found
+
+
+def _in_environment(
+    command: Text, env: Collection[str], placeholders: Sequence[VariableMention]
+) -> Iterator[VariableMention]:
+    """Yield each `$RECIPE_VAR_name`, but for those that a placeholder of the script brings along."""
+    there = {*env, *variable_names(command.text, [each.path for each in placeholders]).values()}
+    for asked in asked_of_ours(command.text):
+        if f"{PREFIX}{asked.name}" not in there:
+            yield VariableMention((asked.name,), "environment", command, asked.start, asked.soft)
 
 
 def _in_comment(script: str, offset: int) -> bool:
@@ -119,6 +152,8 @@ def in_items(loop: Foreach, place: Location) -> Iterator[VariableMention]:
 
 def before_loop(step: Step) -> Iterator[VariableMention]:
     """Yield what a step looks at once, before the first round."""
+    if step.title and "{{" in step.title:
+        yield from in_value(step.title, step.where)
     if step.condition:
         yield from in_test(step.condition)
     if step.loop and isinstance(step.loop.over, Foreach):
@@ -137,7 +172,7 @@ def in_round(step: Step) -> Iterator[VariableMention]:
         yield from in_value(step.retry.max_attempts, step.where)
     match step.action:
         case Bash(command, env):
-            yield from in_command(command)
+            yield from in_command(command, env)
             if env:
                 yield from in_value(env, step.where)
         case Agent() as agent:
@@ -161,6 +196,22 @@ def between_rounds(step: Step) -> Iterator[VariableMention]:
     if step.loop.break_when:
         yield from in_test(step.loop.break_when)
     yield from in_value(step.loop.update, step.where)
+
+
+def reached_into(recipe: Recipe) -> frozenset[str]:
+    """Return the variables of which a recipe uses a part, as in `{{name.part}}`."""
+    stages = [stage.condition for stage in recipe.stages if stage.condition]
+    texts = [stage.approval.prompt for stage in recipe.stages if stage.approval]
+    texts += [recipe.summary] if recipe.summary else []
+    mentions = [
+        *(each for test in stages for each in in_test(test)),
+        *(each for text in texts for each in in_text(text)),
+        *(each for step in every_step(recipe.steps) for part in _PARTS for each in part(step)),
+    ]
+    return frozenset(mention.name for mention in mentions if len(mention.path) > 1)
+
+
+_PARTS = (before_loop, in_round, between_rounds)
 
 
 def environment_names(step: Step) -> Iterator[str]:

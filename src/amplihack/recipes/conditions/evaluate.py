@@ -57,7 +57,7 @@ def _value(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Value:
         case Constant(value):
             return value
         case Compare(symbol, left, right):
-            values = _value(left, scope, rules), _value(right, scope, rules)
+            values = _side(left, right, scope, rules), _side(right, left, scope, rules)
             return _blaming(node.column, COMPARISONS[symbol], *values, rules)
         case Or(operands):
             return _decided(operands, True, scope, rules)
@@ -78,6 +78,18 @@ def _value(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Value:
             return _blaming(node.column, call_method, method, receiver, rest, rules)
         case _:
             assert_never(node)
+
+
+def _side(side: Expression, other: Expression, scope: Mapping[str, Value], rules: Rules) -> Value:
+    if isinstance(side, Name) and is_text(side, other, scope, rules):
+        return side.name
+    return _value(side, scope, rules)
+
+
+def is_text(side: Name, other: Expression, scope: Mapping[str, Value], rules: Rules) -> bool:
+    """Tell whether a bare word in a comparison is a text: its author marks variables by braces."""
+    marked = isinstance(other, PlaceholderNode | Interpolated)
+    return rules.bare_texts and marked and side.name not in scope
 
 
 def _blaming(column: int, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

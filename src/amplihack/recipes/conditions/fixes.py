@@ -165,7 +165,7 @@ FUNCTIONS: Final = {
     "success": "write steps.ID.status == 'completed', or leave it out: a failed step ends the run",
     "failure": "write steps.ID.status == 'failed', and `on_error: continue` on that step",
     "failed": "write steps.ID.status == 'failed', and `on_error: continue` on that step",
-    "always": "leave the condition out, and write `on_error: continue` on the steps before",
+    "always": "leave the condition out, and write `finally: true` on the step",
     "cancelled": "leave it out: a cancelled run runs nothing more",
     **dict.fromkeys(("env", "getenv", "environ"), "declare an input with `env: NAME` and test the input"),
     **dict.fromkeys(("matches", "match", "regex", "re_match", "test"), _NO_PATTERNS),

@@ -20,11 +20,15 @@ class Rules(Record):
     false_words: frozenset[str]  # texts that count as false, in lower case
     numbers_in_text: bool  # two texts that both look like numbers compare as numbers
     containers_as_json: bool  # a list or a map meets a text as its compact JSON
+    bare_texts: bool  # a bare word beside a placeholder is a text, unless a variable has this name
 
 
-AMPLIHACK: Final = Rules(frozenset({""}), numbers_in_text=False, containers_as_json=False)
+AMPLIHACK: Final = Rules(frozenset({""}), numbers_in_text=False, containers_as_json=False, bare_texts=False)
 AMPLIFIER: Final = Rules(
-    frozenset({"", "0", "0.0", "false", "none", "null"}), numbers_in_text=True, containers_as_json=True
+    frozenset({"", "0", "0.0", "false", "none", "null"}),
+    numbers_in_text=True,
+    containers_as_json=True,
+    bare_texts=True,
 )
 
 _DIGITS = pattern(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
@@ -120,6 +124,14 @@ def comparable(left: Value, right: Value, rules: Rules) -> tuple[object, object]
     if isinstance(left, int | float) and isinstance(right, int | float):
         return left, right  # a boolean counts as 1 or 0 here
     return None
+
+
+def text_misleads(left: Value, right: Value, rules: Rules) -> bool:
+    """Tell whether two texts are ordered as texts, and otherwise than the numbers that they spell."""
+    if rules.numbers_in_text or not isinstance(left, str) or not isinstance(right, str):
+        return False
+    spelt = _numbers(left, right)
+    return spelt is not None and any(order(*spelt) != order(left, right) for order in _ORDER.values())
 
 
 def _beside_text(value: Value, text: str, rules: Rules) -> tuple[object, object] | None:

@@ -1,4 +1,4 @@
-"""Find comparisons by order whose two sides have none, such as a number and the text 'many'."""
+"""Find comparisons by order that mislead: a number and the text 'many' have none, '10' comes before '9'."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from amplihack.recipes.conditions.evaluate import evaluate
-from amplihack.recipes.conditions.rules import Rules, comparable, truthy
+from amplihack.recipes.conditions.rules import Rules, comparable, text_misleads, truthy
 from amplihack.recipes.conditions.tree import And, Compare, Expression, Or
 from amplihack.recipes.values import Value
 
@@ -21,7 +21,8 @@ def compares_order(node: Expression) -> bool:
 
 
 def unordered(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Iterator[tuple[Value, Value]]:
-    """Yield the two sides of each comparison that is false because they have no order.
+    """Yield the two sides of each comparison that is false because they have no order, or of which two texts
+    have another order than the numbers that they spell.
 
     What `and` and `or` do not evaluate is left out, and so is null, which a step that was skipped leaves.
     """
@@ -33,7 +34,7 @@ def unordered(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Ite
                     return
         case Compare(symbol, left, right) if symbol in _BY_ORDER:
             sides = evaluate(left, scope, rules), evaluate(right, scope, rules)
-            if None not in sides and comparable(*sides, rules) is None:
+            if None not in sides and (comparable(*sides, rules) is None or text_misleads(*sides, rules)):
                 yield sides
         case _:
             for child in node.inner:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from amplihack.recipes.conditions.evaluate import evaluate
+from amplihack.recipes.conditions.evaluate import evaluate, is_text
 from amplihack.recipes.conditions.rules import Rules, truthy
 from amplihack.recipes.conditions.tree import (
     And,
@@ -40,6 +40,10 @@ def _unset(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Iterat
         case PlaceholderNode(path):
             if path[0] not in scope:
                 yield path[0]
+        case Compare(_, left, right):
+            for side, other in ((left, right), (right, left)):
+                if not (isinstance(side, Name) and is_text(side, other, scope, rules)):
+                    yield from _unset(side, scope, rules)
         case Interpolated(parts):
             for part in parts:
                 if isinstance(part, PlaceholderNode):
@@ -103,6 +107,16 @@ def bare_words(tree: Expression) -> Iterator[tuple[str, int]]:
         yield from _dotted(tree.right)
     for child in tree.inner:
         yield from bare_words(child)
+
+
+def text_words(tree: Expression, rules: Rules) -> Iterator[int]:
+    """Yield the columns of bare words that are texts as long as no variable has their name."""
+    if isinstance(tree, Compare):
+        for side, other in ((tree.left, tree.right), (tree.right, tree.left)):
+            if isinstance(side, Name) and is_text(side, other, {}, rules):
+                yield side.column
+    for child in tree.inner:
+        yield from text_words(child, rules)
 
 
 def _dotted(node: Expression, rest: str = "") -> Iterator[tuple[str, int]]:

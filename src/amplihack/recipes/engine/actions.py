@@ -6,18 +6,19 @@ Retries, time limits and JSON work the same for every kind of action, so they st
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import assert_never
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.bash import run_bash
-from amplihack.recipes.engine.job import Done, Job, StepFailure
-from amplihack.recipes.engine.numbers import number_of, seconds_of
+from amplihack.recipes.engine.job import Done, Job, StepFailure, run_ended
+from amplihack.recipes.engine.numbers import count_of, seconds_of
 from amplihack.recipes.engine.room import has_room
-from amplihack.recipes.engine.sub_recipe import call_recipe
 from amplihack.recipes.events import Retrying
-from amplihack.recipes.model import Agent, Bash, Body, Retry, Step, SubRecipe
+from amplihack.recipes.model import Agent, Bash, Body, JsonRule, Retry, Step, SubRecipe
 from amplihack.recipes.outputs import find_json, stored_value
+from amplihack.recipes.results import StepResult
+from amplihack.recipes.semantics import still_run
 from amplihack.recipes.values import Missing, Value, to_json
 from amplihack.records import replace
 
@@ -37,7 +38,7 @@ async def act(job: Job) -> Done:
 
 async def _attempts(job: Job) -> Done:
     retry = job.step.retry or _ONCE
-    attempts = max(1, int(number_of(retry.max_attempts, job.frame, "retry.max_attempts")))
+    attempts = count_of(retry.max_attempts, job.frame, "retry.max_attempts", least=1)
     attempt = await _first_attempt(job)
     while True:
         try:
@@ -92,10 +93,12 @@ async def _once(job: Job) -> Done:
                     hopeless=True,
                     fix="call fewer recipes inside each other, or lower `max_depth` to stop earlier",
                 )
-            case SubRecipe() as action:
-                done = await _within(limit, call_recipe(job, action))
-            case Body() as action:
-                done = await _within(limit, _run_body(job, action))
+            case SubRecipe() as call:
+                from amplihack.recipes.engine.sub_recipe import call_recipe  # deferred, as above
+
+                done = await _within(limit, job, lambda inner: call_recipe(inner, call))
+            case Body() as body:
+                done = await _within(limit, job, lambda inner: _run_body(inner, body))
             case _:
                 assert_never(job.step.action)
         return await _with_json(job, limit, done)
@@ -120,11 +123,13 @@ def _time_limit(job: Job) -> float | None:
     return None
 
 
-async def _within(limit: float | None, work: Awaitable[Done]) -> Done:
-    """Cancel the work, and every process below it, when its time is up."""
+async def _within(limit: float | None, job: Job, work: Callable[[Job], Awaitable[Done]]) -> Done:
+    """Cancel the work, and every process below it, when its time is up. What always runs is still done."""
+    if limit is None:
+        return await work(job)
     try:
         async with asyncio.timeout(limit) as deadline:
-            return await work
+            return await work(replace(job, frame=job.frame.until(deadline)))
     except TimeoutError as error:
         # A TimeoutError from inside the work is not ours.
         if not deadline.expired():
@@ -134,41 +139,61 @@ async def _within(limit: float | None, work: Awaitable[Done]) -> Done:
 
 async def _run_body(job: Job, body: Body) -> Done:
     ended = await job.run.steps(job.run, body.steps, job.frame)
-    if job.run.ending is not None:
-        raise StepFailure(job.run.ending_reason, hopeless=True, final=True)
+    if job.run.ends(job.frame):
+        raise run_ended(job.run)
     if ended.sequel == "stop":
         culprit = next((each for each in ended.results if each.status == "failed" and not each.allowed), None)
         raise StepFailure(culprit.error if culprit else "the body was stopped")
-    last = body.steps[-1].result_name if body.steps else ""
-    done = next((each for each in reversed(ended.results) if each.status in ("completed", "degraded")), None)
-    return Done(
-        text=done.output if done else "",
-        value=job.frame.scope.values.get(last),
-    )
+    told = _last_told(ended.results, body, ("completed", "degraded"))
+    # A step that was skipped has set nothing: what stands under its name is of another round.
+    ran = _last_told(ended.results, body, ("completed", "degraded", "failed"))
+    name = next((step.result_name for step in body.steps if ran and step.id == ran.step_id), "")
+    return Done(text=told.output if told else "", value=job.frame.scope.values.get(name))
+
+
+def _last_told(results: Sequence[StepResult], body: Body, statuses: tuple[str, ...]) -> StepResult | None:
+    """Return the last result with one of these statuses; steps that clean up count only without another."""
+    found = [each for each in reversed(results) if each.status in statuses]
+    tidying = {step.id for step in still_run(body.steps)}
+    return next((each for each in found if each.step_id not in tidying), found[0] if found else None)
 
 
 async def _with_json(job: Job, limit: float | None, done: Done) -> Done:
-    """Find the JSON that the step promises. An agent is asked once more if there is none."""
+    """Find the JSON that the step promises. An agent is asked once more if it gave none that fits."""
     rule, action = job.step.json, job.step.action
     if rule is None or isinstance(action, Body) or not isinstance(done.value, Missing):
         return done
-    found = find_json(done.text, rule.pick)
-    if isinstance(found, Missing) and isinstance(action, Agent):
+    found, mismatch = _look_for(rule, done.text)
+    if isinstance(action, Agent) and (mismatch or isinstance(found, Missing)):
         from amplihack.recipes.engine.agent import correct_json
 
-        done = await correct_json(job, action, limit, done)
-        found = find_json(done.text, rule.pick)
-    if not isinstance(found, Missing):
-        return replace(done, value=found, text=to_json(found))
-    if rule.required:
+        done = await correct_json(job, action, limit, done, mismatch)
+        found, mismatch = _look_for(rule, done.text)
+    none = isinstance(found, Missing)
+    if rule.required and (none or mismatch):
+        what = "parse_json failed: output is not valid JSON" + _beginning(done.text)
         raise StepFailure(
-            f"parse_json failed: output is not valid JSON{_beginning(done.text)}",
+            what if none else f"the JSON of the output does not fit json_schema: {mismatch}",
             output=done.text,
             stderr=done.stderr,
             usage=done.usage,
             cost_usd=done.cost_usd,
         )
-    return replace(done, degraded="parse_json found no JSON in the output; the raw text is kept")
+    if isinstance(found, Missing):
+        return replace(done, degraded="parse_json found no JSON in the output; the raw text is kept")
+    kept = f"the JSON of the output does not fit json_schema: {mismatch}; it is kept as it is"
+    return replace(done, value=found, text=to_json(found), degraded=kept if mismatch else done.degraded)
+
+
+def _look_for(rule: JsonRule, text: str) -> tuple[Value | Missing, str]:
+    """Return the JSON in a text, or MISSING, and why it does not fit the schema of the step."""
+    if rule.schema is None:
+        return find_json(text, rule.pick), ""
+    from amplihack.recipes.answer_schema import mismatch  # deferred: most recipes have no schema
+
+    schema = rule.schema
+    found = find_json(text, rule.pick, lambda value: not mismatch(value, schema))
+    return found, "" if isinstance(found, Missing) else mismatch(found, schema)
 
 
 def _beginning(text: str) -> str:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.engine.directories import working_dir
-from amplihack.recipes.engine.job import Done, Job, StepFailure, cut_off
+from amplihack.recipes.engine.job import Done, Job, Run, StepFailure, cut_off
 from amplihack.recipes.model import Bash
+from amplihack.recipes.placeholders import find_variables, line_of, show
 from amplihack.recipes.ports import ShellOutcome, ShellRequest
 from amplihack.recipes.templates import ShellScript, check_env, render_shell, render_value
-from amplihack.recipes.templates.shell import stopped_lines
-from amplihack.recipes.values import Value, tail, to_text
+from amplihack.recipes.templates.names import PREFIX
+from amplihack.recipes.templates.shell import why_stopped
+from amplihack.recipes.values import KeyPath, Value, lookup, tail, to_text
 
 _ERROR_TAIL = 4_000
 _NOT_EXECUTABLE = (126, 127)
+_CHECK_FIRST = (
+    "check the text first, or keep only its digits, as in n=${n//[!0-9]/}; 16#$n takes hexadecimal digits"
+)
 
 
 async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
@@ -31,14 +36,18 @@ async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
             max_env_value_bytes=action.max_env_value_bytes,
             strict=action.strict,
             step=job.identity,
+            alone=not job.frame.beside,
+            lines_at_once=job.run.world.journal.hears_lines(),
         ),
         job.heard,
     )
-    for warning in (*outcome.warnings, *stopped_lines(outcome.stderr)):
+    for warning in outcome.warnings:
         job.warn(warning)
     if outcome.stdout_lost:
         job.warn(cut_off(outcome.stdout_lost))
-    return _judge(action, outcome)
+    if outcome.stderr_lost and action.stderr_to:
+        job.warn(cut_off(outcome.stderr_lost, "stderr"))
+    return _judge(action, outcome, why_stopped(outcome.stderr))
 
 
 def _environment(job: Job, action: Bash) -> Mapping[str, str]:
@@ -66,12 +75,45 @@ def _render(job: Job, action: Bash) -> ShellScript:
         fix = f" (fix: {error.fix})" if error.fix else ""
         raise StepFailure(f"{where}: {error.what}{fix}", hopeless=True) from error
     job.missing(script.missing, "command")
-    for warning in script.warnings:
+    job.missing(
+        lacking_variables(job.run, action.command.text, script, job.frame.scope.values, action.env), "command"
+    )
+    for warning in (*script.warnings, *_taken_for_options(job, action, script)):
         job.warn(warning)
     return script
 
 
-def _judge(action: Bash, outcome: ShellOutcome) -> Done:
+def _taken_for_options(job: Job, action: Bash, script: ShellScript) -> Iterator[str]:
+    """Yield a warning for each value that changes what a command does, as its program takes it for an option.
+
+    A default of the recipe that is an option is meant as one.
+    """
+    if not any(text.startswith("-") for text in script.variables.values()):
+        return
+    from amplihack.recipes.templates.bash.option_values import mistakable  # deferred: few values begin so
+
+    template, view, recipe = action.command.text, job.frame.view(), job.frame.recipe
+    texts = {found.path: to_text(found.value(view)) for found in find_variables(template)}
+    for found in mistakable(template, texts):
+        if not to_text(lookup(recipe.context, found.path)).startswith("-"):
+            line = line_of(template, found.start)
+            what = f"{found.program} takes the value of {show(found.path)} on line {line} for an option"
+            yield f"{what}, as it begins with - (fix: {found.fix})"
+
+
+def lacking_variables(
+    run: Run, template: str, script: ShellScript, scope: Mapping[str, Value], env: Mapping[str, object]
+) -> tuple[KeyPath, ...]:
+    """Return each `$RECIPE_VAR_name` of a script that bash would expand to nothing, as nothing sets it."""
+    if PREFIX not in template:
+        return ()
+    from amplihack.recipes.templates.asked_names import lacking  # deferred: few scripts ask by these names
+
+    names = lacking(template, scope, {*script.variables, *env})
+    return tuple((name,) for name in names if not run.world.shell.inherits(name))
+
+
+def _judge(action: Bash, outcome: ShellOutcome, stopped: str) -> Done:
     """Return the result of a command that succeeded. Raises StepFailure with the reason and last output."""
     text = outcome.stdout.rstrip("\n")  # as `$(…)` does: blanks may be a part of what was printed
     writes: dict[str, Value] = {}
@@ -80,10 +122,10 @@ def _judge(action: Bash, outcome: ShellOutcome) -> Done:
     if action.stderr_to:
         writes[action.stderr_to] = outcome.stderr.rstrip("\n")
     ended = outcome.exit_code is not None and not outcome.timed_out
-    if ended and (outcome.exit_code == 0 or action.any_exit):
+    if ended and not stopped and (outcome.exit_code == 0 or action.any_exit):
         return Done(text=text, stderr=outcome.stderr, exit_code=outcome.exit_code, writes=writes)
     raise StepFailure(
-        f"bash step failed: {_reason(outcome)}",
+        f"bash step failed: {stopped or _reason(outcome)}",
         output=text,
         stderr=outcome.stderr,
         exit_code=outcome.exit_code,
@@ -91,6 +133,7 @@ def _judge(action: Bash, outcome: ShellOutcome) -> Done:
         timed_out=bool(outcome.timed_out),
         hopeless=outcome.exit_code in _NOT_EXECUTABLE,
         writes=writes,
+        fix=_CHECK_FIRST if stopped else "",
     )
 
 

@@ -10,25 +10,23 @@ from amplihack.recipes.conditions.unordered import compares_order, unordered
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import Job, Run, StepFailure
 from amplihack.recipes.model import Recipe, Test, every_step
-from amplihack.recipes.semantics import handed_back, names_of_steps
+from amplihack.recipes.semantics import handed_back, names_of_steps, set_later
 from amplihack.recipes.values import Value, one_line, to_text
 
 
-def step_test(job: Job, test: Test | None, field: str) -> bool:
-    """Tell whether a condition of the step holds; without one it does.
+def step_test(job: Job, test: Test, field: str) -> bool:
+    """Tell whether a condition of the step holds.
 
     Raises StepFailure if it cannot be evaluated, or if strict variables forbid one of its names.
     """
-    if test is None:
-        return True
     try:
-        return test_holds(job.run, test, job.frame, job.identity, field)
+        return test_holds(job.run, test, job.frame, job.identity, field, at=job.step.id)
     except ConditionError as error:
         raise StepFailure(f"Condition error: {error.what}", fix=error.fix) from error
 
 
-def test_holds(run: Run, test: Test, frame: Frame, identity: str, field: str) -> bool:
-    """Tell whether a condition holds. Raises ConditionError, or StepFailure with strict variables."""
+def test_holds(run: Run, test: Test, frame: Frame, identity: str, field: str, *, at: str) -> bool:
+    """Tell whether a condition holds at a step. Raises ConditionError; with strict variables, StepFailure."""
     view, tree = frame.view(), test.condition.tree
     answer = holds(test.condition, view, frame.rules)
     if any(each.path[0] not in view for each in references(tree)):
@@ -38,13 +36,24 @@ def test_holds(run: Run, test: Test, frame: Frame, identity: str, field: str) ->
         words = {word.partition(".")[0]: word for word, _ in bare_words(tree)}
         for name in unset_names(tree, view, frame.rules):
             # What a skipped step would have set is null, as the author of the condition knows.
-            if name not in _set_by_steps(run, frame.recipe):
+            if name in _set_by_steps(run, frame.recipe):
+                if step := set_later(frame.recipe, at, name):
+                    what = f"undefined in {field}: {name}"
+                    _say(run, identity, what, f"step '{step}' sets it later, so it counts as null")
+            else:
                 hint = f" (if the text is meant, write '{words[name]}' in quotes)" if name in words else ""
                 _tell(run, frame.recipe, identity, f"undefined in {field}: {name}", hint)
     if compares_order(tree):
         for left, right in unordered(tree, view, frame.rules):
-            _warn(run, identity, f"{field}: {_kind(left)} and {_kind(right)} have no order: never true")
+            _warn(run, identity, f"{field}: {_misled(left, right)}")
     return answer
+
+
+def _misled(left: Value, right: Value) -> str:
+    sides = f"{_kind(left)} and {_kind(right)}"
+    if isinstance(left, str) and isinstance(right, str):
+        return f"{sides} are compared as texts; write int(…) or float(…) around them to compare numbers"
+    return f"{sides} have no order: never true"
 
 
 def _kind(value: Value) -> str:
@@ -67,14 +76,17 @@ def _set_by_steps(run: Run, recipe: Recipe) -> frozenset[str]:
 
 
 def _tell(run: Run, recipe: Recipe, identity: str, what: str, hint: str) -> None:
+    # A sub-recipe that was skipped, or comes later, would perhaps have set it.
+    calls = any(map(handed_back, every_step(recipe.steps)))
+    _say(run, identity, what, f"nothing {'has set' if calls else 'sets'} it, so it counts as null", hint)
+
+
+def _say(run: Run, identity: str, what: str, why: str, hint: str = "") -> None:
     """Warn once for each step, however many rounds and calls evaluate its condition."""
     if run.options.strict_vars:
         fix = "give it a value in `context:` or with --set, or ask `defined()` first"
         raise StepFailure(f"{what}{hint} (strict variables)", hopeless=True, fix=fix)
-    # A sub-recipe that was skipped, or comes later, would perhaps have set it.
-    calls = any(map(handed_back, every_step(recipe.steps)))
-    warning = f"{what}; nothing {'has set' if calls else 'sets'} it, so it counts as null{hint}"
-    _warn(run, identity, warning)
+    _warn(run, identity, f"{what}; {why}{hint}")
 
 
 def _warn(run: Run, identity: str, warning: str) -> None:

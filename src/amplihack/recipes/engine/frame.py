@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from amplihack.recipes.conditions import Rules
 from amplihack.recipes.events import identity_in
 from amplihack.recipes.model import Limits, Recipe
 from amplihack.recipes.semantics import (
@@ -21,6 +20,9 @@ from amplihack.recipes.tracked import TrackedValues
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field, replace
 
+if TYPE_CHECKING:
+    from amplihack.recipes.conditions import Rules
+
 _T = TypeVar("_T")
 
 
@@ -29,6 +31,23 @@ class Writes(Record):
 
     values: dict[str, Value] = field(default_factory=dict)
     ledger: dict[str, Value] = field(default_factory=dict)
+
+
+class _Watching:
+    """A block in which writes are collected. No generator: every round of a loop is such a block."""
+
+    __slots__ = ("_all", "_own")
+
+    def __init__(self, watches: list[Writes]) -> None:
+        self._all, self._own = watches, Writes({}, {})
+
+    def __enter__(self) -> Writes:
+        self._all.append(self._own)
+        return self._own
+
+    def __exit__(self, *_: object) -> None:
+        # By identity: two watches with equal content must not remove each other.
+        self._all[:] = [each for each in self._all if each is not self._own]
 
 
 class Scope:
@@ -51,16 +70,9 @@ class Scope:
             watch.values.update(values)
             watch.ledger.update(ledger or {})
 
-    @contextmanager
-    def watching(self) -> Iterator[Writes]:
+    def watching(self) -> _Watching:
         """Collect everything that is written to this scope until the block ends."""
-        watch = Writes()
-        self._watches.append(watch)
-        try:
-            yield watch
-        finally:
-            # By identity: two watches with equal content must not remove each other.
-            self._watches = [each for each in self._watches if each is not watch]
+        return _Watching(self._watches)
 
     @contextmanager
     def lending(self, names: Iterable[str]) -> Iterator[None]:
@@ -104,6 +116,12 @@ class _View(ChainMap[str, Value]):
         return default
 
 
+class Deadline(Protocol):
+    """The end of the time of a step, as `asyncio.timeout` keeps it."""
+
+    def expired(self) -> bool: ...
+
+
 class Budget(Record, frozen=False):
     """Counts executed steps against the limit of this recipe and of all recipes around it."""
 
@@ -142,8 +160,11 @@ class Frame(Record, kw_only=True):
     default_timeout: float | None = None
     prefix: str = ""
     facts: Mapping[str, Value] = field(default_factory=dict)  # built-in names: recipe, session, step …
+    deadlines: tuple[Deadline, ...] = ()  # of the steps around these
+    closing: bool = False  # the run has failed: only what always runs is still done
     before: int = 0  # steps of the recipe that come before these
     of: int | None = None  # steps of the whole recipe, if these are not all
+    beside: bool = False  # whether other steps may run at the same time
 
     @property
     def rules(self) -> Rules:
@@ -153,6 +174,18 @@ class Frame(Record, kw_only=True):
     def levels(self) -> int:
         """Return how many levels of sub-recipes may still follow below this frame."""
         return self.max_depth - self.depth
+
+    @property
+    def timed_out(self) -> bool:
+        """Tell whether the time of a step around these is up."""
+        return any(deadline.expired() for deadline in self.deadlines)
+
+    def close(self) -> Frame:
+        """Return the frame of steps that run though one before them has failed, without its time limits."""
+        return replace(self, closing=True, deadlines=())
+
+    def until(self, deadline: Deadline) -> Frame:
+        return replace(self, deadlines=(*self.deadlines, deadline))
 
     def identity(self, name: str) -> str:
         """Return the unique name of a step of this frame in the whole run."""
@@ -171,11 +204,29 @@ class Frame(Record, kw_only=True):
         return _View(extra, values, builtin)
 
     def with_facts(self, **facts: Value) -> Frame:
-        return replace(self, facts={**self.facts, **facts})
+        return self._with(self.prefix, {**self.facts, **facts}, self.before, self.of)
 
     def inside(self, prefix: str) -> Frame:
         """Return a frame with the same variables for steps inside one step, numbered from 1."""
-        return replace(self, prefix=prefix, before=0, of=None)
+        return self._with(prefix, self.facts, 0, None)
+
+    def _with(self, prefix: str, facts: Mapping[str, Value], before: int, of: int | None) -> Frame:
+        return Frame(  # not `replace`, which takes longer: every step and every round comes here
+            recipe=self.recipe,
+            path=self.path,
+            depth=self.depth,
+            max_depth=self.max_depth,
+            budget=self.budget,
+            scope=self.scope,
+            default_timeout=self.default_timeout,
+            prefix=prefix,
+            facts=facts,
+            deadlines=self.deadlines,
+            closing=self.closing,
+            before=before,
+            of=of,
+            beside=self.beside,
+        )
 
     def after(self, before: int, of: int) -> Frame:
         """Return the frame of steps that follow an earlier stage of the same recipe."""
@@ -183,7 +234,7 @@ class Frame(Record, kw_only=True):
 
     def fork(self) -> Frame:
         """Return a frame with copied variables, for a step that runs in parallel with others."""
-        return replace(self, scope=self.scope.fork())
+        return replace(self, scope=self.scope.fork(), beside=True)
 
     def enter(self, recipe: Recipe, path: str | None, scope: Scope, identity: str, limits: Limits) -> Frame:
         """Return the frame of a sub-recipe. Its limits can only be tighter than those around it."""
@@ -196,9 +247,12 @@ class Frame(Record, kw_only=True):
             budget=self.budget if total is None else Budget(total, self.budget),
             scope=scope,
             default_timeout=recipe.default_step_timeout or self.default_timeout,
+            deadlines=self.deadlines,
+            closing=self.closing,
             prefix=f"{identity}/",
             # A recipe means the same wherever it is called, so it does not see the loop of its caller.
             facts={**_without(self.facts, LOOP), **recipe_facts(recipe)},
+            beside=self.beside,
         )
 
 

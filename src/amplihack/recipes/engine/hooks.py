@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError
+from amplihack.recipes.engine.bash import lacking_variables
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import Run, undefined
+from amplihack.recipes.events import LinesPrinted
 from amplihack.recipes.model import Text
 from amplihack.recipes.ports import ShellRequest
 from amplihack.recipes.results import StepResult
@@ -14,11 +17,10 @@ from amplihack.recipes.templates import render_shell
 from amplihack.recipes.values import tail
 
 HOOK_TIMEOUT = 30.0
+HookName: TypeAlias = Literal["pre_step", "post_step", "on_error"]
 
 
-async def run_hook(
-    run: Run, name: Literal["pre_step", "post_step", "on_error"], frame: Frame, result: StepResult
-) -> None:
+async def run_hook(run: Run, name: HookName, frame: Frame, result: StepResult) -> None:
     """Run the recipe's hook of that name, if it has one. A failure becomes a warning."""
     hook: Text | None = getattr(frame.recipe.hooks, name)
     if hook is None or not hook.text.strip():
@@ -33,8 +35,9 @@ async def run_hook(
     }
     try:
         script = render_shell(hook.text, frame.view(**facts), token=run.world.clock.token)
-        if script.missing:  # once, however many steps it runs around
-            run.warn("", f"{undefined(script.missing, f'hook {name}')}; it renders empty")
+        missing = (*script.missing, *lacking_variables(run, hook.text, script, frame.scope.values, {}))
+        if missing:  # once, however many steps it runs around
+            run.warn("", f"{undefined(missing, f'hook {name}')}; it renders empty")
         for warning in script.warnings:
             run.warn(result.identity, f"hook {name}: {warning}")
         outcome = await run.world.shell.run(
@@ -49,7 +52,7 @@ async def run_hook(
                 timeout=HOOK_TIMEOUT,
                 step=result.identity,
             ),
-            lambda _stream, _lines: None,
+            lambda _stream, lines: _heard(run, name, result.identity, lines),
         )
     except AmplihackError as error:
         run.warn(result.identity, f"hook {name} could not run: {error.what}")
@@ -57,6 +60,11 @@ async def run_hook(
     if outcome.timed_out:
         run.warn(result.identity, f"hook {name} {outcome.timed_out}")
     elif outcome.exit_code != 0:
-        detail = tail(outcome.stderr.strip(), 500)
+        detail = tail(outcome.stderr.strip() or outcome.stdout.strip(), 500)
         how = f"exit {outcome.exit_code}" if outcome.signal is None else f"signal {outcome.signal}"
         run.warn(result.identity, f"hook {name} failed ({how}){': ' + detail if detail else ''}")
+
+
+def _heard(run: Run, name: HookName, identity: str, lines: Iterable[str]) -> None:
+    """Tell what a hook prints among the output of its step, under the name of the hook."""
+    run.world.journal.record(LinesPrinted(identity, name, tuple(lines)))

@@ -11,11 +11,11 @@ from amplihack.recipes.agent_port import Usage
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.pace import Pace
 from amplihack.recipes.events import Event, LinesPrinted, Warned
-from amplihack.recipes.model import Step
+from amplihack.recipes.model import Foreach, Step
 from amplihack.recipes.ports import World
 from amplihack.recipes.results import Ending, Spending, StepResult
 from amplihack.recipes.run_state import Instance, RunState
-from amplihack.recipes.semantics import counts_as_step
+from amplihack.recipes.semantics import ITEM, counts_as_step, set_later
 from amplihack.recipes.templates import show_path
 from amplihack.recipes.values import MISSING, KeyPath, Missing, Value
 from amplihack.records import Record, field, replace
@@ -40,13 +40,14 @@ class Options(Record, kw_only=True):
     approve_all: bool = False
     # What to do about a gate where nobody can be asked.
     how_to_answer: str = "run it on a terminal, or with --yes to approve"
+    answered_later: bool = False  # whether a gate can be answered when the run has stopped at it
     remarks: tuple[str, ...] = ()  # what to tell about the recipe before its first step
 
     def excludes(self, tags: Sequence[str]) -> bool:
         """Tell whether a step with these tags is left out; a step without tags never is."""
-        carried = frozenset(tags)
-        if not carried:
+        if not tags:
             return False
+        carried = frozenset(tags)
         return bool(carried & self.exclude_tags or (self.include_tags and not carried & self.include_tags))
 
 
@@ -54,7 +55,7 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
     """Raised when a step did not do what it promised.
 
     A `transient` failure may not occur on the next try; a `hopeless` one always will. A `final` one ends the
-    recipe even if the step is allowed to fail.
+    recipe even if the step is allowed to fail. Where it `waits`, nothing went wrong: a gate inside is open.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
         timed_out: bool = False,
         hopeless: bool = False,
         final: bool = False,
+        waits: bool = False,
         writes: Mapping[str, Value] | None = None,
         usage: Usage | None = None,
         cost_usd: float | None = None,
@@ -75,11 +77,19 @@ class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
     ) -> None:
         super().__init__(what, fix=fix)
         self.output, self.stderr, self.status_code = output, stderr, exit_code
-        self.transient, self.hopeless, self.final = transient, hopeless, final
+        self.transient, self.hopeless, self.final, self.waits = transient, hopeless, final, waits
         self.timed_out = timed_out
         self.attempts = 1
         self.writes = writes or {}  # what is stored though the step failed
         self.spent = Spending(usage=usage, cost_usd=cost_usd)
+
+
+def run_ended(run: Run, what: str = "") -> StepFailure:
+    """Return the failure of a step inside which a gate ended the run.
+
+    It is final, also where the step may fail: a run that goes on must come back to the gate.
+    """
+    return StepFailure(f"{what}{run.ending_reason}", hopeless=True, final=True, waits=run.ending == "waiting")
 
 
 class Done(Record, kw_only=True):
@@ -91,6 +101,7 @@ class Done(Record, kw_only=True):
     exit_code: int | None = None
     degraded: str = ""  # why it is not all that was asked for; empty if it is
     skipped: str = ""  # why there was nothing to do; empty if there was
+    idle: str = ""  # why nothing was done, though the step counts as done
     writes: Mapping[str, Value] = field(default_factory=dict)
     usage: Usage | None = None
     cost_usd: float | None = None
@@ -119,12 +130,17 @@ class Run(Record, frozen=False):
     ending_reason: str = ""
     state: RunState = field(default_factory=RunState)  # includes what happened before a crash
     set_by_steps: dict[str, frozenset[str]] = field(default_factory=dict)  # names, by recipe
+    reached_into: dict[str, frozenset[str]] = field(default_factory=dict)  # names, by recipe
     person: asyncio.Lock = field(default_factory=asyncio.Lock)  # one question at a time
 
     def record(self, event: Event) -> None:
         """Write the event to the journal, then apply it. What could not be recorded has not happened."""
         self.world.journal.record(event)
         self.state.apply(event)
+
+    def ends(self, frame: Frame) -> bool:
+        """Tell whether the run is to end here: at a gate, unless these steps always run."""
+        return self.ending is not None and not frame.closing
 
     def warn(self, identity: str, what: str) -> None:
         if not self.state.warned(identity, what):
@@ -171,19 +187,20 @@ class Job(Record):
     def heard(self, stream: str, lines: Iterable[str]) -> None:
         self.run.world.journal.record(LinesPrinted(self.identity, stream, tuple(lines)))  # not in the state
 
-    def claim(self) -> StepResult:
-        """Count the step against the limit, if it works itself, and return the result to start from.
+    def claim(self) -> int:
+        """Count the step against the limit, if it works itself, and return as how many it counts.
 
+        What runs after a failure is not held to the limit, so it takes no room from what is done again.
         Raises StepFailure at the limit.
         """
         budget, works = self.frame.budget, counts_as_step(self.step)
-        if not works and self.run.state.has_parts(self.identity):
-            return self.begun(0)  # before a crash it had room to start
+        if self.frame.closing or (not works and self.run.state.has_parts(self.identity)):
+            return 0  # in the second case, it had room to start before a crash
         # A step that only holds others is not counted, but must not start when nothing inside it could run.
         limit = budget.take() if works else budget.exhausted()
         if limit is not None:
             raise StepFailure(f"Total step limit ({limit}) exceeded", hopeless=True, final=True)
-        return self.begun(int(works))
+        return int(works)
 
     def recall(self) -> Instance | None:
         """Return what was finished here before a crash, and apply its variables again."""
@@ -199,11 +216,23 @@ class Job(Record):
         """Warn about names that have no value; with strict variables, raise StepFailure."""
         if not names:
             return
-        what = undefined(names, where)
+        what = undefined(names, where) + (self._item_name(names) or self._later(names))
         if self.run.options.strict_vars:
             fix = "give it a value in `context:`, or with --set"
             raise StepFailure(f"{what} (strict variables)", hopeless=True, fix=fix)
         self.warn(f"{what}; it renders empty")
+
+    def _item_name(self, names: Iterable[KeyPath]) -> str:
+        """Tell what the item of the loop is called, where `item` was written for it."""
+        over = self.step.loop.over if self.step.loop else None
+        called = isinstance(over, Foreach) and any(path[0] == ITEM for path in names)
+        return f" (the loop says `as: {over.name}`)" if isinstance(over, Foreach) and called else ""
+
+    def _later(self, names: Iterable[KeyPath]) -> str:
+        """Tell which step sets the names, where that is a later one."""
+        found = ((path[0], set_later(self.frame.recipe, self.step.id, path[0])) for path in names)
+        told = [f"step '{step}' sets {name} later" for name, step in found if step]
+        return f" ({', '.join(dict.fromkeys(told))})" if told else ""
 
 
 def undefined(names: Iterable[KeyPath], where: str) -> str:
@@ -211,34 +240,38 @@ def undefined(names: Iterable[KeyPath], where: str) -> str:
     return f"undefined in {where}: {', '.join(sorted({show_path(path) for path in names}))}"
 
 
-def cut_off(lost: int) -> str:
+def cut_off(lost: int, what: str = "the output") -> str:
     """Return a message that tells how much of an output was lost."""
     size = "1 byte" if lost == 1 else f"{lost:,} bytes"
-    return f"the output was larger than a step can keep and was cut: {size} lost"
+    return f"{what} was larger than a step can keep and was cut: {size} lost"
 
 
-def completed(blank: StepResult, done: Done, duration: float) -> StepResult:
+def completed(job: Job, executed: int, done: Done, duration: float) -> StepResult:
+    """Return the result of a step that did its work and counts as so many."""
     if done.skipped:
-        return replace(blank, skip_reason=done.skipped, duration=duration)
-    return StepResult(  # not a changed copy of the blank one, which takes longer: every step comes here
-        step_id=blank.step_id,
-        identity=blank.identity,
-        kind=blank.kind,
+        return replace(job.begun(executed), skip_reason=done.skipped, duration=duration)
+    return StepResult(  # not a changed copy of the one to start from: every step comes here
+        step_id=job.name,
+        identity=job.identity,
+        kind=job.step.kind,
         status="degraded" if done.degraded else "completed",
         output=done.text,
         duration=duration,
         stderr=done.stderr,
         exit_code=done.exit_code,
         attempts=done.attempts,
+        skip_reason=done.idle,
         usage=done.usage,
         cost_usd=done.cost_usd,
-        executed=blank.executed,
+        executed=executed,
     )
 
 
 def failed(
     blank: StepResult, failure: StepFailure, what: str, *, allowed: bool, duration: float
 ) -> StepResult:
+    if failure.waits:
+        return replace(blank, status="waiting", duration=duration)
     return replace(
         blank,
         status="failed",

@@ -9,8 +9,8 @@ from amplihack.recipes.brief import brief
 from amplihack.recipes.engine.actions import act, result_value
 from amplihack.recipes.engine.conditions import step_test
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.job import Done, Job, StepFailure, completed, failed
-from amplihack.recipes.engine.numbers import number_of
+from amplihack.recipes.engine.job import Done, Job, StepFailure, completed, failed, run_ended
+from amplihack.recipes.engine.numbers import count_of
 from amplihack.recipes.events import IterationFinished, IterationStarted, OutputStored
 from amplihack.recipes.model import Foreach, Loop, Text, While
 from amplihack.recipes.results import StepResult
@@ -30,6 +30,7 @@ from amplihack.recipes.values import MISSING, Missing, Value, lookup
 from amplihack.records import Record, field, replace
 
 EMPTY = "foreach: the list is empty"  # why a loop is skipped
+_NO_ROUND = "no round: the while_condition did not hold at the start"
 
 
 class Rounds(Record, frozen=False):
@@ -39,6 +40,7 @@ class Rounds(Record, frozen=False):
     results: dict[int, StepResult] = field(default_factory=dict)
     failures: dict[int, StepFailure] = field(default_factory=dict)
     limit_reached: bool = False
+    unset: tuple[str, ...] = ()  # what had no value when the condition did not hold
 
     def all_values(self) -> list[Value]:
         return [self.values[index] for index in sorted(self.values)]
@@ -74,9 +76,14 @@ def _done(loop: Loop, rounds: Rounds) -> Done:
         text=results[-1].output if results else "",
         value=values[-1] if values else None,
         skipped=EMPTY if empty else "",
+        idle="" if results or empty else _no_round(rounds.unset),
         degraded=degraded,
         writes=_collected(loop, rounds),
     )
+
+
+def _no_round(unset: Sequence[str]) -> str:
+    return f"{_NO_ROUND} ({', '.join(unset)} had no value)" if unset else _NO_ROUND
 
 
 def _collected(loop: Loop, rounds: Rounds) -> dict[str, Value]:
@@ -96,7 +103,7 @@ async def _foreach(job: Job, loop: Loop, over: Foreach, rounds: Rounds) -> None:
     if over.parallel is None:
         await _one_by_one(job, loop, over.name, items, rounds)
         return
-    width = int(number_of(over.parallel, job.frame, "parallel")) or len(items)
+    width = count_of(over.parallel, job.frame, "parallel", least=1) or len(items)
     await _at_once(job, over.name, items, width, rounds)
 
 
@@ -169,6 +176,15 @@ async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
             if _ends(at, loop):
                 return
             index += 1
+        if not index:
+            rounds.unset = _unset(at, over)
+
+
+def _unset(job: Job, over: While) -> tuple[str, ...]:
+    """Return the names without a value that decided about the condition."""
+    from amplihack.recipes.conditions.unset import unset_names  # deferred: for loops without a round alone
+
+    return unset_names(over.condition.condition.tree, job.frame.view(), job.frame.rules)
 
 
 # one round --------------------------------------------------------------------------------------------
@@ -177,7 +193,7 @@ async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
 def _at(job: Job, index: int, items: Sequence[Value] | None = None) -> Job:
     """Return the job as one round sees it, with `loop`; a list has an end that is known."""
     facts = round_facts(index, items, job.frame.facts.get(LOOP))
-    return replace(job, frame=job.frame.with_facts(**{LOOP: facts}))
+    return Job(job.run, job.step, job.frame.with_facts(**{LOOP: facts}), job.identity, job.name)
 
 
 async def _round(job: Job, index: int, of: int | None, rounds: Rounds, item: Mapping[str, Value]) -> None:
@@ -188,20 +204,21 @@ async def _round(job: Job, index: int, of: int | None, rounds: Rounds, item: Map
         _note_recalled(job, index, recalled, rounds)
         return
     run.record(IterationStarted(job.identity, index, of, item))
-    blank = one.blank
+    executed = 0
     started = run.world.clock.now()
     with job.frame.scope.watching() as written:
         try:
-            blank = one.claim()
+            executed = one.claim()
             done = await act(one)
         except StepFailure as failure:
             rounds.failures[index], rounds.values[index] = failure, None
             allowed = job.allows(failure)
-            result = failed(blank, failure, failure.what, allowed=allowed, duration=job.since(started))
+            begun, took = one.begun(executed), job.since(started)
+            result = failed(begun, failure, failure.what, allowed=allowed, duration=took)
         else:
             rounds.values[index] = value = result_value(job.step, done)
             job.frame.scope.write({**done.writes, job.step.result_name: value})
-            result = completed(blank, done, job.since(started))
+            result = completed(one, executed, done, job.since(started))
     if written.values or written.ledger:
         run.record(OutputStored(one.identity, written.values, written.ledger))
     rounds.results[index] = run.state.complete(result)
@@ -210,8 +227,10 @@ async def _round(job: Job, index: int, of: int | None, rounds: Rounds, item: Map
 
 def _note_recalled(job: Job, index: int, recalled: Instance, rounds: Rounds) -> None:
     rounds.results[index] = result = recalled.result
-    rounds.values[index] = recalled.values.get(job.step.result_name)
-    if result.status == "failed":
+    if result.status != "failed":
+        rounds.values[index] = recalled.values.get(job.step.result_name)
+    else:
+        rounds.values[index] = None  # whatever its steps have written
         # A failure that the step's own policy could not allow was final.
         final = not result.allowed and job.step.on_error != "fail"
         rounds.failures[index] = StepFailure(result.error, final=final)
@@ -226,7 +245,7 @@ def _go_on_or_raise(job: Job, index: int, rounds: Rounds) -> None:
         job.run.warn(f"{job.identity}[{index}]", f"this round failed: {brief(failure.what)}")
         return
     what = f"round {index + 1}: {failure.what}"
-    raise StepFailure(what, final=failure.final, fix=failure.fix) from failure
+    raise StepFailure(what, final=failure.final, waits=failure.waits, fix=failure.fix) from failure
 
 
 def _ends(job: Job, loop: Loop) -> bool:
@@ -236,6 +255,6 @@ def _ends(job: Job, loop: Loop) -> bool:
         job.missing(missing, "update_context")
         if isinstance(updated, dict):
             job.frame.scope.write(updated)
-    if job.run.ending is not None:  # rounds are left: a run that goes on must come back to them
-        raise StepFailure(job.run.ending_reason, hopeless=True, final=True)
+    if job.run.ends(job.frame):  # rounds are left: a run that goes on must come back to them
+        raise run_ended(job.run)
     return loop.break_when is not None and step_test(job, loop.break_when, "break_when")

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 from amplihack.documents.durations import EXPECTED, seconds_in
+from amplihack.patterns import pattern
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import StepFailure
 from amplihack.recipes.model import Number
 from amplihack.recipes.templates import render_text
 
+_WHOLE = pattern(r"\+?[0-9]{1,15}(?:\.0*)?", re.ASCII)
 
-def number_of(number: Number, frame: Frame, field: str) -> float:
-    """Return the number, rendered if it is a template. Raises StepFailure if the result is no number."""
+
+def count_of(number: Number, frame: Frame, field: str, *, least: int = 0) -> int:
+    """Return the whole number, rendered if it is a template. Raises StepFailure if the result is none.
+
+    A template is held to what the field may say itself.
+    """
     if not isinstance(number, str):
-        return float(number)
+        return int(number)
     text = render_text(number, frame.view()).text.strip()
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise _wrong(field, "a number, 0 or more", number, text)
+    value = int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else -1
+    if value < least:
+        raise _wrong(field, f"a whole number, {least} or more, of at most 15 digits", number, text)
     return value
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from amplihack.recipes.engine.job import Run
 from amplihack.recipes.inputs import input_problems
 from amplihack.recipes.model import Recipe
-from amplihack.recipes.semantics import CONTEXT_RULES, is_blank
+from amplihack.recipes.semantics import CONTEXT_RULES, is_blank, rule_meant
 from amplihack.recipes.values import Value
 
 _NEEDED = {"git_repo": " (must be a git repo path)", "path": " (must be a valid path)"}
@@ -46,7 +46,8 @@ def _problems(run: Run, name: str, rule: str, value: Value) -> Iterator[str]:
         else:
             yield from _path_problems(run, name, rule, value)
     elif rule and rule not in CONTEXT_RULES:
-        run.warn("", f"context_validation: '{name}' has the unknown rule '{rule}', which checks nothing")
+        what = f"context_validation: '{name}' has the unknown rule '{rule}', which checks nothing"
+        run.warn("", f"{what} (fix: {rule_meant(rule)})")
 
 
 def _path_problems(run: Run, name: str, rule: str, value: str) -> Iterator[str]:

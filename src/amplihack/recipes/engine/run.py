@@ -38,20 +38,23 @@ async def run_recipe(
     frame = _first_frame(run, located, overrides)
     try:
         ended = await _run(run, recipe, frame)
-        await _end_background(run)
+        await _end_background(run, over=ended.success)
     except asyncio.CancelledError:
         # Cancelled by Ctrl-C or a caller: the listeners must still get a result before the run ends.
         run.ending, run.ending_reason = "interrupted", "the run was interrupted"
         try:
-            await _end_background(run)
+            await _end_background(run, over=False)
         finally:
             _finish(run, recipe, frame, _so_far(run, recipe), started)
         raise
     return _finish(run, recipe, frame, ended, started)
 
 
-async def _end_background(run: Run) -> None:
-    """End processes that steps left running. This comes before the result, which lists them as warnings."""
+async def _end_background(run: Run, *, over: bool) -> None:
+    """End processes that steps left running. This comes before the result, which lists them as warnings.
+
+    `over` tells that nothing is left to do. Otherwise what is left may need what was ended.
+    """
     try:
         left = await run.world.shell.close()
     except AmplihackError as error:
@@ -59,7 +62,11 @@ async def _end_background(run: Run) -> None:
         return
     for each in left:
         command = f": {each.command}" if each.command else ""
-        run.warn(each.step, f"a background process still ran at the end of the run and was ended{command}")
+        known = run.state.instance(each.step)
+        missed = not over and known is not None and known.finished and not known.recheck
+        later = "; with `recheck: true`, the step starts it again when the run goes on" if missed else ""
+        what = f"a background process still ran at the end of the run and was ended{command}{later}"
+        run.warn(each.step, what)
 
 
 def _so_far(run: Run, recipe: Recipe) -> Ended:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from amplihack.errors import ConditionError
-from amplihack.recipes.engine.conditions import test_holds
+from amplihack.recipes.agent_port import Decision
+from amplihack.recipes.engine import gates
 from amplihack.recipes.engine.frame import Frame
-from amplihack.recipes.engine.job import Run, StepFailure, undefined
-from amplihack.recipes.events import GateDecided, GateReached, StepFinished
-from amplihack.recipes.model import Approval, Recipe, Stage
-from amplihack.recipes.ports import Decision
+from amplihack.recipes.engine.job import Run, Sequel, StepFailure, undefined
+from amplihack.recipes.events import GateReached, StepFinished
+from amplihack.recipes.model import Approval, Recipe, Stage, Step
 from amplihack.recipes.results import StepResult, denial
-from amplihack.recipes.semantics import APPROVAL_MESSAGE
+from amplihack.recipes.semantics import APPROVAL_MESSAGE, still_run
 from amplihack.recipes.templates import render_text
 from amplihack.records import Record
 
@@ -27,24 +27,69 @@ class Ended(Record):
 
 
 async def run_stages(run: Run, recipe: Recipe, frame: Frame) -> Ended:
-    """Run every stage whose condition holds, until a step or a gate ends the recipe."""
-    results: list[StepResult] = []
-    left: tuple[str, ...] = ()  # steps of a stage that was left early
+    """Run every stage whose condition holds, until a step or a gate ends the recipe.
+
+    After that, the steps of later stages that always run are still run, unless the run waits at the gate.
+    """
+    walk = _Stages(run, recipe, frame)
     for index, stage in enumerate(recipe.stages):
-        later = tuple(step.id for each in recipe.stages[index + 1 :] for step in each.steps)
-        inner = frame.with_facts(stage={"name": stage.name, "index": index})
-        if not _wanted(run, stage, inner):
-            results += _skipped(run, stage, inner)
-            continue
-        if not await _may_pass(run, stage, inner, before=True):
-            return Ended(tuple(results), False, left + tuple(step.id for step in stage.steps) + later)
-        earlier = sum(len(each.steps) for each in recipe.stages[:index])
-        ended = await run.steps(run, stage.steps, inner.after(earlier, len(recipe.steps)))
-        results += ended.results
-        left += ended.never_reached
-        if ended.sequel == "stop" or not await _may_pass(run, stage, inner, before=False):
-            return Ended(tuple(results), False, left + later)
-    return Ended(tuple(results), True, left)
+        try:
+            await walk.stage(index, stage)
+        except ConditionError as error:
+            walk.end(stage, error)
+        except asyncio.CancelledError as error:
+            if walk.broken or not frame.timed_out:
+                raise
+            walk.end(stage, error)
+    if walk.broken:
+        raise walk.broken
+    return Ended(tuple(walk.results), not walk.over, tuple(walk.left))
+
+
+class _Stages:
+    """A walk through the stages of a recipe."""
+
+    def __init__(self, run: Run, recipe: Recipe, frame: Frame) -> None:
+        self._run, self._recipe, self._frame = run, recipe, frame
+        self.results: list[StepResult] = []
+        self.left: list[str] = []  # the ids of steps that were not reached
+        self.over = False
+        self.broken: ConditionError | asyncio.CancelledError | None = None  # the first of what ended it
+
+    async def stage(self, index: int, stage: Stage) -> None:
+        frame = self._frame.with_facts(stage={"name": stage.name, "index": index})
+        if self.over:
+            await self._last_steps(index, stage, frame)
+        elif not _wanted(self._run, stage, frame):
+            self.results += _skipped(self._run, stage, frame)
+        elif not await _may_pass(self._run, stage, frame, before=True):
+            self.over = True
+            await self._last_steps(index, stage, frame)
+        else:
+            sequel = await self._steps(index, stage, stage.steps, frame)
+            self.over = sequel == "stop" or not await _may_pass(self._run, stage, frame, before=False)
+
+    def end(self, stage: Stage, error: ConditionError | asyncio.CancelledError) -> None:
+        """End the recipe at a stage that could not be done to its end."""
+        self.over, self.broken = True, self.broken or error
+        begun = {result.step_id for result in self.results} | {*self.left}
+        self.left += [step.id for step in stage.steps if step.id not in begun]
+
+    async def _last_steps(self, index: int, stage: Stage, frame: Frame) -> None:
+        """Run what always runs of a stage after the end of the recipe."""
+        waits = self._run.ending == "waiting" and not frame.closing
+        steps = () if waits else still_run(stage.steps)
+        self.left += [step.id for step in stage.steps if step not in steps]
+        if steps and _wanted(self._run, stage, frame):
+            await self._steps(index, stage, steps, frame.close())
+
+    async def _steps(self, index: int, stage: Stage, steps: Sequence[Step], frame: Frame) -> Sequel:
+        earlier = sum(len(each.steps) for each in self._recipe.stages[:index])
+        earlier += stage.steps.index(steps[0]) if steps else 0
+        ended = await self._run.steps(self._run, steps, frame.after(earlier, len(self._recipe.steps)))
+        self.results += ended.results
+        self.left += ended.never_reached
+        return ended.sequel
 
 
 def _skipped(run: Run, stage: Stage, frame: Frame) -> Iterator[StepResult]:
@@ -65,8 +110,19 @@ def _skipped(run: Run, stage: Stage, frame: Frame) -> Iterator[StepResult]:
 def _wanted(run: Run, stage: Stage, frame: Frame) -> bool:
     if stage.condition is None or run.options.dry_run:
         return True
+    from amplihack.recipes.engine.conditions import test_holds  # deferred: few stages have conditions
+
+    steps = frame.recipe.steps
+    before = steps[: steps.index(stage.steps[0])] if stage.steps else steps
     try:
-        return test_holds(run, stage.condition, frame, frame.identity(stage.name), "condition")
+        return test_holds(
+            run,
+            stage.condition,
+            frame,
+            frame.identity(stage.name),
+            "condition",
+            at=before[-1].id if before else "",
+        )
     except (ConditionError, StepFailure) as error:
         what = f"stage '{stage.name}': {error.what}"
         raise ConditionError(what, where=stage.where, fix=error.fix) from error
@@ -78,12 +134,11 @@ async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bo
     if approval is None or approval.before != before or run.options.dry_run:
         return True
     decision = await _decision(run, stage, approval, frame)
+    if frame.closing and (decision is None or not decision.approved):
+        run.warn(frame.identity(stage.name), "nobody approved its gate after the failure of the run")
+        return False
     if decision is None:
-        run.ending = "waiting"
-        run.ending_reason = (
-            f"stage '{stage.name}' waits for a person's approval, and there is no terminal to ask on; "
-            f"{run.options.how_to_answer}"
-        )
+        gates.wait(run, f"stage '{stage.name}'")
         return False
     if not decision.approved:
         run.ending = "denied"
@@ -102,28 +157,9 @@ async def _decision(run: Run, stage: Stage, approval: Approval, frame: Frame) ->
     rendered = render_text(approval.prompt.text, frame.view())
     if rendered.missing:
         run.warn(identity, f"{undefined(rendered.missing, 'approval')}; it renders empty")
-    prompt = rendered.text
     due = run.world.clock.wall() + approval.timeout if approval.timeout else None
     # A gate that was reached before a crash keeps its deadline.
     due = gate.due if gate is not None else due
-    run.record(GateReached(stage.name, prompt, identity, due))
-    decision = await _ask(run, stage, approval, prompt, due)
-    if decision is not None:
-        now = run.world.clock.wall()
-        run.record(GateDecided(stage.name, decision.approved, decision.message, identity, decision.by, now))
-    return decision
-
-
-async def _ask(run: Run, stage: Stage, approval: Approval, prompt: str, due: float | None) -> Decision | None:
-    if run.options.approve_all:
-        return Decision(True, by="--yes")
     expired = Decision(approval.approve_by_default, f"nobody answered in {approval.timeout:g} s")
-    async with run.person:
-        left = None if due is None else due - run.world.clock.wall()
-        if left is not None and left <= 0:  # nobody can answer any more, not even at a terminal
-            return expired
-        try:
-            async with asyncio.timeout(left):
-                return await run.world.approver.decide(stage.name, prompt)
-        except TimeoutError:
-            return expired
+    reached = GateReached(stage.name, rendered.text, identity, due)
+    return await gates.decide(run, reached, f"Approve stage '{stage.name}'?", expired=expired)

@@ -22,9 +22,17 @@ def stages(job: Job, action: Agent) -> bool:
 
 
 async def staging(job: Job, work: Callable[[], Awaitable[Done]]) -> Done:
-    """Do the work with all its attempts. If it succeeds, stage what changed meanwhile and nothing else."""
+    """Do the work with all its attempts. If it succeeds, stage what changed meanwhile and nothing else.
+
+    So it is if it waits: when it goes on, these changes are no longer seen to be its own.
+    """
     watched = await _watch(job)
-    done = await work()
+    try:
+        done = await work()
+    except StepFailure as failure:
+        if watched is not None and failure.waits:
+            await _stage(job, watched)
+        raise
     if watched is not None:
         await _stage(job, watched)
     return done

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.frame import Frame, Scope
-from amplihack.recipes.engine.job import Done, Job, StepFailure
+from amplihack.recipes.engine.job import Done, Job, StepFailure, run_ended
 from amplihack.recipes.engine.preflight import preflight
 from amplihack.recipes.engine.stages import run_stages
 from amplihack.recipes.events import RecipeEntered
@@ -16,7 +16,7 @@ from amplihack.recipes.model import SubRecipe
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.semantics import APPROVAL_MESSAGE, first_values, levels_for_call
 from amplihack.recipes.templates import render_text, render_value
-from amplihack.recipes.values import Value, tail, to_json
+from amplihack.recipes.values import DEEPEST_MADE, Value, is_too_deep, tail, to_json
 from amplihack.records import replace
 
 _OUTPUT_TAIL = 200
@@ -95,9 +95,9 @@ def _scope_out(
 ) -> Done:
     """Return what the child leaves behind.
 
-    Inherited: what it wrote flows back. Isolated: it comes back as one value. Where the child has an
-    `output:`, that is the value of the step; callers of the other dialect expect the isolated value all the
-    same.
+    Inherited: what it wrote flows back. Isolated, or where the caller reaches into the result: it comes back
+    as one value. Where the child has an `output:`, that is the value of the step; callers of the other
+    dialect expect the isolated value all the same.
     """
     done = Done(text="", degraded=_degraded(results))
     scope, words = inner.scope, inner.recipe.summary
@@ -106,20 +106,41 @@ def _scope_out(
         job.missing(rendered.missing, f"the output of '{inner.recipe.name}'")
         text = rendered.text.rstrip("\n")
         return replace(done, text=text, writes=scope.changes() if action.mode == "inherit" else {})
-    if action.mode == "inherit":
+    writes = scope.changes() if action.mode == "inherit" else {}
+    if action.mode == "inherit" and not _reached_into(job):
         summary = RunResult(
             run_id=job.run.options.run_id,
             recipe_name=inner.recipe.name,
             ending="completed",
-            step_results=results,
+            # Without times: the value of a step should not be another one each time it runs.
+            step_results=tuple(replace(each, duration=None) for each in results),
         )
-        return replace(done, text=summary.to_text().strip(), writes=scope.changes())
+        return replace(done, text=summary.to_text().strip(), writes=writes)
+    own = scope.values if action.mode == "isolated" else inner.recipe.context  # the rest is the caller's
     value = {  # sorted: the order of writing is another one after a crash
         name: each
         for name, each in sorted(scope.values.items())
-        if (name not in passed or name in scope.written) and name != APPROVAL_MESSAGE
+        if ((name in own and name not in passed) or name in scope.written) and name != APPROVAL_MESSAGE
     }
-    return replace(done, text=to_json(value), value=value)
+    if is_too_deep(value):
+        what = f"the result of '{inner.recipe.name}' is nested more than {DEEPEST_MADE} levels deep"
+        raise StepFailure(what, hopeless=True, fix="do not put a value into a list or map again and again")
+    return replace(done, text=to_json(value), value=value, writes=writes)
+
+
+def _reached_into(job: Job) -> bool:
+    """Tell whether the calling recipe uses parts of the step's result, as in `{{call.part}}`, or collects it.
+
+    A list of summaries would tell nobody anything.
+    """
+    if job.step.loop and job.step.loop.collect:
+        return True
+    from amplihack.recipes.check.variable_uses import reached_into  # deferred: hardly any run needs it
+
+    known, recipe = job.run.reached_into, job.frame.recipe
+    if recipe.name not in known:
+        known[recipe.name] = reached_into(recipe)
+    return job.step.result_name in known[recipe.name]
 
 
 def _degraded(results: Iterable[StepResult]) -> str:
@@ -129,10 +150,8 @@ def _degraded(results: Iterable[StepResult]) -> str:
 
 async def _after_failure(job: Job, action: SubRecipe, name: str, results: tuple[StepResult, ...]) -> Done:
     summary = _failure_summary(results)
-    if job.run.ending is not None:
-        reason = f"Sub-recipe '{name}' ended: {job.run.ending_reason}"
-        # Final, also where the step may fail: a run that goes on must come back to the gate.
-        raise StepFailure(reason, hopeless=True, final=True)
+    if job.run.ends(job.frame):
+        raise run_ended(job.run, f"Sub-recipe '{name}' ended: ")
     if action.recovery:
         from amplihack.recipes.engine.recovery import recover  # deferred: hardly any recipe asks for it
 

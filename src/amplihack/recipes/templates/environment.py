@@ -7,14 +7,13 @@ from collections.abc import Set as AbstractSet
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import line_of
-from amplihack.recipes.templates.names import REFERENCE, unfit
+from amplihack.recipes.templates.names import LARGE, REFERENCE, unfit
 from amplihack.recipes.templates.scripts import ShellScript
 from amplihack.recipes.templates.variables import SMALL, Unasked, VariableIndex, mentioned_names, size_of
 from amplihack.recipes.values import Missing, Value, to_text
 from amplihack.records import Record
 
 LARGEST = 96 * 1024  # Linux refuses a single NAME=value of 128 KiB
-FILE_SUFFIX = "_FILE"
 _PATH_ROOM = 256  # a guess at the bytes of the path in NAME_FILE
 _UNASKED_BYTES = SMALL  # of variables that a script does not mention
 _UNASKED = 64  # such variables: bash takes as long to read a thousand of them as it takes to start
@@ -23,17 +22,25 @@ _UNASKED = 64  # such variables: bash takes as long to read a thousand of them a
 class EnvironmentPlan(Record):
     """What to give to bash; nothing is written yet.
 
-    `exports` go into the environment. Each of `files` must be written privately, byte for byte (encode with
-    errors="surrogateescape"), and its path exported under the name in `paths`: `<name>_FILE`, or another name
-    if the recipe has a variable of that name. `preamble` goes in front of the script on its first line, so
-    that line numbers in bash's messages stay correct.
+    `wanted` go into the environment, and so do `unasked`, which are `NAME=value` in bytes: what the script
+    does not mention, though some of it may be wanted too, which wins. Each of `files` must be written
+    privately, byte for byte (encode with errors="surrogateescape"), and its path exported under the name in
+    `paths`: `<name>_FILE`, or another name if the recipe has a variable of that name. `preamble` goes in
+    front of the script on its first line, so that line numbers in bash's messages stay correct.
     """
 
-    exports: Mapping[str, str]
+    wanted: Mapping[str, str]
+    unasked: Mapping[str, bytes]
     files: Mapping[str, str]
     paths: Mapping[str, str]
     preamble: str
     warnings: tuple[str, ...] = ()
+
+    @property
+    def exports(self) -> dict[str, str]:
+        """Return all that goes into the environment."""
+        texts = {name: entry.decode("utf-8", "surrogateescape") for name, entry in self.unasked.items()}
+        return {**{name: text[len(name) + 1 :] for name, text in texts.items()}, **self.wanted}
 
 
 def plan_environment(
@@ -59,21 +66,23 @@ def plan_environment(
         size = size_of(name, text)
         if size > largest or size > room:
             files[name] = text
-            room -= size_of(name, "") + len(FILE_SUFFIX) + _PATH_ROOM
+            room -= size_of(name, "") + len(LARGE) + _PATH_ROOM
         else:
             exports[name] = text
             room -= size
     found = index.unasked(scope, _UNASKED)
     unasked, warnings = _unasked(found, wanted, room=min(room, _UNASKED_BYTES), largest=largest)
-    exports |= unasked
-    paths = {name: _path_name(name, wanted.keys() | exports.keys()) for name in files}
+    if not files:
+        return EnvironmentPlan(exports, unasked, files, files, "", warnings)
+    unasked = {name: entry for name, entry in unasked.items() if name not in files}
+    paths = {name: _path_name(name, wanted.keys() | unasked.keys()) for name in files}
     loaded, preamble = _preamble(files, paths)
-    return EnvironmentPlan(exports, loaded, paths, preamble, warnings)
+    return EnvironmentPlan(exports, unasked, loaded, paths, preamble, warnings)
 
 
 def _path_name(name: str, taken: AbstractSet[str]) -> str:
     """Return a name for the path of a variable's file that no other variable has."""
-    path = f"{name}{FILE_SUFFIX}"
+    path = f"{name}{LARGE}"
     while path in taken:
         path += "_"
     return path
@@ -91,20 +100,20 @@ def _wanted(index: VariableIndex, scope: Mapping[str, Value], script: ShellScrip
 
 def _unasked(
     found: Unasked, wanted: Mapping[str, str], *, room: int, largest: int
-) -> tuple[dict[str, str], tuple[str, ...]]:
+) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
     """Return small scalars that programs of the script may look for, and warnings about unfit ones."""
-    if found.size <= room and largest >= SMALL and len(found.texts) == len(found.variables):  # all of them
-        return {name: text for name, text in found.texts.items() if name not in wanted}, ()
-    exports: dict[str, str] = {}
+    if found.size <= room and largest >= SMALL and len(found.entries) == len(found.variables):
+        return found.entries, ()  # all of them
+    exports: dict[str, bytes] = {}
     warnings: list[str] = []
-    for name, text, size, reason in found.variables:
+    for name, entry, reason in found.variables:
         if name in wanted:
             continue
         if reason:
             warnings.append(f"{name} is not passed on to bash: its value holds {reason}")
-        elif size <= room and size <= largest:
-            exports[name] = text
-            room -= size
+        elif len(entry) < room and len(entry) < largest:
+            exports[name] = entry
+            room -= len(entry) + 1
     return exports, tuple(warnings)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import NoReturn
 
@@ -26,8 +27,9 @@ from amplihack.recipes.templates.bash import (
 from amplihack.recipes.templates.filled import fill
 from amplihack.recipes.templates.heredoc_edits import Values, heredoc_edits
 from amplihack.recipes.templates.names import unfit, variable_names
-from amplihack.recipes.templates.scripts import Hazard, ShellScript, is_number, may_run
+from amplihack.recipes.templates.scripts import PREPARED, Hazard, ShellScript, is_number, may_run
 from amplihack.recipes.templates.text import literal_fix, literal_warnings
+from amplihack.recipes.templates.variables import mentioned_names
 from amplihack.recipes.values import MISSING, KeyPath, Value, to_text
 from amplihack.records import Record
 
@@ -45,12 +47,12 @@ class _Template(Record):
     warnings: tuple[str, ...]
 
 
-@lru_cache(maxsize=512)  # the check and the run ask about the same scripts
+@lru_cache(maxsize=PREPARED)  # the check and the run ask about the same scripts
 def _read(template: str) -> Reading:
     return read_script(template)
 
 
-@lru_cache(maxsize=512)  # the rounds of a loop run one script; nothing changes a template once it is made
+@lru_cache(maxsize=PREPARED)  # the rounds of a loop run one script; nothing changes one once it is made
 def _prepared(template: str) -> _Template:
     reading = _read(template)
     places = reading.places
@@ -66,6 +68,13 @@ def _prepared(template: str) -> _Template:
         source=source,
         warnings=tuple(_source_warnings(places, _Lines(template))),
     )
+
+
+def prepare(template: str) -> None:
+    """Work out beforehand what a script says by itself; what is wrong with it is told when it is rendered."""
+    with suppress(TemplateError):
+        if (source := _prepared(template).source) is not None:
+            mentioned_names(source)
 
 
 def _is_plain(place: Place) -> bool:
@@ -92,7 +101,7 @@ def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) 
         source=source,
         variables={name: texts[path] for path, name in read.names.items() if path in read.used},
         missing=tuple([path for path, value in values.items() if value is MISSING and path in read.used]),
-        warnings=(*read.warnings, *literal_warnings(template, scope)) if "${{" in template else read.warnings,
+        warnings=(*read.warnings, *literal_warnings(template, scope)),
     )
 
 
@@ -110,6 +119,11 @@ def _place_edits(template: str, places: Sequence[Place], names: Mapping[KeyPath,
     for place in places:
         if place.quoting is not Quoting.QUOTED_HEREDOC:
             yield _edit(template, place, names[place.placeholder.path])
+
+
+def is_read_at_once(template: str) -> bool:
+    """Tell whether a script is of the plainest kind. Raises TemplateError if its quoting never closes."""
+    return _read(template).plain
 
 
 def find_hazards(template: str) -> tuple[Hazard, ...]:
@@ -152,8 +166,9 @@ def _hazards(place: Place, lines: _Lines) -> Iterator[Hazard]:
         yield Hazard("arithmetic", path, line, start)
     elif place.evaluated:
         yield Hazard("evaluated", path, line, start, Refusal.EVALUATED.reason, Refusal.EVALUATED.fix)
-    elif place.command_word:
-        yield Hazard("command", path, line, start, "the whole value is one word")
+    elif place.command_word or place.launcher:
+        split = "bash splits it into words and runs the first" if place.variables else ""
+        yield Hazard("command", path, line, start, split or "a value with spaces is one word there")
     if place.language:
         yield Hazard("source", path, line, start, place.language)
 
@@ -166,6 +181,10 @@ def _source_warnings(places: Sequence[Place], lines: _Lines) -> Iterator[str]:
             told.add(path)
             line = lines.at(place.placeholder.start)
             yield f"the value of {show(path)} is run as a bash program on line {line}"
+        elif place.launcher and path not in told:
+            told.add(path)
+            line = lines.at(place.placeholder.start)
+            yield f"the value of {show(path)} is the command that {place.launcher} runs on line {line}"
 
 
 class _Lines:

@@ -12,9 +12,10 @@ from amplihack.recipes.templates.names import PREFIX
 from amplihack.recipes.values import KeyPath
 from amplihack.records import Record
 
+PREPARED = 512  # scripts of which we remember what they say by themselves
 _EXPANDS = pattern(r"[$`]|[<>]\(")
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
-_NUMBER = pattern(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
+_NUMBER = pattern(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
 
 
 class ShellScript(Record):

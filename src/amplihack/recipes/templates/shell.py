@@ -6,11 +6,12 @@ of bash, which is slow to import, is not loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import islice
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.names import PREFIX
-from amplihack.recipes.templates.scripts import APART, Hazard, Kind, ShellScript, is_number
+from amplihack.recipes.templates.scripts import APART, PREPARED, Hazard, Kind, ShellScript, is_number
 from amplihack.recipes.values import Value, to_text
 
 __all__ = [
@@ -21,8 +22,10 @@ __all__ = [
     "check_env",
     "hazards",
     "is_number",
+    "is_read_at_once",
+    "prepare_scripts",
     "render_shell",
-    "stopped_lines",
+    "why_stopped",
 ]
 
 
@@ -31,7 +34,7 @@ _MAY_EVALUATE = pattern(
     r"\(\(|\$\[|\blet\b|-(?:eq|ne|lt|le|gt|ge|v|R|\w*[in])\b|\$\{!|\w\[|@P\}|\$\{\w+:[^-=?+]"
 )
 _NAMES = pattern(r"\b(?:RECIPE_VAR_\w+|[A-Z_][A-Z0-9_]*)\b")
-_STOPPED = pattern(r"line (\d+): AMPLIHACK_NOT_(\w+):")
+_STOPPED = pattern(r"(\d+): AMPLIHACK_STOP: (.+) is (not .+)")
 
 
 def render_shell(
@@ -49,6 +52,19 @@ def render_shell(
     return render(template, scope, token)
 
 
+def prepare_scripts(templates: Iterable[str]) -> None:
+    """Work out beforehand what scripts say by themselves.
+
+    Many at once take a fraction of what they take between processes, which fill the caches of the processor.
+    """
+    with_values = [each for each in islice(templates, PREPARED) if "{{" in each]
+    if len(with_values) > 1:
+        from amplihack.recipes.templates.rendering import prepare
+
+        for each in with_values:
+            prepare(each)
+
+
 def _guarded(script: str, scope: Mapping[str, Value], env: Collection[str]) -> str:
     """Return a script without placeholders that runs no value it finds in its environment."""
     if not _MAY_EVALUATE.search(script):
@@ -64,14 +80,17 @@ def _is_ours(name: str, scope: Mapping[str, Value]) -> bool:
     return name.startswith(PREFIX) or name in scope or name.lower() in scope
 
 
-def stopped_lines(stderr: str) -> Iterator[str]:
-    """Yield warnings about lines that bash did not run because of what a variable held."""
-    for line, what in dict.fromkeys(_STOPPED.findall(stderr) if "AMPLIHACK_NOT_" in stderr else ()):
-        yield (
-            f"line {line} of the script did not run: bash evaluates a variable that is not"
-            f" {what.lower().replace('_', ' ')}, and could run commands hidden in it; check it first, or keep"
-            " only its digits, as in n=${n//[!0-9]/}"
-        )
+def why_stopped(stderr: str) -> str:
+    """Return why a script was stopped before bash would evaluate a text and could run commands hidden in it.
+
+    Empty if it was not.
+    """
+    found = _STOPPED.search(stderr) if "AMPLIHACK_STOP" in stderr else None
+    if found is None:
+        return ""
+    line, name, what = found.groups()
+    shown = name if " " in name else f"${name}"
+    return f"line {line}: bash evaluates {shown} there, and it is {what}"
 
 
 def check_env(script: str, env: Mapping[str, Value], scope: Mapping[str, Value]) -> tuple[str, ...]:
@@ -84,6 +103,18 @@ def check_env(script: str, env: Mapping[str, Value], scope: Mapping[str, Value])
     from amplihack.recipes.templates.env_values import check_env as check
 
     return check(script, env, scope)
+
+
+def is_read_at_once(template: str) -> bool:
+    """Tell whether a script is of the plainest kind, which bash can certainly read.
+
+    One without placeholders is not read for this. Raises TemplateError if its quoting never closes.
+    """
+    if "{{" not in template:
+        return False
+    from amplihack.recipes.templates.rendering import is_read_at_once as is_plainest
+
+    return is_plainest(template)
 
 
 def hazards(template: str) -> tuple[Hazard, ...]:

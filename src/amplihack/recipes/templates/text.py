@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from amplihack.recipes.placeholders import Placeholder, find_literal, find_placeholders, show
+from amplihack.errors import TemplateError
+from amplihack.recipes.placeholders import Placeholder, find_literal, find_placeholders, show, unsupported
 from amplihack.recipes.templates.scripts import APART
-from amplihack.recipes.values import MISSING, KeyPath, Value, lookup, to_text
+from amplihack.recipes.values import DEEPEST_MADE, MISSING, KeyPath, Value, is_too_deep, lookup, to_text
 from amplihack.records import Record
+
+LONGEST = 64 * 1024 * 1024  # characters of a text
 
 
 class Rendered(Record):
@@ -19,7 +22,10 @@ class Rendered(Record):
 
 
 def render_text(template: str, scope: Mapping[str, Value]) -> Rendered:
-    """Render a text in one pass: a value that looks like a placeholder is not rendered again."""
+    """Render a text in one pass: a value that looks like a placeholder is not rendered again.
+
+    Raises TemplateError for a text that is too long.
+    """
     pieces: list[str] = []
     missing: dict[KeyPath, None] = {}
     position = 0
@@ -30,11 +36,26 @@ def render_text(template: str, scope: Mapping[str, Value]) -> Rendered:
         pieces += (template[position : found.start], to_text(value))
         position = found.end
     pieces.append(template[position:])
+    if sum(map(len, pieces)) > LONGEST:
+        raise TemplateError(
+            f"the text would have more than {LONGEST:,} characters",
+            fix="pass the path of a file instead of what is in it",
+        )
     return Rendered("".join(pieces), tuple(missing))
 
 
 def literal_warnings(template: str, scope: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return a warning for each `${{name}}`, which stays as it is, if there is a variable of that name."""
+    """Return a warning for each `${{name}}` and `{{name | filter}}`, which stay as they are.
+
+    Only those that name a variable which there is: others may be meant for another tool.
+    """
+    if template.count("{{") == len(find_placeholders(template)):
+        return ()
+    others = (found.explained() for found in unsupported(template) if found.name in scope)
+    return (*_dollar_warnings(template, scope), *dict.fromkeys(f"{what}; {fix}" for what, fix in others))
+
+
+def _dollar_warnings(template: str, scope: Mapping[str, Value]) -> tuple[str, ...]:
     told = {
         show(found.path): literal_fix(template, found)
         for found in find_literal(template)
@@ -53,9 +74,22 @@ def literal_fix(template: str, found: Placeholder) -> str:
 
 
 def render_value(value: Value, scope: Mapping[str, Value]) -> tuple[Value, tuple[KeyPath, ...]]:
-    """Render every string in a value. A string that is exactly a placeholder becomes the value itself."""
+    """Render every string in a value. A string that is exactly a placeholder becomes the value itself.
+
+    Raises TemplateError for a value that is nested too deep.
+    """
     missing: dict[KeyPath, None] = {}
-    return _render(value, scope, missing), tuple(missing)
+    rendered = _render(value, scope, missing)
+    if _holds_lists(value) and is_too_deep(rendered):
+        what = f"the value would be nested more than {DEEPEST_MADE} levels deep"
+        raise TemplateError(what, fix="do not put a value into a list or map again and again")
+    return rendered, tuple(missing)
+
+
+def _holds_lists(value: Value) -> bool:
+    """Tell whether a template can make what it holds deeper: a map of plain texts cannot."""
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return any(isinstance(item, Mapping | list) for item in items)
 
 
 def _render(value: Value, scope: Mapping[str, Value], missing: dict[KeyPath, None]) -> Value:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.names import PREFIX, name_part, unfit, variable_name
 from amplihack.recipes.templates.reserved import is_reserved
+from amplihack.recipes.templates.scripts import PREPARED
 from amplihack.recipes.tracked import Follower
 from amplihack.recipes.values import MISSING, Missing, Value, to_text
 from amplihack.records import Record
@@ -25,7 +26,7 @@ _SCALARS = frozenset({type(None), bool, int, float, str})
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _FAVOURED = pattern(r"task_description|repo_path|existing_branch|should_\w*", re.IGNORECASE)
 
-Variable: TypeAlias = tuple[str, str, int, str]  # name, text, bytes in the environment, why it is unfit
+Variable: TypeAlias = tuple[str, bytes, str]  # name, `NAME=value`, why it is unfit
 
 
 def shell_variables(scope: Mapping[str, Value]) -> dict[str, str]:
@@ -43,7 +44,7 @@ def shell_variables(scope: Mapping[str, Value]) -> dict[str, str]:
     return variables
 
 
-@lru_cache(maxsize=512)  # the rounds of a loop run one script
+@lru_cache(maxsize=PREPARED)  # the rounds of a loop run one script
 def mentioned_names(source: str) -> tuple[str, ...]:
     """Return the words of a script that can be the name of a variable of ours."""
     words = dict.fromkeys(_IDENTIFIER.findall(source))
@@ -64,7 +65,7 @@ class Unasked(Record):
     """
 
     variables: Sequence[Variable]
-    texts: Mapping[str, str]  # of those that are fit
+    entries: Mapping[str, bytes]  # `NAME=value` of those that are fit
     size: int  # of these, in bytes
     keys: AbstractSet[str] | None
 
@@ -114,8 +115,8 @@ class VariableIndex:
         """Return the value that a variable of this name holds."""
         if self._new:
             self._learn_names()
-        for key in self._in_order(scope, _owners(name)):
-            found = _inside(variable_name((key,)), scope[key], name)
+        for key in self._in_order(scope, owners(name)):
+            found = inside(variable_name((key,)), scope[key], name)
             if not isinstance(found, Missing):
                 return found
         for key in self._in_order(scope, (name,)):
@@ -130,14 +131,14 @@ class VariableIndex:
         """
         if self._unasked is None:
             consulted = set(self._favoured)
-            found = self._small({key: scope[key] for key in self._favoured if key in scope}, _MOST, consulted)
+            favoured = {key: scope[key] for key in self._favoured if key in scope}
             others = self._small(scope, most, consulted)
-            unique = _first_of_each(found + others)
-            fit = [each for each in unique if not each[3]]
+            unique = _first_of_each(self._small(favoured, _MOST, consulted) + others if favoured else others)
+            entries = {name: entry for name, entry, reason in unique if not reason}
             self._unasked = Unasked(
                 variables=unique,
-                texts={name: text for name, text, _, _ in fit},
-                size=sum([size for _, _, size, _ in fit]),
+                entries=entries,
+                size=sum(map(len, entries.values())) + len(entries),
                 keys=consulted if len(others) >= most else None,
             )
         return self._unasked
@@ -158,10 +159,10 @@ class VariableIndex:
 
     def _note(self, key: str, value: Value) -> None:
         self._values[key] = value
-        if _is_scalar(value):
+        if type(value) in _SCALARS:
             text = to_text(value)
             reason, alias = unfit(text), alias_name(key)
-            self._plain[key] = _small(variable_name((key,)), text, reason)
+            self._plain[key] = _small(f"{PREFIX}{name_part(key)}", text, reason)
             self._aliases[key] = _small(alias, text, reason) if alias else ()
         else:
             names = _flattened(variable_name((key,)), value, lists=False)
@@ -197,11 +198,13 @@ def size_of(name: str, text: str) -> int:
 
 
 def _small(name: str, text: str, reason: str) -> tuple[Variable, ...]:
-    size = size_of(name, text)
-    return ((name, text, size, reason),) if size <= SMALL else ()
+    if len(text) >= SMALL:
+        return ()
+    entry = f"{name}={'' if reason else text}".encode("utf-8", "surrogateescape")
+    return ((name, entry, reason),) if len(entry) < SMALL else ()
 
 
-def _owners(name: str) -> Iterator[str]:
+def owners(name: str) -> Iterator[str]:
     """Yield the plain names under which a variable can stand: `a__b` is `a__b`, or the member `b` of `a`."""
     end = name.find("__")
     while end >= 0:
@@ -210,13 +213,13 @@ def _owners(name: str) -> Iterator[str]:
     yield name
 
 
-def _inside(name: str, value: Value, wanted: str, depth: int = 1) -> Value | Missing:
+def inside(name: str, value: Value, wanted: str, depth: int = 1) -> Value | Missing:
     """Return the first member of that name, in the order of `_flattened`."""
     if name == wanted:
         return value
     if depth < _DEEPEST and wanted.startswith(f"{name}__"):
         for key, item in _members(value):
-            found = _inside(f"{name}__{name_part(key)}", item, wanted, depth + 1)
+            found = inside(f"{name}__{name_part(key)}", item, wanted, depth + 1)
             if not isinstance(found, Missing):
                 return found
     return MISSING

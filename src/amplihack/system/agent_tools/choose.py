@@ -11,13 +11,25 @@ from amplihack.recipes.agent_port import AgentRunner
 from amplihack.system.agent_tools.launcher import Launcher
 from amplihack.system.agent_tools.rate_limits import Patient, patience_from
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec, another
-from amplihack.system.agent_tools.table import AGENTS, DescribedAgent, InstalledAgent, Start, programs
+from amplihack.system.agent_tools.table import (
+    AGENTS,
+    DescribedAgent,
+    InstalledAgent,
+    LaunchedAgent,
+    Start,
+    programs,
+)
 from amplihack.system.agent_tools.tool import Tool, ToolAgent
 
 
 def choose_agent(spec: str | None, search: AgentSearch) -> AgentRunner:
     """Return the agent to use. Raises NothingToUse if none, or not the named one, is installed."""
-    return Patient(_agent(agent_spec(spec, search), search), patience_from(search.environment))
+    return patient(_agent(agent_spec(spec, search), search), search)
+
+
+def patient(agent: AgentRunner, search: AgentSearch) -> AgentRunner:
+    """Return the agent so that it waits when it meets a rate limit."""
+    return Patient(agent, patience_from(search.environment))
 
 
 def _agent(spec: str, search: AgentSearch) -> AgentRunner:
@@ -70,9 +82,7 @@ def _launched(launcher: str, name: str, search: AgentSearch) -> Tool:
             allow=_allow(kind, search) if isinstance(kind, InstalledAgent) else (),
         ),
         name,
-        takes_system_prompt=kind is not None
-        and not isinstance(kind, DescribedAgent)
-        and kind.takes_system_prompt,
+        takes_system_prompt=isinstance(kind, InstalledAgent | LaunchedAgent) and kind.takes_system_prompt,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 from amplihack.errors import InputError
@@ -19,6 +20,7 @@ _DEFAULTS = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     MAX_DEPTH: "6",
     MAX_SESSIONS: "10",
+    "AMPLIFIER_PYTHON": sys.executable,  # recipes of the other dialect start Python by it
 }
 
 

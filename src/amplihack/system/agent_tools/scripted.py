@@ -29,7 +29,7 @@ from amplihack.documents.durations import seconds_in
 from amplihack.documents.reader import MAX_BYTES
 from amplihack.documents.suggest import closest
 from amplihack.errors import DocumentError, NotFound
-from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, kept_answer
 from amplihack.recipes.values import Value, one_line, to_text
 from amplihack.records import Record, field
 from amplihack.system.agent_tools.rate_limits import rate_limited, transient
@@ -64,7 +64,7 @@ class Scripted(Record):
         await asyncio.sleep(answer.delay)
         if answer.error:
             raise _failure(answer.error)
-        text = (match.expand(answer.reply) if answer.match and match.re.groups else answer.reply).strip()
+        text = kept_answer(match.expand(answer.reply) if answer.match and match.re.groups else answer.reply)
         if not text:
             raise AgentFailed(
                 "scripted ended well but gave an empty answer", fix="give the answer a `reply:`"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +10,18 @@ from pathlib import Path
 from amplihack.errors import NothingToUse
 from amplihack.records import Record
 from amplihack.system.agent_tools.environment import RunIdentity, child_environment
-from amplihack.system.agent_tools.table import AGENTS, DescribedAgent, choices, program_names, programs
+from amplihack.system.agent_tools.table import (
+    AGENTS,
+    SESSION,
+    DescribedAgent,
+    OwnAgent,
+    choices,
+    program_names,
+    programs,
+)
+from amplihack.system.home import Home
+
+_SETTINGS = ("settings.yaml", "settings.local.yaml")
 
 
 class AgentSearch(Record, kw_only=True):
@@ -34,13 +46,55 @@ class AgentSearch(Record, kw_only=True):
 
 
 def agent_spec(spec: str | None, search: AgentSearch) -> str:
-    """Return `spec`, else `AMPLIHACK_AGENT_BINARY`, else the first installed tool."""
-    spec = spec or search.variable("AMPLIHACK_AGENT_BINARY") or _first_installed(search)
+    """Return `spec`, else the one of the environment or the settings, else an installed tool, else `session`.
+
+    A path in it is made absolute: a run inside this one must find the same from any directory.
+    """
+    return lasting(spec or named_agent(search) or _own_session(search), search.cwd)
+
+
+def spec_for_children(spec: str | None, search: AgentSearch) -> str | None:
+    """Return what runs inside this one are told to use. They find sessions of our own by themselves."""
+    found = spec or named_agent(search)
+    return lasting(found, search.cwd) if found else None
+
+
+def named_agent(search: AgentSearch) -> str:
+    """Return the agent that the environment or the settings name, else the first installed tool, else ''."""
+    return search.variable("AMPLIHACK_AGENT_BINARY") or _of_the_settings(search) or _first_installed(search)
+
+
+def _of_the_settings(search: AgentSearch) -> str:
+    home = Home.from_environment(search.environment, search.cwd)
+    if not os.path.lexists(home.root / "settings.yaml"):
+        return ""
+    from amplihack.system.settings_files import home_agent  # deferred: few have settings
+
+    return home_agent(home)
+
+
+def lasting(spec: str, cwd: Path) -> str:
+    """Return the specification with its path made absolute, so that it means the same in any directory."""
     kind, _, rest = spec.partition(":")
     form = AGENTS.get(kind)
-    return (
-        f"{kind}:{search.cwd / rest}" if rest and isinstance(form, DescribedAgent) and form.is_path else spec
-    )
+    if not rest:
+        return spec
+    is_path = isinstance(form, DescribedAgent) and form.is_path
+    if isinstance(form, OwnAgent):
+        is_path = "://" not in rest and rest[:4] != "git+" and (cwd / rest).exists() and "/" in rest
+    if isinstance(form, DescribedAgent) and not form.is_path:
+        import shlex  # deferred: ordinary recipes do not need it
+
+        program, blank, arguments = rest.partition(" ")
+        is_program = "/" in program and not set(program) & set("'\"\\~") and (cwd / program).exists()
+        return f"{kind}:{shlex.quote(str(cwd / program))}{blank}{arguments}" if is_program else spec
+    return f"{kind}:{cwd / rest}" if is_path else spec
+
+
+def session_bundle(spec: str) -> str | None:
+    """Return the bundle that a specification of our own sessions names, empty if none; None for others."""
+    kind, _, rest = spec.partition(":")
+    return rest if isinstance(AGENTS.get(kind), OwnAgent) else None
 
 
 def another() -> str:
@@ -53,10 +107,46 @@ def _first_installed(search: AgentSearch) -> str:
     first = next(iter(known))
     if search.variable("AMPLIHACK_LAUNCHER_BINARY"):
         return first
-    for name in known:
-        if search.find(name):
-            return name
+    return next((name for name in known if search.find(name)), "")
+
+
+def _own_session(search: AgentSearch) -> str:
+    """Return sessions of our own. Raises NothingToUse if there is no model to ask."""
+    if can_open_session(search.environment, search.cwd):
+        return SESSION
+    from amplihack.sessions.model_choice import three_ways  # deferred: most runs find a tool, or need none
+    from amplihack.system.model_facts import model_facts
+
+    first = next(iter(programs().values()))
+    facts = model_facts(search.environment, Home.from_environment(search.environment, search.cwd))
     raise NothingToUse(
-        f"there is no agent to use: none of {program_names()} is on the PATH",
-        fix=f"install one, such as `{known[first].install}`, {another()}",
+        f"there is no agent to use: none of {program_names()} is on the PATH, and there is no model to ask",
+        fix=f"{three_ways(facts)}\n  such as `{first.install}`, {another()}",
     )
+
+
+def can_open_session(environment: Mapping[str, str], cwd: Path) -> bool:
+    """Tell whether there is a model to ask: a provider in the environment or the settings, or one of ours.
+
+    Every run asks where no agent tool is installed, so that it looks at the cheap things first.
+    """
+    from amplihack.sessions.model_choice import ModelFacts, has_local, is_configured  # deferred, as above
+
+    home = Home.from_environment(environment, cwd)
+    if is_configured(ModelFacts(environment=environment)) or _settings_name_a_provider(home, cwd):
+        return True
+    if not any((home.root / "models").glob("*.gguf")):
+        return False
+    from amplihack.system.model_facts import model_facts  # deferred, as above
+
+    return has_local(model_facts(environment, home))
+
+
+def _settings_name_a_provider(home: Home, cwd: Path) -> bool:
+    if not any(
+        os.path.lexists(each / name) for each in (home.root, cwd / ".amplihack") for name in _SETTINGS
+    ):
+        return False
+    from amplihack.system.settings_files import read_settings  # deferred, as above
+
+    return bool(read_settings(home, cwd).modules.get("providers"))

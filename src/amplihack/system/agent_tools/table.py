@@ -48,7 +48,15 @@ class DescribedAgent(Record, kw_only=True):
     is_path: bool = False  # a nested run must find the same file from any directory
 
 
-AgentKind: TypeAlias = InstalledAgent | DescribedAgent | LaunchedAgent
+class OwnAgent(Record, kw_only=True):
+    """Sessions of our own: the name alone, or `<name>:<argument>`. The wiring of runs opens them."""
+
+    argument: str
+
+
+AgentKind: TypeAlias = InstalledAgent | DescribedAgent | LaunchedAgent | OwnAgent
+
+SESSION = "session"
 
 
 def _claude(start: Start) -> Tool:
@@ -93,6 +101,7 @@ AGENTS: dict[str, AgentKind] = {
     "codex": InstalledAgent(install="npm install -g @openai/codex", start=_codex),
     "command": DescribedAgent(argument="<template>", open=_command),
     "scripted": DescribedAgent(argument="<file>", open=_scripted, is_path=True),
+    SESSION: OwnAgent(argument="bundle"),
     "launch": LaunchedAgent(takes_system_prompt=True),
     "RustyClawd": LaunchedAgent(takes_system_prompt=True),
 }
@@ -105,8 +114,9 @@ def programs() -> dict[str, InstalledAgent]:
 
 def choices() -> str:
     """Return everything that `--agent` accepts, for a help page or an error message."""
+    own = [f"{name}[:{kind.argument}]" for name, kind in AGENTS.items() if isinstance(kind, OwnAgent)]
     forms = [f"{name}:{kind.argument}" for name, kind in AGENTS.items() if isinstance(kind, DescribedAgent)]
-    return _listed([*programs(), *forms], "or")
+    return _listed([*programs(), *own, *forms], "or")
 
 
 def program_names() -> str:

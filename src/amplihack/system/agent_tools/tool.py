@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from amplihack.recipes.agent_port import (
     AgentReply,
     AgentRequest,
     beyond_tools,
+    kept_answer,
 )
 from amplihack.recipes.values import one_line
 from amplihack.records import Record, replace
@@ -77,9 +79,12 @@ class ToolAgent(Record):
             command = replace(self._command(request, scratch), longest_line=longest)
             try:
                 finished = await run_process(command, _Listener(report, on_line))
+                return self._reply(request, finished, report, Path(command.env[RESULT_SINK]))
             except ProcessError as error:
                 raise AgentFailed(error.what, fix=error.fix) from error
-            return self._reply(request, finished, report, Path(command.env[RESULT_SINK]))
+            except (AgentFailed, asyncio.CancelledError):
+                _tell_paid(request, report)
+                raise
 
     def _command(self, request: AgentRequest, scratch: Path) -> Command:
         call = self.tool.call(request, scratch)
@@ -103,7 +108,7 @@ class ToolAgent(Record):
         # An agent may write its answer to this file, to keep it apart from the progress that it prints.
         answer, lost = _read(sink)
         if not answer:
-            answer, lost = outcome.text.strip(), done.stdout.lost if reported is None else 0
+            answer, lost = kept_answer(outcome.text), done.stdout.lost if reported is None else 0
         if not answer:
             raise AgentFailed(
                 f"{self.name} ended well but gave an empty answer",
@@ -143,13 +148,20 @@ class _Listener:
 
 
 def _read(sink: Path) -> tuple[str, int]:
-    """Return what an agent wrote there, trimmed, and how many bytes were cut off."""
+    """Return what an agent wrote there, and how many bytes were cut off."""
     try:
         with sink.open("rb") as file:
-            text = file.read(OUTPUT_LIMIT).decode("utf-8", "replace").strip()
+            text = kept_answer(file.read(OUTPUT_LIMIT).decode("utf-8", "replace"))
             return text, max(0, os.fstat(file.fileno()).st_size - OUTPUT_LIMIT)
     except FileNotFoundError:
         return "", 0
+
+
+def _tell_paid(request: AgentRequest, report: ToolReport | None) -> None:
+    """Tell what a call took that gave no answer, if the tool has said so."""
+    known = report.outcome if report is not None else None
+    if known is not None and (known.usage is not None or known.cost_usd is not None):
+        request.paid(known.usage, known.cost_usd)
 
 
 def _failure(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from amplihack.sessions.nested import get_nested, set_nested
+from amplihack.system.kernel.hook_switches import HookSwitches
 
 Item: TypeAlias = tuple[str, str]  # a category and a name
 CATEGORIES = ("context", "tools", "hooks", "providers", "agents")
@@ -17,6 +18,9 @@ _OF_ORIGIN = {
     "agent": "agents",
 }
 CHANGED = "configuration:changed"
+_KEPT = "the kernel gives no handler back once it is registered"
+_NOT_OURS = f"this session was not opened by `create_session`, and {_KEPT}"
+_NOT_OF_A_MODULE = f"no module under `hooks:` registered it, and {_KEPT}; leave out what registers it"
 
 
 class SessionSwitches:
@@ -30,8 +34,9 @@ class SessionSwitches:
         origins: Callable[[], Mapping[str, Sequence[Any]]],
         owner_of: Callable[[str], str | None] = lambda _: None,
         warn: Callable[[str], None] = lambda _: None,
+        hooks: HookSwitches | None = None,
     ) -> None:
-        self.coordinator = coordinator
+        self.coordinator, self._hooks = coordinator, hooks
         self._context, self._origins, self._owner_of, self._warn = context, origins, owner_of, warn
         self._stash: dict[str, dict[str, Any]] = {category: {} for category in CATEGORIES}
         self._owners: dict[str, str] = {}  # of stashed tools and providers
@@ -74,11 +79,14 @@ class SessionSwitches:
     async def provider_enable(self, name: str) -> None:
         await self._switch_on("providers", name)
 
+    # hooks of modules are asked or not; what else is registered cannot be had back -------------------------
+
     def hook_disable(self, name: str) -> None:
-        self._warn(f"the hook {name} stays on: the kernel cannot suspend hooks")
+        """Switch off a hook, or all hooks of a module. One that cannot be switched is told and stays on."""
+        self._warned(lambda: self._switch_hooks(name, on=False))
 
     def hook_enable(self, name: str) -> None:
-        self._warn(f"the hook {name} is on already: the kernel cannot suspend hooks")
+        self._warned(lambda: self._switch_hooks(name, on=True))
 
     # everything that one bundle brought in -----------------------------------------------------------------
 
@@ -125,13 +133,12 @@ class SessionSwitches:
         on = {
             "context": list(self._context()),
             "tools": list(self._mounted("tools")),
-            "hooks": _hook_names(self.coordinator),
+            "hooks": self._hook_names(),
             "providers": list(self._mounted("providers")),
             "agents": list(self._agents()),
         }
         return {
-            category: {"enabled": on[category], "disabled": list(self._stash[category])}
-            for category in CATEGORIES
+            category: {"enabled": on[category], "disabled": self._off(category)} for category in CATEGORIES
         }
 
     def take_snapshot(self) -> dict[str, dict[str, list[str]]]:
@@ -159,7 +166,7 @@ class SessionSwitches:
 
     def saved(self) -> dict[str, Any]:
         """Return what is off and what was set, as settings keep it."""
-        off = {category: sorted(self._stash[category]) for category in CATEGORIES}
+        off = {category: sorted(self._off(category)) for category in CATEGORIES}
         return {
             "disabled": {"behaviors": list(self.disabled_behaviors), **off},
             "config_overrides": dict(self.config_overrides),
@@ -177,7 +184,7 @@ class SessionSwitches:
                 warnings.append(str(error))
         for category in CATEGORIES:
             for name in _names(off, category):
-                if name not in self._stash[category]:
+                if name not in self._off(category):
                     await self._apply_one(category, name, warnings)
         overrides = saved.get("config_overrides") if isinstance(saved, Mapping) else None
         for path, value in overrides.items() if isinstance(overrides, Mapping) else ():
@@ -188,7 +195,7 @@ class SessionSwitches:
         return self._stash[category]
 
     def owner(self, name: str) -> str | None:
-        """Return the module of a tool or provider, whether it is on or off."""
+        """Return the module of a tool, a provider or a hook, whether it is on or off."""
         return self._owner_of(name) or self._owners.get(name)
 
     # inside ------------------------------------------------------------------------------------------------
@@ -198,7 +205,7 @@ class SessionSwitches:
             if category in ("tools", "providers"):
                 await self._switch_off(category, name)
             elif category == "hooks":
-                self.hook_disable(name)
+                self._switch_hooks(name, on=False)
             else:
                 self._put_away(category, name, self._context() if category == "context" else self._agents())
         except ValueError as error:
@@ -209,11 +216,10 @@ class SessionSwitches:
         category = _OF_ORIGIN.get(kind)
         if category is None:
             return
-        if category == "hooks":
-            told["warnings"].append(f"the hook {name} cannot be switched: the kernel cannot suspend hooks")
-            return
         try:
-            if category in ("tools", "providers"):
+            if category == "hooks":
+                changed = self._switch_hooks(name, on=on)
+            elif category in ("tools", "providers"):
                 changed = await (self._switch_on if on else self._switch_off)(category, name)
             else:
                 entries = self._context() if category == "context" else self._agents()
@@ -265,6 +271,40 @@ class SessionSwitches:
                 raise
         return names
 
+    def _switch_hooks(self, wanted: str, *, on: bool) -> list[str]:
+        """Switch hooks and return their names. Raises ValueError, with the reason, if none can be."""
+        hooks = self._hooks
+        if hooks is None:
+            raise ValueError(f"the hook {wanted!r} stays as it is: {_NOT_OURS}")
+        found = hooks.named(wanted, on=not on)
+        if not found and not hooks.named(wanted, on=on):
+            known = self._hook_names()
+            if wanted in known:
+                raise ValueError(f"the hook {wanted!r} stays on: {_NOT_OF_A_MODULE}")
+            raise ValueError(f"hooks {wanted!r} not found; there are {', '.join(known) or 'none'}")
+        for each in found:
+            hooks.switch(each, on=on)
+        return [name for _, name in found]
+
+    def _warned(self, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except ValueError as error:
+            self._warn(str(error))
+
+    def _off(self, category: str) -> list[str]:
+        if category == "hooks":
+            return self._hooks.off if self._hooks is not None else []
+        return list(self._stash[category])
+
+    def _hook_names(self) -> list[str]:
+        """Return the names of the hooks that are on; those of our own are no part of the bundle."""
+        found = self.coordinator.hooks.list_handlers()
+        handlers = [name for names in found.values() for name in names if not name.startswith("amplihack:")]
+        shown = self._hooks.shown if self._hooks is not None else lambda _: None
+        off = self._off("hooks")
+        return [each for each in dict.fromkeys(shown(name) or name for name in handlers) if each not in off]
+
     def _meant(self, wanted: str, names: list[str]) -> list[str]:
         """Return the names that a name means: itself, or everything that a module of that name mounted."""
         if wanted in names:
@@ -293,9 +333,3 @@ class SessionSwitches:
 def _names(saved: object, category: str) -> list[str]:
     listed = saved.get(category) if isinstance(saved, Mapping) else None
     return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
-
-
-def _hook_names(coordinator: Any) -> list[str]:
-    found = coordinator.hooks.list_handlers()
-    names = (name for handlers in found.values() for name in handlers if not name.startswith("amplihack:"))
-    return list(dict.fromkeys(names))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from amplihack.errors import Problem
@@ -13,8 +14,24 @@ def kernel_version() -> str:
     return version("amplifier-core")
 
 
+def import_kernel() -> Any:
+    """Import the kernel, after everything that puts off imports has been told to stop.
+
+    Commands start sooner with stand-ins for modules of the standard library (`cli.stand_ins`). The kernel and
+    the SDKs look into modules in ways that only the real ones understand.
+    """
+    for finder in list(sys.meta_path):
+        stop = getattr(finder, "stop_putting_off", None)
+        if stop is not None:
+            stop()
+    import amplifier_core
+
+    return amplifier_core
+
+
 def kernel_problems(plan: dict[str, Any]) -> tuple[Problem, ...]:
     """Return what the kernel's own validator says about a mount plan."""
+    import_kernel()
     from amplifier_core.validation import MountPlanValidator
 
     result = MountPlanValidator().validate(plan)

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from inspect import isawaitable
 from typing import Any, TypeAlias
+
+from amplihack.sessions.answers import ALLOW_ALWAYS, ALLOW_ONCE
 
 Emit: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Any]]
 _CONSENT = frozenset(
     {"allow", "approve", "approved", "accept", "yes", "y", "ok", "okay", "continue", "proceed"}
 )
-_ONCE, _ALWAYS = "Allow once", "Allow always"
 
 
 class ApprovalMemory:
-    """What was always allowed, for a session and its children."""
+    """What was always allowed, for a session and its children: the same prompt, to the letter."""
 
     def __init__(self) -> None:
         self._allowed: set[str] = set()
 
     def remember(self, prompt: str) -> None:
-        self._allowed.add(_key(prompt))
+        self._allowed.add(prompt)
 
     def allows(self, prompt: str) -> bool:
-        return _key(prompt) in self._allowed
+        return prompt in self._allowed
 
 
 class ApprovalDesk:
@@ -52,12 +54,13 @@ class ApprovalDesk:
 
         asked = {"prompt": prompt, "options": list(options), "timeout": timeout, "default": default}
         if self.memory.allows(prompt):
-            await self._emit("approval:granted", {**asked, "answer": _ALWAYS, "remembered": True})
-            return _ALWAYS
+            await self._emit("approval:granted", {**asked, "answer": ALLOW_ALWAYS, "remembered": True})
+            return ALLOW_ALWAYS
         await self._emit("approval:required", asked)
         try:
             async with asyncio.timeout(timeout if timeout and timeout > 0 else None):
-                chosen = await self.host.request_approval(prompt, list(options), timeout, default)
+                said = self.host.request_approval(prompt, list(options), timeout, default)
+                chosen = await said if isawaitable(said) else said
         except (TimeoutError, ApprovalTimeoutError) as error:
             ended = "approval:granted" if default == "allow" else "approval:denied"
             await self._emit(ended, {**asked, "reason": f"no answer within {timeout:g} s"})
@@ -72,9 +75,5 @@ class ApprovalDesk:
         await self._emit("approval:granted", {**asked, "answer": chosen})
         if "always" in words:
             self.memory.remember(prompt)
-            return _ALWAYS
-        return _ONCE
-
-
-def _key(prompt: str) -> str:
-    return " ".join(prompt.split()).casefold()
+            return ALLOW_ALWAYS
+        return ALLOW_ONCE

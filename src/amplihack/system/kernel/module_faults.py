@@ -21,8 +21,18 @@ _FIXES = (
     ),
     ("was mounted and mount() did not return", "mount it: `await coordinator.mount(<its kind>, object)`"),
     ("does not implement", "add the members that the message names"),
+    ("tool_execute", "write it as `async def execute(self, input_data)`, with a ToolResult as its result"),
+    ("tool_name", "give the tool a `name` that is a text and not empty"),
+    ("Error loading module", "importing its package raises this: correct it there"),
+    (
+        "Error during protocol compliance",
+        "its mount() raises this: correct it, or give the module what it needs",
+    ),
     ("Refusing to", "a process can hold one copy of a package: use one source for it, or another process"),
-    ("No module named", "add the package to `dependencies` in the module's pyproject.toml"),
+    (
+        "No module named",
+        "add the package to `dependencies` of its pyproject.toml; if it is there, let it be installed",
+    ),
     ("no valid Python package", "name the package amplifier_module_<id> and give it an __init__.py"),
 )
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
+import importlib.util
 import inspect
+import sys
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
 from amplihack.errors import AmplihackError
 from amplihack.records import Record
 from amplihack.sessions.errors import ModuleFailure
+from amplihack.system.files import real
+from amplihack.system.kernel.hook_switches import HookSwitches
 from amplihack.system.kernel.module_faults import fix_for
 from amplihack.system.kernel.resolver import BundleModuleResolver
 from amplihack.system.modules.package import ModulePackage
 
 MountFunction: TypeAlias = Callable[[Any], Awaitable[Any]]
+_Result = TypeVar("_Result")
+_AGAIN = 0.5  # seconds after which a mount() that swallowed its cancellation is cancelled again
+_TRIES = 10
 _KINDS = {"providers": "provider", "tools": "tool", "hooks": "hook"}
 _POINTS = ("providers", "tools")
 # Modules that the kernel's validator has passed in this process; it mounts each of them on trial.
@@ -43,36 +53,49 @@ class ModuleMounter:
         resolver: BundleModuleResolver | None,
         shipped: Mapping[str, str],
     ) -> None:
+        from amplifier_core import HookResult
         from amplifier_core.loader import ModuleLoader
 
         self._kernel = ModuleLoader(coordinator=coordinator)
         self._coordinator, self._resolver, self._shipped = coordinator, resolver, shipped
         self._expected = list(_expected(plan))
+        self._task: asyncio.Task[Any] | None = None
         self.failures: list[ModuleFailure] = []
         self.mounted: list[Mounted] = []
+        self.hooks = HookSwitches(lambda: HookResult(action="continue"))
 
     async def load(
         self, module_id: str, config: Any = None, source_hint: Any = None, coordinator: Any = None
     ) -> MountFunction:
         """Return the function that mounts a module. Raises what kept it from being loaded."""
         kind, instance = self._next(module_id)
+        self._task = asyncio.current_task()
         try:
-            inner = await self._loaded(module_id, config, source_hint, coordinator)
+            inner = await _staying(self._loaded(module_id, config, source_hint, coordinator))
         except Exception as error:
             self._note(kind, module_id, instance, error)
             raise
 
         async def mount(target: Any) -> Any:
             try:
-                return await self._mount(inner, target, kind, module_id)
+                return await _staying(self._mount(inner, target, kind, module_id))
             except Exception as error:
                 self._note(kind, module_id, instance, error)
                 raise
 
         ready = getattr(inner, "__on_session_ready__", None)
         if ready is not None:
-            mount.__on_session_ready__ = ready  # type: ignore[attr-defined] # the kernel looks for it there
+            known = self._ready(ready, module_id) if kind == "hook" else ready
+            mount.__on_session_ready__ = known  # type: ignore[attr-defined] # the kernel looks for it there
         return mount
+
+    def _ready(self, ready: tuple[str, MountFunction], module_id: str) -> tuple[str, MountFunction]:
+        """Let a module of hooks register late handlers as it registers those of its mount()."""
+
+        async def on_session_ready(coordinator: Any) -> Any:
+            return await ready[1](self.hooks.standing_in(coordinator, module_id))
+
+        return ready[0], on_session_ready
 
     def enqueue_on_session_ready(self, module_id: str, ready: Callable[..., Any]) -> None:
         self._kernel.enqueue_on_session_ready(module_id, ready)
@@ -87,29 +110,64 @@ class ModuleMounter:
         """Take what the kernel's loader put on `sys.path` away again."""
         self._kernel.cleanup()
 
+    async def stop(self) -> None:
+        """End what is being mounted. The kernel goes on with it when nobody waits any more."""
+        task = self._task
+        for _ in range(_TRIES):
+            if task is None or task.done():
+                return
+            task.cancel()
+            await asyncio.wait({task}, timeout=_AGAIN)
+
     def owner_of(self, name: str) -> str | None:
-        """Return the module that mounted a tool or a provider."""
-        return next((each.module for each in self.mounted if name in each.names), None)
+        """Return the module that mounted a tool, a provider or a hook."""
+        mounted = next((each.module for each in self.mounted if name in each.names), None)
+        return mounted or self.hooks.owner_of(name)
 
     async def _loaded(self, module_id: str, config: Any, hint: Any, coordinator: Any) -> MountFunction:
-        package = self._resolver.package_of(module_id) if self._resolver is not None else None
+        package = await self._package(module_id, hint)
         if package is None and module_id in self._shipped:
+            await _import_aside(self._shipped[module_id])
             return _mount_function(module_id, self._shipped[module_id], "mount", config)
         if package is None or not package.is_python:
-            loaded: MountFunction = await self._kernel.load(
-                module_id, config, source_hint=hint, coordinator=coordinator
-            )
-            return loaded
+            return await self._by_kernel(module_id, config, hint, coordinator)
         known = (module_id, str(package.root))
+        await _import_aside(_imported_name(package), package.root)
         if package.for_kernel and known not in _VALIDATED:
-            loaded = await self._kernel.load(module_id, config, source_hint=hint, coordinator=coordinator)
+            loaded = await self._by_kernel(module_id, config, hint, coordinator)
             _VALIDATED.add(known)
             return loaded
         return _directly(module_id, package, config)
 
+    async def _by_kernel(self, module_id: str, config: Any, hint: Any, coordinator: Any) -> MountFunction:
+        """Let the kernel load a module. Raises why its source failed, where that is why there is none."""
+        try:
+            loaded: MountFunction = await self._kernel.load(
+                module_id, config, source_hint=hint, coordinator=coordinator
+            )
+        except Exception as error:
+            why = self._resolver.failure_of(module_id) if self._resolver is not None else None
+            if why is None:
+                raise
+            raise why from error
+        return loaded
+
+    async def _package(self, module_id: str, hint: Any) -> ModulePackage | None:
+        """Return a module's package; one that was added to the plan after preparing is brought here first."""
+        from amplifier_core.module_sources import ModuleNotFoundError as ModuleNotHere
+
+        if self._resolver is None:
+            return None
+        found = self._resolver.package_of(module_id)
+        if found is None and isinstance(hint, str) and module_id not in self._shipped:
+            with suppress(ModuleNotHere):  # then the kernel says it, or knows an installed one
+                await self._resolver.async_resolve(module_id, source_hint=hint)
+                found = self._resolver.package_of(module_id)
+        return found
+
     async def _mount(self, inner: MountFunction, target: Any, kind: str, module_id: str) -> Any:
         before = _standing(target)
-        returned = await inner(target)
+        returned = await inner(self.hooks.standing_in(target, module_id) if kind == "hook" else target)
         after = _standing(target)
         new = tuple(name for name in after if after[name] is not before.get(name))
         if kind == "tool" and not any(point == "tools" for point, _ in new):
@@ -151,9 +209,66 @@ def _expected(plan: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 def _directly(module_id: str, package: ModulePackage, config: Any) -> MountFunction:
     """Mount without the kernel's trial: it passed before, or the kernel cannot find such a package."""
-    name, _, attribute = (package.target or package.package).partition(":")
-    name = name.strip() if not package.for_kernel else package.package
+    name = _imported_name(package)
+    file = getattr(importlib.import_module(name), "__file__", None)
+    if file is not None and not real(Path(file)).is_relative_to(real(package.root)):
+        what = f"Refusing to load {name} from {package.root}: this process has it from {file}"
+        raise MountsNothingError(what, fix=fix_for(what, module_id))
+    attribute = (package.target or package.package).partition(":")[2]
     return _mount_function(module_id, name, attribute.strip(), config)
+
+
+def _imported_name(package: ModulePackage) -> str:
+    if package.for_kernel:
+        return package.package
+    return (package.target or package.package).partition(":")[0].strip()
+
+
+async def _import_aside(name: str, root: Path | None = None) -> None:
+    """Import a package in a thread, so that the event loop stays free; some take seconds.
+
+    Raises SystemExit of one that wants to end the program. Whatever else is wrong with it is said when it is
+    imported again, by whoever needs it.
+    """
+    if name in sys.modules:
+        return
+
+    def imported() -> BaseException | None:
+        try:
+            with suppress(Exception):
+                if root is None or _is_found_in(root, name):
+                    importlib.import_module(name)
+        except (SystemExit, KeyboardInterrupt) as error:
+            return error
+        return None
+
+    error = await asyncio.to_thread(imported)
+    if error is not None:
+        raise error
+
+
+def _is_found_in(root: Path, name: str) -> bool:
+    """Look for a package in its own directory first: another bundle may have one of the same name."""
+    path = str(root)
+    if path in sys.path and sys.path[0] != path:
+        sys.path.remove(path)
+        sys.path.insert(0, path)
+    found = importlib.util.find_spec(name.partition(".")[0])
+    return (
+        found is not None and found.origin is not None and real(Path(found.origin)).is_relative_to(real(root))
+    )
+
+
+async def _staying(work: Awaitable[_Result]) -> _Result:
+    """Do work of a module. Raises MountsNothingError where it would end the program, or its own task."""
+    try:
+        return await work
+    except (SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            raise  # somebody else wants it
+        what = f"it raised {type(error).__name__}({error}), which ends programs and not modules"
+        raise MountsNothingError(what, fix="let its import and its mount() raise other errors") from error
 
 
 def _mount_function(module_id: str, name: str, attribute: str, config: Any) -> MountFunction:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from inspect import isawaitable
 from pathlib import Path
 from typing import Any
@@ -12,10 +15,12 @@ from typing import Any
 from amplihack.errors import Problem
 from amplihack.records import Record, field
 from amplihack.sessions.calls import Message
-from amplihack.sessions.errors import ModuleFailure, ModulesFailed, SessionError
+from amplihack.sessions.errors import ModuleFailure, ModulesFailed, SessionError, SessionNotStored
+from amplihack.sessions.kept_results import kept_result
 from amplihack.sessions.usage import Tally, TokenUsage
 from amplihack.system.files import real
 from amplihack.system.foundation.session_working_dir import WORKING_DIR_CAPABILITY
+from amplihack.system.kernel import import_kernel
 from amplihack.system.kernel.approvals import ApprovalDesk, ApprovalMemory
 from amplihack.system.kernel.module_faults import fix_for
 from amplihack.system.kernel.mounter import ModuleMounter
@@ -25,9 +30,11 @@ from amplihack.system.kernel.session import LiveSession, SessionParts
 from amplihack.system.kernel.turn import HeldTurn
 from amplihack.system.prompt_source import PromptSource
 from amplihack.system.session_store.log import SessionLog
+from amplihack.system.undisturbed import undisturbed
 
 SESSION_CAPABILITY = "amplihack.session"  # the open session itself, for whoever spawns from it
 _COUNTED = ("llm:response", "provider:response")
+_SETTLING = 0.05  # seconds at the end of a process that had a session
 _LATE = 10_000  # a priority after which nobody changes the data any more
 
 
@@ -91,7 +98,7 @@ async def open_live(request: OpenRequest) -> LiveSession:
         turn = await _stand_in(coordinator, request)
         _listen(coordinator, kernel, tally, request.log)
     except BaseException:
-        await _give_up(raw, mounter)
+        await undisturbed(_give_up(raw, mounter))
         raise
     coordinator.register_capability("hook_metadata", _hook_metadata(coordinator))
     session = LiveSession(
@@ -108,16 +115,26 @@ async def open_live(request: OpenRequest) -> LiveSession:
         )
     )
     coordinator.register_capability(SESSION_CAPABILITY, session)
-    _show(session, request.display_system)
+    try:
+        _show(session, request.display_system)
+    except BaseException:  # the display is the host's, and so is its error
+        await session.cleanup()
+        raise
     return session
 
 
 def _imported() -> Any:
-    import amplifier_core
-
+    kernel = import_kernel()
+    atexit.unregister(_let_threads_end)
+    atexit.register(_let_threads_end)
     for name in ("amplifier_core._session_init", "amplifier_core.loader"):
         logging.getLogger(name).addFilter(_untold)  # adding it again changes nothing
-    return amplifier_core
+    return kernel
+
+
+def _let_threads_end() -> None:
+    """Wait for the kernel's threads: one that still holds our objects when Python ends aborts the process."""
+    time.sleep(_SETTLING)
 
 
 def _untold(record: logging.LogRecord) -> bool:
@@ -229,15 +246,41 @@ def _listen(coordinator: Any, kernel: Any, tally: Tally, log: SessionLog | None)
     async def heard(event: str, data: dict[str, Any]) -> Any:
         tally.hear(event, data)
         if log is not None:
-            await log.record(event, data)
+            with suppress(SessionNotStored):  # the log remembers it, and the turn raises it at its end
+                await log.record(event, data)
+        return proceed
+
+    async def ended(_: str, data: dict[str, Any]) -> Any:
+        """Keep what a tool gave: the loop may store it only when others have ended too."""
+        if log is not None and (result := kept_result(data)) is not None:
+            with suppress(SessionNotStored):
+                await log.keep_result(result)
         return proceed
 
     for event in _COUNTED:
         coordinator.hooks.register(event, heard, priority=_LATE, name="amplihack:usage")
+    if log is not None:
+        log.hear_results = _switched(
+            lambda: coordinator.hooks.register("tool:post", ended, priority=_LATE, name="amplihack:results")
+        )
+
+
+def _switched(register: Callable[[], Callable[[], object]]) -> Callable[[bool], None]:
+    """Return what registers a handler and takes it away again. Each handler costs each event something."""
+    registered: list[Callable[[], object]] = []
+
+    def switch(wanted: bool) -> None:
+        if wanted and not registered:
+            registered.append(register())
+        elif registered and not wanted:
+            registered.pop()()
+
+    return switch
 
 
 async def _give_up(raw: Any, mounter: ModuleMounter) -> None:
     try:
+        await mounter.stop()
         await raw.cleanup()
     finally:
         mounter.cleanup()

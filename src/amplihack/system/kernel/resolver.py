@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from amplihack.bundles.uris import shown
 from amplihack.errors import AmplihackError
 from amplihack.system.modules.activation import Activator
 from amplihack.system.modules.package import ModulePackage, read_module
@@ -28,9 +29,15 @@ class BundleModuleSource:
 class BundleModuleResolver:
     """Knows the modules of a bundle by id. With an activator, it brings others here when they are wanted."""
 
-    def __init__(self, module_paths: Mapping[str, Path], activator: Any = None) -> None:
+    def __init__(
+        self,
+        module_paths: Mapping[str, Path],
+        activator: Any = None,
+        failed: Mapping[str, tuple[str, AmplihackError]] | None = None,
+    ) -> None:
         self._paths = {name: Path(path) for name, path in module_paths.items()}
         self._activator = activator
+        self._failed: dict[str, tuple[str, Exception]] = dict(failed or {})  # by module: a source, and why
         self._alone = asyncio.Lock()
 
     def resolve(
@@ -45,16 +52,29 @@ class BundleModuleResolver:
     async def async_resolve(
         self, module_id: str, source_hint: Any = None, profile_hint: Any = None
     ) -> BundleModuleSource:
-        """Return where a module lies; one that is not here yet is brought from the hint."""
+        """Return where a module lies; one that is not here yet is brought from the hint.
+
+        A source that failed is not asked again.
+        """
         hint = profile_hint or source_hint
         if self._known(module_id) is None and self._activator is not None and isinstance(hint, str):
             async with self._alone:
-                if self._known(module_id) is None:
+                if self._known(module_id) is None and not self._has_failed(module_id, hint):
                     try:
                         self._paths[module_id] = await self._activator.activate(module_id, hint)
-                    except Exception as error:
-                        raise self._not_found(module_id, hint, error) from error
+                    except Exception as error:  # noqa: BLE001 - raised below, as the kernel expects it
+                        self._failed[module_id] = (hint, error)
+                if self._has_failed(module_id, hint):
+                    why = self._failed[module_id][1]
+                    raise self._not_found(module_id, hint, why) from why
         return self.resolve(module_id, source_hint, profile_hint)
+
+    def failure_of(self, module_id: str) -> Exception | None:
+        """Return why a module could not be brought here."""
+        return self._failed[module_id][1] if module_id in self._failed else None
+
+    def _has_failed(self, module_id: str, source: str) -> bool:
+        return module_id in self._failed and self._failed[module_id][0] == source
 
     def get_module_source(self, module_id: str) -> str | None:
         found = self._known(module_id)
@@ -76,9 +96,10 @@ class BundleModuleResolver:
     def _not_found(self, module_id: str, hint: Any, error: Exception | None = None) -> Exception:
         from amplifier_core.module_sources import ModuleNotFoundError as NotFoundByKernel
 
-        available = ", ".join(sorted(self._paths)) or "none"
+        here = self._activator.packages if isinstance(self._activator, Activator) else {}
+        available = ", ".join(sorted({*self._paths, *here})) or "none"
         reason = error.what if isinstance(error, AmplihackError) else str(error) if error else ""
-        tried = f" Its source {hint} failed: {reason}." if error is not None else ""
+        tried = f" Its source {shown(str(hint))} failed: {reason}." if error is not None else ""
         found: Exception = NotFoundByKernel(
             f"Module '{module_id}' is not among those of the bundle.{tried} Available modules: {available}"
         )

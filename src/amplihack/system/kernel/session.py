@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime
 from inspect import isawaitable
 from types import TracebackType
@@ -12,14 +12,19 @@ from typing import Any, Self
 from amplihack.errors import Problem
 from amplihack.records import Record, field, replace
 from amplihack.sessions.costs import COST_CHANNEL, sum_cost_usd
-from amplihack.sessions.errors import ModuleFailure, SessionError, TurnCancelled
+from amplihack.sessions.errors import ModuleFailure, SessionError, SessionNotStored, TurnCancelled
+from amplihack.sessions.happenings import Happening
 from amplihack.sessions.mending import mended
-from amplihack.sessions.messages import count_turns
+from amplihack.sessions.messages import count_turns, last_answer
 from amplihack.sessions.usage import CHILD_COMPLETED, Tally, TokenUsage
+from amplihack.system.kernel.hook_switches import HookSwitches
 from amplihack.system.kernel.mounter import ModuleMounter
+from amplihack.system.kernel.streaming import streamed
 from amplihack.system.kernel.turn import HeldTurn
 from amplihack.system.session_store.log import SessionLog
 from amplihack.system.undisturbed import undisturbed
+
+_AROUND = 1.0  # seconds for what the kernel does before and after a loop
 
 
 class SessionParts(Record, kw_only=True):
@@ -114,12 +119,22 @@ class LiveSession:
         return self._parts.tally.total
 
     @property
+    def model(self) -> str:
+        """Return the model that was asked last; empty before the first answer."""
+        return self._parts.tally.model
+
+    @property
     def log(self) -> SessionLog | None:
         return self._parts.log
 
     def owner_of(self, name: str) -> str | None:
-        """Return the module that mounted a tool or a provider."""
+        """Return the module that mounted a tool, a provider or a hook."""
         return self._parts.mounter.owner_of(name)
+
+    @property
+    def hook_switches(self) -> HookSwitches:
+        """Return what switches hooks off and on."""
+        return self._parts.mounter.hooks
 
     async def cost_usd(self) -> Any:
         """Return what was spent, as the providers report it; None if no price is known."""
@@ -135,8 +150,8 @@ class LiveSession:
             found = await found
         return [dict(each) for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
-    async def execute(self, prompt: str) -> str:
-        """Run one turn and return its answer.
+    async def execute(self, prompt: str, *, goes_on: bool = False) -> str:
+        """Run one turn and return its answer. One that `goes_on` finds calls without results, and makes them.
 
         Raises whatever the turn raised, with its own type; TurnCancelled after `cancel(immediate=True)`. When
         the caller is cancelled, the turn and its tools are ended first.
@@ -146,16 +161,29 @@ class LiveSession:
             self._parts.turn.require_ended()
             if self._parts.log is not None:
                 self._parts.log.failure = None  # there may be room again; what is missing is written anew
-            await self._mend()
+            if not goes_on:
+                await self._mend()
             self._cancelled_by_us = False
+            self._parts.turn.expect()
             self.coordinator.cancellation.reset()
             try:
                 answer = await self._run(prompt)
+            except SessionNotStored as error:
+                error.answer = last_answer(await self.messages())
+                raise
             finally:
                 await undisturbed(self._settle())
         if self._parts.log is not None and self._parts.log.failure is not None:
+            self._parts.log.failure.answer = answer
             raise self._parts.log.failure
         return answer
+
+    def stream(self, prompt: str) -> AsyncGenerator[Happening, None]:
+        """Run one turn like `execute`, and yield what happens; the last event is `done`, with the answer.
+
+        Whoever stops listening ends the turn: use `contextlib.aclosing` where it may happen.
+        """
+        return streamed(self.coordinator, self.execute, prompt)
 
     async def cancel(self, immediate: bool = False) -> bool:
         """Cancel the running turn. Returns whether it has ended.
@@ -165,11 +193,11 @@ class LiveSession:
         """
         token = self.coordinator.cancellation
         _ = token.request_immediate() if immediate else token.request_graceful()
+        if immediate and self._alone.locked():  # a turn runs, or is about to
+            self._cancelled_by_us = True
         await token.trigger_callbacks()
         if not immediate:
             return not self._parts.turn.is_running
-        if self._parts.turn.is_running:
-            self._cancelled_by_us = True
         return await self._parts.turn.stop()
 
     async def cleanup(self) -> None:
@@ -206,8 +234,10 @@ class LiveSession:
     async def _end(self, call: asyncio.Future[Any]) -> None:
         """End a turn that nobody waits for any more."""
         await self._parts.turn.stop()
+        # What the kernel does around the loop ends by itself; cancelled, it would leave coroutines behind.
+        await asyncio.wait({call}, timeout=_AROUND)
         call.cancel()
-        await asyncio.wait({call}, timeout=1.0)
+        await asyncio.wait({call}, timeout=_AROUND)
         if call.done() and not call.cancelled():
             call.exception()  # nobody is left to hear of it
 
@@ -239,8 +269,9 @@ class LiveSession:
             if self._parts.log is not None:
                 messages = await self.messages()
                 await self._parts.log.settle(messages)
+                asked = {"asked_model": self.model} if self.model else {}
                 await self._parts.log.describe(
-                    updated=_now(), turn_count=count_turns(messages), usage=self.usage.to_dict()
+                    updated=_now(), turn_count=count_turns(messages), usage=self.usage.to_dict(), **asked
                 )
         except SessionError:
             pass  # the log remembers it, and `execute` raises it

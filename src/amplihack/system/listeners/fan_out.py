@@ -68,7 +68,8 @@ class FanOut:
         memory: Memory | None = None,
     ) -> None:
         self._listeners = list(listeners)
-        self._audiences: dict[type[Event], tuple[Listener, ...]] = {}  # who wants events of a kind
+        # Who wants events of a kind, and whether one of them outlives us.
+        self._audiences: dict[type[Event], tuple[tuple[Listener, ...], bool]] = {}
         self._redactor = redactor
         self._report = report
         self._memory = memory
@@ -84,7 +85,7 @@ class FanOut:
         self._redactor.know(recipe)
 
     def record(self, event: Event) -> None:
-        audience = self._audience(type(event))
+        audience, outlives = self._audience(type(event))
         if isinstance(event, LinesPrinted):
             if self._memory is not None:
                 self._memory.lines(event)
@@ -97,7 +98,7 @@ class FanOut:
         if self._memory is not None and not isinstance(masked, LinesPrinted):
             # Not guarded: a run whose history cannot be stored must not continue.
             self._memory.keep(masked, withheld="" if masked is event else _withheld(event, masked))
-            if any(each.outlives for each in audience):
+            if outlives:
                 self._memory.settle()
         if isinstance(masked, RunFinished):
             self._result = masked.result
@@ -110,11 +111,15 @@ class FanOut:
             self.problems.append(what)
             self._each(lambda each, what=what: each.hear(Warned("", what)))  # type: ignore[misc]
 
-    def _audience(self, kind: type[Event]) -> tuple[Listener, ...]:
+    def _audience(self, kind: type[Event]) -> tuple[tuple[Listener, ...], bool]:
         found = self._audiences.get(kind)
         if found is None:
-            found = self._audiences[kind] = tuple(each for each in self._listeners if each.wants(kind))
+            wanting = tuple(each for each in self._listeners if each.wants(kind))
+            found = self._audiences[kind] = wanting, any(each.outlives for each in wanting)
         return found
+
+    def hears_lines(self) -> bool:
+        return bool(self._audience(LinesPrinted)[0])
 
     def remember(self, memory: Memory) -> None:
         """Keep every event from now on in this memory."""
@@ -122,6 +127,10 @@ class FanOut:
 
     def mask(self, text: str) -> str:
         return self._redactor.redact_text(text)
+
+    def secrets(self) -> dict[str, str]:
+        """Return the secrets that variables hold, by name."""
+        return self._redactor.named()
 
     def keepable(self, values: Mapping[str, Value]) -> dict[str, Value]:
         """Return the variables that hold no secret."""

@@ -11,10 +11,11 @@ Every object has `event`, `ts` (seconds since 1970) and `run_id`. Beyond those:
     iteration_started  identity, index, of, and for an item its variable as in output_stored
     iteration_finished identity, and what step_finished tells from status on
     retrying           identity, attempt, of, delay, reason, due
-    gate_reached       stage, prompt, identity, due: when it decides itself, or null
-    gate_decided       stage, approved, message, identity, by: who, at: when
+    gate_reached       stage, prompt, identity, due: when it decides itself, or null, step: whose tool asks
+    gate_decided       stage, approved, message, identity, by: who, at: when, step
     warned             identity, message
     agent_asked        identity, agent, model, prompt as in output_stored
+    agent_paid         identity, usage, cost_usd: what an agent took that gave no answer; part of its step's
     staged             identity, files: what an agent step changed, staged with git
     line_printed       identity, stream, line
     run_finished       recipe, status, success, duration, error, warnings, counts, never_reached, summary,
@@ -34,6 +35,8 @@ from typing import Any, BinaryIO, assert_never
 from amplihack.errors import UsageError
 from amplihack.recipes.events import (
     AgentAsked,
+    AgentPaid,
+    AgentPaused,
     Event,
     Fact,
     GateDecided,
@@ -51,7 +54,7 @@ from amplihack.recipes.events import (
     StepStarted,
     Warned,
 )
-from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.results import RunResult, StepResult, usage_json
 from amplihack.recipes.values import Value, to_text
 from amplihack.records import as_dict
 from amplihack.system.listeners.listener import Listener
@@ -91,7 +94,7 @@ def describe(event: Fact) -> dict[str, Any]:
             return _named("recipe_entered", **named, steps=event.steps, depth=event.depth)
         case StepStarted():
             fields = as_dict(event)
-            del fields["idempotent"]  # a note for whoever resumes the run
+            del fields["idempotent"], fields["recheck"]  # notes for whoever resumes the run
             return _named("step_started", type=fields.pop("kind"), **fields)
         case StepFinished():
             return _named("step_finished", **_step(event))
@@ -117,6 +120,11 @@ def describe(event: Fact) -> dict[str, Any]:
         case AgentAsked():
             asked = {"identity": event.identity, "agent": event.agent, "model": event.model}
             return _named("agent_asked", **asked, prompt=size(event.prompt))
+        case AgentPaid(identity, spent):
+            usage = usage_json(spent.usage)
+            return _named("agent_paid", identity=identity, usage=usage, cost_usd=spent.cost_usd)
+        case AgentPaused():
+            return _named("agent_paused", identity=event.identity)
         case Staged():
             return _named("staged", identity=event.identity, files=list(event.files))
         case _:

@@ -22,6 +22,7 @@ _STYLES: dict[Tone, str] = {
     "skipped": "dim",
     "failed": "bold red",
     "degraded": "yellow",
+    "waiting": "yellow",
     "note": "yellow",
     "output": "dim",
 }

@@ -20,7 +20,7 @@ def narrated(events: Iterable[tuple[float, Recorded]]) -> Iterator[str]:
     for at, event in events:
         now[0] = at
         if isinstance(event, LinesPrinted):
-            heard.add(event.identity)
+            heard.update(() if event.of_hook else (event.identity,))
         elif isinstance(event, StepFinished | IterationFinished) and event.result.identity not in heard:
             yield from _printed(event.result, narrator)
             heard.add(event.result.identity.rpartition("[")[0])  # a loop's result is that of its last round

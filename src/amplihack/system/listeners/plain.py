@@ -15,6 +15,7 @@ _CODES: dict[Tone, str] = {
     "skipped": "2",
     "failed": "1;31",
     "degraded": "33",
+    "waiting": "33",
     "note": "33",
     "output": "2",
 }

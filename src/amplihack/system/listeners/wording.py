@@ -28,13 +28,13 @@ from amplihack.records import Record, replace
 from amplihack.system.listeners.listener import Running
 from amplihack.system.listeners.loop_progress import LoopProgress, shown_item
 
-ICONS: dict[Status, str] = {"completed": "✓", "skipped": "⊘", "failed": "✗", "degraded": "⚠"}
+ICONS: dict[Status, str] = {"completed": "✓", "skipped": "⊘", "failed": "✗", "degraded": "⚠", "waiting": "⏸"}
 KINDS = {"agent": " [agent — may take several minutes]", "recipe": " [sub-recipe]"}
 MOST_FILES = 20  # of one step, in one line
 HEARTBEAT = 30.0  # seconds without a line of ours after which a person may wonder
 _WIDEST_LINE = 120  # of what a step printed, behind our own words
 
-Tone: TypeAlias = Literal["start", "completed", "skipped", "failed", "degraded", "note", "output"]
+Tone: TypeAlias = Literal["start", "completed", "skipped", "failed", "degraded", "waiting", "note", "output"]
 
 
 class Line(Record):
@@ -191,10 +191,14 @@ class Narrator:
             note.waits_until = 0.0
             if self._verbose:
                 note.told = self._clock()
-            note.last_line = next((line for line in reversed(event.lines) if line.strip()), note.last_line)
+            if not event.of_hook:
+                note.last_line = next(
+                    (line for line in reversed(event.lines) if line.strip()), note.last_line
+                )
         if not self._verbose:
             return []
         level, label = self._inside(event.identity), self._label(event.identity)
+        label += f", {event.stream}" if event.of_hook else ""
         return [Line(level, f"  │ {label}: {clean(line)}", "output") for line in event.lines]
 
     def _note(self, identity: str, text: str) -> Line:
@@ -229,6 +233,7 @@ class Narrator:
 def _ending(result: StepResult, note: Note | None) -> str:
     about = {
         "failed": clean(_with_last_line(cause(result), note)) if result.status == "failed" else "",
+        "completed": first_line(result.skip_reason),
         "skipped": first_line(result.skip_reason),
         "degraded": first_line(result.warnings[-1] if result.warnings else result.error),
     }.get(result.status, "")

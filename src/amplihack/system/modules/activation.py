@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from amplihack.bundles.module_needs import ModuleNeed
 from amplihack.bundles.uris import shown
@@ -14,7 +14,7 @@ from amplihack.errors import AmplihackError, Problem
 from amplihack.records import Record, field, replace
 from amplihack.system.files import real
 from amplihack.system.modules.environment import ModuleEnvironment, editable_path
-from amplihack.system.modules.errors import ModuleActivationError
+from amplihack.system.modules.errors import ModuleActivationError, ModuleError
 from amplihack.system.modules.install_state import InstallStateManager
 from amplihack.system.modules.package import (
     ENTRY_POINTS,
@@ -27,6 +27,10 @@ from amplihack.system.modules.requirements import installed_version
 from amplihack.system.modules.wanted import Wanted
 from amplihack.system.sources import Sources
 
+if TYPE_CHECKING:
+    from amplihack.system.modules.installer import Installer
+
+ALLOW_NATIVE = "AMPLIHACK_ALLOW_NATIVE_MODULES"
 Progress: TypeAlias = Callable[[str, str], None]  # an action and the name that it is about
 _CODE_DIRECTORIES = ("src", "lib")  # of a bundle that is a package too
 
@@ -115,9 +119,15 @@ class Activator:
         self._request.progress("activating", need.module)
         try:
             place = await self._request.sources.resolve(source, base=self._request.base)
-            return await asyncio.to_thread(read_module, place.active_path, need.module)
+            return await asyncio.to_thread(self._read, place.active_path, need.module)
         except AmplihackError as error:
             return await asyncio.to_thread(self._stand_in, need, source, error)
+
+    def _read(self, directory: Path, module: str) -> ModulePackage:
+        package = read_module(directory, module)
+        if package.is_native:
+            _require_allowed(package, module, self._request.variables)
+        return package
 
     def _stand_in(self, need: ModuleNeed, source: str, error: AmplihackError) -> AmplihackError | None:
         if need.module not in self._request.shipped and not has_entry_point(need.module):
@@ -134,21 +144,20 @@ class Activator:
         await asyncio.to_thread(self.environment.enter)
         if not await asyncio.to_thread(self._wanted, packages):
             return {}
-        from amplihack.system.modules.installer import Installer  # slow, and most bundles install nothing
-
+        installer = await asyncio.to_thread(_installer)
         async with self.environment.lock():
             await self.environment.make(self._request.variables)
             await asyncio.to_thread(self.environment.enter)  # another process may have installed it meanwhile
             wanted = await asyncio.to_thread(self._wanted, packages)
             for each in wanted:
                 self._request.progress("installing", each.name)
-            installer = Installer(
+            install = installer(
                 self.environment,
                 self._request.variables,
                 offline=self._request.offline,
                 constraints=self._request.constraints,
-            )
-            failed = await installer.install(wanted) if wanted else {}
+            ).install
+            failed = await install(wanted) if wanted else {}
             await asyncio.to_thread(self._remember, [each for each in wanted if each.name not in failed])
             return dict(failed)
 
@@ -181,6 +190,20 @@ class Activator:
             self.problems.append(Problem(what, None, fix, "warning", "install-state"))
 
         return InstallStateManager(self._request.cache_dir, self.environment.python, told)
+
+
+def _require_allowed(package: ModulePackage, module: str, variables: Mapping[str, str]) -> None:
+    """Raise ModuleError unless programs of bundles may run here: they get the whole environment."""
+    if variables.get(ALLOW_NATIVE, "0").lower() in ("", "0", "false"):
+        what = f"Module '{module}' is a native program ({package.directory}), and these are not allowed here"
+        fix = f"set `allow_native_modules: true` in settings.yaml of the home root, or {ALLOW_NATIVE}=1"
+        raise ModuleError(what, fix=fix)
+
+
+def _installer() -> type[Installer]:
+    from amplihack.system.modules.installer import Installer  # slow, and most bundles install nothing
+
+    return Installer
 
 
 def activation_error(failed: dict[str, AmplihackError], count: int) -> ModuleActivationError:

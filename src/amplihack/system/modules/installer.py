@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from amplihack.system.modules.environment import ModuleEnvironment
+from amplihack.system.modules.environment import ModuleEnvironment, editable_path
 from amplihack.system.modules.errors import ModuleError
 from amplihack.system.modules.requirements import canonical, parse_requirement
-from amplihack.system.modules.wanted import Wanted
+from amplihack.system.modules.wanted import Build, Wanted
 from amplihack.system.processes import Command, run_process
 
 _LAST_WORDS = 2_000  # bytes of what an installer said
@@ -34,61 +34,98 @@ class Installer:
         self._environment, self._variables = environment, dict(variables)
         self._offline, self._constraints = offline, constraints
         self._uv = shutil.which("uv", path=self._variables.get("PATH"))
+        self._built: set[Build] = set()
 
     async def install(self, wanted: Sequence[Wanted]) -> dict[str, ModuleError]:
-        """Install everything in one call; if that fails, each alone. Returns what failed, by name."""
+        """Install everything in one call; else all that can be had. Returns what failed, by name."""
         with tempfile.TemporaryDirectory(prefix="amplihack-install-") as scratch:
             pins = Path(scratch) / "constraints.txt"
-            pins.write_text(host_pins(without=self._environment.site_packages), "utf-8")
-            together = await self._failure([each for one in wanted for each in one.arguments], wanted, pins)
-            if together is None:
-                return {}
-            if len(wanted) == 1:
-                return {wanted[0].name: together}
-            failed: dict[str, ModuleError] = {}
-            for one in wanted:
-                error = await self._failure(list(one.arguments), [one], pins)
-                if error is not None:
-                    failed[one.name] = error
-            return failed
+            pinned = await asyncio.to_thread(host_pins, without=self._environment.site_packages)
+            pins.write_text(pinned, "utf-8")
+            failed = await self._build_aside(wanted, pins)
+            return failed | await self._together([one for one in wanted if one.name not in failed], pins)
+
+    async def _build_aside(self, wanted: Sequence[Wanted], pins: Path) -> dict[str, ModuleError]:
+        """Build side by side, without what it needs, where there is only pip: it builds one after another."""
+        builds = [(one.name, each) for one in wanted for each in one.builds]
+        if self._uv is not None or len(builds) < 2:
+            return {}
+        done = await asyncio.gather(*(self._run(each.arguments, pins, ["--no-deps"]) for _, each in builds))
+        failed: dict[str, ModuleError] = {}
+        for (name, build), error in zip(builds, done, strict=True):
+            if error is None:
+                self._built.add(build)
+            else:
+                failed[name] = error
+        return failed
+
+    async def _together(self, wanted: Sequence[Wanted], pins: Path) -> dict[str, ModuleError]:
+        error = await self._failure(wanted, pins)
+        if error is None:
+            return {}
+        if len(wanted) == 1:
+            return {wanted[0].name: error}
+        failed = await self._tried(wanted, pins)
+        rest = [one for one in wanted if one.name not in failed]
+        if rest and (not failed or await self._failure(rest, pins) is not None):
+            failed |= await self._one_by_one(rest, pins)
+        return failed
+
+    async def _tried(self, wanted: Sequence[Wanted], pins: Path) -> dict[str, ModuleError]:
+        """Return what cannot be resolved by itself, found out side by side; nothing is installed."""
+
+        async def tried(one: Wanted) -> ModuleError | None:
+            aside = [f"--target={pins.parent / one.name}"] if self._uv else []  # else it waits for the others
+            return await self._failure([one], pins, ["--dry-run", *aside])
+
+        errors = await asyncio.gather(*map(tried, wanted))
+        return {one.name: each for one, each in zip(wanted, errors, strict=True) if each is not None}
+
+    async def _one_by_one(self, wanted: Sequence[Wanted], pins: Path) -> dict[str, ModuleError]:
+        """Install each alone: they do not get along, or one fails only when it is built."""
+        failed: dict[str, ModuleError] = {}
+        for one in wanted:
+            error = await self._failure([one], pins)
+            if error is not None:
+                failed[one.name] = error
+        return failed
 
     async def _failure(
-        self, arguments: list[str], wanted: Sequence[Wanted], pins: Path
+        self, wanted: Sequence[Wanted], pins: Path, options: Sequence[str] = ()
     ) -> ModuleError | None:
-        projects = [one.project for one in wanted if one.project is not None]
-        if self._uv is None and len(projects) > 1:
-            error = await self._build_together(projects, pins)
-            if error is not None:
-                return error
-            arguments = [
-                *(each for one in wanted for each in one.requirements),
-                *self._required_by(projects),
-            ]
-        return await self._run(arguments, pins) if arguments else None
+        arguments = await asyncio.to_thread(self._arguments, wanted)
+        return await self._run(arguments, pins, options) if arguments else None
 
-    async def _build_together(self, projects: Sequence[Path], pins: Path) -> ModuleError | None:
-        """Install projects side by side, without what they need: pip itself builds one after another."""
-        done = await asyncio.gather(*(self._run(["--no-deps", "-e", str(each)], pins) for each in projects))
-        return next((error for error in done if error is not None), None)
+    def _arguments(self, wanted: Sequence[Wanted]) -> list[str]:
+        """Return what is left to install: of what is built already, what it requires."""
+        builds = [each for one in wanted for each in one.builds]
+        found = [each for build in builds if build not in self._built for each in build.arguments]
+        found += [each for one in wanted for each in one.wheels]
+        built = [each for each in builds if each in self._built]
+        return found + (self._required_by(built) if built else [])
 
-    def _required_by(self, projects: Sequence[Path]) -> list[str]:
-        """Return what freshly installed projects say that they require."""
-        places = {str(each) for each in projects}
+    def _required_by(self, builds: Sequence[Build]) -> list[str]:
+        """Return what freshly built packages say that they require."""
+        places = {str(each.project) for each in builds}
+        names = {each.name for each in builds if each.name}
         found: list[str] = []
         for each in metadata.distributions(path=[str(self._environment.site_packages)]):
-            if self._environment.installed_from(each.name or "") in places:
+            if canonical(each.name or "") in names or editable_path(each) in places:
                 found += [line for line in each.requires or () if "extra ==" not in line]
         return found
 
-    async def _run(self, arguments: Sequence[str], pins: Path) -> ModuleError | None:
-        argv = self.command(arguments, pins)
+    async def _run(
+        self, arguments: Sequence[str], pins: Path, options: Sequence[str] = ()
+    ) -> ModuleError | None:
+        argv = self.command([*options, *arguments], pins)
         together = {"UV_CONCURRENT_BUILDS": str(max(8, len(arguments)))}  # builds wait more than they compute
         env = {**together, **self._variables}
         done = await run_process(Command(argv=argv, cwd=pins.parent, env=env))
         if done.ok:
             return None
         said = (done.stderr.tail(_LAST_WORDS) or done.stdout.tail(_LAST_WORDS)).strip()
-        what = f"{Path(argv[0]).name} could not install {' '.join(arguments)} ({done.status}): {said}"
+        name = "pip" if self._uv is None else "uv"
+        what = f"{name} could not install {' '.join(arguments)} ({done.status}): {said}"
         return ModuleError(what, fix=self._fix())
 
     def command(self, arguments: Sequence[str], pins: Path) -> tuple[str, ...]:

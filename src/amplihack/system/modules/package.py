@@ -21,7 +21,8 @@ ENTRY_POINTS = "amplifier.modules"
 PREFIX = "amplifier_module_"
 # Packages that every session has. Modules must not bring their own copies.
 PEERS = frozenset({"amplifier-core", "amplifier-foundation", "amplihack"})
-_OTHER_TRANSPORTS = frozenset({"rust", "wasm", "grpc"})
+_NATIVE = "rust"
+_OTHER_TRANSPORTS = frozenset({_NATIVE, "wasm", "grpc"})
 _COMPILING = ("maturin", "scikit_build", "meson", "setuptools_rust", "cython", "mypy")
 _PROJECT_FILES = ("pyproject.toml", "requirements.txt")
 
@@ -42,6 +43,7 @@ class ModulePackage(Record):
     must_build: bool = False
     is_python: bool = True
     fingerprint: str = "none"
+    is_native: bool = False  # a program that the kernel starts
 
     @property
     def for_kernel(self) -> bool:
@@ -91,6 +93,7 @@ def read_project(directory: Path) -> ModulePackage:
         must_build=_must_build(directory, data, table),
         is_python=_transport(directory) not in _OTHER_TRANSPORTS,
         fingerprint=fingerprint(directory),
+        is_native=_transport(directory) == _NATIVE,
     )
 
 

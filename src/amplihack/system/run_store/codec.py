@@ -8,61 +8,62 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
+from amplihack.quick_json import decoded, encoding
 from amplihack.recipes.events import (
     IterationFinished,
+    IterationStarted,
     Recorded,
     RunFinished,
     StepFinished,
+    StepStarted,
+    event_of,
     fields_json,
-    from_json,
 )
-from amplihack.records import Record, replace
+from amplihack.records import replace
 from amplihack.system.run_store.values import LARGE, StoreError, ValueFiles
 
 _FILE, _MAP = "\0file", "\0map"
 _LARGE_ROW = 16 * LARGE
 _PARTS = (StepFinished, IterationFinished)
+_BEGINNINGS = (StepStarted, IterationStarted)
 
 
-class StoredEvent(Record):
-    """The stored form of an event: JSON, or the name of the file that holds the JSON."""
-
-    kind: str
-    data: str | None
-    file: str | None = None
+# The stored form of an event: its kind, and JSON or the name of the file that holds the JSON.
+StoredEvent: TypeAlias = tuple[str, str | None, str | None]
 
 
 def encode(event: Recorded, files: ValueFiles) -> StoredEvent:
     """Return the row of an event. Large texts are in their files when this returns."""
     kind, shown = type(event).__name__, fields_json(_alone(event))
-    if not _is_large(shown, levels=3):
+    if not _holds_large(event, shown):
         text = dump(shown)
         if len(text) <= LARGE:
-            return StoredEvent(kind, _marked(shown, text))
+            return kind, _marked(shown, text), None
     text = dump(_outside(shown, files))
-    return StoredEvent(kind, text) if len(text) <= _LARGE_ROW else StoredEvent(kind, None, files.put(text))
+    return (kind, text, None) if len(text) <= _LARGE_ROW else (kind, None, files.put(text))
 
 
 def decode(row: StoredEvent, files: ValueFiles) -> Recorded:
     """Return the event of a row. Raises StoreError."""
+    kind, data, file = row
     try:
-        text = files.get(row.file) if row.file is not None else row.data or "{}"
-        shown = json.loads(text)
+        text = files.get(file) if file is not None else data or "{}"
+        shown = decoded(text)
         if "\\u0000" in text:
             shown = _inside(shown, files)
-        return from_json({**shown, "event": row.kind})
+        return event_of(kind, shown)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(
-            f"a record of the run cannot be read: {row.kind}: {error}",
+            f"a record of the run cannot be read: {kind}: {error}",
             fix="it may have been written by a newer amplihack, or be damaged",
         ) from error
 
 
 def dump(value: Any) -> str:
     """Return ASCII JSON, which holds every text, also half of a surrogate pair."""
-    return _ENCODER.encode(value)
+    return _encode(value)
 
 
 def _plain(value: object) -> object:
@@ -74,7 +75,7 @@ def _plain(value: object) -> object:
 
 
 # One for all events: making an encoder takes as long as encoding most of them.
-_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_plain)
+_encode = encoding(json.JSONEncoder(separators=(",", ":"), default=_plain))
 
 
 def _alone(event: Recorded) -> Recorded:
@@ -84,6 +85,13 @@ def _alone(event: Recorded) -> Recorded:
     if isinstance(event, _PARTS) and event.result.children:
         return replace(event, result=replace(event.result, children=()))
     return event
+
+
+def _holds_large(event: Recorded, shown: dict[str, Any]) -> bool:
+    if isinstance(event, _PARTS):
+        result = event.result
+        return len(result.output) + len(result.stderr) + len(result.error) > LARGE
+    return not isinstance(event, _BEGINNINGS) and _is_large(shown, levels=3)
 
 
 def _is_large(shown: dict[str, Any], levels: int) -> bool:

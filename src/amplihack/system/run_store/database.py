@@ -123,10 +123,11 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a message about damaged names
-        raise _in_words(path, error) from error
+        raise in_words(path, error) from error
 
 
-def _in_words(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreError:
+def in_words(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreError:
+    """Return what an error of SQLite means for us."""
     code = _code(error) if isinstance(error, sqlite3.Error) else sqlite3.SQLITE_CORRUPT
     if code in _BUSY:
         return StoreError(

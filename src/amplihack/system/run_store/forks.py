@@ -35,10 +35,7 @@ def create_fork(
         with closing(open_database(store.database)) as connection, explained(store.database):
             connection.execute("BEGIN IMMEDIATE")
             number = insert_run(connection, new)
-            write_rows(
-                connection,
-                [(number, seq, at, row.kind, row.data, row.file) for seq, (at, row) in enumerate(stored, 1)],
-            )
+            write_rows(connection, [(number, seq, at, *row) for seq, (at, row) in enumerate(stored, 1)])
             connection.execute(_RECIPES, (number, source.number))
             connection.execute("COMMIT")
             store.remove_leftovers(connection)

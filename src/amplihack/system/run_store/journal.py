@@ -1,7 +1,8 @@
 """Write the events of one run to the database as they happen, and read those of its earlier lives.
 
 What ends something is on the disk before the run goes on: with the start of what comes next, in one commit,
-or when the event loop gets its next turn. The rest is in the database by then, in the same order.
+or when the event loop gets its next turn. What begins is in the database before it does anything. The rest
+follows with the next of them, in the same order.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import TypeAlias
 from amplihack.errors import AmplihackError
 from amplihack.recipes.events import (
     AgentAsked,
+    AgentPaid,
+    AgentPaused,
     GateDecided,
     GateReached,
     IterationFinished,
@@ -35,7 +38,7 @@ from amplihack.recipes.events import (
 )
 from amplihack.system.locks import HeldLock
 from amplihack.system.process_table import TABLE, look_up
-from amplihack.system.run_store.codec import StoredEvent, decode, encode
+from amplihack.system.run_store.codec import decode, encode
 from amplihack.system.run_store.database import explained
 from amplihack.system.run_store.live_lines import LiveLines
 from amplihack.system.run_store.ownership import this_owner
@@ -47,7 +50,7 @@ _LASTS = 0.02  # seconds after which the process of a step is noted
 _PARTS = (StepFinished, IterationFinished)
 _BEGINNINGS = (StepStarted, IterationStarted, ProcessStarted, AgentAsked)
 _Beginning: TypeAlias = StepStarted | IterationStarted | ProcessStarted | AgentAsked
-_AT_ONCE = (Retrying, GateReached, GateDecided, RunStarted, RunFinished)
+_AT_ONCE = (Retrying, AgentPaid, AgentPaused, GateReached, GateDecided, RunStarted, RunFinished)
 
 
 class RunJournal:
@@ -88,21 +91,27 @@ class RunJournal:
             self._processes.pop(event.result.identity, None)
         elif isinstance(event, Retrying):
             self._processes.pop(event.identity, None)
+        elif isinstance(event, RunFinished):
+            self._lines.flush()  # of steps that were cut off, so that they stand before the end
         self._put(event)
         if withheld:
             self._put(Withheld(withheld))
-        if isinstance(event, _AT_ONCE) or (isinstance(event, _BEGINNINGS) and self._must_be_kept(event)):
+        if isinstance(event, _AT_ONCE):
             self._commit(*self._also(event))
-        else:
+        elif not isinstance(event, _BEGINNINGS):
             self._commit_soon()
+        elif self._must_last(event):
+            self._commit()
+        else:  # its work may be seen at once, so a kill must not leave unknown who did it
+            self._writer.commit_lightly()
 
     def settle(self) -> None:
         """Put what has ended on the disk. Raises StoreError."""
         if self._ended:
             self._commit()
 
-    def _must_be_kept(self, event: _Beginning) -> bool:
-        """Tell whether a beginning must be on the disk first: after an end, or if it may not run twice."""
+    def _must_last(self, event: _Beginning) -> bool:
+        """Tell whether a beginning must survive a power cut: after an end, or if it may not run twice."""
         if isinstance(event, StepStarted) and not event.idempotent:
             self._guarded.add(event.identity)
         return self._ended or self._is_guarded(event.identity)
@@ -154,7 +163,7 @@ class RunJournal:
             self._writer.broken = error
             raise
         self._seq += 1
-        self._writer.add((self._number, self._seq, time.time(), row.kind, row.data, row.file))
+        self._writer.add((self._number, self._seq, time.time(), *row))
 
     def _commit_soon(self) -> None:
         if self._flush is not None:
@@ -164,7 +173,7 @@ class RunJournal:
         except RuntimeError:  # nothing runs meanwhile, so there is no reason to wait
             self._commit_waiting()
         else:
-            # Not `call_soon`: what is committed before that would still cost the loop a turn.
+            # It stays where a commit comes first: to make one for each of many short steps takes longer.
             self._flush = loop.call_later(0, self._commit_waiting)
 
     def _commit_waiting(self) -> None:
@@ -176,9 +185,6 @@ class RunJournal:
                 self._writer.commit_lightly()
 
     def _commit(self, *also: Change) -> None:
-        if self._flush is not None:
-            self._flush.cancel()
-            self._flush = None
         self._ended = False
         self._writer.commit(*also)
 
@@ -210,7 +216,7 @@ class RunJournal:
                 "SELECT kind, data, file FROM events WHERE run = ? AND kind != 'LinesPrinted' ORDER BY seq",
                 (self._number,),
             ).fetchall()
-        yield from (decode(StoredEvent(*row), self._files) for row in rows)
+        yield from (decode(row, self._files) for row in rows)
 
     def _last_seq(self) -> int:
         with explained(self._path):
@@ -220,8 +226,8 @@ class RunJournal:
         return found[0] or 0
 
     def answer(self, decided: GateDecided) -> None:
-        """Store the answer to a gate. A denial ends the run for good, in the same commit."""
-        if not decided.approved:
+        """Store the answer to a gate. The denial of a stage ends the run for good, in the same commit."""
+        if decided.ends_the_run:
             change = "UPDATE runs SET status = 'denied', ended = ? WHERE number = ?"
             self._writer.add_beside((change, (time.time(), self._number)))
         self.keep(decided)
@@ -244,8 +250,9 @@ class RunJournal:
     def close(self) -> None:
         """Write what waits, and give the run up."""
         self._lines.close()
-        if self._noting is not None:
-            self._noting.cancel()
+        for timer in (self._noting, self._flush):
+            if timer is not None:
+                timer.cancel()
         try:
             self._commit()
         finally:

@@ -66,12 +66,21 @@ class LiveLines:
                 self.flush()
 
     def ended(self, identity: str) -> None:
-        """Hand on the last lines of a step, or forget all of them if it was quick: its result has them."""
-        if identity in self._told:
-            self._told.discard(identity)
+        """Hand on the last lines of a step, or forget all of them if it was quick: its result has them.
+
+        The result does not have those of hooks, which are handed on in any case.
+        """
+        known = identity in self._told
+        self._told.discard(identity)
+        if not known and self._heard:
+            self._heard = {
+                key: each
+                for key, each in self._heard.items()
+                if key[0] != identity or LinesPrinted(*key, ()).of_hook
+            }
+        if known or any(key[0] == identity for key in self._heard):
             self.flush()
-        elif self._heard:
-            self._heard = {key: each for key, each in self._heard.items() if key[0] != identity}
+            self._told.discard(identity)
 
     def flush(self) -> None:
         """Hand on what has been gathered."""

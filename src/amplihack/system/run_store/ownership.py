@@ -60,7 +60,7 @@ def host_name() -> str:
 def boot_id() -> str:
     """Return what distinguishes this start of the machine from others; empty where it cannot be known."""
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return Path("/proc/sys/kernel/random/boot_id").read_text("utf-8").strip()
     except OSError:
         return ""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from amplihack.errors import AmplihackError
-from amplihack.system.run_store.database import explained
+from amplihack.system.run_store.database import explained, in_words
 
 Row: TypeAlias = tuple[Any, ...]  # the number of the run, of the event, its time, kind, data and file
 Change: TypeAlias = tuple[str, tuple[Any, ...]]  # a statement and its values
@@ -46,11 +46,10 @@ class RowWriter:
         if self.broken is not None or not (rows or changes):
             return
         try:
-            with explained(self._path):
-                _write(self._connection, rows, changes)
-        except AmplihackError as error:
-            self.broken = error
-            raise
+            _write(self._connection, rows, changes)
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # as `explained`, which every step would pay for
+            self.broken = in_words(self._path, error)
+            raise self.broken from error
 
     def commit_lightly(self) -> None:
         """Write what waits so that it survives the end of this process, though perhaps not a power cut."""

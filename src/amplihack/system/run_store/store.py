@@ -103,7 +103,15 @@ class RunStore(Record):
         if lock is None:
             raise self.taken(run.run_id)
         say_kept(self.directory(run.run_id))
-        return self._journal(open_database(self.database), run.number, run.run_id, lock)
+        connection = open_database(self.database)
+        try:
+            with explained(self.database):
+                self.remove_leftovers(connection)
+        except BaseException:
+            connection.close()
+            lock.release()
+            raise
+        return self._journal(connection, run.number, run.run_id, lock)
 
     def taken(self, run_id: str) -> RunIsTaken:
         row = self._rows("WHERE run_id = ?", (run_id,))
@@ -129,7 +137,8 @@ class RunStore(Record):
     def find(self, name: str) -> KeptRun:
         """Return the run of that id, of a unique beginning of it, or the last one. Raises NotFound."""
         if name == LAST:
-            rows = self._rows("ORDER BY started DESC, number DESC LIMIT 1", ())
+            # By number: the clock may have been set back between two runs.
+            rows = self._rows("ORDER BY number DESC LIMIT 1", ())
             if not rows:
                 raise NotFound("there are no runs yet", fix="`amplihack recipe run RECIPE` makes one")
             return self._kept(rows[0])
@@ -169,7 +178,7 @@ class RunStore(Record):
                 problem = error
             if problem is None:
                 break
-        runs = sorted(found.values(), key=lambda run: (run.started, run.number), reverse=True)
+        runs = sorted(found.values(), key=lambda run: run.number, reverse=True)
         return Listing(tuple(runs), problem)
 
     def _rows(self, where: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
@@ -211,7 +220,7 @@ class RunStore(Record):
         try:
             for seq, at, stored in self._each_event(run, after, lines=lines):
                 try:
-                    yield seq, _moment(seq, at), decode(StoredEvent(*stored), files)
+                    yield seq, _moment(seq, at), decode(stored, files)
                 except StoreError as error:
                     if damage is None:
                         raise
@@ -221,7 +230,7 @@ class RunStore(Record):
                 raise
             damage.append(error)
 
-    def _each_event(self, run: KeptRun, after: int, *, lines: bool) -> Iterator[tuple[int, Any, list[Any]]]:
+    def _each_event(self, run: KeptRun, after: int, *, lines: bool) -> Iterator[tuple[int, Any, StoredEvent]]:
         connection = open_to_read(self.database)
         if connection is None:
             return
@@ -231,8 +240,8 @@ class RunStore(Record):
                 "ORDER BY seq",
                 (run.number, after, "" if lines else "LinesPrinted"),
             )
-            for seq, at, *stored in rows:
-                yield seq, at, stored
+            for seq, at, kind, data, file in rows:
+                yield seq, at, (kind, data, file)
 
     def recipes(self, run: KeptRun) -> tuple[RecordedRecipe, ...]:
         """Return the recipe files that a run has read, in no order."""

@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import shutil
+from collections.abc import Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from amplihack.errors import Problem
-from amplihack.records import Record
-from amplihack.sessions.calls import Message
-from amplihack.sessions.errors import SessionInUse, SessionNotFound, SessionNotStored
-from amplihack.sessions.forks import ForkResult
-from amplihack.sessions.mending import mended
-from amplihack.sessions.usage import CHILD_COMPLETED, TokenUsage, usage_from, usage_of
-from amplihack.system.locks import HeldLock, LockError, try_lock
+from amplihack.records import Record, replace
+from amplihack.sessions.errors import SessionAmbiguous, SessionInUse, SessionNotFound, SessionNotStored
+from amplihack.sessions.forks import ForkResult, cut_at
+from amplihack.sessions.messages import count_turns
+from amplihack.system.locks import HeldLock, LockError, is_locked, try_lock
 from amplihack.system.session_store.log import SessionLog
-from amplihack.system.transcripts.fork_files import fork_session
-from amplihack.system.transcripts.store import (
-    EVENTS_FILENAME,
-    METADATA_FILENAME,
-    TRANSCRIPT_FILENAME,
-    load_metadata,
-    read_jsonl,
-    write_metadata,
-)
+from amplihack.system.session_store.not_stored import not_stored
+from amplihack.system.session_store.reading import StoredSession, is_session, lost, read_stored
+from amplihack.system.transcripts.fork_files import ForkSource, write_fork
+from amplihack.system.transcripts.store import METADATA_FILENAME, TRANSCRIPT_FILENAME, write_metadata
 
+LAST = "last"  # a reference to the session that was used last
 _LOCK = ".lock"
-
-
-class StoredSession(Record):
-    """A session as it was left, its last turn repaired where a crash cut it off."""
-
-    session_id: str
-    directory: Path
-    metadata: dict[str, Any]
-    messages: list[Message]
-    used: TokenUsage = TokenUsage()
-    problems: tuple[Problem, ...] = ()
+_ASIDE = ".removed-"
 
 
 class OpenedSession(Record):
@@ -70,13 +56,14 @@ class SessionStore:
 
         Raises SessionNotFound, and SessionInUse while another process has it open.
         """
-        directory = self.directory(self.find(session_id))
+        directory = self.directory(await asyncio.to_thread(self.find, session_id))
         lock = await asyncio.to_thread(_lock, directory)
         try:
-            stored, is_changed = await asyncio.to_thread(_read, directory)
+            stored = await asyncio.to_thread(read_stored, directory)
             log = SessionLog(directory, lock, dict(stored.metadata), stored.messages)
-            if is_changed:
+            if stored.problems:
                 await log.replace(stored.messages)
+            await asyncio.to_thread(log.forget_results)
         except BaseException:
             lock.release()
             raise
@@ -84,35 +71,108 @@ class SessionStore:
 
     def read(self, session_id: str) -> StoredSession:
         """Return a session as resuming it would find it, and change nothing. Blocking."""
-        return _read(self.directory(self.find(session_id)))[0]
+        return read_stored(self.directory(self.find(session_id)))
 
     def find(self, reference: str) -> str:
-        """Return the id that an id or its beginning means. Raises SessionNotFound."""
-        if reference and (self.directory(reference) / METADATA_FILENAME).is_file():
+        """Return the id that an id, its beginning or `last` means. Raises SessionNotFound."""
+        if reference and is_session(self.directory(reference)):
             return reference
-        found = [each for each in self.ids() if reference and each.startswith(reference)]
+        known = self.ids()
+        if reference == LAST:
+            return self._last(known)
+        found = [each for each in known if reference and each.startswith(reference)]
         if len(found) == 1:
             return found[0]
         if found:
             shown = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
-            raise SessionNotFound(f"{reference!r} is ambiguous: it begins {shown}", fix="give more of the id")
+            raise SessionAmbiguous(
+                f"{reference!r} is ambiguous: it begins {shown}", fix="give more of the id"
+            )
         raise SessionNotFound(
-            f"there is no session {reference!r} in {self.root}", fix="list the sessions there are"
+            f"there is no session {reference!r} in {self.root}", fix="`amplihack session list` shows them"
         )
+
+    def _last(self, known: list[str]) -> str:
+        """Return the session that was used last, leaving out those that agents had."""
+        own = next((each for each in known if "_" not in each), None)
+        if own is None:
+            raise SessionNotFound(
+                f"there are no sessions in {self.root} yet", fix="`amplihack chat` begins one"
+            )
+        return own
 
     def ids(self) -> list[str]:
         """Return the ids of all sessions, the one that was changed last first. Blocking."""
         if not self.root.is_dir():
             return []
-        marked = [
-            (file.stat().st_mtime_ns, file.parent.name)
-            for file in self.root.glob(f"[!.]*/{METADATA_FILENAME}")
-        ]
-        return [name for _, name in sorted(marked, reverse=True)]
+        found = [each for each in self.root.glob("[!.]*") if is_session(each)]
+        return [each.name for each in sorted(found, key=changed, reverse=True)]
+
+    def children(self) -> list[Path]:
+        """Return the directories of the sessions that agents had: an underscore marks them. Blocking."""
+        return [each for each in self.root.glob("[!.]*_*") if is_session(each)]
+
+    def is_open(self, session_id: str) -> bool:
+        """Tell whether a process has the session open now."""
+        return is_locked(self.directory(session_id) / _LOCK)
 
     def fork(self, session_id: str, *, turn: int | None = None, new_id: str | None = None) -> ForkResult:
-        """Make a new session with the conversation up to a turn. Raises ValueError for an unknown turn."""
-        return fork_session(self.directory(self.find(session_id)), turn=turn, new_session_id=new_id)
+        """Make a new session with the conversation up to a turn, as resuming would find it.
+
+        Raises ValueError for an unknown turn, and SessionNotStored. Blocking.
+        """
+        stored = self.read(session_id)
+        cut = cut_at(stored.messages, turn, handle_orphaned_tools="complete")
+        source = ForkSource(stored.directory, stored.messages, stored.metadata)
+        try:
+            forked = write_fork(source, cut, new_session_id=new_id)
+        except OSError as error:
+            raise not_stored(
+                f"the session {stored.session_id} cannot be forked in {self.root}", error
+            ) from error
+        is_whole = cut.turn == count_turns(stored.messages)
+        problems = self._of_fork(stored) if is_whole else lost(stored.problems)
+        return replace(forked, problems=problems)
+
+    def _of_fork(self, stored: StoredSession) -> tuple[Problem, ...]:
+        """Return what is wrong with a whole conversation; that its last turn still runs is another thing."""
+        gone = lost(stored.problems)
+        if gone == stored.problems or not self.is_open(stored.session_id):
+            return stored.problems
+        what = f"the last turn of {stored.session_id} still runs; the fork has what was said until now"
+        return (*gone, Problem(what, None, "fork it again when it has ended", "warning", "turn-running"))
+
+    def discard(self, session_id: str) -> None:
+        """Remove a session in which nothing was said; one with messages stays. Blocking."""
+        directory = self.directory(session_id)
+        lock = _lock(directory)
+        try:
+            if not read_stored(directory).messages:
+                shutil.rmtree(directory)
+        finally:
+            lock.release()
+
+    def remove(self, session_ids: Sequence[str]) -> None:
+        """Remove sessions, all or none. Raises SessionInUse while a process has one open. Blocking.
+
+        Each is set aside under a name that nobody lists, so that a kill leaves no half of one; what an
+        earlier kill has left is removed as well.
+        """
+        for left in self.root.glob(f"{_ASIDE}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        with ExitStack() as held:
+            directories = [self.directory(each) for each in session_ids]
+            for directory in directories:
+                held.callback(_lock(directory).release)
+            try:
+                for directory in directories:
+                    aside = directory.with_name(f"{_ASIDE}{directory.name}")
+                    directory.rename(aside)
+                    shutil.rmtree(aside, ignore_errors=True)
+            except OSError as error:
+                fix = "give write access to it"
+                what = f"cannot remove {error.filename or self.root}: {error.strerror}"
+                raise SessionNotStored(what, fix=fix) from error
 
     def _create(self, session_id: str, metadata: dict[str, Any]) -> SessionLog:
         directory = self.directory(session_id)
@@ -123,18 +183,23 @@ class SessionStore:
             fix = "resume it, or choose another id"
             raise SessionInUse(f"there is a session {session_id} already: {directory}", fix=fix) from error
         except OSError as error:
-            fix = "make room or give write access"
-            raise SessionNotStored(f"cannot make {directory}: {error.strerror}", fix=fix) from error
+            raise not_stored(f"cannot make {directory}", error) from error
         now = datetime.now(UTC).isoformat()
         whole = {"session_id": session_id, "created": now, "updated": now, "turn_count": 0, **metadata}
-        log = SessionLog(directory, _lock(directory), whole)
+        try:
+            return self._begun(directory, whole)
+        except BaseException:
+            shutil.rmtree(directory, ignore_errors=True)  # it is ours, and there is nothing in it
+            raise
+
+    def _begun(self, directory: Path, metadata: dict[str, Any]) -> SessionLog:
+        log = SessionLog(directory, _lock(directory), metadata, is_new=True)
         try:
             (directory / TRANSCRIPT_FILENAME).touch(mode=0o600)
-            write_metadata(directory, whole)
+            write_metadata(directory, metadata, sync=False)  # the first turn puts it on the disk
         except OSError as error:
             log.close()
-            fix = "make room or give write access"
-            raise SessionNotStored(f"cannot write to {directory}: {error.strerror}", fix=fix) from error
+            raise not_stored(f"cannot write to {directory}", error) from error
         return log
 
 
@@ -149,59 +214,7 @@ def _lock(directory: Path) -> HeldLock:
     return lock
 
 
-def _read(directory: Path) -> tuple[StoredSession, bool]:
-    """Read a session; tell whether what is on the disk has to be written anew."""
-    metadata = _metadata(directory)
-    messages, problems = _messages(directory / TRANSCRIPT_FILENAME)
-    whole = mended(messages)
-    if whole is not None:
-        what = f"the session {directory.name} was interrupted in its last turn, which is closed now"
-        problems.append(Problem(what, None, "check what its last tool did", "warning", "session-repaired"))
-    used = _used(directory)
-    stored = StoredSession(directory.name, directory, metadata, whole or messages, used, tuple(problems))
-    return stored, bool(problems)
-
-
-def _metadata(directory: Path) -> dict[str, Any]:
-    try:
-        return load_metadata(directory)
-    except (OSError, ValueError) as error:
-        raise SessionNotFound(
-            f"{directory} is no session: {error}", fix="list the sessions there are"
-        ) from error
-
-
-def _messages(path: Path) -> tuple[list[Message], list[Problem]]:
-    """Read what can be read; whatever cannot is told."""
-    found: list[Message] = []
-    problems: list[Problem] = []
-    data = path.read_bytes() if path.is_file() else b""
-    lines = data.split(b"\n")
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            message = json.loads(line)
-        except ValueError:
-            message = None
-        if isinstance(message, dict) and isinstance(message.get("role"), str):
-            found.append(message)
-            continue
-        half = "is half-written" if number == len(lines) else "cannot be read"
-        what = f"{path}, line {number}: the message {half} and is left out"
-        problems.append(Problem(what, None, "look at the copy beside it", "warning", "message-lost"))
-    return found, problems
-
-
-def _used(directory: Path) -> TokenUsage:
-    """Add up what was used until now, from the events, which are written as they happen."""
-    by_event = {"llm:response": TokenUsage(), "provider:response": TokenUsage(), "child": TokenUsage()}
-    path = directory / EVENTS_FILENAME
-    for entry in read_jsonl(path) if path.is_file() else ():
-        event, data = entry.get("event"), entry.get("data")
-        if event == CHILD_COMPLETED and isinstance(data, dict):
-            by_event["child"] = by_event["child"].plus(usage_from(data.get("usage")))
-        elif event in by_event and isinstance(data, dict):
-            by_event[event] = by_event[event].plus(usage_of(data))
-    own = by_event["llm:response"] if by_event["llm:response"].calls else by_event["provider:response"]
-    return own.plus(by_event["child"])
+def changed(directory: Path) -> tuple[int, str]:
+    """Return when something was last said, for sorting: a turn that a crash cut off counts."""
+    files = (directory / METADATA_FILENAME, directory / TRANSCRIPT_FILENAME)
+    return max(each.stat().st_mtime_ns for each in files if each.is_file()), directory.name

@@ -25,13 +25,15 @@ from amplihack.system.sources.hosts import Destination, destination_of
 Setting: TypeAlias = tuple[str, str]
 
 # Of the configuration of user and machine, only what opens doors: how to log in, and where a host really is.
-_DOORS = r"^(credential\..*|url\..*\.insteadof|http\.(.*\.)?(proxy|sslcainfo|sslcapath|extraheader))$"
+_HTTP = "proxy|proxyauthmethod|sslcainfo|sslcapath|sslcert|sslkey|extraheader"
+_DOORS = rf"^(credential\..*|url\..*\.insteadof|http\.(.*\.)?({_HTTP}))$"
 _USER, _PASSWORD = "AMPLIHACK_SOURCE_USER", "AMPLIHACK_SOURCE_PASSWORD"
 _HAND_OVER = f'!f() {{ printf "username=%s\\npassword=%s\\n" "${_USER}" "${_PASSWORD}"; }}; f'
 _INSTEAD_OF = pattern(r"url\.(.*)\.insteadof", re.IGNORECASE | re.DOTALL)
 _PROXY = pattern(r"http\.(.*\.)?proxy", re.IGNORECASE | re.DOTALL)
 _TRANSPORTS = frozenset(scheme.transport for scheme in SCHEMES.values() if scheme.way == "git")
 _CONFIGURATION = ("XDG_CONFIG_HOME", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL")
+_BY_ENVIRONMENT = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")  # as CI gives settings
 _SSH_NEEDS = ("SSH_AUTH_SOCK", "USER", "LOGNAME")
 
 
@@ -86,6 +88,7 @@ class Access:
             environment.pop(name, None)
             if name in self._environment:
                 environment[name] = self._environment[name]
+        environment |= {n: value for n, value in self._environment.items() if n.startswith(_BY_ENVIRONMENT)}
         environment["GIT_DIR"] = os.devnull  # a repository around us is not ours
         argv = ("git", "config", "--includes", "--null", "--get-regexp", _DOORS)
         try:

@@ -11,6 +11,10 @@ from amplihack.system.sources.errors import SourceRefused
 
 LookUp: TypeAlias = Callable[[str, int], Sequence[str]]
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# What not every Python knows to be local or special: site-local addresses, NAT64 of one's own, and so on.
+_SPECIAL = tuple(
+    map(ipaddress.ip_network, ("fec0::/10", "64:ff9b:1::/48", "3fff::/20", "192.0.0.0/24", "192.88.99.0/24"))
+)
 
 
 def look_up(host: str, port: int) -> list[str]:
@@ -52,4 +56,6 @@ def is_public(text: str) -> bool:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
         if inner is not None:
             return is_public(str(inner))
+    if any(address.version == each.version and address in each for each in _SPECIAL):
+        return False
     return address.is_global and not address.is_multicast and not address.is_reserved

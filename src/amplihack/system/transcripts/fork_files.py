@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypedDict
 
+from amplihack.records import Record
+from amplihack.sessions.calls import Message
 from amplihack.sessions.forks import Cut, ForkPreview, ForkResult, cut_at, new_id, preview_fork
 from amplihack.sessions.lineage import SessionLineage, lineage_of
 from amplihack.system.transcripts.event_files import slice_events_for_fork
@@ -15,8 +17,8 @@ from amplihack.system.transcripts.store import (
     EVENTS_FILENAME,
     METADATA_FILENAME,
     TRANSCRIPT_FILENAME,
+    load_conversation,
     load_metadata,
-    load_transcript,
     write_metadata,
     write_transcript,
 )
@@ -29,6 +31,18 @@ class Fork(TypedDict):
     session_dir: Path
     forked_from_turn: int
     forked_at: str | None
+
+
+class ForkSource(Record):
+    """A session to fork: what was said in it, and what is known of it."""
+
+    directory: Path
+    messages: list[Message]
+    metadata: dict[str, Any]
+
+    @property
+    def session_id(self) -> str:
+        return str(self.metadata.get("session_id") or self.directory.name)
 
 
 def fork_session(
@@ -45,14 +59,30 @@ def fork_session(
     Raises FileNotFoundError without a transcript, FileExistsError when the id is taken, ValueError for an
     unknown turn. Events that cannot be cut leave an empty log.
     """
-    cut = cut_at(load_transcript(session_dir), turn, handle_orphaned_tools=handle_orphaned_tools)
-    target = (target_dir or session_dir.parent) / _file_name(new_session_id or new_id())
+    metadata = load_metadata(session_dir) if (session_dir / METADATA_FILENAME).exists() else {}
+    source = ForkSource(session_dir, load_conversation(session_dir), metadata)
+    cut = cut_at(source.messages, turn, handle_orphaned_tools=handle_orphaned_tools)
+    return write_fork(
+        source, cut, new_session_id=new_session_id, target_dir=target_dir, include_events=include_events
+    )
+
+
+def write_fork(
+    source: ForkSource,
+    cut: Cut,
+    *,
+    new_session_id: str | None = None,
+    target_dir: Path | None = None,
+    include_events: bool = True,
+) -> ForkResult:
+    """Write a part of a conversation as a session of its own. Raises FileExistsError when the id is taken."""
+    target = (target_dir or source.directory.parent) / _file_name(new_session_id or new_id())
     if target.exists():
         raise FileExistsError(f"there is a session {target.name} already: {target}")
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".fork-", dir=target.parent))
     try:
-        result = _write(session_dir, draft, target, cut, include_events=include_events)
+        result = _write(source, draft, target, cut, include_events=include_events)
         draft.rename(target)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
@@ -62,7 +92,7 @@ def fork_session(
 
 def get_fork_preview(session_dir: Path, turn: int) -> ForkPreview:
     """Return what a fork at the turn would hold. Raises ValueError for an unknown turn."""
-    return preview_fork(load_transcript(session_dir), turn, _identity(session_dir))
+    return preview_fork(load_conversation(session_dir), turn, _identity(session_dir))
 
 
 def list_session_forks(session_dir: Path, sessions_root: Path | None = None) -> list[Fork]:
@@ -93,38 +123,38 @@ def get_session_lineage(session_dir: Path, sessions_root: Path | None = None) ->
     return lineage_of(own, family)
 
 
-def _write(parent_dir: Path, draft: Path, target: Path, cut: Cut, *, include_events: bool) -> ForkResult:
-    parent_id = _identity(parent_dir)
+def _write(source: ForkSource, draft: Path, target: Path, cut: Cut, *, include_events: bool) -> ForkResult:
     write_transcript(draft, cut.messages)
-    write_metadata(draft, _fork_metadata(parent_dir, target.name, parent_id, cut))
-    events = _copy_events(parent_dir, draft, target.name, cut.turn) if include_events else 0
-    return ForkResult(target.name, target, parent_id, cut.turn, len(cut.messages), events_count=events)
+    write_metadata(draft, _fork_metadata(source, target.name, cut))
+    events = _copy_events(source, draft, target.name, cut.turn) if include_events else 0
+    return ForkResult(
+        target.name, target, source.session_id, cut.turn, len(cut.messages), events_count=events
+    )
 
 
-def _fork_metadata(parent_dir: Path, session_id: str, parent_id: str, cut: Cut) -> dict[str, Any]:
-    parent = load_metadata(parent_dir) if (parent_dir / METADATA_FILENAME).exists() else {}
+def _fork_metadata(source: ForkSource, session_id: str, cut: Cut) -> dict[str, Any]:
     now = datetime.now(UTC).isoformat()
     return {
         "session_id": session_id,
-        "parent_id": parent_id,
+        "parent_id": source.session_id,
         "forked_from_turn": cut.turn,
         "forked_at": now,
         "created": now,
         "turn_count": cut.turn,
-        **{key: parent[key] for key in _CARRIED_OVER if parent.get(key) is not None},
+        **{key: source.metadata[key] for key in _CARRIED_OVER if source.metadata.get(key) is not None},
     }
 
 
-def _copy_events(parent_dir: Path, draft: Path, session_id: str, turn: int) -> int:
+def _copy_events(source: ForkSource, draft: Path, session_id: str, turn: int) -> int:
     output = draft / EVENTS_FILENAME
     try:
         return slice_events_for_fork(
-            parent_dir / EVENTS_FILENAME,
-            parent_dir / TRANSCRIPT_FILENAME,
+            source.directory / EVENTS_FILENAME,
+            source.directory / TRANSCRIPT_FILENAME,
             turn,
             output,
             new_session_id=session_id,
-            parent_session_id=_identity(parent_dir),
+            parent_session_id=source.session_id,
         )
     except (OSError, ValueError):  # no events, or no times to cut them by: the fork starts its own log
         output.touch(mode=0o600)

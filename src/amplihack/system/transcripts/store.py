@@ -14,11 +14,13 @@ from typing import Any
 
 from amplihack.sessions.calls import Message
 from amplihack.sessions.events import read_events
+from amplihack.sessions.kept_results import with_results
 from amplihack.system.replace import replace_lines, replace_text
 
 TRANSCRIPT_FILENAME = "transcript.jsonl"
 METADATA_FILENAME = "metadata.json"
 EVENTS_FILENAME = "events.jsonl"
+RESULTS_FILENAME = "results.jsonl"  # of tools whose step has not ended; empty between turns
 
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
@@ -38,6 +40,18 @@ def json_line(entry: dict[str, Any]) -> str:
 def load_transcript(session_dir: Path) -> list[Message]:
     """Return the messages; unreadable lines are skipped. Raises FileNotFoundError."""
     return list(read_jsonl(session_dir / TRANSCRIPT_FILENAME))
+
+
+def load_conversation(session_dir: Path) -> list[Message]:
+    """Return the messages with the results that were kept aside for them. Raises FileNotFoundError."""
+    return with_results(load_transcript(session_dir), load_results(session_dir))
+
+
+def load_results(session_dir: Path) -> dict[str, Message]:
+    """Return what tools gave whose step had not ended, by their calls."""
+    path = session_dir / RESULTS_FILENAME
+    found = read_jsonl(path) if path.is_file() else ()
+    return {str(each["tool_call_id"]): each for each in found if each.get("tool_call_id")}
 
 
 def load_transcript_with_lines(session_dir: Path) -> list[Message]:
@@ -63,8 +77,12 @@ def load_metadata(session_dir: Path) -> dict[str, Any]:
     return metadata
 
 
-def write_metadata(session_dir: Path, metadata: dict[str, Any]) -> None:
-    replace_text(session_dir / METADATA_FILENAME, json.dumps(metadata, indent=2, ensure_ascii=False) + "\n")
+def write_metadata(
+    session_dir: Path, metadata: dict[str, Any], *, sync: bool = True, sync_name: bool = True
+) -> None:
+    """Replace the metadata. What a power cut may do without the syncs, `replace_text` says."""
+    text = json.dumps(metadata, indent=2, ensure_ascii=False) + "\n"
+    replace_text(session_dir / METADATA_FILENAME, text, sync=sync, sync_name=sync_name)
 
 
 def backup(file: Path, label: str, *, now: datetime | None = None) -> Path | None:

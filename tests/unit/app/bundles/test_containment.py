@@ -225,13 +225,14 @@ MODULES = {
 
 
 @pytest.mark.parametrize("case", MODULES)
-@pytest.mark.parametrize("where", ["tools", "session", "inline agent", "agent file"])
+@pytest.mark.parametrize("where", ["tools", "session", "inline agent", "agent file", "spawn"])
 def test_modules_of_a_download_lie_in_it(place: Place, case: str, where: str) -> None:
     entry = f"{{module: tool-x, source: '{MODULES[case]}'}}"
     files = {
         "tools": {"bundle.yaml": f"{HEAD}tools: [{entry}]\n"},
         "session": {"bundle.yaml": f"{HEAD}session: {{orchestrator: {entry}}}\n"},
         "inline agent": {"bundle.yaml": f"{HEAD}agents: {{a: {{description: x, tools: [{entry}]}}}}\n"},
+        "spawn": {"bundle.yaml": f"{HEAD}spawn: {{tools: [{entry}]}}\n"},
         "agent file": {
             "bundle.yaml": f"{HEAD}agents: {{include: [evil:a]}}\n",
             "agents/a.md": f"---\nmeta: {{name: a, description: x}}\ntools: [{entry}]\n---\nA.\n",
@@ -275,7 +276,7 @@ def test_a_download_does_not_read_the_bundle_that_includes_it(place: Place) -> N
     includes = f"['{source}', '{source}#subdirectory=behaviors/b.yaml']"
     place.write("project/bundle.yaml", f"bundle: {{name: mine}}\nincludes: {includes}\n")
     found = said(place.request("."))
-    assert (HIDDEN in found.everything, len(found.escapes)) == (False, 4), found.escapes
+    assert (HIDDEN in found.everything, len(found.escapes)) == (False, 5), found.escapes
 
 
 def test_a_download_reads_what_it_includes_by_name_wherever_that_lies(place: Place) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from amplifier_foundation.subprocess_runner import (
     deserialize_subprocess_config,
     serialize_subprocess_config,
 )
+from amplihack.app.sessions.in_subprocess import RESULT_END, RESULT_START, answer, framed_result
 from amplihack.system.kernel.session import LiveSession
 
 Story = Callable[[PreparedBundle, LiveSession], Awaitable[None]]
@@ -177,6 +179,125 @@ def test_a_behaviour_is_switched_with_all_that_only_it_brought_in(house: House) 
     run(house, story)
 
 
+COUNTING = """
+    from amplifier_core import HookResult
+    async def mount(coordinator, config=None):
+        heard = []
+        coordinator.register_capability("heard", heard)
+        async def named(event, data):
+            heard.append("named")
+            return HookResult(action="continue")
+        def unnamed(event, data):
+            heard.append("unnamed")
+            return HookResult(action="continue")
+        coordinator.hooks.register("prompt:submit", named, name="counts")
+        coordinator.get("hooks").on("prompt:submit", unnamed)
+        coordinator.of_the_module = True
+    async def on_session_ready(coordinator):
+        async def late(event, data):
+            coordinator.get_capability("heard").append("late")
+            return HookResult(action="continue")
+        coordinator.hooks.register("prompt:submit", late, name="late")
+"""
+
+
+def test_hooks_are_switched_off_and_on_by_name_and_by_module(house: House) -> None:
+    house.add("hooks", "hooks-counting", COUNTING)
+
+    async def story(prepared: PreparedBundle, session: LiveSession) -> None:
+        switches = SessionConfigurator(session, prepared)
+        heard = session.coordinator.get_capability("heard")
+
+        async def asked() -> set[str]:
+            heard.clear()
+            await session.coordinator.hooks.emit("prompt:submit", {"prompt": "x"})
+            return set(heard)
+
+        assert await asked() == {"named", "unnamed", "late"}
+        assert session.coordinator.of_the_module is True
+        switches.hook_disable("counts")
+        assert await asked() == {"unnamed", "late"}
+        assert {"category": "hooks", "name": "counts", "action": "disabled"} in switches.diff_from_original()
+        switches.hook_disable("hooks-counting")
+        assert await asked() == set()
+        records = {each.name: (each.enabled, each.module_id) for each in switches.hooks_list()}
+        for name in ("counts", "hooks-counting", "late"):
+            assert records[name] == (False, "hooks-counting")
+        saved = switches.saved()
+        assert saved["disabled"]["hooks"] == ["counts", "hooks-counting", "late"]
+        switches.hook_enable("hooks-counting")
+        assert await asked() == {"named", "unnamed", "late"}
+        assert switches.diff_from_original() == []
+        assert await switches.apply_saved_settings(saved) == []
+        assert await asked() == set()
+
+    run(house, story)
+
+
+def test_a_module_of_hooks_knows_its_coordinator_again(house: House) -> None:
+    """Modules keep what they know of a session under its coordinator."""
+    code = """
+        KNOWN = {}
+        async def mount(coordinator, config=None):
+            KNOWN[coordinator] = coordinator
+        async def on_session_ready(coordinator):
+            coordinator.register_capability("same", KNOWN[coordinator] is coordinator)
+            coordinator.register_capability("known", KNOWN)
+    """
+    house.add("hooks", "hooks-keeping", code)
+
+    async def story(prepared: PreparedBundle, session: LiveSession) -> None:
+        assert session.load_failures == ()
+        assert session.coordinator.get_capability("same") is True
+        assert session.coordinator in session.coordinator.get_capability("known")
+
+    run(house, story)
+
+
+def test_a_hook_that_cannot_be_switched_says_why_and_stays(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(prepared: PreparedBundle, session: LiveSession) -> None:
+        async def mine(event: str, data: dict[str, Any]) -> Any:
+            return None
+
+        session.coordinator.hooks.register("prompt:submit", mine, name="of-the-program")
+        switches = SessionConfigurator(session, prepared)
+        switches.hook_disable("of-the-program")
+        switches.hook_disable("nobody")
+        (_, why), (_, unknown) = [(each.name, each.message) for each in caplog.records]
+        assert "'of-the-program' stays on: no module under `hooks:` registered it" in why
+        assert "'nobody' not found; there are" in unknown
+        assert "of-the-program" in switches.snapshot()["hooks"]["enabled"]
+        caplog.clear()
+        foreign = SimpleNamespace(coordinator=session.coordinator)
+        SessionConfigurator(foreign, prepared).hook_disable("of-the-program")
+        assert "was not opened by `create_session`" in caplog.text
+
+    run(house, story)
+
+
+def test_a_behaviour_is_switched_with_its_hooks(house: House) -> None:
+    write_module(house.directory / "modules", "hooks-counting", COUNTING)
+    house.write(
+        "behaviors/more.yaml",
+        "bundle: {name: more}\nhooks: [{module: hooks-counting, source: ../modules/hooks-counting}]\n",
+    )
+    house.change("version: 1.0.0\n", "version: 1.0.0\nincludes:\n  - bundle: ./behaviors/more.yaml\n")
+
+    async def story(prepared: PreparedBundle, session: LiveSession) -> None:
+        switches = SessionConfigurator(session, prepared)
+        done = await switches.behavior_disable("more")
+        assert done == {"disabled": ["hook:hooks-counting"], "warnings": []}
+        await session.coordinator.hooks.emit("prompt:submit", {})
+        assert session.coordinator.get_capability("heard") == []
+        await switches.behavior_enable("more")
+        await session.coordinator.hooks.emit("prompt:submit", {})
+        assert "named" in session.coordinator.get_capability("heard")
+
+    run(house, story)
+
+
 def test_what_is_off_is_saved_and_applied_again(house: House, tmp_path: Path) -> None:
     settings = tmp_path / "home" / "settings.yaml"
     settings.parent.mkdir()
@@ -306,6 +427,51 @@ def test_a_session_runs_in_a_process_of_its_own(house: House) -> None:
     asyncio.run(story())
 
 
+def test_a_session_in_another_process_asks_and_shows_here_and_its_cost_counts(house: House) -> None:
+    code = """
+        from amplifier_core import HookResult
+        async def mount(coordinator, config=None):
+            async def ask(event, data):
+                return HookResult(action="ask_user", approval_prompt="Run the tool?")
+            coordinator.hooks.register("tool:pre", ask, name="hooks-asking")
+    """
+    house.add("hooks", "hooks-asking", code)
+    house.add("tools", "tool-broken", "async def mount(coordinator, config=None):\n    return None\n")
+    shown: list[str] = []
+
+    class Host:
+        answer = "Allow once"
+
+        async def request_approval(self, prompt: str, *more: Any) -> str:
+            assert (prompt, more[-1]) == ("Run the tool?", "deny")
+            return self.answer
+
+        def show_message(self, message: str, *more: str) -> None:
+            assert more == ("warning", "amplihack")
+            shown.append(message)
+
+    async def story() -> None:
+        prepared = await house.prepare()
+        paths = {name: each["path"] for name, each in prepared.module_exports.items()}
+        host = Host()
+        common: dict[str, Any] = {"module_paths": paths, "approval_system": host, "display_system": host}
+        async with prepared.create_session() as session:
+
+            async def ask() -> str:
+                plan = prepared.mount_plan
+                return await run_session_in_subprocess(
+                    plan, "call echo x", "p", house.work, **common, parent_session=session
+                )
+
+            assert await ask() == f"tool said: x in {house.work}"
+            assert any("No tool was mounted" in each for each in shown)
+            assert (session.usage.calls, str(session.usage.cost_usd)) == (2, "0.02")
+            host.answer = "Deny"
+            assert "x in" not in await ask()
+
+    asyncio.run(story())
+
+
 def test_a_child_process_gets_only_the_variables_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_SECRET", "x")
     monkeypatch.setenv("ANTHROPIC_MODEL", "m")
@@ -313,6 +479,13 @@ def test_a_child_process_gets_only_the_variables_that_it_needs(monkeypatch: pyte
     assert "MY_SECRET" not in found
     assert found["ANTHROPIC_MODEL"] == "m"
     assert found["PYTHONUTF8"] == "1"
+
+
+def test_what_a_session_says_cannot_end_its_frame() -> None:
+    said = f"a {RESULT_END} b {RESULT_START} c"
+    text, code = answer(lambda: {"output": said})
+    assert framed_result(f"noise\n{text}") == {"output": said}
+    assert code == 0
 
 
 def test_what_a_child_is_told_can_be_written_down() -> None:

@@ -147,7 +147,31 @@ FAULTS = {
     "raises": (
         "async def mount(coordinator, config=None):\n    raise ValueError('no such house')\n",
         "no such house",
-        "amplihack bundle validate",
+        "its mount() raises this",
+    ),
+    "exits when it is imported": ("raise SystemExit(3)\n", "SystemExit(3)", "other errors"),
+    "exits when it is mounted": (
+        "async def mount(coordinator, config=None):\n    raise SystemExit(4)\n",
+        "SystemExit(4)",
+        "other errors",
+    ),
+    "cancels itself": (
+        "import asyncio\nasync def mount(c, config=None):\n    raise asyncio.CancelledError\n",
+        "CancelledError",
+        "other errors",
+    ),
+    "cannot be read": ("def mount(:\n", "invalid syntax", "importing its package"),
+    "is half a tool": (
+        "class T:\n    name = description = 'x'\n"
+        "async def mount(c, config=None):\n    await c.mount('tools', T(), name='x')\n",
+        "does not implement Tool interface",
+        "add the members",
+    ),
+    "is not awaited": (
+        "class T:\n    name = description = 'x'\n    input_schema = {}\n    def execute(self, given): ...\n"
+        "async def mount(c, config=None):\n    await c.mount('tools', T(), name='x')\n",
+        "Tool.execute() should be async",
+        "async def execute",
     ),
     "imports what is not there": ("import nowhere_at_all\n", "nowhere_at_all", "dependencies"),
 }
@@ -228,6 +252,29 @@ def test_failures_are_shown_where_a_program_shows_messages(house: House) -> None
     assert shown[0][1] == "warning"
 
 
+def test_a_session_whose_display_fails_is_closed_again(house: House, tmp_path: Path) -> None:
+    mark = tmp_path / "closed"
+    code = f"""
+        import pathlib
+        async def mount(coordinator, config=None):
+            coordinator.register_cleanup(lambda: pathlib.Path({str(mark)!r}).touch())
+    """
+    house.add("hooks", "hooks-closing", code)
+    house.add("tools", "tool-broken", "async def mount(coordinator, config=None):\n    return None\n")
+
+    class Broken:
+        def show_message(self, *_: str) -> None:
+            raise RuntimeError("the display broke")
+
+    async def story() -> None:
+        prepared = await house.prepare()
+        with pytest.raises(RuntimeError, match="the display broke"):
+            await prepared.create_session(session_cwd=house.work, display_system=Broken())
+
+    asyncio.run(story())
+    assert mark.exists()
+
+
 def test_a_provider_that_declines_is_a_failure(house: House) -> None:
     house.add("providers", "provider-shy", "async def mount(coordinator, config=None):\n    return None\n")
     (failure,) = opened(house).load_failures
@@ -269,6 +316,53 @@ def test_a_package_below_src_and_one_that_only_its_entry_point_names_are_mounted
     assert session.owner_of("third") == "tool-third"
 
 
+def test_the_first_of_two_bundles_with_packages_of_one_name_gets_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process holds one copy: the other bundle is told so, and never runs the code of the first."""
+    monkeypatch.setenv("AMPLIFIER_HOME", str(tmp_path / "home"))
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    first, second = House(tmp_path / "one" / "house"), House(tmp_path / "two" / "house")
+
+    async def story() -> None:
+        one, two = await first.prepare(strict=True), await second.prepare(strict=True)
+        async with one.create_session(session_cwd=first.work) as session:
+            assert await session.execute("call echo x") == f"tool said: x in {first.work}"
+        with pytest.raises(ModulesFailed, match="Refusing to") as caught:
+            await two.create_session()
+        assert "one copy of a package" in caught.value.fix
+
+    asyncio.run(story())
+
+
+def test_a_package_of_a_name_that_is_taken_never_runs_the_code_of_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AMPLIFIER_HOME", str(tmp_path / "home"))
+    entry = '[project.entry-points."amplifier.modules"]\ntool-own = "house_own:mount"\n'
+    for name in ("one", "two"):
+        project = tmp_path / name / "tool-own"
+        (project / "house_own").mkdir(parents=True)
+        (project / "pyproject.toml").write_text(f'[project]\nname = "own-{name}"\nversion = "1"\n{entry}')
+        code = MODULES["tool-echo"].replace('return "echo"', f'return "{name}"')
+        (project / "house_own" / "__init__.py").write_text(code)
+    house = House(tmp_path / "house")
+
+    async def story() -> None:
+        prepared = await house.prepare(strict=True)
+        for name, problems in (("one", 0), ("two", 1)):
+            again = await house.prepare(strict=True)
+            entry = {"module": "tool-own", "source": str(tmp_path / name / "tool-own")}
+            again.mount_plan["tools"] = [*prepared.mount_plan["tools"], entry]
+            async with again.create_session() as session:
+                assert len(session.load_failures) == problems
+                assert ("one" in session.coordinator.get("tools")) == (name == "one")
+        assert "Refusing to load house_own" in session.load_failures[0].what
+
+    asyncio.run(story())
+
+
 def test_a_directory_without_package_and_entry_point_says_what_to_write(house: House) -> None:
     house.write("modules/tool-empty/README.md", "nothing here")
     house.change("tools:\n", "tools:\n  - {module: tool-empty, source: ./modules/tool-empty}\n")
@@ -278,6 +372,60 @@ def test_a_directory_without_package_and_entry_point_says_what_to_write(house: H
             await house.prepare(strict=True)
         text = str(caught.value)
         assert "neither a package amplifier_module_tool_empty nor an entry point" in text
+
+    asyncio.run(story())
+
+
+def test_the_event_loop_stays_free_while_modules_are_imported(house: House, tmp_path: Path) -> None:
+    begun, go = tmp_path / "begun", tmp_path / "go"
+    slow = f"""
+        import pathlib, time
+        pathlib.Path({str(begun)!r}).touch()
+        end = time.monotonic() + 30
+        while not pathlib.Path({str(go)!r}).exists():
+            assert time.monotonic() < end, "nobody else could do anything"
+            time.sleep(0.01)
+        async def mount(coordinator, config=None):
+            coordinator.register_capability("slow", True)
+    """
+    house.add("hooks", "hooks-slow", slow)
+
+    async def story() -> None:
+        async def others() -> None:
+            while not begun.exists():  # noqa: ASYNC110 - an import makes it
+                await asyncio.sleep(0.01)
+            go.touch()
+
+        prepared = await house.prepare()
+        session, _ = await asyncio.gather(prepared.create_session(), others())
+        assert session.load_failures == ()
+        await session.cleanup()
+
+    asyncio.run(story())
+
+
+def test_whoever_stops_waiting_for_a_session_leaves_nothing_behind(house: House, tmp_path: Path) -> None:
+    code = f"""
+        import asyncio, pathlib
+        async def mount(coordinator, config=None):
+            try:
+                pathlib.Path({str(tmp_path / "begun")!r}).touch()
+                await asyncio.sleep(1000)
+            finally:
+                pathlib.Path({str(tmp_path / "ended")!r}).touch()
+    """
+    house.add("hooks", "hooks-endless", code)
+
+    async def story() -> None:
+        prepared = await house.prepare()
+        opening = asyncio.ensure_future(prepared.create_session().__aenter__())
+        while not (tmp_path / "begun").exists():  # noqa: ASYNC110 - another task makes it
+            await asyncio.sleep(0.01)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+        assert (tmp_path / "ended").exists()
+        assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(story())
 

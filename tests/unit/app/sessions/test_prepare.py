@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from threading import Thread
 
 import pytest
 from tests.support.ecosystem import MODULES, House, write_module
 from tests.support.git_server import Repository
-from tests.support.packages import make_self_building, write_wheel
+from tests.support.installing import prepared
 
 from amplifier_foundation import load_bundle
 from amplihack.app.bundles.command_request import request_here
@@ -22,165 +21,6 @@ from amplihack.app.sessions.prepared import prepare_here
 from amplihack.app.workspace import open_workspace
 
 TOOL = MODULES["tool-echo"]
-NEEDY = TOOL.replace("from typing import Any", "from typing import Any\nimport house_dep", 1)
-
-
-@pytest.fixture
-def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only place where packages can be had from."""
-    directory = tmp_path / "wheels"
-    directory.mkdir()
-    for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(directory)}.items():
-        monkeypatch.setenv(f"PIP_{name}", value)
-        monkeypatch.setenv(f"UV_{name}", value)
-    monkeypatch.setenv("PATH", _without_uv())
-    write_wheel(directory, "house-dep")
-    return directory
-
-
-def _without_uv() -> str:
-    """Return a search path on which there is no uv: tests of pip must not find one."""
-    parts = os.environ["PATH"].split(os.pathsep)
-    return os.pathsep.join(part for part in parts if not (Path(part) / "uv").exists())
-
-
-def needing(house: House, *requirements: str, name: str = "tool-needy", code: str = NEEDY) -> None:
-    quoted = ", ".join(f'"{each}"' for each in requirements)
-    house.add("tools", name, code)
-    file = house.directory / "modules" / name / "pyproject.toml"
-    file.write_text(file.read_text().replace("dependencies = []", f"dependencies = [{quoted}]"))
-
-
-def prepared(house: House, **options: Any) -> list[tuple[str, str]]:
-    """Prepare and open a session; returns what the progress display heard."""
-    heard: list[tuple[str, str]] = []
-
-    async def story() -> None:
-        ready = await house.prepare(
-            strict=True, progress_callback=lambda *each: heard.append(each), **options
-        )
-        async with ready.create_session() as session:
-            assert session.load_failures == ()
-
-    asyncio.run(story())
-    return heard
-
-
-def fake_uv(place: Path, monkeypatch: pytest.MonkeyPatch, script: str = "exit 0") -> Path:
-    """Put a uv first on the path that notes how it was called; returns the notes."""
-    notes = place / "uv-calls"
-    program = place / "bin" / "uv"
-    program.parent.mkdir()
-    note = f'"{sys.executable}" -c "import json,sys; print(json.dumps(sys.argv[1:]))" "$@" >> {notes}'
-    program.write_text(f"#!/bin/sh\n{note}\n{script}\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    return notes
-
-
-# installing ------------------------------------------------------------------------------------------------
-
-
-def test_what_a_module_needs_is_installed_once_and_beside_us(
-    house: House, wheels: Path, tmp_path: Path
-) -> None:
-    needing(house, "house-dep>=1", "amplifier-core>=1", "amplifier-foundation @ git+https://example.org/x")
-    assert ("installing", "tool-needy") in prepared(house)
-    import house_dep  # type: ignore[import-not-found] # made by the test
-
-    assert Path(house_dep.__file__).is_relative_to(tmp_path / "home" / "cache" / "environment")
-    heard = prepared(house)
-    assert ("installing", "tool-needy") not in heard
-    assert ("done", "tool-needy") in heard
-
-
-def test_a_module_that_needs_nothing_new_is_not_installed(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    notes = fake_uv(tmp_path, monkeypatch)
-    needing(house, "PyYAML>=5", "pydantic", "rich>=13,<99", code=TOOL.replace('"echo"', '"needy"'))
-    assert not [each for each in prepared(house) if each[0] == "installing"]
-    assert not notes.exists()
-    assert not (tmp_path / "home" / "cache" / "environment").exists()
-
-
-def test_all_modules_are_installed_by_one_call_that_leaves_sources_alone(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    notes = fake_uv(tmp_path, monkeypatch)
-    for number in range(7):
-        tool = TOOL.replace('"echo"', f'"n{number}"')
-        needing(house, f"nowhere-{number}>=1", name=f"tool-n{number}", code=tool)
-    heard = prepared(house)
-    assert len([each for each in heard if each[0] == "installing"]) == 7
-    (call,) = [json.loads(line) for line in notes.read_text().splitlines()]
-    assert call[:2] == ["pip", "install"]
-    assert "--no-sources" in call
-    assert call[call.index("--python") + 1].startswith(str(tmp_path / "home" / "cache" / "environment"))
-    assert {f"nowhere-{number}>=1" for number in range(7)} <= set(call)
-
-
-def test_the_event_loop_stays_free_while_things_are_installed(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake_uv(tmp_path, monkeypatch, f"while [ ! -e {tmp_path}/go ]; do sleep 0.02; done")
-    needing(house, "nowhere", code=TOOL.replace('"echo"', '"needy"'))
-
-    async def story() -> None:
-        async def later() -> None:
-            while not (tmp_path / "uv-calls").exists():  # noqa: ASYNC110 - another process makes it
-                await asyncio.sleep(0.01)
-            (tmp_path / "go").touch()
-
-        async with asyncio.timeout(30):
-            await asyncio.gather(house.prepare(strict=True), later())
-
-    asyncio.run(story())
-
-
-def test_what_cannot_be_installed_is_named_with_its_module_and_the_rest_works(
-    house: House, wheels: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    needing(house, "no-such-package>=7", name="tool-lost", code=TOOL.replace('"echo"', '"lost"'))
-    needing(house, "house-dep", code=NEEDY.replace('"echo"', '"needy"'))
-
-    async def story() -> None:
-        ready = await house.prepare()
-        async with ready.create_session() as session:
-            assert "needy" in session.coordinator.get("tools")
-
-    asyncio.run(story())
-    assert "tool-lost is not available" in caplog.text
-    assert "no-such-package" in caplog.text
-
-
-def test_without_installing_only_what_is_here_is_used(house: House, tmp_path: Path) -> None:
-    needing(house, "nowhere", code=TOOL.replace('"echo"', '"needy"'))
-    assert not [each for each in prepared(house, install_deps=False) if each[0] == "installing"]
-    assert not (tmp_path / "home" / "cache" / "environment").exists()
-
-
-def test_two_who_prepare_at_once_do_not_disturb_each_other(house: House, wheels: Path) -> None:
-    needing(house, "house-dep")
-
-    async def story() -> None:
-        first, second = await asyncio.gather(house.prepare(strict=True), house.prepare(strict=True))
-        for ready in (first, second):
-            async with ready.create_session() as session:
-                assert session.load_failures == ()
-
-    asyncio.run(story())
-
-
-def test_a_project_that_must_be_built_is_built_again_when_it_changes(house: House, wheels: Path) -> None:
-    house.add("tools", "tool-built", NEEDY.replace('"echo"', '"built"'))
-    directory = house.directory / "modules" / "tool-built"
-    make_self_building(directory, "tool-built", requires=("house-dep",))
-    assert ("installing", "tool-built") in prepared(house)
-    assert ("installing", "tool-built") not in prepared(house)
-    with (directory / "pyproject.toml").open("a") as file:
-        file.write("\n# changed\n")
-    assert ("installing", "tool-built") in prepared(house)
 
 
 # sources ---------------------------------------------------------------------------------------------------
@@ -258,6 +98,49 @@ def test_offline_a_module_of_ours_stands_in_and_that_is_told(
 
     asyncio.run(story())
     assert "the installed one is used" in caplog.text
+
+
+def test_a_source_that_failed_is_asked_once_and_told_once(
+    house: House, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked: list[str] = []
+
+    class Refusing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+        do_HEAD = do_GET  # noqa: N815 - likewise
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+    Thread(target=server.serve_forever, daemon=True).start()
+    source = f"zip+http://127.0.0.1:{server.server_port}/gone.zip"
+    house.change("tools:\n", f"tools:\n  - {{module: tool-gone, source: '{source}'}}\n")
+
+    async def story() -> None:
+        ready = await house.prepare()
+        at_first = len(asked)
+        assert at_first > 0
+        for _ in range(2):
+            async with ready.create_session(session_cwd=house.work) as session:
+                (failure,) = session.load_failures
+                assert failure.module == "tool-gone"
+                assert "404" in failure.problem.what
+        assert len(asked) == at_first
+        told = [each.getMessage() for each in caplog.records if "tool-gone" in each.getMessage()]
+        assert len(told) == 1, told
+        late = {"module": "tool-late", "source": source.replace("gone", "late")}
+        ready.mount_plan["tools"].append(late)
+        async with ready.create_session(session_cwd=house.work) as session:
+            assert {each.module for each in session.load_failures} == {"tool-gone", "tool-late"}
+        assert len([path for path in asked if "late" in path]) == at_first
+
+    asyncio.run(story())
+    server.shutdown()
+    server.server_close()
 
 
 def test_the_same_module_from_two_places_is_told(house: House, caplog: pytest.LogCaptureFixture) -> None:
@@ -357,3 +240,32 @@ def _unpack(wheel: Path, site: Path) -> None:
 
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
+
+
+def test_a_module_that_is_a_program_runs_only_where_that_is_allowed(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AMPLIHACK_HOME", str(tmp_path / "ours"))
+    monkeypatch.chdir(house.work)
+    house.write("modules/tool-native/amplifier.toml", '[module]\ntransport = "rust"\ntype = "tool"\n')
+    house.change("tools:\n", "tools:\n  - {module: tool-native, source: ./modules/tool-native}\n")
+    settings = tmp_path / "ours" / "settings.yaml"
+    settings.parent.mkdir()
+
+    async def refused() -> None:
+        with pytest.raises(Exception, match="is a native program") as caught:
+            await prepare_here(open_workspace(), str(house.file), keep=False)
+        assert "allow_native_modules: true" in caught.value.fix  # type: ignore[attr-defined] # one of ours
+
+    asyncio.run(refused())
+    (house.work / ".amplihack").mkdir()
+    (house.work / ".amplihack" / "settings.yaml").write_text("allow_native_modules: true\n")
+    asyncio.run(refused())  # a project must not decide that
+    settings.write_text("allow_native_modules: true\n")
+
+    async def allowed() -> None:
+        prepared = await prepare_here(open_workspace(), str(house.file), keep=False)
+        assert "tool-native" in prepared._modules.activator.packages
+        assert any("no effect in a project" in each.what for each in prepared.problems)
+
+    asyncio.run(allowed())

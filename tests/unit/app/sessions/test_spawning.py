@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.ecosystem import House
+from tests.support.kernel_sessions import Shown
 
 from amplifier_foundation import Bundle, ProviderPreference, load_bundle
 from amplifier_foundation.bundle import PreparedBundle
@@ -129,6 +130,52 @@ def test_a_bundle_may_allow_fewer_levels(family: House) -> None:
 def test_preferences_of_an_agent_choose_the_newest_model_that_matches(family: House) -> None:
     (answer,) = told(family, "call delegate picky hello")
     assert answer == "tool said: small-2you said: hello"
+
+
+@pytest.mark.parametrize(
+    ("wish", "told_of"),
+    [
+        ("[{provider: elsewhere, model: x}]", "wished for elsewhere/x; the mount plan has provider-scripted"),
+        ('[{provider: scripted, model: "huge-*"}]', "wished for scripted/huge-*"),
+    ],
+)
+def test_preferences_that_nothing_here_meets_are_told_and_the_parents_model_answers(
+    family: House, wish: str, told_of: str
+) -> None:
+    family.change('[{provider: scripted, model: "small-*"}]', wish)
+    shown = Shown()
+    (answer,) = told(family, "call delegate picky hello", display_system=shown)
+    assert answer == "tool said: you said: hello"
+    assert told_of in " ".join(shown.lines), shown.lines
+
+
+@pytest.mark.parametrize("wish", ["small-2", "[small-2]", "{provider: scripted, model: x}", "[{model: x}]"])
+def test_preferences_that_mean_nothing_are_refused(family: House, wish: str) -> None:
+    family.change('[{provider: scripted, model: "small-*"}]', wish)
+    (answer,) = told(family, "call delegate picky hello")
+    assert "SpawnRefused: provider_preferences" in answer
+
+
+def test_a_policy_may_name_tools_as_well_as_modules(family: House) -> None:
+    family.change("exclude_tools: [tool-echo]", "exclude_tools: [echo, delegate]")
+    (tools,) = told(family, "call delegate helper call names")
+    assert tools == "tool said: tool said: names"
+
+
+def test_a_tool_that_an_agent_declares_itself_stays_though_the_policy_names_it(family: House) -> None:
+    family.change("exclude_tools: [tool-echo]", "exclude_tools: [echo]")
+    family.change("  lonely:\n", "  lonely:\n    tools: [{module: tool-echo}]\n")
+    (tools,) = told(family, "call delegate lonely call names")
+    assert tools == "tool said: tool said: delegate echo names"
+
+
+def test_a_caller_may_take_a_tool_away_by_its_name(family: House) -> None:
+    family.change(
+        "{module: tool-delegate,",
+        "{module: tool-delegate, config: {more: {tool_inheritance: {exclude_tools: [delegate]}}},",
+    )
+    (tools,) = told(family, "call delegate helper call names")
+    assert tools == "tool said: tool said: names"
 
 
 def test_tokens_and_cost_of_children_count_for_their_parent(family: House) -> None:
@@ -307,5 +354,17 @@ def test_a_child_that_takes_too_long_is_ended(family: House) -> None:
             with pytest.raises(TimeoutError):
                 await prepared.spawn(Bundle(name="kid"), "wait", parent_session=session, timeout=0.3)
             assert await session.execute("go on") == "you said: go on"
+
+    asyncio.run(story())
+
+
+def test_a_policy_that_cannot_be_read_is_told_at_once_and_nobody_is_spawned(family: House) -> None:
+    async def story() -> None:
+        prepared = await family.prepare()
+        prepared.mount_plan["spawn"] = {"exclude_tools": 7}
+        async with prepared.create_session() as session:
+            (problem,) = session.problems
+            assert "spawn.exclude_tools: 7 means nothing" in problem.what
+            assert "SpawnRefused" in await session.execute("call delegate helper hello")
 
     asyncio.run(story())

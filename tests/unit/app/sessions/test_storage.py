@@ -12,15 +12,21 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.support.ecosystem import House
 
-from amplihack.app.sessions.prepared import Prepared, prepare_bundle
+from amplihack.app.sessions.family import children_of
+from amplihack.app.sessions.prepared import HostParts, Prepared, prepare_bundle
 from amplihack.sessions.diagnosis import diagnose_transcript
-from amplihack.sessions.errors import SessionInUse, SessionNotFound, SessionNotStored
+from amplihack.sessions.errors import SessionInUse, SessionNotFound, SessionNotStored, SpawnRefused
+from amplihack.sessions.kept_children import kept_children
+from amplihack.system.kernel.session import LiveSession
+from amplihack.system.replace import sync_path
 from amplihack.system.session_store import log as log_module
+from amplihack.system.session_store import store as store_module
 from amplihack.system.session_store.store import SessionStore
 from amplihack.system.spool import write_all
 
@@ -81,6 +87,58 @@ def test_each_message_is_on_the_disk_when_it_is_said(house: House, home: Path) -
     run(house, story)
 
 
+def test_what_was_said_is_synced_while_the_turn_still_runs(
+    house: House, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = """
+        import asyncio
+        from amplifier_core import ToolResult
+        class Wait:
+            name, description, input_schema = "wait", "Waits for the disk.", {"type": "object"}
+            def __init__(self, coordinator):
+                self.coordinator = coordinator
+            async def execute(self, input_data):
+                await self.coordinator.get_capability("synced").wait()
+                return ToolResult(success=True, output="synced")
+        async def mount(coordinator, config=None):
+            await coordinator.mount("tools", Wait(coordinator), name="wait")
+    """
+    house.add("tools", "tool-wait", code)
+
+    async def story(prepared: Prepared) -> None:
+        real, synced, loop = log_module._sync, asyncio.Event(), asyncio.get_running_loop()
+
+        def sync(file: int) -> None:
+            real(file)
+            if os.fstat(file).st_ino == (home / "sessions" / "one" / "transcript.jsonl").stat().st_ino:
+                loop.call_soon_threadsafe(synced.set)
+
+        monkeypatch.setattr(log_module, "_sync", sync)
+        async with asyncio.timeout(30), prepared.create_session("one") as session:
+            session.coordinator.register_capability("synced", synced)
+            assert await session.execute("call wait") == "tool said: synced"
+
+    run(house, story)
+
+
+def test_a_disk_that_takes_what_it_cannot_keep_is_told(
+    house: House, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sync(file: int) -> None:
+        del file
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    async def story(prepared: Prepared) -> None:
+        async with prepared.create_session("one") as session:
+            with monkeypatch.context() as patch:
+                patch.setattr(log_module, "_sync", sync)
+                with pytest.raises(SessionNotStored, match="Input/output error"):
+                    await session.execute("hello")
+            assert await session.execute("again") == "you said: again"
+
+    run(house, story)
+
+
 def test_a_session_goes_on_with_its_messages_its_directory_and_its_cost(
     house: House, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,12 +195,13 @@ ANSWERED = ["user", "assistant", "tool", "assistant"]
 @pytest.mark.parametrize(
     ("damage", "left"),
     [
-        ('{"role": "assistant", "content": "half', ["user"]),
+        ('{"role": "assistant", "content": "half', ["user", "assistant"]),
         (CALL, ANSWERED),
         (CALL + '{"role": "tool", "tool_call_id": "c", "content": "12', ANSWERED),
         (CALL + '{"role": "tool", "tool_call_id": "c", "content": "12"}\n', ANSWERED),
         ('not json at all\n{"role": "assistant", "content": "yes"}\n', ["user", "assistant"]),
-        ("[1, 2]\n", ["user"]),
+        ("[1, 2]\n", ["user", "assistant"]),
+        ("", ["user", "assistant"]),  # it never got to answer
     ],
 )
 def test_whatever_a_crash_left_a_session_goes_on(
@@ -179,14 +238,14 @@ def test_killed_at_every_write_a_session_goes_on(
     writes = {"count": 0, "last": -1}
 
     def counted(name: str) -> Callable[..., Any]:
-        def write(*arguments: Any) -> Any:
+        def write(*arguments: Any, **options: Any) -> Any:
             writes["count"] += 1
             if 0 <= writes["last"] < writes["count"]:
                 if name == "write_all" and writes["count"] == writes["last"] + 1:
                     file, data = arguments
                     os.write(file, data[: len(data) // 2])
                 raise Killed
-            return real[name](*arguments)
+            return real[name](*arguments, **options)
 
         return write
 
@@ -221,6 +280,19 @@ def test_killed_at_every_write_a_session_goes_on(
     run(house, story)
 
 
+def killed(house: House, prompt: str) -> subprocess.CompletedProcess[bytes]:
+    """Say something in a session of another process."""
+    script = (
+        "import asyncio\n"
+        "from amplihack.app.sessions.prepared import prepare_bundle\n"
+        "async def story():\n"
+        f"    async with (await prepare_bundle({str(house.file)!r})).create_session('one') as session:\n"
+        f"        await session.execute({prompt!r})\n"
+        "asyncio.run(story())\n"
+    )
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=60)
+
+
 def test_killed_by_the_system_in_the_middle_of_a_tool(house: House, home: Path) -> None:
     code = """
         import os, signal
@@ -233,21 +305,101 @@ def test_killed_by_the_system_in_the_middle_of_a_tool(house: House, home: Path) 
             await coordinator.mount("tools", Kill(), name="kill")
     """
     house.add("tools", "tool-kill", code)
-    script = (
-        "import asyncio\n"
-        "from amplihack.app.sessions.prepared import prepare_bundle\n"
-        "async def story():\n"
-        f"    async with (await prepare_bundle({str(house.file)!r})).create_session('one') as session:\n"
-        "        await session.execute('call kill')\n"
-        "asyncio.run(story())\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
-    assert done.returncode == -signal.SIGKILL
+    assert killed(house, "call kill").returncode == -signal.SIGKILL
 
     async def story(prepared: Prepared) -> None:
         async with prepared.resume_session("one") as session:
             assert roles(await session.messages()) == ["user", "assistant", "tool", "assistant"]
             assert await session.execute("go on") == "you said: go on"
+
+    run(house, story)
+
+
+PAIR = """
+__amplifier_module_type__ = "orchestrator"
+import asyncio
+class Loop:
+    async def execute(self, prompt, context, providers, tools, hooks, coordinator=None, **kwargs):
+        await context.add_message({"role": "user", "content": prompt})
+        calls = [{"id": name, "tool": name, "arguments": {"text": "x"}} for name in ("echo", "kill")]
+        await context.add_message({"role": "assistant", "content": "", "tool_calls": calls})
+        async def one(call):
+            result = await tools[call["tool"]].execute(call["arguments"])
+            data = {"tool_name": call["tool"], "tool_call_id": call["id"], "result": result.model_dump()}
+            await hooks.emit("tool:post", data)
+            return result
+        for call, result in zip(calls, await asyncio.gather(*map(one, calls))):
+            said = {"role": "tool", "tool_call_id": call["id"], "content": str(result.output)}
+            await context.add_message(said)
+        await context.add_message({"role": "assistant", "content": "both"})
+        return "both"
+async def mount(coordinator, config=None):
+    await coordinator.mount("orchestrator", Loop())
+"""
+
+
+def test_what_one_tool_gave_is_kept_when_another_kills_the_process(house: House, home: Path) -> None:
+    """A loop stores the results of a step together: one that is there must not be lost with the others."""
+    code = """
+        import asyncio, os, pathlib, signal
+        from amplifier_core import ToolResult
+        class Kill:
+            name, description, input_schema = "kill", "Kills its own process.", {"type": "object"}
+            async def execute(self, input_data):
+                place = pathlib.Path(os.environ["AMPLIHACK_HOME"]) / "sessions" / "one" / "results.jsonl"
+                while not (place.exists() and place.read_text().endswith("\\n")):
+                    await asyncio.sleep(0.01)
+                os.kill(os.getpid(), signal.SIGKILL)
+        async def mount(coordinator, config=None):
+            await coordinator.mount("tools", Kill(), name="kill")
+    """
+    house.add("tools", "tool-kill", code)
+    loop = house.directory / "modules/loop-plain/amplifier_module_loop_plain/__init__.py"
+    plain = loop.read_text()
+    loop.write_text(PAIR)
+    assert killed(house, "both").returncode == -signal.SIGKILL
+    loop.write_text(plain)
+
+    async def story(prepared: Prepared) -> None:
+        async with prepared.resume_session("one") as session:
+            assert roles(await session.messages()) == ["user", "assistant", "tool", "tool", "assistant"]
+            results = {
+                each["tool_call_id"]: each["content"]
+                for each in await session.messages()
+                if each["role"] == "tool"
+            }
+            assert results["echo"] == f"x in {house.work}"
+            assert "interrupted" in results["kill"]
+            assert await session.execute("go on") == "you said: go on"
+        assert not (home / "sessions" / "one" / "results.jsonl").exists()
+
+    run(house, story)
+
+
+def test_the_end_of_a_turn_puts_all_of_it_on_the_disk_and_the_way_to_it_once(
+    house: House, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+
+    def noted(work: Callable[[Any], None]) -> Callable[[Any], None]:
+        def noting(place: Any) -> None:
+            work(place)
+            synced.append("a file" if isinstance(place, int) else place.name)
+
+        return noting
+
+    monkeypatch.setattr(log_module, "_sync", noted(log_module._sync))
+    monkeypatch.setattr(log_module, "sync_path", noted(sync_path))
+
+    async def story(prepared: Prepared) -> None:
+        async with prepared.create_session("one") as session:
+            assert synced == []  # nothing was said yet
+            await session.execute("first")
+            assert {"a file", "metadata.json", "one", "sessions"} <= set(synced)
+            synced.clear()
+            await session.execute("second")
+            assert "a file" in synced
+            assert not {"one", "sessions"} & set(synced)
 
     run(house, story)
 
@@ -277,6 +429,93 @@ def test_a_full_disk_stops_the_turn_and_loses_nothing_that_was_said(
             assert await session.execute("third") == "you said: third"
 
     run(house, story)
+
+
+@pytest.mark.parametrize(
+    ("number", "helps"),
+    [
+        (errno.ENOSPC, "make room"),
+        (errno.EROFS, "give write access"),
+        (errno.EMFILE, "ulimit -n"),
+        (errno.EISDIR, "plain file"),
+        (errno.EIO, "make room or give write access"),
+    ],
+)
+def test_what_helps_depends_on_what_is_wrong(
+    house: House, home: Path, monkeypatch: pytest.MonkeyPatch, number: int, helps: str
+) -> None:
+    def failing(file: int, data: bytes) -> None:
+        raise OSError(number, os.strerror(number))
+
+    async def story(prepared: Prepared) -> None:
+        async with prepared.create_session("one") as session:
+            with monkeypatch.context() as patch:
+                patch.setattr(log_module, "write_all", failing)
+                with pytest.raises(SessionNotStored) as caught:
+                    await session.execute("hello")
+            assert os.strerror(number) in caught.value.what
+            assert helps in caught.value.fix
+            assert await session.execute("again") == "you said: again"
+
+    run(house, story)
+
+
+def test_a_session_that_waits_for_its_next_turn_holds_its_lock_alone(house: House, home: Path) -> None:
+    def held() -> int:
+        return len(os.listdir("/dev/fd"))  # noqa: PTH208 - names are numbers, and one is gone when they are read
+
+    async def story(prepared: Prepared) -> None:
+        sessions = [await prepared.create_session("first")]
+        await sessions[0].execute("call echo x")
+        before = held()
+        for number in range(20):
+            sessions.append(await prepared.create_session(f"s{number}"))
+            await sessions[-1].execute("call echo x")
+        assert held() - before <= 20 + 3  # a thread or two may have come
+        for session in sessions:
+            assert await session.execute("hello") == "you said: hello"
+            await session.cleanup()
+
+    run(house, story)
+
+
+def test_a_session_that_cannot_be_begun_leaves_nothing_behind(
+    house: House, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    async def story(prepared: Prepared) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(store_module, "write_metadata", full)
+            with pytest.raises(SessionNotStored, match="No space left"):
+                await prepared.create_session("one")
+        assert list((home / "sessions").iterdir()) == []
+        async with prepared.create_session("one") as session:
+            assert await session.execute("hello") == "you said: hello"
+
+    run(house, story)
+
+
+def test_what_cannot_be_noted_of_a_model_fails_the_turn_once_and_says_nothing_else(
+    house: House, home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    real = write_all
+
+    def failing(file: int, data: bytes) -> None:
+        if b"llm:response" in data:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(file, data)
+
+    async def story(prepared: Prepared) -> None:
+        async with prepared.create_session("one") as session:
+            with monkeypatch.context() as patch:
+                patch.setattr(log_module, "write_all", failing)
+                with pytest.raises(SessionNotStored, match="No space left"):
+                    await session.execute("hello")
+
+    run(house, story)
+    assert "Hook handler error" not in "".join(capfd.readouterr())
 
 
 def test_a_store_that_cannot_be_written_is_told_before_anything_is_asked(house: House, home: Path) -> None:
@@ -334,6 +573,117 @@ def test_children_are_stored_under_their_own_ids_and_can_be_resumed(house: House
     run(house, story)
 
 
+def test_agents_of_a_session_that_nothing_keeps_are_known_to_the_one_that_goes_on(
+    house: House, home: Path
+) -> None:
+    house.change(
+        "---\n\nYou are", "agents:\n  helper: {description: H, instruction: You help.}\n---\n\nYou are"
+    )
+
+    async def whole() -> None:
+        prepared = await prepare_bundle(str(house.file), keep=False)
+        async with prepared.create_session() as session:
+            spawn = session.coordinator.get_capability("session.spawn")
+            child = (await spawn("helper", "hello", session))["session_id"]
+            kept = [each.to_json() for each in await children_of(session.coordinator)]
+        assert [each["done"] for each in kept] == [True]
+        host = HostParts(messages=[{"role": "user", "content": "q"}], children=kept_children(kept))
+        async with prepared.create_session(host=host) as session:
+            resume = session.coordinator.get_capability("session.resume")
+            assert (await resume(child, "and now", parent_session=session))["output"] == "you said: and now"
+            (known,) = await children_of(session.coordinator)
+            assert [each["content"] for each in known.messages] == [
+                "hello",
+                "you said: hello",
+                "and now",
+                "you said: and now",
+            ]
+
+    asyncio.run(whole())
+
+
+def test_a_child_of_a_session_that_goes_on_has_its_own_costs_and_problems(house: House, home: Path) -> None:
+    house.change(
+        "---\n\nYou are", "agents:\n  helper: {description: H, instruction: You help.}\n---\n\nYou are"
+    )
+
+    async def story(prepared: Prepared) -> None:
+        async with prepared.create_session("one") as session:
+            for word in ("first", "second"):
+                await session.execute(word)
+        with (home / "sessions" / "one" / "transcript.jsonl").open("a") as file:
+            file.write('{"role": "user", "con')
+        shown: list[str] = []
+        display = SimpleNamespace(show_message=lambda text, *_: shown.append(text))
+        host = HostParts(display_system=display)
+        async with prepared.resume_session("one", host) as session:
+            assert len(shown) == 1
+            spawn = session.coordinator.get_capability("session.spawn")
+            child = (await spawn(agent_name="helper", instruction="hi", parent_session=session))["session_id"]
+            assert len(shown) == 1  # what is wrong with the parent is not told again
+            assert session.usage.calls == 3
+        metadata = json.loads((home / "sessions" / child / "metadata.json").read_text())
+        assert metadata["usage"]["calls"] == 1
+        with (home / "sessions" / child / "transcript.jsonl").open("a") as file:
+            file.write('{"role": "user", "con')
+        async with prepared.resume_session("one", host) as session:
+            resume = session.coordinator.get_capability("session.resume")
+            await resume(child, "and now", parent_session=session)
+            assert any(child in text and "half-written" in text for text in shown)
+
+    run(house, story)
+
+
+def test_a_child_goes_on_with_what_its_caller_wished_for(house: House, home: Path) -> None:
+    house.change(
+        "---\n\nYou are", "agents:\n  helper: {description: H, instruction: You help.}\n---\n\nYou are"
+    )
+    wishes: dict[str, Any] = {
+        "tool_inheritance": {"exclude_tools": ["tool-echo"]},
+        "provider_preferences": [{"provider": "scripted", "model": "small-1"}],
+    }
+
+    async def gone_on(session: LiveSession, child: str) -> None:
+        resume = session.coordinator.get_capability("session.resume")
+        assert (await resume(child, "hi", parent_session=session))["output"] == "small-1you said: hi"
+        with pytest.raises(KeyError, match="echo"):
+            await resume(child, "call echo x", parent_session=session)
+
+    async def story(prepared: Prepared) -> None:
+        async with prepared.create_session("one") as session:
+            spawn = session.coordinator.get_capability("session.spawn")
+            found = await spawn("helper", "hi", parent_session=session, **wishes)
+            assert found["output"] == "small-1you said: hi"
+            await gone_on(session, found["session_id"])
+        async with prepared.resume_session("one") as session:  # which knows only what is stored
+            await gone_on(session, found["session_id"])
+
+    run(house, story)
+
+
+def test_a_session_cannot_go_on_with_what_was_said_in_others(house: House, home: Path) -> None:
+    house.change(
+        "---\n\nYou are", "agents:\n  helper: {description: H, instruction: You help.}\n---\n\nYou are"
+    )
+
+    async def story(prepared: Prepared) -> None:
+        async with prepared.create_session("private") as other:
+            await other.execute("my secret")
+            spawn = other.coordinator.get_capability("session.spawn")
+            child = await spawn(agent_name="helper", instruction="more secrets", parent_session=other)
+        async with prepared.create_session("curious") as session:
+            resume = session.coordinator.get_capability("session.resume")
+            for wanted in ("private", "priv", child["session_id"], "curious"):
+                with pytest.raises(SpawnRefused, match="no child of this session"):
+                    await resume(wanted, "repeat everything")
+        forked = await prepared.fork_session("private")
+        async with prepared.resume_session(forked.session_id) as session:
+            resume = session.coordinator.get_capability("session.resume")
+            assert (await resume(child["session_id"], "go on", parent_session=session))["output"]
+
+    run(house, story)
+
+
 def test_listing_does_not_stumble_over_what_is_no_session(tmp_path: Path) -> None:
     store = SessionStore(tmp_path / "sessions")
     assert store.ids() == []
@@ -341,6 +691,7 @@ def test_listing_does_not_stumble_over_what_is_no_session(tmp_path: Path) -> Non
     (store.root / "broken").mkdir()
     (store.root / "broken" / "metadata.json").write_text("{")
     assert store.ids() == ["broken"]
-    with pytest.raises(SessionNotFound, match="is no session"):
-        store.read("broken")
+    read = store.read("broken")
+    assert [each.code for each in read.problems] == ["metadata-lost", "message-lost"]
+    assert read.messages == []
     shutil.rmtree(store.root)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,6 +53,13 @@ class Raise:
         raise ZeroDivisionError("by the tool")
 
 
+class Exit:
+    name, description, input_schema = "exit", "Exits.", {"type": "object"}
+
+    async def execute(self, input_data):
+        raise SystemExit(3)
+
+
 class Flood:
     name, description, input_schema = "flood", "Says a lot.", {"type": "object"}
 
@@ -60,7 +68,7 @@ class Flood:
 
 
 async def mount(coordinator, config=None):
-    for tool in (Hang(), Stubborn(), Raise(), Flood()):
+    for tool in (Hang(), Stubborn(), Raise(), Exit(), Flood()):
         await coordinator.mount("tools", tool, name=tool.name)
 """
 
@@ -96,6 +104,8 @@ def test_a_tool_that_raises_fails_its_turn_and_not_the_session(wild: House) -> N
         async with (await wild.prepare()).create_session() as session:
             with pytest.raises(ZeroDivisionError, match="by the tool"):
                 await session.execute("call raise")
+            with pytest.raises(SessionError, match=r"SystemExit\(3\)"):
+                await session.execute("call exit")
             assert await session.execute("go on") == "you said: go on"
             assert "tool" in await healthy(session)
 
@@ -126,6 +136,40 @@ def test_cancelling_whoever_waits_ends_the_turn_first(wild: House) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await running
             assert _tool(session, "hang").ended == ["ended"]
+            assert await session.execute("go on") == "you said: go on"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 5, 8, 13])
+@pytest.mark.parametrize("by", ["whoever waits", "the session"])
+def test_a_turn_that_is_cancelled_before_it_began_asks_nobody_and_leaves_nothing_behind(
+    wild: House, steps: int, by: str
+) -> None:
+    """Whatever the kernel has begun is awaited: what is not would be told when it is thrown away."""
+
+    async def story() -> None:
+        async with (await wild.prepare()).create_session() as session:
+            began = asyncio.Event()
+
+            async def slowly(event: str, data: dict[str, Any]) -> None:
+                began.set()
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+
+            session.coordinator.hooks.register("session:start", slowly)
+            running = asyncio.ensure_future(session.execute("call hang"))
+            await began.wait()
+            if by == "the session":
+                assert await session.cancel(immediate=True)
+                with pytest.raises(TurnCancelled, match=r"^the turn was cancelled$"):
+                    await running
+            else:
+                running.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await running
+            assert _tool(session, "hang").started == 0
+            gc.collect()
             assert await session.execute("go on") == "you said: go on"
 
     asyncio.run(story())
@@ -291,6 +335,15 @@ def test_an_answer_in_words_of_its_own_is_a_consent(house: House) -> None:
     answers, events = asked(house, Host("Approve"), 1, options=["Approve", "Reject"])
     assert "x in" in answers[0]
     assert events == ["approval:required", "approval:granted"]
+
+
+def test_a_host_need_not_be_awaited(house: House) -> None:
+    class AtOnce(Host):
+        def request_approval(self, *_: Any) -> str:  # type: ignore[override] # what a simple program writes
+            return "Allow once"
+
+    answers, _ = asked(house, AtOnce(), 1)
+    assert "x in" in answers[0]
 
 
 def test_always_is_remembered_for_the_session(house: House) -> None:

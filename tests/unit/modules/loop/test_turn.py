@@ -10,6 +10,7 @@ from amplifier_core import HookResult, RateLimitError, ToolResult
 from tests.support.kernel_sessions import Lambda, Stage, answering, opened, plan
 
 from amplihack.modules.loop.tool_calls import CANCELLED, UNREAD
+from amplihack.sessions.messages import closing_message
 
 pytestmark = pytest.mark.asyncio
 
@@ -38,10 +39,9 @@ def assert_pairs(messages: list[dict[str, Any]]) -> None:
 async def test_an_answer_without_tools() -> None:
     async with opened(plan(steps=[{"text": "Hello!"}])) as stage:
         assert await stage.say("hi") == "Hello!"
-        assert await stage.messages() == [
-            {"role": "user", "content": "hi"},
-            {"role": "assistant", "content": "Hello!"},
-        ]
+        asked, answered = await stage.messages()
+        assert asked == {"role": "user", "content": "hi"}
+        assert (answered["role"], answered["content"]) == ("assistant", "Hello!")
 
 
 async def test_two_tools_run_side_by_side_and_their_results_keep_the_order() -> None:
@@ -155,6 +155,25 @@ async def test_a_tool_that_takes_too_long_ends() -> None:
     async with opened(plan(steps=steps, loop={"tool_timeout": 0.05}), tools=[Lambda("a", hang)]) as stage:
         assert await stage.say("go") == "Went on."
         assert contents(await stage.messages(), "tool") == ["a did not end within 0.05 seconds"]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (SystemExit(3), "a failed and wanted to end the program: 3"),
+        (asyncio.CancelledError(), "a failed: it cancelled itself"),
+        (TimeoutError("the database did not answer"), "a failed: the database did not answer"),
+        (ValueError(), "a failed: ValueError"),
+    ],
+)
+async def test_whatever_a_tool_raises_is_an_answer(error: BaseException, said: str) -> None:
+    async def broken(_: dict[str, Any]) -> ToolResult:
+        raise error
+
+    steps = [{"tools": [CALL_A]}, {"text": "Went on."}]
+    async with opened(plan(steps=steps), tools=[Lambda("a", broken)]) as stage:
+        assert await stage.say("go") == "Went on."
+        assert contents(await stage.messages(), "tool") == [said]
 
 
 @pytest.mark.parametrize("given", ["text", {"success": False, "error": {"message": "no"}}, {"k": 1}, None])
@@ -378,6 +397,18 @@ async def test_an_immediate_end_ends_the_tools_and_every_call_has_a_result(way: 
         assert await stage.say("again") == "Next turn works."
 
 
+async def test_a_call_that_is_cut_off_while_it_is_told_has_an_end() -> None:
+    async with opened(plan(steps=[{"text": "late"}])) as stage:
+
+        async def cut(_event: str, _data: dict[str, Any]) -> None:
+            stage.coordinator.session_state["turn_task"].cancel()
+            await asyncio.sleep(1)
+
+        stage.coordinator.hooks.register("llm:request", cut, priority=900, name="cut")
+        assert await stage.say("go") == ""
+        assert [each["status"] for each in stage.recorder.of("llm:response")] == ["error"]
+
+
 @pytest.mark.parametrize("way", ["token", "task"])
 async def test_an_immediate_end_cuts_the_answer_of_the_model(way: str) -> None:
     async with opened(plan(steps=[{"delay": 3600, "text": "late"}, {"text": "Again."}])) as stage:
@@ -391,6 +422,43 @@ async def test_an_immediate_end_cuts_the_answer_of_the_model(way: str) -> None:
         assert stage.recorder.of("llm:response")[0]["status"] == "error"
         stage.cancellation.reset()
         assert await stage.say("again") == "Again."
+
+
+@pytest.mark.parametrize("way", ["token", "task"])
+async def test_what_was_said_before_an_interruption_is_kept_and_marked(way: str) -> None:
+    said = "One sentence that everybody sees. And another one that nobody gets to see."
+    steps = [{"thinking": "hm", "text": said, "pause": 0.05}, {"expect": "again", "text": "Again."}]
+    async with opened(plan(steps=steps)) as stage:
+        turn = asyncio.ensure_future(stage.say("go"))
+        await until(lambda: any(each["block_type"] == "text" for each in deltas(stage)))
+        if way == "token":
+            stage.cancellation.request_immediate()
+        else:
+            stage.coordinator.session_state["turn_task"].cancel()
+        assert await turn == ""
+        shown = "".join(each["text"] for each in deltas(stage) if each["block_type"] == "text")
+        assert 0 < len(shown) < len(said)
+        last = (await stage.messages())[-1]
+        assert last["content"] == f"{shown}\n\n[interrupted: the answer ends here]"
+        assert last["metadata"] == {"interrupted": True}
+        stage.cancellation.reset()
+        assert await stage.say("again") == "Again."
+        assert [each["role"] for each in await stage.messages()] == ["user", "assistant"] * 2
+
+
+async def test_what_was_said_before_a_tool_is_not_said_again_when_the_tool_is_interrupted() -> None:
+    hanging = Hanging()
+    steps = [{"text": "I look.", "tools": [CALL_A]}]
+    async with opened(plan(steps=steps), tools=[Lambda("a", hanging.run)]) as stage:
+        turn = asyncio.ensure_future(stage.say("go"))
+        await until(lambda: hanging.started)
+        stage.cancellation.request_immediate()
+        await turn
+        assert (await stage.messages())[-1] == closing_message()
+
+
+def deltas(stage: Stage) -> list[dict[str, Any]]:
+    return stage.recorder.of("llm:stream_block_delta")
 
 
 async def test_a_message_of_the_user_during_a_turn_is_heard_in_its_next_step() -> None:

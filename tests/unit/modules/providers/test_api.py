@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ from amplifier_core import (
 )
 from tests.support.kernel_sessions import answering, opened, plan
 from tests.support.model_server import BreakOff, Garble, ModelServer, Refuse, Say, Turn, UseTool
+
+from amplihack.sessions.spending import spent
+from amplihack.sessions.usage import usage_of
 
 pytestmark = pytest.mark.asyncio
 
@@ -34,7 +38,7 @@ def on_service(
     service: str, server: ModelServer, config: dict[str, Any] | None = None, **more: Any
 ) -> dict[str, Any]:
     url = server.url if service == "provider-anthropic" else f"{server.url}/v1"
-    chosen = {"api_key": "dummy", "base_url": url, "default_model": "test-model", "max_retry_delay": 0.01}
+    chosen = {"api_key": "dummy", "base_url": url, "default_model": "test-model", "max_retry_delay": 0.05}
     module = {"module": service, "config": {**chosen, **(config or {})}}
     return {**plan(**more), "providers": [module]}
 
@@ -129,12 +133,84 @@ async def test_what_stays_is_an_error_of_its_own_kind(
         assert len(server.asked) == asked
 
 
+async def test_what_an_answer_took_that_broke_off_is_counted_as_far_as_it_was_told() -> None:
+    with ModelServer(BreakOff("half an answer that never ends"), Say("At last.")) as server:
+        async with opened(on_service("provider-anthropic", server, {"pricing": FREE})) as stage:
+            assert await stage.say("go") == "At last."
+            broken, whole = [each["usage"] for each in stage.recorder.of("llm:response")]
+            assert (broken["input_tokens"], broken["output_tokens"]) == (14, 1)
+            assert (whole["input_tokens"], whole["output_tokens"]) == (14, 7)
+            (cost,) = await stage.coordinator.collect_contributions("session.cost")
+            assert Decimal(cost["cost_usd"]) == Decimal(broken["cost_usd"]) + Decimal(whole["cost_usd"])
+
+
+@pytest.mark.parametrize("turn", [BreakOff("half an answer"), Say("Whole.", counted=False)])
+async def test_what_nobody_has_told_is_unknown_and_never_nothing(turn: Turn) -> None:
+    with ModelServer(turn, Say("At last.")) as server:
+        given = on_service("provider-openai", server, {"pricing": FREE})
+        async with opened(given) as stage:
+            await stage.say("go")
+            unknown = stage.recorder.of("llm:response")[0]
+            assert (unknown["usage"], unknown["usage_unknown"]) == (None, True)
+            used = usage_of(unknown)
+            assert (used.uncounted, used.to_dict()["input_tokens"], used.cost_usd) == (1, None, None)
+            if isinstance(turn, BreakOff):  # and was asked again
+                whole = stage.recorder.of("llm:response")[1]
+                assert "usage_unknown" not in whole
+                both = used.plus(usage_of(whole))
+                assert spent(both).startswith("2 calls of models, at least 11 tokens in, 7 out, cost at le")
+            else:
+                assert spent(used) == "1 call of models, tokens unknown, cost unknown"
+
+
+async def test_what_was_refused_is_not_paid_for() -> None:
+    with ModelServer(Refuse(429, "slow down"), Say("Now.")) as server:
+        async with opened(on_service("provider-openai", server)) as stage:
+            await stage.say("go")
+            refused = stage.recorder.of("llm:response")[0]
+            assert usage_of(refused).uncounted == 0
+
+
 @pytest.mark.parametrize("service", SERVICES)
 async def test_a_wait_that_the_service_asks_for_is_told(service: str) -> None:
     with ModelServer(Refuse(429, "slow down", {"retry-after": "0.02"}), Say("ok")) as server:
         async with opened(on_service(service, server)) as stage:
             await stage.say("go")
             assert stage.recorder.of("provider:retry")[0]["error"]["type"] == "RateLimitError"
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_wait_that_is_too_long_is_told_and_not_waited_for(service: str) -> None:
+    with ModelServer(Refuse(429, "slow down", {"retry-after": "3600"}), Say("ok")) as server:
+        async with opened(on_service(service, server)) as stage:
+            with pytest.raises(RuntimeError, match="it asks to wait 3600 s"):
+                await stage.say("go")
+            error = stage.coordinator.session_state["last_error"]
+            assert (type(error).__name__, error.retry_after) == ("RateLimitError", 3600)
+        assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_page_of_a_browser_is_no_answer(service: str) -> None:
+    with ModelServer(Garble("<html>Welcome</html>")) as server:
+        async with opened(on_service(service, server)) as stage:
+            with pytest.raises(RuntimeError, match="no answer of a model; check base_url"):
+                await stage.say("go")
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_an_address_that_is_none_is_refused_when_mounted(
+    service: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = {"api_key": "dummy", "default_model": "m", "base_url": "localhost:8000"}
+    with pytest.raises(AssertionError, match="must begin with http:// or https://, not 'localhost:8000'"):
+        async with opened({**plan(), "providers": [{"module": service, "config": config}]}):
+            pass
+    if service == "provider-anthropic":
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", "nonsense")
+        with pytest.raises(AssertionError, match="not 'nonsense'"):
+            async with opened({**plan(), "providers": [{"module": service, "config": {"api_key": "dummy"}}]}):
+                pass
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 from tests.support.tool_stage import mounted
 
+from amplihack.bundles.mentions import MentionScope
+from amplihack.bundles.model import Bundle
+from amplihack.system.session_mentions import SessionMentions
+
 pytestmark = pytest.mark.asyncio
 
 
@@ -150,6 +154,32 @@ async def test_a_mention_may_be_read_wherever_it_leads(tmp_path: Path) -> None:
         assert "from the bundle" in (await tools.call("read_file", file_path="@bundle:note.md"))["content"]
         await tools.fails("write_file", file_path="@bundle:note.md", content="x")
         assert "leads to nothing" in await tools.fails("read_file", file_path="@other:x")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "@../out.txt",
+        "@link.txt",
+        "@folder/out.txt",
+        "@~/out.txt",
+        "@user:out.txt",
+        "@{out}",
+        "@./x/../../out.txt",
+    ],
+)
+async def test_a_mention_that_names_no_bundle_leads_no_further_than_a_path(tmp_path: Path, path: str) -> None:
+    here, out = tmp_path / "here", tmp_path / "out.txt"
+    here.mkdir()
+    out.write_text("secret")
+    (here / "link.txt").symlink_to(out)
+    (here / "folder").symlink_to(tmp_path)
+    (here / "in.txt").write_text("known")
+    scope = MentionScope(bases=(str(here),), home=str(tmp_path), user=str(tmp_path))
+    mentions = SessionMentions(lambda: Bundle(name="b"), scope)
+    async with mounted("tool-filesystem", here, capabilities={"mention_resolver": mentions}) as tools:
+        assert "secret" not in await tools.fails("read_file", file_path=path.format(out=out))
+        assert "known" in (await tools.call("read_file", file_path="@in.txt"))["content"]
 
 
 @pytest.mark.parametrize(

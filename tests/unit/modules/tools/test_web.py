@@ -141,7 +141,8 @@ async def test_hosts_may_be_allowed_and_denied() -> None:
         settings(allowed=("*.example",), denied=("bad.example",)), resolve=lambda _h, _p: ["10.0.0.1"]
     )
     assert "is not allowed here" in await fetched("http://other.test/", only)
-    assert "is not allowed here" in await fetched("http://bad.example/", only)
+    for spelling in ("bad.example", "BAD.example", "bad.example.", "ｂad.example", "bad。example"):
+        assert "is not allowed here" in await fetched(f"http://{spelling}/", only), spelling
     assert "not on the public network" in await fetched("http://good.example/", only)
 
 
@@ -168,7 +169,8 @@ async def test_too_much_and_no_network_are_told(site: ThreadingHTTPServer) -> No
         ("0.0.0.0", False), ("255.255.255.255", False), ("224.0.0.1", False), ("192.0.2.1", False),
         ("::1", False), ("::", False), ("fe80::1%eth0", False), ("fc00::1", False), ("ff02::1", False),
         ("::ffff:10.0.0.1", False), ("::ffff:93.184.216.34", True), ("2002:7f00:1::", False),
-        ("64:ff9b::7f00:1", False), ("::7f00:1", False), ("nonsense", False),
+        ("64:ff9b::7f00:1", False), ("::7f00:1", False), ("nonsense", False), ("fec0::1", False),
+        ("64:ff9b:1::7f00:1", False), ("192.0.0.8", False), ("192.88.99.1", False), ("3fff::1", False),
     ],
 )  # fmt: skip
 async def test_which_addresses_are_public(address: str, public: bool) -> None:

@@ -25,6 +25,18 @@ PAIRS = [
     (
         "undefined-variable",
         "warning",
+        FLAT + "  - {id: a, foreach: [x], as: f, command: 'echo {{item}}'}\n",
+        FLAT + "  - {id: a, foreach: [x], as: f, command: 'echo {{f}}'}\n",
+    ),
+    (
+        "unexported-variable",
+        "warning",
+        FLAT + "  - {id: a, command: 'echo \"the mode: ${mode}\"'}\n",
+        FLAT + "  - {id: a, command: 'echo \"the mode: $MODE {{mode}} $RECIPE_VAR_mode\"'}\n",
+    ),
+    (
+        "undefined-variable",
+        "warning",
         FLAT + "  - {id: a, command: 'echo {{taskk}}'}\n",
         FLAT + "  - {id: a, command: 'echo {{task}}'}\n",
     ),
@@ -548,3 +560,24 @@ def test_every_finding_points_into_the_file(recipe: str) -> None:
         assert problem.where is not None
         assert problem.where.file == "main.yaml"
         assert problem.where.column <= len(lines[problem.where.line - 1])
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "{id: a, foreach: [x], as: f, command: 'echo {{item}}'}",
+        "{id: a, foreach: [x], as: g, steps: [{id: b, foreach: [y], as: f, command: 'echo {{item.name}}'}]}",
+        "{id: a, foreach: [x], as: f, steps: [{id: b, command: 'echo {{item}}'}]}",
+    ],
+)
+def test_the_item_of_a_loop_is_asked_for_by_its_own_name(step: str) -> None:
+    (problem,) = check(f"{FLAT}  - {step}\n")
+    assert problem.fix == "did you mean f?"
+
+
+def test_a_script_that_never_ends_is_shown_at_its_own_last_line() -> None:
+    script = "|\n      if true; then\n        ls\n"
+    text = f"name: main\nsteps:\n  - id: a\n    command: {script}  - {{id: b, command: ls}}\n"
+    (problem,) = (each for each in check(text) if each.code == "bash-syntax")
+    assert problem.where is not None
+    assert problem.where.line == 6

@@ -45,6 +45,48 @@ def test_a_round_may_use_what_an_earlier_round_has_set() -> None:
     assert about(check(STRICT + body, all_=True), "last") == [("may-be-empty", "note")]
 
 
+BEFORE = "  - {id: late, type: bash, command: ls, output: result}\n"
+
+
+@pytest.mark.parametrize(
+    ("condition", "severity"),
+    [
+        ("result == 'x'", "warning"),
+        ("{{result}} == 'x'", "warning"),
+        ("not result", "warning"),
+        ("steps.late.status == 'completed'", "warning"),
+        ("steps.a.status == 'completed'", "warning"),
+        ("defined(result)", "note"),
+        ("result == 'x' and defined(result)", "note"),
+    ],
+)
+def test_a_condition_on_what_a_later_step_sets_is_told(condition: str, severity: str) -> None:
+    step = f'  - {{id: a, condition: "{condition}", type: bash, command: ls}}\n'
+    (found,) = [each for each in check(STRICT + step + BEFORE, all_=True) if each.code == "used-before-set"]
+    assert found.severity == severity
+    later = check(STRICT + BEFORE + step.replace("steps.a.", "steps.late."), all_=True)
+    assert [each.code for each in later if each.code == "used-before-set"] == []
+
+
+def test_a_round_may_ask_how_a_later_step_ended_in_the_round_before() -> None:
+    body = (
+        "  - id: loop\n    foreach: [x, y]\n    steps:\n"
+        "      - {id: use, condition: \"steps.set.status != 'failed'\", type: bash, command: ls}\n"
+        "      - {id: set, type: bash, command: ls}\n"
+    )
+    assert codes(STRICT + body) == []
+    apart = body.replace("    steps:", "    parallel: true\n    steps:")
+    assert codes(STRICT + apart) == ["used-before-set"]
+
+
+def test_a_caller_may_have_set_what_a_later_step_sets() -> None:
+    text = "name: main\nsteps:\n  - {id: a, command: 'echo {{n}}'}\n  - {id: b, command: ls, output: n}\n"
+    caller = "name: up\nsteps:\n  - {id: first, command: ls, output: n}\n  - {id: c, recipe: main MODE}\n"
+    assert codes(text, others={"up.yaml": caller.replace(" MODE", "")}) == []
+    apart = caller.replace(" MODE", ", context_mode: isolated")
+    assert codes(text, others={"up.yaml": apart}) == ["used-before-set"]
+
+
 def test_parallel_rounds_see_nothing_of_each_other() -> None:
     body = (
         "  - id: loop\n    foreach: [x, y]\n    parallel: true\n    steps:\n"
@@ -522,6 +564,15 @@ def test_a_variable_called_loop_is_told_where_it_hides_ours() -> None:
         ("reserved-name", "warning")
     ]
     assert codes(mine + use.replace("loop.index", "x"), all_=True).count("reserved-name") == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("status", "step_status"), ("eror", "step_error"), ("step-id", "step_id")]
+)
+def test_a_hook_that_asks_for_what_it_is_not_told_hears_what_it_is(asked: str, meant: str) -> None:
+    hooked = f"name: main\nhooks: {{on_error: 'echo {{{{{asked}}}}}'}}\nsteps: [{{id: a, command: ls}}]\n"
+    (problem,) = check(hooked)
+    assert problem.fix == f"did you mean {meant}?"
 
 
 def test_a_hook_may_ask_for_the_loop_where_there_is_one() -> None:

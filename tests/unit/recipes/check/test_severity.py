@@ -171,3 +171,38 @@ def test_a_condition_that_can_only_fail_is_certain_unless_the_step_may(fields: s
 def test_without_notes_everything_else_is_told(steps: str) -> None:
     told = [each for each in check(ROOT + steps, all_=True) if each.severity != "note"]
     assert list(check(ROOT + steps)) == told
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "foreach: [1], as: 'a b', command: x",
+        "foreach: [1], collect: 'a b', command: x",
+        "output_exit_code: 'a b', command: x",
+        "output_stderr: ä, command: x",
+    ],
+)
+def test_names_that_no_placeholder_can_have_are_told(fields: str) -> None:
+    found = check(f"name: main\nsteps:\n  - {{id: s, {fields}}}\n")
+    assert [each.code for each in found] == ["unreachable-result"]
+
+
+def test_a_variable_that_no_placeholder_can_name_is_told_unless_a_script_asks_for_it() -> None:
+    text = "name: main\ncontext: {my var: 1}\nsteps:\n  - {id: s, command: 'echo SCRIPT'}\n"
+    assert codes(text) == ["unreachable-result"]
+    assert codes(text.replace("SCRIPT", "$RECIPE_VAR_my_var")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("recipe.nme", "did you mean recipe.name?"),
+        ("step.outcome", "there are step.id, step.index"),
+        ("session.idd", "did you mean session.id?"),
+    ],
+)
+def test_a_part_that_the_runner_does_not_tell_is_told(name: str, fix: str) -> None:
+    text = f"name: main\nsteps:\n  - {{id: s, command: 'echo {{{{{name}}}}}'}}\n"
+    assert [(each.code, each.severity, each.fix) for each in check(text)] == [("unknown-key", "warning", fix)]
+    own = name.split(".")[0]
+    assert codes(text.replace("steps:", f"context: {{{own}: {{}}}}\nsteps:")) == []

@@ -198,6 +198,12 @@ def test_values_are_coerced_as_the_language_says(text: str, expected: bool) -> N
         ("n == 'null'", False, False),
         ("undefined_word == 'undefined_word'", False, False),
         ("{{undefined}} == null", True, True),
+        ("{{word}} == hello", False, True),
+        ("hello == {{word}}", False, True),
+        ("'{{word}}' != hello", True, False),
+        ("{{word}} == items", False, False),
+        ("{{undefined}} == undefined_word", True, False),
+        ("word == hello", False, False),
     ],
 )
 def test_the_dialects_differ_only_in_text(text: str, amplihack: bool, amplifier: bool) -> None:

@@ -53,6 +53,18 @@ def test_the_number_of_attempts_can_be_a_template() -> None:
     assert len(world.shell.requests) == 3
 
 
+@pytest.mark.parametrize("given", ["1e9", "2.5", "0", "-1", "many", "0x10", "9" * 16, "inf", ""])
+def test_the_number_of_attempts_from_a_template_is_held_to_what_may_be_written_there(given: str) -> None:
+    world = FakeWorld({"work": 1})
+    step = "command: work, retry: {max_attempts: '{{n}}', initial_delay: 0}"
+    result = world.run(recipe(step), {"n": given})
+    assert world.shell.requests == []
+    assert (
+        "'retry.max_attempts' should be a whole number, 1 or more, of at most 15 digits"
+        in result.step_results[0].error
+    )
+
+
 def test_retried_attempts_count_as_one_step() -> None:
     text = "name: r\nrecursion: {max_total_steps: 2}\nsteps:\n"
     text += (
@@ -207,3 +219,25 @@ def test_an_answer_that_was_no_json_is_kept_and_its_beginning_shown() -> None:
 def test_only_newlines_at_the_end_of_an_output_are_cut(printed: str, kept: str) -> None:
     result = FakeWorld({"say": ShellOutcome(stdout=printed, exit_code=0)}).run(recipe("command: say"))
     assert only(result.step_results).output == kept
+
+
+@pytest.mark.parametrize("exit_code", [0, 127])
+def test_a_script_that_was_stopped_at_a_word_fails_its_step_whatever_exit_codes_mean(exit_code: int) -> None:
+    world = FakeWorld()
+    said = "bash: line 2: AMPLIHACK_STOP: n is not a number\n"
+    world.shell.answers["count"] = ShellOutcome(exit_code=exit_code, stdout="so far", stderr=said)
+    result = world.run("name: r\nsteps: [{id: a, command: count, output_exit_code: code}]\n")
+    (step,) = result.step_results
+    assert (step.status, step.output) == ("failed", "so far")
+    assert (
+        "line 2: bash evaluates $n there, and it is not a number\n  fix: check the text first" in step.error
+    )
+
+
+def test_stderr_that_is_kept_and_was_cut_tells_how_much_was_lost() -> None:
+    world = FakeWorld()
+    world.shell.answers["talk"] = ShellOutcome(exit_code=0, stdout="", stderr="end", stderr_lost=5)
+    result = world.run(
+        "name: r\nsteps: [{id: a, command: talk, output_stderr: said}, {id: b, command: talk}]\n"
+    )
+    assert result.warnings == ("a: stderr was larger than a step can keep and was cut: 5 bytes lost",)

@@ -45,6 +45,17 @@ def test_an_unknown_agent_is_a_warning_or_under_strictness_a_failure() -> None:
     assert only(strict.step_results).error == "Step 's' failed: there is no agent a:b"
 
 
+def test_an_agent_that_only_has_the_name_is_told_and_under_strictness_refused() -> None:
+    world = FakeWorld()
+    world.personas.known["theirs:critic"] = Persona("x", namesake="ours:critic")
+    text = recipe("agent: 'theirs:critic', prompt: p")
+    told = "there is no agent 'theirs:critic' here"
+    assert world.run(text).warnings == (f"s: {told}; 'ours:critic' answers, which has its name",)
+    strict = world.run(text, strict_agents=True)
+    assert only(strict.step_results).error.startswith(f"Step 's' failed: {told}")
+    assert len(world.agent.requests) == 1
+
+
 def test_an_agents_failure_tells_its_last_words() -> None:
     world = FakeWorld()
     world.agent.answers = [AgentFailed("it failed (exit 2)", tool_exit_code=2, stderr="no login")]
@@ -139,6 +150,9 @@ def test_a_model_pattern_is_left_to_the_agent_and_a_whole_name_is_not() -> None:
     assert world.agent.requests[-1].model == "small"
     result = world.run(text % "{provider: p1, model: 'big-*'}")
     assert world.agent.requests[-1].model is None
+    assert not any("pattern" in warning for warning in result.warnings)  # this agent could follow it
+    world.agent.answers = [AgentReply(text="ok", unused=("providers",))]
+    result = world.run(text % "{provider: p1, model: 'big-*'}")
     assert any("'big-*' is a pattern" in warning for warning in result.warnings)
 
 
@@ -148,3 +162,19 @@ def test_what_an_agent_cannot_use_is_told() -> None:
     result = world.run("name: r\nsteps:\n  - {id: a, prompt: p, model_role: fast}\n")
     assert result.success
     assert any("cannot use what the step says about model_role" in warning for warning in result.warnings)
+
+
+def test_an_agent_that_is_not_here_is_told_with_the_bundle_that_the_recipe_names() -> None:
+    world = FakeWorld()
+    world.personas.known["theirs:critic"] = Persona("x", namesake="ours:critic")
+    text = "dependencies: [{source: 'git+https://u:pw@h.org/theirs', required_agents: ['theirs:critic']}]\n"
+    text += "name: r\nsteps:\n- {id: s, agent: 'theirs:critic', prompt: p}\n"
+    text += "- {id: t, agent: 'theirs:x', prompt: p}\n"
+    source = "git+https://***@h.org/theirs"
+    known, unknown = world.run(text).warnings
+    assert known.endswith(
+        f"(fix: the recipe says that it comes from {source}; run with `--agent session:{source}`)"
+    )
+    assert f"the recipe's `dependencies:` may have it: {source}; run with" in unknown
+    strict = world.run(text, strict_agents=True)
+    assert f"run with `--agent session:{source}`" in str(strict.step_results[0])

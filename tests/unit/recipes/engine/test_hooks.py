@@ -6,6 +6,7 @@ import pytest
 from tests.support.fake_world import FakeWorld, statuses
 
 from amplihack.recipes.engine import hooks
+from amplihack.recipes.events import LinesPrinted
 from amplihack.recipes.ports import ShellOutcome, ShellRequest
 from amplihack.system.spawn import ProcessError
 
@@ -124,9 +125,23 @@ def test_a_hook_that_runs_a_value_as_a_program_is_told() -> None:
 def test_a_name_without_a_value_in_a_hook_is_told_once() -> None:
     world = FakeWorld()
     result = world.run(
-        "name: r\nhooks: {pre_step: 'log {{nope}}'}\nsteps: [{id: a, command: x}, {id: b, command: y}]\n"
+        "name: r\nhooks: {pre_step: 'log {{nope}} $RECIPE_VAR_no'}\n"
+        "steps: [{id: a, command: x}, {id: b, command: y}]\n"
     )
-    assert result.warnings == ("undefined in hook pre_step: nope; it renders empty",)
+    assert result.warnings == ("undefined in hook pre_step: RECIPE_VAR_no, nope; it renders empty",)
+
+
+def test_what_a_hook_prints_is_told_under_its_name() -> None:
+    world = FakeWorld()
+    world.run("name: r\nhooks: {post_step: note}\nsteps: [{id: a, command: one}]\n")
+    assert [event.stream for event in world.journal.of(LinesPrinted)] == ["stdout", "post_step"]
+
+
+def test_a_hook_that_fails_without_a_word_on_stderr_is_quoted_all_the_same() -> None:
+    world = FakeWorld()
+    world.shell.answers["note"] = ShellOutcome(exit_code=3, stdout="no room\n")
+    result = world.run("name: r\nhooks: {post_step: note}\nsteps: [{id: a, command: one}]\n")
+    assert result.warnings == ("a: hook post_step failed (exit 3): no room",)
 
 
 def test_a_gate_that_waits_inside_a_sub_recipe_is_no_error_for_the_hooks_around_it() -> None:

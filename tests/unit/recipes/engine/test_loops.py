@@ -193,6 +193,15 @@ def test_while_runs_until_its_condition_fails_and_keeps_its_counters_to_itself()
     assert not any(name.startswith("_loop") for name in result.context)
 
 
+def test_a_while_loop_without_a_round_says_so() -> None:
+    result = FakeWorld().run(recipe("while_condition: 'false', command: x, output: y"))
+    step = result.step_results[0]
+    assert (step.status, step.executed) == ("completed", 0)
+    assert step.skip_reason == "no round: the while_condition did not hold at the start"
+    never = FakeWorld().run(recipe("while_condition: 'tries < 3', command: x, output: tries"))
+    assert never.step_results[0].skip_reason.endswith("at the start (tries had no value)")
+
+
 def test_a_while_loop_at_its_limit_is_degraded() -> None:
     result = FakeWorld().run(recipe("while_condition: 'true', max_while_iterations: 2, command: x"))
     assert (result.success, statuses(result)["s"]) == (True, "degraded")
@@ -296,3 +305,44 @@ def test_a_number_and_a_text_that_is_none_have_no_order_and_the_user_hears_of_it
     result = world.run(recipe(loop), {"n": 0})
     assert len(only(result.step_results[:1]).children) == 1
     assert result.warnings == ("s: while_condition: the text '0 + 1' and 5 have no order: never true",)
+
+
+def test_a_round_that_asks_for_item_is_told_what_it_is_called() -> None:
+    result = FakeWorld().run("name: r\nsteps: [{id: a, foreach: [1], as: f, command: 'x {{item}}'}]\n")
+    assert result.warnings == ("a[0]: undefined in command: item (the loop says `as: f`); it renders empty",)
+
+
+@pytest.mark.parametrize("parallel", ["", "parallel: true,"])
+def test_a_step_that_a_round_skips_gives_it_no_result_of_another_round(parallel: str) -> None:
+    world = FakeWorld()
+    world.shell.answers = {"first": "first", "second": "second"}
+    result = world.run(
+        f"""
+name: r
+context: {{kept: of a step before}}
+steps:
+  - id: both
+    foreach: [1, 2, 3]
+    {parallel.rstrip(",")}
+    collect: seen
+    steps:
+      - {{id: a, command: first, output: made}}
+      - {{id: b, command: second, output: kept, condition: item == 2}}
+  - id: one
+    foreach: [1, 2, 3]
+    {parallel.rstrip(",")}
+    collect: only
+    steps:
+      - {{id: c, command: second, output: kept, condition: item == 2}}
+"""
+    )
+    assert result.context["seen"] == ["first", "second", "first"]
+    assert result.context["only"] == [None, "second", None]
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "all", "2.5"])
+def test_how_many_rounds_at_once_from_a_template_is_held_to_what_may_be_written(given: str) -> None:
+    world = FakeWorld()
+    result = world.run(recipe("foreach: [1, 2], parallel: '{{n}}', command: x"), {"n": given})
+    assert world.shell.requests == []
+    assert "'parallel' should be a whole number, 1 or more" in result.step_results[0].error

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.support.fake_world import FakeApprover, FakeJournal, FakeShell, FakeWorld
 
-from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, Usage
+from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, Decision, Usage
 from amplihack.recipes.events import (
     Event,
     GateReached,
@@ -26,7 +26,7 @@ from amplihack.recipes.events import (
     from_json,
     to_json,
 )
-from amplihack.recipes.ports import Decision, ShellOutcome, ShellRequest
+from amplihack.recipes.ports import ShellOutcome, ShellRequest
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.run_state import RunState
 from amplihack.records import replace
@@ -212,7 +212,20 @@ steps:
   - {id: b, command: broken, on_error: skip_remaining}
   - {id: c, command: never}
 """
+FAILED_ROUND = """
+name: failed-round
+steps:
+  - id: loop
+    foreach: [1, 2]
+    output: v
+    collect: all
+    on_error: continue
+    steps:
+      - {id: inner, command: ok, output: v}
+      - {id: breaks, command: broken}
+"""
 CASES = {
+    "failed round": (FAILED_ROUND, {}),
     "everything": (EVERYTHING, BOOK),
     "stages": (STAGES, GATED),
     "limited": (LIMITED, SMALL),
@@ -350,6 +363,23 @@ def test_a_gate_that_nobody_answered_is_asked_again_until_its_time_is_up() -> No
     assert (result.ending, world.journal.of(GateReached)[0].due) == ("waiting", due)
     assert len(world.approver.asked) == 1
     assert result.context["_approval_message"] == "nobody answered in 60 s"
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2, 3])
+def test_a_run_that_waits_inside_a_step_comes_back_to_the_gate_though_its_last_words_are_lost(
+    lost: int,
+) -> None:
+    gate = "{name: first, steps: [{id: x, command: x}], approval: {prompt: go?}}"
+    inner = f"name: inner\nstages: [{gate}, {{name: second, steps: [{{id: y, command: y}}]}}]\n"
+    text = "name: r\nsteps: [{id: each, foreach: [1, 2], recipe: inner}]\n"
+    world = Living({"inner": inner})
+    world.approver = FakeApprover([None])
+    assert [step.status for step in world.run(text).step_results] == ["waiting"]
+    world.next_life()
+    world.journal.past = world.journal.past[: len(world.journal.past) - lost]
+    world.approver = FakeApprover([Decision(True), Decision(True)])
+    assert world.run(text).success
+    assert Counter(world.shell.scripts) == {"x": 2, "y": 2}
 
 
 def test_a_run_that_failed_tries_its_failure_again_and_keeps_the_rest() -> None:

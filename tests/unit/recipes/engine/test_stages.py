@@ -7,8 +7,8 @@ import asyncio
 import pytest
 from tests.support.fake_world import FakeWorld, statuses
 
+from amplihack.recipes.agent_port import Decision
 from amplihack.recipes.events import GateDecided, GateReached
-from amplihack.recipes.ports import Decision
 
 TWO = """\
 name: r
@@ -31,7 +31,7 @@ def test_an_approved_gate_opens_and_its_message_is_passed_on() -> None:
     world = FakeWorld()
     world.approver.decisions = [Decision(True, "go ahead", by="Ann")]
     result = world.run(TWO % GATE % "")
-    assert world.approver.asked == [("build", "Ship it, Ann?")]
+    assert world.approver.asked == [("Approve stage 'build'?", "Ship it, Ann?")]
     assert statuses(result) == {"a": "completed", "a2": "completed", "b": "completed"}
     assert world.shell.requests[-1].script.variables == {"RECIPE_VAR__approval_message": "go ahead"}
     now = world.clock.wall()
@@ -104,7 +104,7 @@ def test_two_gates_at_once_ask_one_after_the_other() -> None:
     class Slow:
         asking = most = 0
 
-        async def decide(self, stage: str, prompt: str) -> Decision | None:  # noqa: ARG002 - the port's words
+        async def decide(self, question: str, prompt: str) -> Decision | None:  # noqa: ARG002 - the port's words
             self.asking += 1
             self.most = max(self.most, self.asking)
             await asyncio.sleep(0.01)

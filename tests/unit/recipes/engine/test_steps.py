@@ -211,10 +211,76 @@ def test_strict_variables_fail_the_step_and_lenient_ones_warn() -> None:
     assert "undefined in command: nope" in only(FakeWorld().run(text, strict_vars=True).step_results).error
 
 
+LATER = """\
+name: r
+steps:
+  - {id: a, condition: "not result", command: 'echo {{result}}'}
+  - {id: b, condition: "defined(result)", command: x}
+  - {id: late, command: x, output: result}
+  - {id: c, condition: "result == 'x'", command: x}
+"""
+
+
+def test_a_name_that_only_a_later_step_sets_is_told_with_that_step() -> None:
+    assert FakeWorld().run(LATER).warnings == (
+        "a: undefined in condition: result; step 'late' sets it later, so it counts as null",
+        "a: undefined in command: result (step 'late' sets result later); it renders empty",
+    )
+
+
+def test_in_a_loop_a_later_step_may_have_set_it_in_the_round_before() -> None:
+    body = "[{id: b, condition: 'not found', command: x}, {id: c, command: y, output: found}]"
+    result = FakeWorld().run(f"name: r\nsteps: [{{id: a, foreach: [1, 2], steps: {body}}}]\n")
+    assert result.warnings == ()
+
+
+def test_a_stage_is_told_what_its_own_steps_set_too() -> None:
+    stages = "[{name: s, condition: result, steps: [{id: a, command: x, output: result}]}]"
+    assert FakeWorld().run(f"name: r\nstages: {stages}\n").warnings == (
+        "s: undefined in condition: result; step 'a' sets it later, so it counts as null",
+    )
+
+
+ASKS = """\
+name: r
+context: {there: x, conf: {user-name: y}}
+steps:
+  - id: a
+    env: {RECIPE_VAR_given: z}
+    command: |
+      echo $RECIPE_VAR_there $RECIPE_VAR_conf__user_name $RECIPE_VAR_given ${RECIPE_VAR_no:-d}
+      echo $RECIPE_VAR_nope $RECIPE_VAR_conf__nope
+"""
+
+
+def test_variables_that_a_script_asks_its_shell_for_in_vain_are_told() -> None:
+    what = "undefined in command: RECIPE_VAR_conf__nope, RECIPE_VAR_nope"
+    assert FakeWorld().run(ASKS).warnings == (f"a: {what}; it renders empty",)
+    assert what in only(FakeWorld().run(ASKS, strict_vars=True).step_results).error
+
+
 def test_a_value_that_is_run_as_a_program_is_told() -> None:
     world = FakeWorld()
     result = world.run("name: r\ncontext: {x: y}\nsteps: [{id: a, command: 'bash -c {{x}}'}]\n")
     assert result.warnings == ("a: the value of x is run as a bash program on line 1",)
+
+
+OPTIONS = """\
+name: r
+context: {file: x, how: -l}
+steps:
+  - {id: a, command: 'rm {{file}}'}
+  - {id: b, command: 'ls {{how}}'}
+"""
+
+
+def test_a_value_that_a_program_takes_for_an_option_is_told_unless_the_author_wrote_it() -> None:
+    assert FakeWorld().run(OPTIONS).warnings == ()
+    warnings = FakeWorld().run(OPTIONS, {"file": "-rf", "how": "-a"}).warnings
+    assert warnings == (
+        "a: rm takes the value of file on line 1 for an option, as it begins with -"
+        " (fix: write -- before it, or ./{{file}} for a file)",
+    )
 
 
 def test_inputs_are_checked_before_the_first_step() -> None:
@@ -246,3 +312,30 @@ def test_with_strict_variables_an_output_that_lacks_a_value_fails_the_run() -> N
     result = FakeWorld().run(OUTPUT, strict_vars=True)
     assert not result.success
     assert result.error == "undefined in output: nope (strict variables)"
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("a < b", True),
+        ("b > a and true", True),
+        ("int(a) < int(b)", False),
+        ("a < '95'", False),
+        ("a < 'z'", False),
+        ("a < 10", False),
+    ],
+)
+def test_numbers_that_are_ordered_as_texts_are_told(condition: str, told: bool) -> None:
+    step = f'{{id: s, command: x, condition: "{condition}"}}'
+    text = f"name: r\ncontext: {{a: '9', b: '10'}}\nsteps:\n  - {step}\n"
+    assert any("are compared as texts" in each for each in FakeWorld().run(text).warnings) is told
+
+
+def test_the_name_of_a_step_is_shown_with_its_values() -> None:
+    world = FakeWorld()
+    world.run(
+        "name: r\ncontext: {x: 3}\nsteps:\n"
+        "  - {id: a, name: 'Build {{x}}', command: y}\n  - {id: b, name: '{{nope}}', command: y}\n"
+        "  - {id: l, foreach: [u], steps: [{id: c, name: 'For {{item}}', command: y}]}\n"
+    )
+    assert [event.title for event in world.journal.of(StepStarted)] == ["Build 3", "b", "l", "For u"]

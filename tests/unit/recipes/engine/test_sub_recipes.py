@@ -226,3 +226,45 @@ def test_a_name_without_a_value_in_the_output_of_a_sub_recipe_is_told() -> None:
     result = world.run("name: r\nsteps: [{id: a, recipe: child}]\n")
     assert result.step_results[0].output == "!"
     assert result.warnings == ("a: undefined in the output of 'child': nope; it renders empty",)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "{id: after, command: 'say {{got.found.a}}'}",
+        "{id: after, command: say, condition: got.found.a == 1}",
+        '{id: after, command: say, condition: "{{got.found.a}} == 1"}',
+        "{id: after, command: say, env: {A: '{{got.found.a}}'}}",
+        "{id: after, prompt: 'say {{got.found}}'}",
+        "{id: after, foreach: '{{got.list}}', command: say}",
+    ],
+)
+def test_a_result_of_which_the_caller_uses_parts_is_the_map_of_what_the_child_made(use: str) -> None:
+    child = (
+        "name: child\ncontext: {own: 1, task: default}\n"
+        "steps: [{id: see, command: see, output: found}, {id: l, command: lot, output: list}]\n"
+    )
+    world = FakeWorld({"see": '{"a": 1}', "lot": "[1, 2]"}, {"child": child})
+    call = "{id: c, recipe: child, output: got, context: {task: told}}"
+    text = f"name: p\ncontext: {{task: parent}}\nsteps:\n  - {call}\n"
+    result = world.run(f"{text}  - {use}\n")
+    assert set(statuses(result).values()) == {"completed"}
+    assert result.context["got"] == {"found": {"a": 1}, "list": [1, 2], "own": 1}
+    assert (result.context["found"], result.context["task"]) == ({"a": 1}, "parent")
+
+
+def test_a_loop_that_calls_a_recipe_collects_what_it_made() -> None:
+    child = "name: child\nsteps: [{id: see, command: 'see {{item}}', output: found}]\n"
+    world = FakeWorld({"see": ["one", "two"]}, {"child": child})
+    result = world.run("name: p\nsteps: [{id: c, foreach: [1, 2], recipe: child, collect: all}]\n")
+    assert result.context["all"] == [{"found": "one"}, {"found": "two"}]
+
+
+def test_what_a_call_leaves_is_the_same_however_long_its_steps_took() -> None:
+    left = []
+    for wait in (0, 7):
+        retry = f"retry: {{max_attempts: 2, initial_delay: {wait}}}"
+        child = f"name: child\nsteps:\n  - {{id: x, command: x, {retry}}}\n"
+        world = FakeWorld({"x": [1, "done"]}, {"child": child})
+        left.append(world.run("name: r\nsteps:\n  - {id: call, recipe: child}\n").context["call"])
+    assert left == ["Recipe 'child': SUCCESS\n  [completed] x"] * 2

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from amplihack.recipes.templates.bash.joined_names import runs
 from amplihack.recipes.templates.bash.number_guards import Guard, operands
 from amplihack.recipes.templates.bash.read import guard_script
-from amplihack.recipes.templates.shell import render_shell, stopped_lines
+from amplihack.recipes.templates.shell import render_shell, why_stopped
 
 
 @pytest.mark.parametrize(
@@ -35,8 +36,31 @@ def test_the_variables_of_an_expression_come_in_the_order_of_their_evaluation(
 
 
 def test_digits_of_another_base_and_texts_that_are_cut_first_may_hold_letters() -> None:
-    guards = [operand.text for operand in operands("16#$hex + ${size%GB} + $n", Guard.NUMBER)]
-    assert ["DIGITS" in guards[0], "A_NAME" in guards[1], "A_NUMBER" in guards[2]] == [True, True, True]
+    digits, cut, number = operands("16#$hex + ${size%GB} + $n", Guard.NUMBER)
+    assert ["DIGITS" in digits.text, cut.changed, number.changed] == [True, True, False]
+    assert "A_NUMBER" in number.text
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "joined"),
+    [
+        ("${kind}_count > 3", ["${kind}_count"], []),
+        ("x$i + y", ["x$i"], []),
+        ("a\0[i]", ["a\0[i]"], []),
+        ('"${p}"_n', ['"${p}"_n'], []),
+        ("x$((i+1)) * 2", ["x$((i+1))"], []),
+        ("x${a[i]}", ["x${a[i]}"], []),
+        ("$a$b + 1", [], ["$a$b"]),
+        ("0x$h + 16#$h + 1$d", [], []),
+        ("keyed[${w}_x] + plain[${w}_x]", ["${w}_x"], []),
+        ("x$i = 5", [], []),
+        ("$n + m", [], []),
+    ],
+)
+def test_what_joins_a_name_is_found(text: str, names: list[str], joined: list[str]) -> None:
+    found = list(runs(text, {"keyed"}))
+    assert [text[run.start : run.end] for run in found if run.is_name] == names
+    assert [text[run.start : run.end] for run in found if run.is_joined] == joined
 
 
 def _run(script: str, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -65,6 +89,13 @@ def _run(script: str, folder: Path, **env: str) -> subprocess.CompletedProcess[s
         "x='cost $5'; if [ \"$x\" ]; then echo yes; fi",
         'fmt=\'[info] %s\\n\'; fmt=$(echo "$fmt"); printf "$fmt" done',
         "i=1; i=$(echo $i); a=(x y z); unset 'a[i]'; [[ -v a[$i] ]] || echo gone ${a[-1]}",
+        "kind=a; a_n=4; (( ${kind}_n > 3 )); echo $?; (( ${kind}_n++ )); echo $a_n",
+        "x1=4; i=1; i=$(echo $i); [[ x$i -eq 4 ]] && echo $(( x${i} + x$(( 0 + 1 )) ))",
+        "set -u; n=12y; n=$(echo $n); for i in 1 2; do echo $(( ${n%y} + ${n:0:1} + ${n/y/0} )); done",
+        "set -u; export n=7y; bash -uc 'echo $(( ${n%y} + 1 ))'; eval \"echo \\$(( \\${n%y} ))\"",
+        "declare -A k; w=a,; w=$(echo $w); (( k[${w%,}]++ )); echo ${!k[@]}; a=1 b=2; echo $(( $a$b ))",
+        "set -- 3a 4 5; echo $(( ${1%a} + ${2} + ${@: -1:1}0 )) 2>/dev/null || echo bad",
+        "n=abc; echo $(( ${#n} + 1 )); s=hello; i=1; i=$(echo $i); echo ${s:$i:2} ${s:${i%x}}",
         "[[ 'found 12 of $20' =~ ([0-9]+)\\ of ]]; (( BASH_REMATCH[1] == 12 )) && echo twelve",
     ],
 )
@@ -83,7 +114,7 @@ def test_a_script_without_placeholders_runs_no_value_of_its_environment(tmp_path
     ]:
         source = render_shell(script, {"n": hostile}, token=lambda: "t", env=env).source
         finished = _run(source, tmp_path, RECIPE_VAR_n=hostile, N=hostile, Q=hostile)
-        assert list(stopped_lines(finished.stderr)), script
+        assert "is not a number" in why_stopped(finished.stderr), script
     assert list(tmp_path.iterdir()) == []
 
 
@@ -92,10 +123,35 @@ def test_a_script_that_knows_nothing_of_the_run_is_left_alone() -> None:
         assert render_shell(script, {"x": "v"}, token=lambda: "t").source == script
 
 
-def test_a_stopped_line_is_told_once_with_a_way_to_write_it() -> None:
-    said = "bash: line 4: AMPLIHACK_NOT_A_NUMBER: 2#0a: value too great\n"
-    (warning,) = stopped_lines(said * 2)
-    assert warning.startswith(
-        "line 4 of the script did not run: bash evaluates a variable that is not a number"
-    )
-    assert "${n//[!0-9]/}" in warning
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (
+            "bash: line 4: AMPLIHACK_STOP: n is not a number",
+            "line 4: bash evaluates $n there, and it is not a number",
+        ),
+        (
+            "bash: Zeile 4: AMPLIHACK_STOP: 1 is not digits",
+            "line 4: bash evaluates $1 there, and it is not digits",
+        ),
+        ("bash: line 4: n: unbound variable", ""),
+    ],
+)
+def test_a_script_that_was_stopped_is_told_from_one_that_failed(said: str, why: str) -> None:
+    assert why_stopped(f"before\n{said}\n{said}\n") == why
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "(( n > 3 )) || true\ntouch after",
+        "if [[ $n -gt 3 ]]; then :; fi\ntouch after",
+        "f() { x[n]=1; }; f\ntouch after",
+        "(( n )) 2>/dev/null\ntouch after",
+        "for (( i = 0; i < n; i++ )); do :; done\ntouch after",
+    ],
+)
+def test_a_script_ends_where_it_would_calculate_with_a_word(script: str, tmp_path: Path) -> None:
+    finished = _run(guard_script(f"n=$(printenv N)\n{script}"), tmp_path, N="many")
+    assert finished.returncode == 127
+    assert list(tmp_path.iterdir()) == []

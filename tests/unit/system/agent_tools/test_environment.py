@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from amplihack.errors import InputError
@@ -21,6 +23,7 @@ def test_a_child_knows_its_run_and_its_depth() -> None:
         "AMPLIHACK_SESSION_DEPTH": "1",
         "AMPLIHACK_MAX_DEPTH": "6",
         "AMPLIHACK_MAX_SESSIONS": "10",
+        "AMPLIFIER_PYTHON": sys.executable,
     }
 
 

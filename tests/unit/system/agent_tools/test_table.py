@@ -62,7 +62,10 @@ async def test_a_new_row_starts_with_its_own_flags(
 
 
 def test_a_new_row_is_in_every_message(machine: Machine) -> None:
-    assert choices() == "claude, copilot, codex, thinker, command:<template> or scripted:<file>"
+    assert (
+        choices()
+        == "claude, copilot, codex, thinker, session[:bundle], command:<template> or scripted:<file>"
+    )
     with pytest.raises(
         NothingToUse, match="none of claude, copilot, codex and thinker is on the PATH"
     ) as none:

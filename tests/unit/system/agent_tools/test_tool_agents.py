@@ -255,11 +255,42 @@ async def test_an_error_that_a_tool_reports_counts_though_it_exits_well(
         await bench.ask(tool)
 
 
+async def test_a_tool_that_fails_tells_what_it_took(bench: Bench) -> None:
+    paid: list[object] = []
+    asked = replace(bench.request, paid=lambda usage, cost: paid.append((usage, cost)))
+    told = (Usage(input_tokens=10, output_tokens=4), CLAUDE_RESULT["total_cost_usd"])
+    bench.install("claude", events(CLAUDE_INIT, {**CLAUDE_RESULT, "is_error": True}))
+    with pytest.raises(AgentFailed):
+        await bench.ask("claude", asked)
+    assert paid == [told]
+    bench.install("claude", events(CLAUDE_INIT, {**CLAUDE_RESULT, "result": ""}))  # well, but empty
+    with pytest.raises(AgentFailed):
+        await bench.ask("claude", asked)
+    assert paid == [told, told]
+    bench.install("claude", events(CLAUDE_INIT, CLAUDE_RESULT))
+    await bench.ask("claude", asked)
+    assert paid == [told, told]  # an answer has it itself
+
+
+async def test_a_tool_that_is_cut_off_tells_what_it_took(bench: Bench) -> None:
+    paid: list[object] = []
+    asked = replace(bench.request, paid=lambda usage, cost: paid.append((usage, cost)), timeout=1)
+    bench.install("claude", f"{events(CLAUDE_INIT, CLAUDE_RESULT)}exec sleep 60")
+    with pytest.raises(AgentFailed, match="timed out"):
+        await bench.ask("claude", asked)
+    assert len(paid) == 1
+
+
 @pytest.mark.parametrize("tool", ["claude", "copilot", "codex", "command:plain"])
 async def test_plain_text_is_an_answer_too(bench: Bench, tool: str) -> None:
     bench.install("plain" if ":" in tool else tool, "echo; echo '{\"files\": 3}'; echo")
     reply = await bench.ask(tool)
     assert reply == AgentReply(text='{"files": 3}')
+
+
+async def test_blanks_at_the_beginning_of_an_answer_are_a_part_of_it(bench: Bench) -> None:
+    bench.install("plain", "echo; echo '  - first'; echo '  - second '")
+    assert (await bench.ask("command:plain")).text == "  - first\n  - second "
 
 
 @pytest.mark.parametrize("answer", ["true", events(CLAUDE_INIT, {**CLAUDE_RESULT, "result": " "})])

@@ -43,7 +43,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
     "run_started": {"recipe": "build", "version": "1.0.0", "steps": 6},
     "step_started": {
         "identity": "hello", "step_id": "hello", "type": "bash", "title": "hello", "recipe": "build",
-        "depth": 0, "number": 1, "of": 6,
+        "depth": 0, "number": 1, "of": 6, "after_failure": False,
     },
     "line_printed": {"identity": "hello", "stream": "stdout", "line": "\x1b[32mhi\x1b[0m\tthere\x07"},
     "output_stored": {"identity": "hello", "values": {"hello": {"bytes": 8, "text": "hi there"}}},
@@ -60,7 +60,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
     },
     "warned": {"identity": "ask", "message": "the answer was not JSON"},
     "iteration_started": {"identity": "each", "index": 0, "of": 2},
-    "gate_reached": {"stage": "ship", "prompt": "Ship it?\nReally?", "identity": "", "due": None},
+    "gate_reached": {"stage": "ship", "prompt": "Ship it?\nReally?", "identity": "", "due": None, "step": ""},
     "gate_decided": {
         "stage": "ship",
         "approved": True,
@@ -68,6 +68,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "identity": "",
         "by": "me",
         "at": 12.5,
+        "step": "",
     },
     "run_finished": {
         "recipe": "build", "status": "failed", "success": False, "duration": 3.5, "summary": "",

@@ -63,6 +63,13 @@ def test_what_says_that_it_is_not_kept_goes_with_its_values(store: RunStore) -> 
     assert not directory.exists()
 
 
+def test_a_run_that_goes_on_removes_what_an_earlier_try_of_it_left(store: RunStore) -> None:
+    directory = left(store, "lock", "values/abc")
+    say_not_kept(directory)
+    store.claim(store.find("run-1")).close()
+    assert not directory.exists()
+
+
 def test_a_run_that_is_being_made_stays(store: RunStore) -> None:
     directory = left(store, "values/abc")
     say_not_kept(directory)

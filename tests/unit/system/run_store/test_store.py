@@ -31,7 +31,7 @@ from amplihack.recipes.events import (
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.system.process_table import own_start
 from amplihack.system.run_store import live_lines
-from amplihack.system.run_store.codec import StoredEvent, decode, encode
+from amplihack.system.run_store.codec import decode, encode
 from amplihack.system.run_store.ids import new_run_id
 from amplihack.system.run_store.journal import RunJournal
 from amplihack.system.run_store.ownership import RunIsTaken
@@ -101,14 +101,14 @@ def test_large_texts_are_kept_once(store: RunStore) -> None:
 def test_results_inside_results_are_not_written_twice(tmp_path: Path) -> None:
     child = StepResult(step_id="c", identity="a/c", kind="bash", status="completed", output="hello")
     parent = StepResult(step_id="a", identity="a", kind="recipe", status="completed", children=(child,))
-    row = encode(StepFinished(parent, "r", 0), ValueFiles(tmp_path))
-    assert "hello" not in (row.data or "")
+    _, data, _ = encode(StepFinished(parent, "r", 0), ValueFiles(tmp_path))
+    assert "hello" not in (data or "")
 
 
 def test_a_record_that_nobody_can_read_says_so(tmp_path: Path) -> None:
-    for row in (StoredEvent("Unheard", "{}"), StoredEvent("StepStarted", "{"), StoredEvent("Warned", "{}")):
+    for kind, data in (("Unheard", "{}"), ("StepStarted", "{"), ("Warned", "{}")):
         with pytest.raises(StoreError, match="cannot be read"):
-            decode(row, ValueFiles(tmp_path))
+            decode((kind, data, None), ValueFiles(tmp_path))
 
 
 # the journal ------------------------------------------------------------------------------------------------
@@ -123,6 +123,18 @@ def test_what_was_withheld_is_noted_and_lines_are_no_history(store: RunStore) ->
     journal.close()
     assert [type(event) for event in kept(store)] == [StepStarted, OutputStored, Withheld, RunFinished]
     assert LinesPrinted("a", "stdout", ("hello",)) in kept(store, lines=True)
+
+
+def test_the_last_lines_of_a_step_that_was_cut_off_stand_before_the_end_of_the_run(store: RunStore) -> None:
+    async def cut_off() -> None:
+        journal = begin(store)
+        journal.keep(started("a"))
+        journal.lines(LinesPrinted("a", "stdout", ("hello",)))
+        journal.keep(ended("interrupted"))
+        journal.close()
+
+    asyncio.run(cut_off())
+    assert [type(event) for event in kept(store, lines=True)] == [StepStarted, LinesPrinted, RunFinished]
 
 
 async def soon(store: RunStore, events: list[Recorded]) -> None:
@@ -156,11 +168,18 @@ def test_the_process_of_a_step_that_must_not_run_twice_is_noted_at_once(store: R
 async def test_what_is_kept_is_written_when_the_loop_gets_a_turn(store: RunStore) -> None:
     journal = begin(store)
     journal.keep(started("a"))
-    assert kept(store) == []
-    await soon(store, [started("a")])
     journal.keep(finished("a"))
     assert kept(store) == [started("a")]
     await soon(store, [started("a"), finished("a")])
+    journal.close()
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("event", [started("b"), IterationStarted("b", 0, 1), AgentAsked("b", "say hi")])
+async def test_what_begins_is_known_before_it_does_anything(store: RunStore, event: Recorded) -> None:
+    journal = begin(store)
+    journal.keep(event)
+    assert kept(store) == [event]
     journal.close()
 
 
@@ -264,6 +283,19 @@ def test_lines_come_in_batches_that_do_not_grow_without_end() -> None:
     assert told[0].lines[0] == f"… {100_000 - len(told[0].lines) + 1} lines left out here"
     assert told[0].lines[-1] == heard[-1]
     assert len(told[1].lines[0]) == 4_001
+
+
+def test_lines_of_hooks_are_kept_though_no_result_has_them() -> None:
+    told: list[LinesPrinted] = []
+    lines = live_lines.LiveLines(told.append)
+
+    async def print_all() -> None:
+        lines.add(LinesPrinted("quick", "pre_step", ("x",)))
+        lines.add(LinesPrinted("quick", "stdout", ("y",)))
+        lines.ended("quick")
+
+    asyncio.run(print_all())
+    assert [event.stream for event in told] == ["pre_step"]
 
 
 # several processes ------------------------------------------------------------------------------------------

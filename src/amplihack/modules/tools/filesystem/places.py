@@ -6,9 +6,12 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from amplihack.bundles.uris import split_namespace
 from amplihack.modules.tools.tool import ToolFailed, working_dir
 from amplihack.records import Record
 from amplihack.system.fence import Fence
+
+_SHORTCUTS = ("user", "project")  # namespaces that are no bundles
 
 
 class FilePlaces(Record, kw_only=True):
@@ -32,8 +35,8 @@ class FilePlaces(Record, kw_only=True):
         return self._absolute(text)
 
     def reading(self, text: str) -> Fence:
-        """Return the fence for reading what the model wrote. What a mention names may be read."""
-        allowed = self._all(self.read) + ((self.path(text),) if text.startswith("@") else ())
+        """Return the fence for reading what the model wrote. What a bundle brings may be read as well."""
+        allowed = self._all(self.read) + ((self.path(text),) if is_of_bundle(text) else ())
         return Fence(allowed=allowed, denied=self._all(self.not_read), setting="allowed_read_paths")
 
     def writing(self) -> Fence:
@@ -66,3 +69,12 @@ class FilePlaces(Record, kw_only=True):
         # `..` stays: behind a link it leads elsewhere than the text suggests, and the fence walks it.
         home = text == "~" or text.startswith("~/")
         return working_dir(self.coordinator) / (Path(text).expanduser() if home else text)
+
+
+def is_of_bundle(text: str) -> bool:
+    """Tell whether a path is one in a bundle, `@name:path`: such a mention leads nowhere else.
+
+    Others, such as `@/etc/passwd`, `@~/.ssh` or `@user:settings.yaml`, lead wherever the model wants.
+    """
+    parts = split_namespace(text[1:]) if text.startswith("@") else None
+    return parts is not None and parts[0] not in _SHORTCUTS

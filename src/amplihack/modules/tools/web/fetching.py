@@ -78,9 +78,9 @@ class WebFetch(ShippedTool):
         )
 
     def _address(self, host: str, port: int) -> str:
-        allowed = self._settings.allowed
-        fits = not allowed or any(fnmatchcase(host, each) for each in allowed)
-        if not fits or any(fnmatchcase(host, each) for each in self._settings.denied):
+        allowed, name = self._settings.allowed, host_name(host)
+        fits = not allowed or any(fnmatchcase(name, host_name(each)) for each in allowed)
+        if not fits or any(fnmatchcase(name, host_name(each)) for each in self._settings.denied):
             fix = f"the settings allow {', '.join(allowed) or 'all hosts but those that they deny'}"
             raise SourceRefused(f"{host} is not allowed here", uri=host, fix=fix)
         return public_address(host, port, allowed=self._settings.private, resolve=self._resolve)
@@ -92,3 +92,12 @@ class WebFetch(ShippedTool):
         if end < len(text):
             result["note"] = f"characters {offset} to {end} of {len(text)}: the rest with offset {end}"
         return result
+
+
+def host_name(text: str) -> str:
+    """Return a host as rules compare it: one spelling of what leads to the same place."""
+    try:
+        name = text.encode("idna").decode("ascii")
+    except UnicodeError:  # a pattern, or nothing that could be looked up
+        name = text
+    return name.lower().rstrip(".")

@@ -60,6 +60,7 @@ class CommandList(Record, frozen=False, eq=False, repr=False):
     closed: bool = False
     function: bool = False  # the next block is the body of a function
     loop: str = ""  # the variable of `for` or `select`
+    piped: list[SimpleCommand] = field(default_factory=list)  # in front of this one, in the same pipeline
     descriptor: tuple[str, int] | None = None  # what stands right before a redirection, and where
 
     @property
@@ -70,6 +71,7 @@ class CommandList(Record, frozen=False, eq=False, repr=False):
         """Begin a pipeline."""
         self.element = self.pipeline = marks
         self.before = ""
+        self.piped = []
 
 
 def open_block(script: Script, state: CommandList, kind: str) -> None:

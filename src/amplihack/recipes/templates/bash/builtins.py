@@ -50,7 +50,7 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
             script.flow.count(word.text)
             script.evaluates(word, Guard.NUMBER)
     elif name in ("read", "mapfile", "readarray"):
-        _reading(name, arguments, script, is_fed=command.is_fed)
+        _reading(command, arguments, script)
     elif name == "unset":
         _unset(arguments, script)
     elif name in ("printf", "wait"):
@@ -204,7 +204,8 @@ def _take_option(letter: str, word: Word, options: _Options, split: _Split) -> N
 _READING = {"read": _Options("dinNptu", "a"), "mapfile": _Options("dnOsuc", "", "C")}
 
 
-def _reading(name: str, arguments: Sequence[Word], script: Script, *, is_fed: bool) -> None:
+def _reading(command: SimpleCommand, arguments: Sequence[Word], script: Script) -> None:
+    name = without_prefix(command.words)[0].plain
     split = _split(arguments, _READING.get(name, _READING["mapfile"]))
     for word in (*split.names, *split.operands):
         refuse(word.marks, Refusal.NAME)
@@ -215,8 +216,10 @@ def _reading(name: str, arguments: Sequence[Word], script: Script, *, is_fed: bo
     variables = script.variables
     filled = {*targets, *arrays, "REPLY" if name == "read" else "MAPFILE"}
     variables.from_input |= filled
-    if not is_fed:
+    if not command.is_fed:
         variables.from_afar |= filled
+    command.fills = tuple(sorted(filled))
+    script.fill(command)
     for array in arrays if name == "read" else targets:
         variables.saw_array(array)
 
@@ -239,6 +242,7 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
             for operand in split.operands:
                 assign(operand.marks, variable.group())
                 script.flow.assign(variable.group(), operand.text)
+                script.gives(operand, variable.group())
     first = split.operands[0] if split.operands else None
     if first and not split.ended and first.plain.startswith(("\0", *_EXPANSIONS)):
         start = first.start
@@ -256,6 +260,7 @@ def _getopts(arguments: Sequence[Word], script: Script) -> None:
         assign(word.marks, arguments[1].plain, "OPTARG")
         script.flow.assign(arguments[1].plain, word.text)
         script.flow.assign("OPTARG", word.text)
+        script.gives(word, *(() if word.end == 0 else (arguments[1].plain, "OPTARG")))
 
 
 def _test(arguments: Sequence[Word], script: Script) -> None:

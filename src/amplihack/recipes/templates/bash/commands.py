@@ -10,6 +10,8 @@ command  = { assignment | redirection } word { word | redirection }
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.blocks import (
     CommandList,
@@ -28,15 +30,22 @@ from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import arithmetic
 from amplihack.recipes.templates.bash.heredocs import newline
 from amplihack.recipes.templates.bash.parentheses import is_arithmetic
-from amplihack.recipes.templates.bash.places import SimpleCommand, Word, assign
-from amplihack.recipes.templates.bash.programs import input_language, name_language, settle_programs
+from amplihack.recipes.templates.bash.places import Output, SimpleCommand, Word, assign
+from amplihack.recipes.templates.bash.programs import (
+    files_run,
+    input_language,
+    name_language,
+    settle_programs,
+)
 from amplihack.recipes.templates.bash.redirections import is_descriptor, redirection
+from amplihack.recipes.templates.bash.value_flow import identifiers, references
 from amplihack.recipes.templates.bash.word_roles import take
 from amplihack.recipes.templates.bash.words import comment, word
 
 _SEPARATOR = pattern(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")
 _NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _PIPES = ("|", "|&")
+_IN_QUOTES = pattern(r"'([^']*)'")
 
 
 def commands(c: Cursor, closer: str, opened: int) -> None:
@@ -93,17 +102,39 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
         for word_ in command.words:
             assign(word_.marks, command.loop)
             c.script.flow.assign(command.loop, word_.text)
+            c.script.gives(word_, command.loop)
             for mark in word_.marks:
                 mark.rebinds = True
     elif command.words:
         # A pipe or `&` runs the command in a subshell, and `&&` or `||` may not run it at all.
         certain = not state.before and following not in ("|", "|&", "&")
         settle_builtin(command, c.script, certain=certain)
+        c.script.ran.update(files_run(command))
+        if command.outputs:
+            c.script.writers.append(command)
         for code in settle_programs(command, c.script.flow):
-            read_code(c, code, own=command.words[0].plain in ("eval", "trap"))
+            read_code(c, code, own=command.words[0].plain in ("alias", "eval", "trap"))
+            _run_printed(c, code)
         if state.before in _PIPES and (language := input_language(command)):
             name_language(c.script.marks[state.pipeline :], language, without=command)
+            _run_piped(c, state.piped if language == "bash" else ())
     state.command, state.begun, state.descriptor = SimpleCommand(), False, None
+
+
+def _run_printed(c: Cursor, code: Word) -> None:
+    """Note the variables of which a shell runs what a substitution prints, as in `source <(echo "$x")`."""
+    for mark in code.marks:
+        inside = c.text[mark.position : mark.position + mark.length] if isinstance(mark, Output) else ""
+        c.script.flow.executed.update(references(inside.removeprefix("$").removeprefix("`")))
+        code_inside = " ".join(_IN_QUOTES.findall(inside)).replace("$(", "(")
+        c.script.flow.evaluated.update(identifiers(code_inside))
+
+
+def _run_piped(c: Cursor, commands: Iterable[SimpleCommand]) -> None:
+    """Note what a shell behind a pipe runs: the variables that are printed, and code in quotes."""
+    for word_ in (word_ for command in commands for word_ in command.words[1:]):
+        c.script.flow.executed.update(references(word_.text))
+        read_code(c, word_, own=False)
 
 
 def _newline(c: Cursor, state: CommandList) -> None:
@@ -120,12 +151,13 @@ def _separator(c: Cursor, state: CommandList) -> None:
     found = _SEPARATOR.match(c.ahead(3))
     operator = found.group() if found else c.peek()
     c.advance(len(operator))
+    piped = [*state.piped, state.command] if operator in _PIPES else []
     _end_command(c, state, operator)
     state.expects = Expects.COMMAND
     if operator in _PIPES:
         for mark in c.script.marks[state.element :]:
             mark.feeds = True
-        state.element = c.count()
+        state.element, state.piped = c.count(), piped
     else:
         state.begin(c.count())
     state.before = operator if operator in ("&&", "||", *_PIPES) else ""

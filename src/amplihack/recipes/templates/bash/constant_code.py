@@ -1,4 +1,5 @@
-"""Read code of the script itself that a command gets in quotes: `eval '...'`, `trap '...'`, `bash -c '...'`.
+"""Read code of the script itself that a command gets in quotes: `eval '...'`, `trap '...'`, `bash -c '...'`,
+`bash <<< '...'`, `alias x='...'`.
 
 Nothing in it is a value, but it may calculate with variables that hold one.
 """
@@ -13,6 +14,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.places import Word
 
+_ALIAS = pattern(r"[A-Za-z_]\w*=")
 _SINGLE = pattern(r"'([^']*)'")
 _DOUBLE = pattern(r'"((?:[^"\\$`]|\\.)*)"')
 _ESCAPED = pattern(r'\\([\\$`"])|.', re.DOTALL)
@@ -20,13 +22,15 @@ _ESCAPED = pattern(r'\\([\\$`"])|.', re.DOTALL)
 
 def read_code(c: Cursor, word: Word, *, own: bool) -> None:
     """Read a constant word as a script. `own` means that this shell runs it, and no other."""
-    single, double = _SINGLE.fullmatch(word.text), _DOUBLE.fullmatch(word.text)
+    before = _ALIAS.match(word.text)
+    text = word.text[before.end() :] if before else word.text
+    single, double = _SINGLE.fullmatch(text), _DOUBLE.fullmatch(text)
     if word.marks or c.around or word.is_continued or not (single or double):
         return
     quoted = c.script.quoted
     c.script.starts_shells |= not own
     c.script.quoted = quoted or bool(double)
-    _read(c, word.text[1:-1], word.start + 1, escapes=bool(double))
+    _read(c, text[1:-1], word.start + len(word.text) - len(text) + 1, escapes=bool(double))
     c.script.quoted = quoted
 
 

@@ -10,7 +10,7 @@ from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.number_guards import Guard, Sink
-from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Word
+from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Word, spread
 from amplihack.recipes.templates.bash.value_flow import ValueFlow, identifiers, references
 from amplihack.recipes.templates.bash.variable_attributes import Variables
 from amplihack.records import Record, field
@@ -28,6 +28,9 @@ class Script(Record, frozen=False, eq=False, repr=False):
     edits: list[Edit] = field(default_factory=list)  # what to change beside the placeholders
     declarations: list[tuple[Word, str, bool]] = field(default_factory=list)  # word, name, surely an array
     sinks: list[Sink] = field(default_factory=list)
+    ends: dict[int, int] = field(default_factory=dict)  # of parameter expansions, by where they begin
+    ran: set[str] = field(default_factory=set)  # files that the script starts or sources
+    writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
     quoted: bool = False  # what is being read is code in double quotes
     starts_shells: bool = False  # with code of the script: guards in it must find their patterns
     depth: int = 0
@@ -38,7 +41,8 @@ class Script(Record, frozen=False, eq=False, repr=False):
 
     def evaluates(self, word: Word, guard: Guard, text: str | None = None) -> None:
         """Record that bash evaluates a word, whose guard can stand right before it."""
-        self.sinks.append(Sink(word.start, word.text if text is None else text, guard, "", self.quoted))
+        text = word.text if text is None else text
+        self.sinks.append(Sink(word.start, text, guard, "", self.quoted, word.places))
 
     def takes_name(self, word: Word, text: str | None = None) -> None:
         """Record that bash takes a word, or the beginning of it, for the name of a variable.
@@ -54,14 +58,32 @@ class Script(Record, frozen=False, eq=False, repr=False):
             self.flow.evaluated.update(identifiers(inside))
             array, offset = name.strip("\"'\\"), word.start + len(name) + 1
             if self._can_guard(word, inside):
-                self.sinks.append(Sink(offset, inside, Guard.NUMBER, array, self.quoted))
+                places = word.places[len(name) + 1 :]
+                self.sinks.append(Sink(offset, inside, Guard.NUMBER, array, self.quoted, places))
 
     def receives(self, word: Word, name: str, guard: Guard) -> None:
         """Record that a variable gets what stands behind the `=` of a word."""
         before, _, value = word.text.partition("=")
         if self._can_guard(word, value):
-            sink = Sink(word.start + len(before) + 1, value, guard, "", self.quoted)
+            places = word.places[len(before) + 1 :]
+            sink = Sink(word.start + len(before) + 1, value, guard, "", self.quoted, places)
             self.flow.received.append((name, sink))
+
+    def gives(self, word: Word, *names: str) -> None:
+        """Record that these variables get a whole word."""
+        if word.is_continued:
+            self.flow.unguarded.update(names if any(identifiers(word.text)) else ())
+        elif names:
+            sink = Sink(word.start, word.text, Guard.NUMBER, "", self.quoted, word.places)
+            self.flow.received += [(name, sink) for name in names]
+
+    def fill(self, command: SimpleCommand) -> None:
+        """Record that the variables of `read` or `mapfile` get what its `<<<` and heredocs hold."""
+        for word in command.strings:
+            self.gives(word, *command.fills)
+        for offset, text in command.bodies:
+            sink = Sink(offset, text, Guard.NUMBER, "", self.quoted)
+            self.flow.received += [(name, sink) for name in command.fills]
 
     def _can_guard(self, word: Word, part: str) -> bool:
         """Tell whether a guard can be put into a word. If not, no value may go to any variable."""
@@ -207,8 +229,14 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
 
     def evaluates(self, start: int, first: int, guard: Guard, array: str = "") -> None:
         """Record that bash evaluates the text from `start` to here."""
+        sink = self.sink(start, first, guard, array)
+        self.script.sinks.append(sink)
+
+    def sink(self, start: int, first: int, guard: Guard, array: str = "") -> Sink:
+        """Return the text from `start` to here as one that bash may evaluate."""
         text = self.text_since(start, first)
-        self.script.sinks.append(Sink(self.origin[start], text, guard, array, self.script.quoted))
+        places = spread(text, self.since(first), self.origin[start : self.pos + 1])
+        return Sink(self.origin[start], text, guard, array, self.script.quoted, places)
 
     def find(self, wanted: str, *, escapes: bool = False) -> int:
         """Return the next `wanted` outside placeholders, or -1; with `escapes`, not after a backslash."""

@@ -96,6 +96,8 @@ def _body(c: Cursor, waiting: Waiting) -> None:
         heredoc_text(c)
         c.script.heredocs -= 1
         c.script.flow.assign(INPUT, c.text[start : ending.body])
+        waiting.command.bodies.append((c.origin[start], c.text[start : ending.body]))
+        c.script.fill(waiting.command)
     c.pos, c.end = ending.rest, outer
     marks = c.since(first)
     if not marks:

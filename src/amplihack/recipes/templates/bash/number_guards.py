@@ -1,16 +1,19 @@
-"""Guard what bash evaluates: text that expands to nothing, or ends the command if a variable is unfit.
+"""Guard what bash evaluates: text that expands to nothing, or ends the shell if a variable is unfit.
 
-(( n > 3 ))   becomes   (( ${n+${AMPLIHACK_NOT_A_NUMBER:0:2#0${n//$AMPLIHACK_NOT_A_NUMBER}}}n > 3 ))
+(( n > 3 ))   becomes   (( ${n+${LEFT:=${n//$NOT_A_NUMBER}}${LEFT:+${STOP:?n is not a number}}}n > 3 ))
 
-The variable of the guard holds a pattern for harmless characters. What is left of `n` without them is read as
-digits of a binary number: nothing is left, or bash reports the name of the guard and drops the line. It needs
-no process and no quotes, and can stand wherever something expands. How the variable got its value does not
+The variable of the guard holds a pattern for harmless characters. What is left of `n` without them is kept in
+another: it stays empty, or the operator for what must be set ends the shell with a message. It needs no
+process and no quotes, and can stand wherever something expands. How the variable got its value does not
 matter: from an assignment, a command, a file, an argument or the environment.
+
+What is made on the spot is kept in an array and checked there: `${n%y}` must make a number, and the variable
+that `${n}_count` names must hold one. Otherwise text of the script could name a variable that holds a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from amplihack.patterns import pattern
@@ -19,14 +22,14 @@ from amplihack.records import Record
 
 
 class Guard(Record, eq=False):
-    """What a variable must not hold; bash reports the name."""
+    """What a variable must not hold; the name tells it."""
 
     name: str
     harmless: str
 
     @property
     def words(self) -> str:
-        return self.name.removeprefix("AMPLIHACK_").lower().replace("_", "\\ ")
+        return self.name.removeprefix("AMPLIHACK_").lower().replace("_", " ")
 
     NUMBER: ClassVar[Guard]  # bash calculates with it: no names, no subscripts
     NAME: ClassVar[Guard]  # bash takes it for the name of a variable, and evaluates a subscript
@@ -39,9 +42,14 @@ Guard.NAME = Guard("AMPLIHACK_NOT_A_NAME", "[![]")
 Guard.DIGITS = Guard("AMPLIHACK_NOT_DIGITS", "[[:alnum:]]")
 Guard.TEXT = Guard("AMPLIHACK_NOT_PLAIN_TEXT", "[!$`<>]")
 _GUARDS = (Guard.NUMBER, Guard.NAME, Guard.DIGITS, Guard.TEXT)
+STOP = "AMPLIHACK_STOP"  # always empty: to ask for its value ends the shell
+_LEFT = "AMPLIHACK_LEFT"  # what is left of a variable without what is harmless
+_MADE = "AMPLIHACK_MADE"  # an array of the texts that expressions made: only `:=` keeps one
+_KEEP = f"${{{_MADE}[0+${{{_MADE}[@]+${{#{_MADE}[@]}}}}+0]:="
+_LAST = f"{_MADE}[${{#{_MADE}[@]}}-1]"
 _PRINTED = (
     'AMPLIHACK_PRINTED(){ local t p=${!2};IFS= read -rd "" t;if [[ ${t//$p} ]];then t=@;'
-    'echo "amplihack: line $1: what a command printed is evaluated by bash and is $3" >&2;fi;'
+    'echo "amplihack: line $1: AMPLIHACK_STOP: what a command printed is $3" >&2;fi;'
     'printf %s "$t";};'
 )
 
@@ -71,6 +79,10 @@ class Sink(Record):
     guard: Guard
     array: str = ""  # whose subscript it is
     quoted: bool = False  # in code in double quotes, which bash expands before it reads it as code
+    places: Sequence[int] = ()  # of its characters and its end in the template, where they are known
+
+    def position(self, index: int) -> int | None:
+        return self.places[index] if self.places else None
 
 
 class Operand(Record):
@@ -78,12 +90,44 @@ class Operand(Record):
 
     name: str
     text: str
+    start: int = 0  # in the expression
+    changed: bool = False  # its expansion makes another text of it, as `${n%y}` does
+    bare: bool = False
 
 
-def operands(text: str, guard: Guard, keyed: Iterable[str] = ()) -> Iterator[Operand]:
+class Kept(Record):
+    """A text between two offsets of the template that must make a number, or the name of one if `joined`."""
+
+    start: int
+    end: int
+    name: str
+    quoted: bool
+    joined: bool = False
+
+
+def keep(texts: Iterable[Kept]) -> Iterator[Edit]:
+    """Yield edits that keep what these texts make and check it. One may stand in another."""
+    edits = []
+    for text in texts:
+        begin, check = (piece.replace("$", "\\$") if text.quoted else piece for piece in _made(text))
+        edits.append(((text.start, 1, -text.end, not text.joined), begin))
+        edits.append(((text.end, 0, -text.start, text.joined), check))
+    for (offset, *_), piece in sorted(edits):
+        yield Edit(offset, offset, piece)
+
+
+def _made(text: Kept) -> tuple[str, str]:
+    last = f"!{_LAST}" if text.joined else _LAST
+    left = f"${{{_LEFT}:=${{{last}//${Guard.NUMBER.name}}}}}"
+    stop = f"${{{_LEFT}:+${{{STOP}:?{text.name} is {Guard.NUMBER.words}}}}}"
+    return _KEEP, f"}}${{{last}+{left}{stop}}}"
+
+
+def operands(text: str, guard: Guard, keyed: Iterable[str] = (), offset: int = 0) -> Iterator[Operand]:
     """Yield the variables that bash evaluates in an expression, those in subscripts first.
 
     In the text, NUL and SOH stand for values and substitutions. `keyed` are arrays that may be associative.
+    `offset` is where the text begins in the whole expression.
     """
     position, based = 0, False
     while found := _TOKEN.search(text, position):
@@ -91,40 +135,52 @@ def operands(text: str, guard: Guard, keyed: Iterable[str] = ()) -> Iterator[Ope
         name = found["braced"] or found["plain"] or found["bare"]
         if not name:
             continue
-        index = _subscript(text, position) if not found["plain"] else ""
-        position += len(index)
+        index = subscript_at(text, position) if not found["plain"] else ""
         inner = Guard.TEXT if name in keyed else Guard.NUMBER
         if index and index not in ("[@]", "[*]"):
-            yield from operands(index[1:-1], inner, keyed)
-        needed = Guard.DIGITS if digits else _needed(found["bare"], guard, text[position : position + 16])
-        if needed and name not in _NUMBERS and not any(sign in index for sign in "\0\1`"):
+            yield from operands(index[1:-1], inner, keyed, offset + position + 1)
+        position += len(index)
+        rest = text[position : position + 16]
+        needed = Guard.DIGITS if digits else _needed(found["bare"], guard)
+        if not needed or name in _NUMBERS or (found["bare"] and _ASSIGNS.match(rest)):
+            continue  # or a variable that only receives a value
+        changed = found["braced"] and needed is Guard.NUMBER and _CHANGES.match(rest)
+        if changed or not any(sign in index for sign in "\0\1`"):
             indirect = found["indirect"] or ""  # the name of the variable is not known then
-            yield Operand(indirect or name, _guarded(f"{indirect}{name}{index}", needed))
+            yield Operand(
+                indirect or name,
+                _guarded(f"{indirect}{name}{index}", name, needed),
+                offset + found.start(),
+                bool(changed),
+                bool(found["bare"]),
+            )
+        if changed:  # what makes the text is not evaluated itself
+            position = closed(text, text.index("{", found.start()), "{", "}") or position
 
 
-def _needed(bare: str | None, guard: Guard, rest: str) -> Guard | None:
-    """Return the guard for a variable by what follows it."""
-    if bare and (guard is not Guard.NUMBER or _ASSIGNS.match(rest)):
-        return None  # a word, or a variable that only receives a value
-    if guard is Guard.NUMBER and not bare and _CHANGES.match(rest):
-        return Guard.NAME  # cut before it is evaluated, as in `${x%GB}`
-    return guard
+def _needed(bare: str | None, guard: Guard) -> Guard | None:
+    """Return the guard for a variable; a bare word is none where bash does not calculate."""
+    return None if bare and guard is not Guard.NUMBER else guard
 
 
-def _guarded(variable: str, guard: Guard) -> str:
-    return f"${{{variable}+${{{guard.name}:0:2#0${{{variable}//${guard.name}}}}}}}"
+def _guarded(variable: str, name: str, guard: Guard) -> str:
+    left = f"${{{_LEFT}:=${{{variable}//${guard.name}}}}}"
+    return f"${{{variable}+{left}${{{_LEFT}:+${{{STOP}:?{name} is {guard.words}}}}}}}"
 
 
-def _subscript(text: str, start: int) -> str:
+def subscript_at(text: str, start: int) -> str:
     """Return the balanced `[...]` that begins here, or nothing."""
-    if text[start : start + 1] != "[":
-        return ""
+    return text[start : closed(text, start, "[", "]")] if text[start : start + 1] == "[" else ""
+
+
+def closed(text: str, start: int, opening: str, closing: str) -> int:
+    """Return the end of what opens here, behind its closing; 0 if it never closes."""
     depth = 0
     for position in range(start, len(text)):
-        depth += (text[position] == "[") - (text[position] == "]")
+        depth += (text[position] == opening) - (text[position] == closing)
         if not depth:
-            return text[start : position + 1]
-    return ""
+            return position + 1
+    return 0
 
 
 def printed_guards(script: str, outputs: Iterable[tuple[Output, Guard]]) -> Iterator[Edit]:
@@ -137,7 +193,7 @@ def printed_guards(script: str, outputs: Iterable[tuple[Output, Guard]]) -> Iter
             continue
         reads = "cat " if inside.lstrip().startswith("<") and inside.lstrip()[1:2] != "(" else ""
         yield Edit(output.start, output.start, f"{{ {reads}")
-        call = f"AMPLIHACK_PRINTED {line} {guard.name} {guard.words};exit ${{PIPESTATUS[0]}}"
+        call = f"AMPLIHACK_PRINTED {line} {guard.name} '{guard.words}';exit ${{PIPESTATUS[0]}}"
         yield Edit(output.end, output.end, f"{_ending(inside)}}}|{call}")
 
 
@@ -154,4 +210,6 @@ def preamble(text: str, *, exported: bool) -> str:
     definitions = "".join(f"readonly {guard.name}='{guard.harmless}';" for guard in used)
     if exported:
         definitions += "".join(f"export {guard.name};" for guard in used)
+    if used:
+        definitions += f"readonly {STOP}=;{_LEFT}=;"
     return definitions + (_PRINTED if "AMPLIHACK_PRINTED" in text else "")

@@ -15,7 +15,10 @@ from amplihack.recipes.templates.bash.places import Quoting, Refusal, assign, ho
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, identifiers
 
 _HEAD = pattern(r"!?#?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[-@*#?$!])?")
-_EVALUATES = pattern(r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|\w++(?:\[[^\[\]]*\])?@P\})")  # `${!x}`, `${x@P}`
+_EVALUATES = pattern(
+    r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|(?:\w++|[@*])(?:\[[^\[\]]*\])?@P\})"
+)  # `${!x}`, `${x@P}`
+_PROMPTS = pattern(r"\$\{(!?(?:\w++|[@*])(?:\[[^\[\]]*\])?)@P\}")
 _NAME_REST = pattern(r"[A-Za-z0-9_]+")
 _DEFAULT = pattern(r":?[-=?+]")
 _PATTERN = pattern(r"##?|%%?|\^\^?|,,?")
@@ -29,9 +32,12 @@ def parameter(c: Cursor, quoting: Quoting) -> None:
     with c.deeper():
         name = _name(c)
         if _EVALUATES.match(c.text, opened, c.end):
-            c.script.flow.evaluated.add(ARGUMENTS if name.isdigit() else name)
-            guard = Guard.NAME if c.text.startswith("${!", opened) else Guard.TEXT
-            c.script.sinks.append(Sink(c.origin[opened], f"${{{name}}}", guard, "", c.script.quoted))
+            c.script.flow.evaluated.add(ARGUMENTS if name.isdigit() or name in "@*" else name)
+            if c.text.startswith("${!", opened):
+                c.script.sinks.append(Sink(c.origin[opened], f"${{{name}}}", Guard.NAME, "", c.script.quoted))
+            if prompt := _PROMPTS.match(c.text, opened, c.end):
+                text = f"${{{prompt[1]}}}"
+                c.script.sinks.append(Sink(c.origin[opened], text, Guard.TEXT, "", c.script.quoted))
         if c.peek() == "[":
             subscript(c, name)
         _operation(c, name, quoting)
@@ -42,6 +48,7 @@ def parameter(c: Cursor, quoting: Quoting) -> None:
             _operand_step(c, Quoting.BARE)
         refuse(c.since(first), Refusal.NAME)  # as in `${x@{{v}}}`: bash takes no operator from a value
         c.pos += 1
+        c.script.ends[c.origin[opened]] = c.origin[c.pos - 1] + 1
 
 
 def _name(c: Cursor) -> str:
@@ -67,9 +74,7 @@ def _operation(c: Cursor, name: str, quoting: Quoting) -> None:
             text = c.text_since(start, first)
             assign(c.since(first), name)
             c.script.flow.assign(name, text)
-            c.script.flow.received.append(
-                (name, Sink(c.origin[start], text, Guard.NUMBER, "", c.script.quoted))
-            )
+            c.script.flow.received.append((name, c.sink(start, first, Guard.NUMBER)))
         if quoting is Quoting.ARITHMETIC:
             hold(c.since(first))
     elif c.peek() == ":":

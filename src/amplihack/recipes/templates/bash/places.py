@@ -151,6 +151,7 @@ class Place(Mark):
     escaped = False  # a backslash stands right before it, and `start` is that of the backslash
     refusal: Refusal | None = None  # no value can be safe here
     command_word = False
+    launcher = ""  # the program that runs it as a command, such as `sudo`
     language = ""  # the value becomes source code of this language
     heredoc: Heredoc | None = None
     command: SimpleCommand | None = None  # the command that reads the heredoc it stands in
@@ -179,6 +180,22 @@ class Output(Mark):
         self.places = places
 
 
+def spread(text: str, marks: Sequence[Mark], origin: Sequence[int]) -> Sequence[int]:
+    """Return the offsets of the characters and the end of a text in which each mark is one character.
+
+    `origin` has those of the text as it was written. Nothing if a line is continued in it.
+    """
+    if len(origin) != len(text) + 1 + sum(mark.length - 1 for mark in marks):
+        return ()
+    if not marks:
+        return origin
+    places, position, lengths = [], 0, iter(marks)
+    for char in text:
+        places.append(origin[position])
+        position += next(lengths).length if char in "\0\1" else 1
+    return [*places, origin[position]]
+
+
 class Word(Record, frozen=False, eq=False, repr=False):
     """One word of a command: `text` as written, with NUL for each placeholder and SOH for each output."""
 
@@ -194,6 +211,11 @@ class Word(Record, frozen=False, eq=False, repr=False):
     def is_continued(self) -> bool:
         """Tell whether a line ends inside the word, so that offsets in its text differ from the script's."""
         return self.end - self.start != len(self.text) + sum(mark.length - 1 for mark in self.marks)
+
+    @property
+    def places(self) -> Sequence[int]:
+        """Return where its characters and its end are in the template; nothing if a line ends inside it."""
+        return spread(self.text, self.marks, range(self.start, self.end + 1))
 
     @property
     def plain(self) -> str:
@@ -221,6 +243,10 @@ class SimpleCommand(Record, frozen=False, eq=False, repr=False):
 
     words: list[Word] = field(default_factory=list)
     inputs: list[Word] = field(default_factory=list)  # the words of `<<<` and `<`
+    strings: list[Word] = field(default_factory=list)  # those of `<<<`
+    bodies: list[tuple[int, str]] = field(default_factory=list)  # of its heredocs, and where they begin
+    fills: tuple[str, ...] = ()  # the variables that `read` or `mapfile` fills
+    outputs: list[str] = field(default_factory=list)  # the files that `>` and the like name
     marked: bool = False  # values stand among its words and inputs
     is_fed: bool = False  # `<<<`, a heredoc or `<(...)` is its input
     declares: bool = False  # it is `declare` or a similar builtin, whose arguments can be assignments

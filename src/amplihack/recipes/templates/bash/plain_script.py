@@ -24,11 +24,12 @@ _SINGLE = r"'[^'{}\n]*+'"
 _NAME = r"[A-Za-z0-9_./-]++"
 _ARGUMENT = rf"(?:[A-Za-z0-9_./:,@%+=^~*?-]|{_PLACE}|{_DOUBLE}|{_SINGLE})++"
 _COMMAND = rf"[ \t]*+{_NAME}(?:[ \t]++{_ARGUMENT})*+[ \t]*+"
-_SCRIPT = pattern(rf"\n*+{_COMMAND}(?:(?:\n++|;|&&|\|\|?+){_COMMAND})*+\n*+")
+_SCRIPT = pattern(rf"(?:(?:\A\n*+|(?!\A)(?:\n++|;|&&|\|\|?+)){_COMMAND})++\n*+")
 _FIRST_WORD = pattern(rf"(?:^|[\n;&|])[ \t]*+({_NAME})")  # in quotes too, where it is none
 _QUOTED = pattern(rf"{_PLACE}|{_SINGLE}|({_DOUBLE})")
 _SEPARATED = pattern(rf"{_PLACE}|{_SINGLE}|{_DOUBLE}|(\n++|;|&&|\|\|?+)")
 _INSIDE = pattern(_PLACE)
+_KNOWN = BUILTINS | RESERVED | {"esac", "in"}
 _NO_QUOTES = str.maketrans("", "", "'\"")
 
 
@@ -63,7 +64,7 @@ def _before_pipes(script: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_ordinary(name: str) -> bool:
-    return name not in BUILTINS and name not in RESERVED and takes_data(name)
+    return name not in _KNOWN and takes_data(name)
 
 
 def _place(found: Placeholder, quoting: Quoting) -> Place:

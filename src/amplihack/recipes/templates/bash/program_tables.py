@@ -5,31 +5,55 @@ from __future__ import annotations
 import re
 
 from amplihack.patterns import pattern
+from amplihack.recipes.templates.bash.launchers import LAUNCHERS
 
 EVALUATES = frozenset(
     "alias bind compgen complete concurrently eval fc hyperfine parallel trap watch".split()  # noqa: SIM905
 )
+# Their options whose argument, in the next word, is no code.
+EVALUATES_OPTIONS = {
+    "concurrently": "-n --names -m --max-processes -c --prefix-colors -p --prefix",
+    "hyperfine": "-n --command-name -w --warmup -r --runs -m --min-runs -M --max-runs -i -S --shell"
+    " -t --time-unit --export-json --export-csv --export-markdown",
+    "parallel": "-j --jobs -P -n -N -L -l -s -d -I -a --arg-file --delay --timeout --joblog --results"
+    " --colsep --retries --memfree --load --tmpdir --workdir --wd --tagstring -S --sshlogin --env --halt"
+    " --max-args",
+    "watch": "-n --interval",
+}
+PARALLEL_ARGUMENTS = (":::", ":::+", "::::", "::::+")  # what follows is data, which `parallel` quotes
 SOURCES = ("source", ".")
 # Commands that run the command in their arguments: an interpreter may stand anywhere behind them.
 WRAPPERS = frozenset(
     """
-    builtin busybox bwrap chroot chrt command coproc doas docker docker-compose entr env exec fakeroot find
-    firejail flock gosu ionice kubectl lxc nerdctl nice nohup nsenter numactl oc parallel pkexec podman
-    runuser script setarch setpriv setsid ssh sshpass stdbuf strace su su-exec sudo systemd-run taskset time
-    timeout tini toybox unbuffer unshare watch xargs xvfb-run
+    bwrap docker docker-compose find kubectl lxc nerdctl nsenter oc parallel podman script ssh su watch
     """.split()  # noqa: SIM905 - a table of names, not code
-)
+).union(name for name, launcher in LAUNCHERS.items() if not launcher.behind)
 # Options whose argument a shell reads. Patterns are compiled when a script needs them.
 CODE_OPTION = {
+    "ansible": r"-a|--args",
     "entr": r"-[a-z]*s",
     "env": r"-[a-zA-Z0]*S|--split-string",
     "flock": r"-c|--command",
+    "fly": r"-C|--command",
+    "fzf": r"--preview|--bind",
     "gcloud": r"--command",
     "difftool": r"-x",
     "git": r"--exec|--extcmd|--upload-pack|--receive-pack|--[a-z]+-filter",
     "nix-shell": r"--run|--command",
+    "enable": r"-[a-z]*f",
+    "gdb": r"-ex|--eval-command|-eval-command",
+    "hash": r"-[a-z]*p",
+    "man": r"-P|--pager",
+    "nc": r"-[a-z]*[ce]",
+    "ncat": r"-[a-z]*[ce]|--sh-exec|--exec",
+    "nodemon": r"-x|--exec",
+    "npm": r"--call",
     "npx": r"--call",
+    "nvim": r"-c|--cmd",
+    "socat": r"(?i:EXEC|SYSTEM|SHELL):",
+    "vim": r"-c|--cmd",
     "rebase": r"-x",
+    "rg": r"--pre",
     "rsync": r"-[a-zA-Z]*e|--rsh|--rsync-path",
     "runuser": r"-[a-z]*c|--(?:session-)?command",
     "script": r"-[a-z]*c|--command",
@@ -37,14 +61,19 @@ CODE_OPTION = {
     "su": r"-[a-z]*c|--(?:session-)?command",
     "tar": r"-I|--use-compress-program|--to-command|--checkpoint-action=exec",
     "vagrant": r"-c|--command",
+    "xterm": r"-e",
 }
 # Words of a command behind which a shell reads all others.
 CODE_BEHIND = {
     "adb": r"shell",
     "git": r"foreach",
+    "heroku": r"run",
+    "screen": r"stuff",
     "tmux": r"new(?:-session|-window)?|neww|split-window|splitw|respawn-(?:pane|window)|send(?:-keys)?"
     r"|run(?:-shell)?|if(?:-shell)?|pipe-pane|display-popup|popup",
 }
+# Options among those words whose argument is none of them.
+CODE_BEHIND_OPTIONS = {"tmux": "-s -t -n -c -x -y -e -F -f"}
 # A word that is a setting, and whose value a shell reads.
 CODE_SETTING = {
     "git": r"(?i:alias\.[^=]*|(?:core|sequence)\.(?:sshcommand|pager|editor|fsmonitor|askpass|gitproxy)"
@@ -54,6 +83,7 @@ CODE_SETTING = {
     "ssh": r"(?:-o)?(?i:ProxyCommand|LocalCommand|RemoteCommand|KnownHostsCommand)",
 }
 CODE_NAMES = frozenset((*CODE_OPTION, *CODE_BEHIND, *CODE_SETTING))
+_TOLD_BY_WORDS = CODE_NAMES.union(name for name, launcher in LAUNCHERS.items() if launcher.behind)
 CODE_TAKERS = frozenset(
     {"concurrently", "crontab", "hyperfine", "parallel", "ssh", "watch"}
 )  # behind a wrapper
@@ -61,21 +91,27 @@ SSH_WITH_ARGUMENT = "BbcDEeFIiJLlmOopQRSWw"
 BOUNDARY = r"(?:^|[^A-Za-z0-9_.])"
 TOOLS = (
     r"(?:ba|da|k|z|a|fi|mk)?sh|pwsh|python|pypy|node|nodejs|deno|bun|perl|raku|ruby|php|lua|luajit|Rscript|julia"
-    r"|osascript"
+    r"|osascript|powershell|psql|mysql|mariadb|sqlite3?|duckdb|clickhouse-client|expect|tclsh|mongo(?:sh)?|emacs|gnuplot"
+    r"|octave|elixir|groovy|scala"
 )
 INTERPRETER = pattern(
-    rf"{BOUNDARY}(?P<name>{TOOLS}|[gm]?awk|jq|g?sed)[0-9.]*\}}?$"
+    rf"{BOUNDARY}(?P<name>{TOOLS}|[gm]?awk|[jy]q|g?sed)[0-9.]*\}}?$"
     r"|^\$\{?(?:[A-Z0-9_]*_)?(?P<variable>SHELL|BASH|SH|PYTHON|NODE|PERL|RUBY|AWK|JQ|SED)[0-9]*\}?$"
 )
 # The same behind a command that nobody here knows: `uv run python -c`, `aws-vault exec me -- bash -c`.
 INNER = pattern(rf"{BOUNDARY}(?:{TOOLS})[0-9.]*[ \t]+(?:-|eval)")
+_BEFORE_CODE = (" -", "\t-", " eval", "\teval")  # without one of these, there is no such tool
 WORD = pattern(r"[A-Za-z0-9_.-]+")
-SHELLS = frozenset({"ash", "bash", "dash", "fish", "ksh", "mksh", "pwsh", "sh", "shell", "zsh"})
+SHELLS = frozenset({"ash", "bash", "dash", "fish", "ksh", "mksh", "powershell", "pwsh", "sh", "shell", "zsh"})
 # Names under which a language is known here; others are their own.
 LANGUAGES = {
     **dict.fromkeys(SHELLS, "bash"),
     **dict.fromkeys(("gawk", "mawk"), "awk"),
     **dict.fromkeys(("nodejs", "deno", "bun"), "node"),
+    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite", "sqlite3", "duckdb", "clickhouse-client"), "SQL"),
+    **dict.fromkeys(("expect", "tclsh"), "Tcl"),
+    "emacs": "Lisp",
+    **dict.fromkeys(("mongo", "mongosh"), "node"),
     "Rscript": "R",
     "gsed": "sed",
     "luajit": "lua",
@@ -83,19 +119,31 @@ LANGUAGES = {
     "pypy": "python",
     "raku": "perl",
 }
+# Databases that take code behind the file, and their options with an argument.
+CODE_BEHIND_FILE = dict.fromkeys(
+    ("sqlite", "sqlite3", "duckdb"),
+    ("-cmd", "-init", "-separator", "-nullvalue", "-newline", "-mode", "-c", "-f"),
+)
 # Commands that show their words: what looks like a command behind them is text.
 SHOWS = frozenset({"echo", "grep", "printf"})
+# Programs whose words are data to them, told at once: the expression for interpreters takes long to compile.
+TAKE_DATA = SHOWS | frozenset(
+    "cat cp cut date diff head ls mkdir mv rm rmdir sleep sort tail tee touch tr true uniq wc".split()  # noqa: SIM905
+)
 MAY_EXECUTE = WRAPPERS | EVALUATES | SHELLS
 RUNS_INPUT = frozenset({"at", "batch", "crontab", "parallel"})
 MAY_RUN_INPUT = MAY_EXECUTE | RUNS_INPUT
 STANDARD_INPUT = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 PROGRAM_OPTION = {
-    "AppleScript": r"-e",
-    "R": r"-e",
+    **dict.fromkeys(("AppleScript", "R", "elixir", "gnuplot", "groovy", "scala"), r"-e"),
+    "Lisp": r"--?eval",
+    "SQL": r"-[A-Za-z]*[ce]|--command|--execute|--query|-cmd",
+    "Tcl": r"-c",
     "bash": r"-[a-zA-Z]*c|-Command",
     "julia": r"-[eE]|--eval|--print",
     "lua": r"-e",
     "node": r"-p?e|-p|--eval|--print|eval",
+    "octave": r"--eval",
     "php": r"-r|--run",
     "python": r"-[A-Za-z]*c",
     "perl": r"-[a-zA-Z0-9]*[eE]",
@@ -106,24 +154,34 @@ PROGRAM_FIRST = {
     "awk": {"-v": 1, "-F": 1, "-f": 1},
     "jq": {"--arg": 2, "--argjson": 2, "--slurpfile": 2, "--rawfile": 2, "--indent": 1, "-f": 1, "-L": 1},
     "sed": {"-f": 1, "-l": 1},
+    "yq": {"-o": 1, "-p": 1, "-I": 1, "--arg": 2, "--argjson": 2, "--from-file": 1},
 }
+YQ_COMMANDS = ("e", "ea", "eval", "eval-all")
 
 
 def may_hold_code(text: str) -> bool:
     """Tell whether a word of a plain script, whose quotes are removed, may be code because of other words."""
-    if INNER.search(text):
+    if any(each in text for each in _BEFORE_CODE) and INNER.search(text):
         return True
-    return any(re.search(_code_pattern(name), text) for name in CODE_NAMES.intersection(WORD.findall(text)))
+    names = set(WORD.findall(text))
+    return any(re.search(_code_pattern(name), text) for name in names & _TOLD_BY_WORDS)
 
 
 def _code_pattern(name: str) -> str:
     """Return a pattern for what begins a word that a command with that name takes for code."""
     setting = f"(?:{CODE_SETTING[name]})=" if name in CODE_SETTING else None
-    parts = (CODE_OPTION.get(name), CODE_BEHIND.get(name), setting)
+    behind = LAUNCHERS[name].behind if name in LAUNCHERS else None
+    whole = r"-c\s+\{\{" if name == "git" else None
+    parts = (CODE_OPTION.get(name), CODE_BEHIND.get(name), setting, behind, whole)
     return rf"\s(?:{'|'.join(part for part in parts if part)})"
 
 
 def takes_data(name: str) -> bool:
     """Tell whether no word and no input of a command with that name is code."""
+    return name in TAKE_DATA or is_no_interpreter(name)
+
+
+def is_no_interpreter(name: str) -> bool:
+    """Tell the same by the tables and the expression alone."""
     last = name.rpartition("/")[2]
     return last not in MAY_RUN_INPUT and name not in SOURCES and not INTERPRETER.search(name)

@@ -6,18 +6,24 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import without_prefix
+from amplihack.recipes.templates.bash.launchers import launched
 from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word
 from amplihack.recipes.templates.bash.program_tables import (
     CODE_BEHIND,
+    CODE_BEHIND_FILE,
+    CODE_BEHIND_OPTIONS,
     CODE_NAMES,
     CODE_OPTION,
     CODE_SETTING,
     CODE_TAKERS,
     EVALUATES,
+    EVALUATES_OPTIONS,
     INTERPRETER,
     LANGUAGES,
     MAY_EXECUTE,
+    PARALLEL_ARGUMENTS,
     PROGRAM_FIRST,
     PROGRAM_OPTION,
     RUNS_INPUT,
@@ -26,9 +32,12 @@ from amplihack.recipes.templates.bash.program_tables import (
     SSH_WITH_ARGUMENT,
     STANDARD_INPUT,
     WRAPPERS,
+    YQ_COMMANDS,
 )
 from amplihack.recipes.templates.bash.value_flow import ValueFlow, references
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
+
+_VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*)\}?")
 
 
 def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
@@ -36,7 +45,9 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
 
     Return the words that a shell reads as code.
     """
-    if not command.marked and command.words[0].plain.rpartition("/")[2] not in MAY_EXECUTE:
+    _note_command(command, flow)
+    first = command.words[0].plain.rpartition("/")[2]
+    if not command.marked and first not in MAY_EXECUTE and first not in SOURCES:
         return ()
     words = without_prefix(command.words)
     code = list(_code_words(words)) if words else []
@@ -45,7 +56,8 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
         flow.executed.update(references(word.text))
     if words and (found := _interpreter(words)):
         language, arguments = found
-        for word in _program_words(language, arguments):
+        name = words[-len(arguments) - 1].plain.rpartition("/")[2]
+        for word in (*_program_words(language, arguments), *_behind_file(name, arguments)):
             name_language(word.marks, language)
             if language == "bash":
                 flow.executed.update(references(word.text))
@@ -56,7 +68,25 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
         for word in command.inputs:
             direct = word.text.startswith(("<", "\1")) or not any(_is_process(mark) for mark in word.marks)
             name_language(word.marks if direct else (), language)
+            if language == "bash":
+                flow.executed.update(references(word.text))
+                code.append(word)
     return code
+
+
+def files_run(command: SimpleCommand) -> Iterator[str]:
+    """Yield the file that a command runs as a script: `bash f`, `source f`, `./f`."""
+    words = without_prefix(command.words)
+    if not words or words[0].marks:
+        return
+    first = words[0].plain
+    if first in SOURCES:
+        run = words[1:2]
+    elif INTERPRETER.search(first) and (found := _interpreter(words)) and found[0] == "bash":
+        run = () if _program_words(*found) else _scripts(found[1])[:1]
+    else:
+        run = words[:1] if "/" in first else ()
+    yield from (word.plain.removeprefix("./") for word in run)
 
 
 def name_language(
@@ -68,6 +98,16 @@ def name_language(
             place.language = place.language or language
 
 
+def _note_command(command: SimpleCommand, flow: ValueFlow) -> None:
+    """Note a value that is the command which a launcher runs, and a variable in place of any command."""
+    name, word = launched(command.words) or ("", command.words[0])
+    if name and word.plain.startswith(("\0", "\1")):
+        for place in word.marks[0].places:
+            place.launcher = name
+    elif word.text.startswith("$") and (found := _VARIABLE.fullmatch(word.text)):
+        flow.launched.add(found[1])
+
+
 def _is_process(mark: Place | Output) -> bool:
     """Tell whether the mark is `<(...)`, whose output is read as a file."""
     return isinstance(mark, Output) and mark.feeds
@@ -77,7 +117,7 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
     """Yield the words that a shell reads as a script."""
     name, arguments = words[0].plain.rpartition("/")[2], words[1:]
     if name in EVALUATES:
-        yield from arguments
+        yield from _evaluated(name, arguments)
     elif name in SOURCES:
         yield from (word for word in arguments[:1] if word.plain == "\0" or any(map(_is_process, word.marks)))
     elif name == "ssh":
@@ -91,15 +131,50 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
         yield from (word for word in arguments if word.plain.partition("=")[0] in PROGRAM_VARIABLES)
 
 
+def _evaluated(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
+    """Yield the words that one of these takes for code, without the arguments of its options."""
+    options, operands, skips = EVALUATES_OPTIONS.get(name, "").split(), 0, False
+    for word in arguments:
+        if skips or (name == "trap" and operands):
+            skips = False
+        elif word.plain in PARALLEL_ARGUMENTS and name == "parallel":
+            return
+        elif word.plain in options:
+            skips = True
+        else:
+            operands += not word.plain.startswith("-")
+            yield word
+
+
 def _words_by_option(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
     """Yield the words that a command takes for code because of an option, a sub-command or a setting."""
     if option := CODE_OPTION.get(name):
         yield from _option_arguments(arguments, option)
     if behind := CODE_BEHIND.get(name):
         at = next((i for i, word in enumerate(arguments) if re.fullmatch(behind, word.plain)), None)
-        yield from () if at is None else arguments[at + 1 :]
+        yield from () if at is None else _without_options(name, arguments[at + 1 :])
     if setting := CODE_SETTING.get(name):
         yield from (word for word in arguments if re.match(f"(?:{setting})=", word.plain))
+    if name == "git":
+        yield from _whole_settings(arguments)
+
+
+def _whole_settings(arguments: Sequence[Word]) -> Iterator[Word]:
+    """Yield a value that is a setting of git with its name: `git -c {{v}} log`."""
+    for before, after in pairwise(arguments):
+        if not before.plain.startswith("-"):
+            return
+        if before.plain == "-c" and after.plain.startswith(("\0", "\1")):
+            yield after
+            return
+
+
+def _without_options(name: str, words: Sequence[Word]) -> Iterator[Word]:
+    options, skips = CODE_BEHIND_OPTIONS.get(name, "").split(), False
+    for word in words:
+        if not skips and word.plain not in options:
+            yield word
+        skips = not skips and word.plain in options
 
 
 def _wrapped_taker(words: Sequence[Word]) -> Sequence[Word]:
@@ -162,11 +237,22 @@ def _program_words(language: str, arguments: Sequence[Word]) -> list[Word]:
     for word in arguments:
         if skips:
             skips -= 1
+        elif language == "yq" and word.plain in YQ_COMMANDS:
+            continue
         elif not word.plain.startswith("-"):
             return [word]
         else:
             skips = PROGRAM_FIRST[language].get(word.plain, 0)
     return []
+
+
+def _behind_file(name: str, arguments: Sequence[Word]) -> list[Word]:
+    """Return the words behind the file of a database, which are code."""
+    if not (options := CODE_BEHIND_FILE.get(name)):
+        return []
+    before = (Word("", []), *arguments)
+    operands = [after for option, after in pairwise(before) if option.plain not in options]
+    return _scripts(operands)[1:]
 
 
 def _scripts(arguments: Sequence[Word]) -> list[Word]:
@@ -189,7 +275,8 @@ def input_language(command: SimpleCommand) -> str:
     if not found or found[0] in PROGRAM_FIRST or _program_words(*found):
         return ""
     language, arguments = found
-    return language if _reads_input(words) or not _scripts(arguments) else ""
+    asks = language == "SQL" and not _behind_file(words[-len(arguments) - 1].plain, arguments)
+    return language if asks or _reads_input(words) or not _scripts(arguments) else ""
 
 
 def _reads_input(words: Sequence[Word]) -> bool:

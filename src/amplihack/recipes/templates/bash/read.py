@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder, find_placeholders
 from amplihack.recipes.templates.bash.commands import commands
 from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
-from amplihack.recipes.templates.bash.number_guards import Guard, Sink, operands, preamble, printed_guards
+from amplihack.recipes.templates.bash.joined_names import Joint, runs
+from amplihack.recipes.templates.bash.number_guards import (
+    Guard,
+    Kept,
+    Operand,
+    Sink,
+    keep,
+    operands,
+    preamble,
+    printed_guards,
+)
 from amplihack.recipes.templates.bash.parameters import parameter
 from amplihack.recipes.templates.bash.places import (
     Edit,
@@ -17,12 +28,15 @@ from amplihack.recipes.templates.bash.places import (
     Place,
     Quoting,
     Refusal,
+    SimpleCommand,
+    Word,
     apply_edits,
     hold,
     refuse,
 )
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.reading import Reading
+from amplihack.recipes.templates.bash.value_flow import Suspects, references
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 from amplihack.records import Record, replace
 
@@ -56,14 +70,49 @@ def uses_of(script: str) -> Uses:
     return Uses(frozenset(found.flow.evaluated), frozenset(found.flow.executed), found.flow.blind)
 
 
+def calls_of(script: str) -> tuple[Sequence[Sequence[Word]], AbstractSet[str]]:
+    """Return the commands that are not bash's own and use values or variables, and the script's functions.
+
+    Raises TemplateError if the quoting never closes.
+    """
+    found = _collect(script, find_placeholders(script))
+    return [words for _, words in found.flow.calls], found.flow.functions
+
+
 def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
     found = Script()
     starts = {each.start: each for each in placeholders}
     cursor = Cursor(script, starts, range(len(script) + 1), found, _GRAMMAR)
     commands(cursor, "", 0)
+    for command in _written_scripts(found):
+        found.flow.executed.update(name for word in command.words for name in references(word.text))
     found.flow.settle(found.variables.integers, found.variables.from_input)
     found.flow.evaluated |= found.variables.leading_to_integers()
+    found.flow.blind |= any(_calculates(name, found) for name in found.flow.unguarded)
+    found.flow.blind |= any(_is_lost(sink) for sink in found.sinks)
     return found
+
+
+def _is_lost(sink: Sink) -> bool:
+    """Tell whether a text makes a name or a number of pieces, and nothing can be put around it."""
+    if sink.guard is not Guard.NUMBER:
+        return False
+    if any(run.is_name and (run.torn or not sink.places) for run in runs(sink.text, ())):
+        return True
+    return not sink.places and any(operand.changed for operand in operands(sink.text, sink.guard))
+
+
+def _calculates(name: str, found: Script) -> bool:
+    """Tell whether bash takes what is assigned to this variable for a number."""
+    variables = found.variables
+    return name in variables.integers or (
+        name in variables.references and bool(variables.leading_to_integers())
+    )
+
+
+def _written_scripts(found: Script) -> list[SimpleCommand]:
+    """Return the commands that write a file which the script then runs."""
+    return [command for command in found.writers if not found.ran.isdisjoint(command.outputs)]
 
 
 def _sinks(found: Script) -> Iterator[Sink]:
@@ -73,11 +122,7 @@ def _sinks(found: Script) -> Iterator[Sink]:
         keyed = sink.array and (variables.opaque or sink.array in variables.keyed)
         yield replace(sink, guard=Guard.TEXT) if keyed else sink
     for name, sink in found.flow.received:
-        if (
-            name in variables.integers
-            or sink.guard is not Guard.NUMBER
-            or (name in variables.references and variables.leading_to_integers())
-        ):
+        if sink.guard is not Guard.NUMBER or _calculates(name, found):
             yield sink
         elif found.flow.blind:
             yield replace(sink, guard=Guard.NAME)
@@ -87,11 +132,17 @@ def _guards(script: str, found: Script) -> list[Edit]:
     """Return the edits that keep bash from running what variables hold and commands print."""
     suspects = found.flow.suspects(found.variables.from_input, opaque=found.variables.opaque)
     edits: dict[Edit, None] = {}
+    kept: dict[Kept, None] = {}
     for sink in _sinks(found):
+        together = list(runs(sink.text, found.variables.keyed)) if sink.guard is Guard.NUMBER else []
+        kept.update(dict.fromkeys(_named(sink, together)))
         for operand in operands(sink.text, sink.guard, found.variables.keyed):
-            if operand.name in suspects:
+            if operand.changed and (made := _changed(sink, operand, found)):
+                kept[made] = None
+            elif operand.changed or _needs_guard(operand, together, suspects):
                 text = operand.text.replace("$", "\\$") if sink.quoted else operand.text
                 edits[Edit(sink.offset, sink.offset, text)] = None
+    edits.update(dict.fromkeys(keep(kept)))
     outputs = [mark for mark in found.marks if isinstance(mark, Output)]
     checked = ((output, guard) for output in outputs if (guard := _of_output(output, found)))
     guards = [*edits, *printed_guards(script, checked)]
@@ -99,9 +150,37 @@ def _guards(script: str, found: Script) -> list[Edit]:
     return [Edit(0, 0, definitions), *guards] if guards else []
 
 
+def _named(sink: Sink, together: Iterable[Joint]) -> Iterator[Kept]:
+    """Yield the names of variables that a text joins from pieces."""
+    for run in together:
+        start, end = sink.position(run.start), sink.position(run.end)
+        if run.is_name and not run.torn and start is not None and end is not None:
+            yield Kept(start, end, run.name, sink.quoted, joined=True)
+
+
+def _changed(sink: Sink, operand: Operand, found: Script) -> Kept | None:
+    """Return where the expansion of an operand stands; None if that is not known."""
+    start = sink.position(operand.start)
+    end = found.ends.get(start) if start is not None else None
+    return None if start is None or end is None else Kept(start, end, operand.name, sink.quoted)
+
+
+def _needs_guard(operand: Operand, around: Iterable[Joint], suspects: Suspects) -> bool:
+    """Tell whether an operand may name another variable, or hold any text."""
+    run = next((run for run in around if run.start <= operand.start < run.end), None)
+    if run and run.is_joined:
+        return True
+    return operand.name in suspects and not (operand.bare and run and run.is_name)
+
+
 def _of_output(output: Output, found: Script) -> Guard | None:
     """Return what to check about the text that a substitution prints, if no variable is checked later."""
-    if output.numeric or (output.evaluated and not found.variables.keyed.isdisjoint(output.variables)):
+    integers = found.variables.leading_to_integers()  # an assignment to a nameref may be one to an integer
+    if (
+        output.numeric
+        or not integers.isdisjoint(output.variables)
+        or (output.evaluated and not found.variables.keyed.isdisjoint(output.variables))
+    ):
         return Guard.NUMBER
     unknown = output.evaluated and found.flow.blind  # it may go to an integer that only the run knows
     return Guard.NAME if unknown or (output.named and not output.places) else None
@@ -119,9 +198,17 @@ def read_fully(script: str, placeholders: Sequence[Placeholder]) -> Reading:
                 for place in mark.places:
                     place.declared = word
             found.receives(word, name, Guard.TEXT)
+    for command in _written_scripts(found):
+        name_language((mark for word in command.words for mark in word.marks), "bash")
+        name_language((mark for mark in found.marks if _written_by(mark, command)), "bash")
     edits = [*_guards(script, found), *found.edits]
     places = [mark for mark in found.marks if isinstance(mark, Place)]
     return Reading(tuple(sorted(places, key=lambda place: place.start)), tuple(edits))
+
+
+def _written_by(mark: Place | Output, command: SimpleCommand) -> bool:
+    """Tell whether a mark stands in a heredoc of the command."""
+    return any(place.command is command for place in mark.places)
 
 
 def _settle(mark: Place | Output, script: Script) -> None:
@@ -146,3 +233,5 @@ def _settle_assigned(mark: Place | Output, script: Script) -> None:
     mark.evaluated = script.flow.is_evaluated(mark, variables.from_input)
     if isinstance(mark, Place) and not script.flow.executed.isdisjoint(mark.variables):
         name_language([mark], "bash")
+    if isinstance(mark, Place) and not script.flow.launched.isdisjoint(mark.variables):
+        mark.launcher = mark.launcher or "the script"

@@ -13,6 +13,7 @@ class Reading(Record):
 
     places: tuple[Place, ...] = ()
     edits: tuple[Edit, ...] = ()
+    plain: bool = False  # ordinary commands, which are certainly right by bash's grammar
 
 
 def read_script(script: str) -> Reading:
@@ -24,7 +25,7 @@ def read_script(script: str) -> Reading:
     if not placeholders:
         return Reading()
     if (places := plain_places(script, placeholders)) is not None:
-        return Reading(places)
+        return Reading(places, plain=True)
     from amplihack.recipes.templates.bash.read import read_fully  # deferred: most scripts are plain
 
     return read_fully(script, placeholders)

@@ -18,6 +18,7 @@ from amplihack.recipes.templates.bash.value_flow import INPUT, references
 from amplihack.recipes.templates.bash.words import word
 
 _OPERATOR = pattern(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")
+_WRITES = (">", ">>", ">|", "&>", "&>>")
 _DESCRIPTOR = pattern(r"[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*(?P<subscript>\[.*\])?\}", re.DOTALL)
 
 
@@ -57,12 +58,15 @@ def _settle(
     if operator == "<<<" or (operator == "<" and any(mark.feeds for mark in target.marks)):
         state.command.is_fed = True
     if operator == "<<<":
+        state.command.strings.append(target)
         script.flow.assign(INPUT, target.text)
         for mark in target.marks:
             mark.feeds = mark.is_input = True
     if operator in ("<<<", "<"):
         state.command.inputs.append(target)
         state.command.marked = state.command.marked or bool(target.marks)
+    elif operator in _WRITES:
+        state.command.outputs.append(target.plain.removeprefix("./"))
     elif operator == ">&" and output:
         script.flow.evaluated.update(references(target.text))
         if not target.marks:  # else it is written as `>`, and expanded once

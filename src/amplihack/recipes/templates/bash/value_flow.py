@@ -6,12 +6,15 @@ n={{v}}; (( n > 3 ))        x={{v}}; echo ${!x}        f() { (( $1 )); }; f {{v}
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.number_guards import Sink
 from amplihack.recipes.templates.bash.places import Mark, Word
+from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 from amplihack.records import Record, field
 
+_LONG = 4096  # a text of this size is no expression
 ARGUMENTS = "@"  # stands for $1, $@ and the like
 INPUT = "<"  # stands for the text of `<<<` and heredocs
 
@@ -19,6 +22,12 @@ _INSIDE = pattern(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\{\{[^{}]*\}\}|\$\{#[^{}
 _REFERENCE = pattern(r"\$\{?!?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])")
 _INDIRECT = pattern(r"\$\{![A-Za-z_0-9]+(?!\w|\[[@*]\]|[@*]\})")
 _COUNTED = pattern(r"([A-Za-z_]\w*)\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))|(?:\+\+|--)\s*([A-Za-z_]\w*)")
+# A text that makes a name which stands nowhere in it: `${m%y}`, `x$i`, `$a$b`, `x{1..3}`, `$'\\x78'`, `n+=y`.
+_MAKES_NAME = pattern(
+    r"\$\{!?(?:\w+|[@*])(?:\[[^\[\]]*\])?(?:[#%/^,@]|:(?![-=?+]))"
+    r"|(?<![\w$])[A-Za-z_]\w*[${`]|\$(?:\{\w+\}|\w+)[${`\w]|\$'[^']*\\|^\w+\+=(?!\().*[A-Za-z_]"
+)
+_NO_QUOTES = str.maketrans("", "", "\"'\\")
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*|\$\{?[0-9@*]")
 
 
@@ -32,6 +41,13 @@ def identifiers(text: str) -> Iterator[str]:
     """Yield the variables that an arithmetic expression uses."""
     for name in _IDENTIFIER.findall(_INSIDE.sub("", text)):
         yield ARGUMENTS if name[0] == "$" else name
+
+
+def _makes_name(text: str) -> bool:
+    """Tell whether an assignment may give a variable the name of another that its text does not show."""
+    return len(text) < _LONG and bool(
+        _MAKES_NAME.search(text) or _MAKES_NAME.search(text.translate(_NO_QUOTES))
+    )
 
 
 class Suspects(Record):
@@ -50,26 +66,30 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
 
     evaluated: set[str] = field(default_factory=set)  # as arithmetic or as a name
     executed: set[str] = field(default_factory=set)  # as a script
+    launched: set[str] = field(default_factory=set)  # as a command, without quotes
     blind: bool = False  # a variable that only the run knows is declared to be evaluated
     functions: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)  # what the script itself assigns
     fed: set[str] = field(default_factory=set)  # what gets the text of a command, an input or a value
     unknown: bool = False  # a variable that only the run knows is written
+    unguarded: set[str] = field(default_factory=set)  # what gets a word into which no guard can be put
     received: list[tuple[str, Sink]] = field(default_factory=list)  # which text each assignment gives
     calls: list[tuple[str, list[Word]]] = field(
         default_factory=list
     )  # with values or variables among their words
     _sources: dict[str, set[str]] = field(default_factory=dict)
-    _named: dict[str, set[str]] = field(default_factory=dict)  # without `$`, which only an integer follows
+    _named: dict[str, set[str]] = field(default_factory=dict)  # with or without `$`
 
     def assign(self, variable: str, text: str) -> None:
         """Record that the value of a word is assigned to a variable."""
         self.written.add(variable)
-        if "\0" in text or "\1" in text or _INDIRECT.search(text):
+        if variable in PROGRAM_VARIABLES:
+            self.executed.update(references(text))
+        if "\0" in text or "\1" in text or _INDIRECT.search(text) or _makes_name(text):
             self.fed.add(variable)
         if "$" in text:
             self._sources.setdefault(variable, set()).update(references(text))
-        if variable != INPUT and (named := set(identifiers(text))):
+        if len(text) < _LONG and (named := set(identifiers(text.translate(_NO_QUOTES)))):
             self._named.setdefault(variable, set()).update(named)
 
     def count(self, expression: str) -> None:
@@ -87,7 +107,11 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
             for source in sources:
                 following.setdefault(source, []).append(variable)
         found: set[str] = set()
+        fed = set(fed)
         outside = following.keys() - self.written
+        for variable, names in self._named.items():  # `n=x` leads to `x` where `n` is evaluated
+            for name in names & self.written.union(fed):
+                following.setdefault(name, []).append(variable)
         waiting = [*self.fed, *fed, *outside, ARGUMENTS]
         while waiting:
             name = waiting.pop()
@@ -105,18 +129,21 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
             self.assign(ARGUMENTS, word.text)
             for mark in word.marks:
                 mark.variables += (ARGUMENTS,)
-        if INPUT in self._sources:
+        if INPUT in self._sources or INPUT in self._named:
             for name in from_input:
                 self._sources.setdefault(name, set()).add(INPUT)
         if self._sources or self._named:
-            self.evaluated = self._leading_to((*self.evaluated, *self._assigned(integers)))
+            known = self.written.union(from_input)
+            self.evaluated = self._leading_to((*self.evaluated, *self._assigned(integers)), known)
             self.executed = self._leading_to(self.executed)
+            self.launched = self._leading_to(self.launched)
 
     def _assigned(self, integers: Iterable[str]) -> set[str]:
         found = (self._sources.get(name, set()) | self._named.get(name, set()) for name in integers)
         return set().union(*found)
 
-    def _leading_to(self, names: Iterable[str]) -> set[str]:
+    def _leading_to(self, names: Iterable[str], known: AbstractSet[str] = frozenset()) -> set[str]:
+        """Return the variables whose text may get into these, and those `known` ones that they may name."""
         found: set[str] = set()
         waiting = list(names)
         while waiting:
@@ -124,6 +151,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
             if name not in found:
                 found.add(name)
                 waiting += self._sources.get(name, ())
+                waiting += self._named.get(name, set()) & known
         return found
 
     def is_evaluated(self, mark: Mark, from_input: set[str]) -> bool:

@@ -23,7 +23,7 @@ _IN = pattern(r"(?:\s|\\\n)*in\s")
 _ASSIGNED = pattern(r"""([A-Za-z0-9_\0\1"']++)(?:\[.*\])?\+?=""", re.DOTALL)
 _TIME_OPTION = pattern(r"[ \t]+-p(?=[ \t])")
 _COPROC_NAME = pattern(
-    r"[ \t]+[A-Za-z_][A-Za-z0-9_]*(?=[ \t]+(?:\{|\(|\[\[|(?:if|while|until|for|case|select)[ \t\n]))"
+    r"[ \t]+[A-Za-z_][A-Za-z0-9_]*(?=[ \t]+(?:\{[ \t\n]|\(|\[\[|(?:if|while|until|for|case|select)[ \t\n]))"
 )
 
 

@@ -11,7 +11,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import quoted_or_plain, subscript, substitution
 from amplihack.recipes.templates.bash.heredocs import newline
-from amplihack.recipes.templates.bash.number_guards import Guard, Sink
+from amplihack.recipes.templates.bash.number_guards import Guard
 from amplihack.recipes.templates.bash.places import Quoting, Word, assign
 
 _PLAIN = pattern(r"""[^ \t\n;&|<>()\\'"$`{]+""")
@@ -47,9 +47,7 @@ def word(c: Cursor, *, assignable: bool = False, argument: bool = False) -> Word
         assign(c.since(value), assigns)
         c.script.flow.assign(assigns, found.text)
         if not is_list:
-            text = c.text_since(equals, value)
-            sink = Sink(c.origin[equals], text, Guard.NUMBER, "", c.script.quoted)
-            c.script.flow.received.append((assigns, sink))
+            c.script.flow.received.append((assigns, c.sink(equals, value, Guard.NUMBER)))
     return found
 
 
@@ -144,7 +142,7 @@ def _list(c: Cursor, name: str) -> None:
             elif char and char in ";&|<>(" and c.ahead(2) not in ("<(", ">("):
                 c.pos += 1
             elif char:
-                word(c)
+                c.script.gives(word(c), name)
     raise c.unclosed("the array", opened)
 
 
@@ -153,7 +151,14 @@ def _element(c: Cursor, name: str) -> None:
     subscript(c, name)
     if not _EQUALS.match(c.text, c.pos, c.end):
         _no_subscript(c, first, sinks)
+        c.script.gives(word(c), name)
+        return
+    start, value = c.pos, c.count()
     word(c)
+    text = c.text_since(start, value)
+    equals = _EQUALS.match(text)
+    offset = start + (equals.end() if equals else 0)
+    c.script.flow.received.append((name, c.sink(offset, value, Guard.NUMBER)))
 
 
 def comment(c: Cursor) -> None:

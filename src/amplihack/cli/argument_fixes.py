@@ -1,0 +1,58 @@
+"""Say what to type instead of arguments that cannot be read. Loaded only when there are such."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterable
+
+from amplihack.documents.suggest import closest
+from amplihack.errors import AmplihackError, NothingToUse, UsageError
+
+_UNKNOWN, _MISSING = "unrecognized arguments: ", "the following arguments are required: "
+
+
+def explained(
+    parser: argparse.ArgumentParser, message: str, actions: Iterable[argparse.Action]
+) -> AmplihackError:
+    """Return the error for a complaint of argparse."""
+    known = tuple(actions)
+    if message == f"{_MISSING}RECIPE":
+        fix = f"`{parser.prog} build.yaml`; `amplihack recipe list` shows the recipes that have a name"
+        return NothingToUse(f"{parser.prog}: no recipe is given", fix=fix)
+    return UsageError(
+        f"{parser.prog}: {message}",
+        fix=_fix(message, known) or f"`{parser.prog} --help` shows what it understands",
+    )
+
+
+def _fix(message: str, actions: tuple[argparse.Action, ...]) -> str:
+    if message.startswith(_MISSING):
+        return f"write what stands for {message.removeprefix(_MISSING)}; --help has examples"
+    if message.startswith(_UNKNOWN):
+        return _for_unknown(message.removeprefix(_UNKNOWN).split(), actions)
+    flag = message.removeprefix("argument ").partition(":")[0].rpartition("/")[2]
+    action = next((each for each in actions if flag in each.option_strings), None)
+    if action is None:
+        return ""
+    if "expected one argument" in message:
+        return f"write {flag} {action.metavar or action.dest.upper()}"
+    if action.choices and "invalid choice" in message:
+        wrong = message.partition("invalid choice: '")[2].partition("'")[0]
+        return f"write {flag} {closest(wrong, list(action.choices)) or next(iter(action.choices))}"
+    return ""
+
+
+def _for_unknown(words: list[str], actions: tuple[argparse.Action, ...]) -> str:
+    """Say what an unknown flag, a variable without a flag, or one word too many was meant to be."""
+    word, flags = words[0], [name for each in actions for name in each.option_strings]
+    if not word.startswith("-") and "=" in word and "--set" in flags:
+        return f"did you mean --set {shlex.quote(word)}?"
+    if word.startswith("-"):
+        meant = closest(word.partition("=")[0], flags)
+        return f"did you mean {meant}?" if meant else ""
+    single = [each for each in actions if not each.option_strings and each.nargs in (None, "?")]
+    if not single:
+        return "it takes flags only"
+    name = single[0].metavar or single[0].dest.upper()
+    return f"it takes one {name}: run it once for each, or put quotes around a name with blanks"

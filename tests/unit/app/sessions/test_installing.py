@@ -1,0 +1,166 @@
+"""What modules need is installed once, side by side and beside us, and the event loop stays free."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from tests.support.ecosystem import TOOL, House
+from tests.support.installing import NEEDY, fake_uv, needing, prepared, without_uv
+from tests.support.packages import make_self_building, write_wheel
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only place where packages can be had from."""
+    directory = tmp_path / "wheels"
+    directory.mkdir()
+    for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(directory)}.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+        monkeypatch.setenv(f"UV_{name}", value)
+    monkeypatch.setenv("PATH", without_uv())
+    write_wheel(directory, "house-dep")
+    return directory
+
+
+def test_what_a_module_needs_is_installed_once_and_beside_us(
+    house: House, wheels: Path, tmp_path: Path
+) -> None:
+    needing(house, "house-dep>=1", "amplifier-core>=1", "amplifier-foundation @ git+https://example.org/x")
+    assert ("installing", "tool-needy") in prepared(house)
+    import house_dep  # type: ignore[import-not-found] # made by the test
+
+    assert Path(house_dep.__file__).is_relative_to(tmp_path / "home" / "cache" / "environment")
+    heard = prepared(house)
+    assert ("installing", "tool-needy") not in heard
+    assert ("done", "tool-needy") in heard
+
+
+def test_a_module_that_needs_nothing_new_is_not_installed(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = fake_uv(tmp_path, monkeypatch)
+    needing(house, "PyYAML>=5", "pydantic", "rich>=13,<99", code=TOOL.replace('"echo"', '"needy"'))
+    assert not [each for each in prepared(house) if each[0] == "installing"]
+    assert not notes.exists()
+    assert not (tmp_path / "home" / "cache" / "environment").exists()
+
+
+def test_all_modules_are_installed_by_one_call_that_leaves_sources_alone(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = fake_uv(tmp_path, monkeypatch)
+    for number in range(7):
+        tool = TOOL.replace('"echo"', f'"n{number}"')
+        needing(house, f"nowhere-{number}>=1", name=f"tool-n{number}", code=tool)
+    heard = prepared(house)
+    assert len([each for each in heard if each[0] == "installing"]) == 7
+    (call,) = [json.loads(line) for line in notes.read_text().splitlines()]
+    assert call[:2] == ["pip", "install"]
+    assert "--no-sources" in call
+    assert call[call.index("--python") + 1].startswith(str(tmp_path / "home" / "cache" / "environment"))
+    assert {f"nowhere-{number}>=1" for number in range(7)} <= set(call)
+
+
+def test_the_event_loop_stays_free_while_things_are_installed(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_uv(tmp_path, monkeypatch, f"while [ ! -e {tmp_path}/go ]; do sleep 0.02; done")
+    needing(house, "nowhere", code=TOOL.replace('"echo"', '"needy"'))
+
+    async def story() -> None:
+        async def later() -> None:
+            while not (tmp_path / "uv-calls").exists():  # noqa: ASYNC110 - another process makes it
+                await asyncio.sleep(0.01)
+            (tmp_path / "go").touch()
+
+        async with asyncio.timeout(30):
+            await asyncio.gather(house.prepare(strict=True), later())
+
+    asyncio.run(story())
+
+
+def test_what_cannot_be_installed_is_named_with_its_module_and_the_rest_works(
+    house: House, wheels: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    needing(house, "no-such-package>=7", name="tool-lost", code=TOOL.replace('"echo"', '"lost"'))
+    needing(house, "house-dep", code=NEEDY.replace('"echo"', '"needy"'))
+
+    async def story() -> None:
+        ready = await house.prepare()
+        async with ready.create_session() as session:
+            assert "needy" in session.coordinator.get("tools")
+
+    asyncio.run(story())
+    assert "tool-lost is not available" in caplog.text
+    assert "no-such-package" in caplog.text
+
+
+def test_without_installing_only_what_is_here_is_used(house: House, tmp_path: Path) -> None:
+    needing(house, "nowhere", code=TOOL.replace('"echo"', '"needy"'))
+    assert not [each for each in prepared(house, install_deps=False) if each[0] == "installing"]
+    assert not (tmp_path / "home" / "cache" / "environment").exists()
+
+
+def test_two_who_prepare_at_once_do_not_disturb_each_other(house: House, wheels: Path) -> None:
+    needing(house, "house-dep")
+
+    async def story() -> None:
+        first, second = await asyncio.gather(house.prepare(strict=True), house.prepare(strict=True))
+        for ready in (first, second):
+            async with ready.create_session() as session:
+                assert session.load_failures == ()
+
+    asyncio.run(story())
+
+
+def test_a_project_that_must_be_built_is_built_again_when_it_changes(house: House, wheels: Path) -> None:
+    house.add("tools", "tool-built", NEEDY.replace('"echo"', '"built"'))
+    directory = house.directory / "modules" / "tool-built"
+    make_self_building(directory, "tool-built", requires=("house-dep",))
+    assert ("installing", "tool-built") in prepared(house)
+    assert ("installing", "tool-built") not in prepared(house)
+    with (directory / "pyproject.toml").open("a") as file:
+        file.write("\n# changed\n")
+    assert ("installing", "tool-built") in prepared(house)
+
+
+def building(house: House, name: str, meeting: tuple[Path, int] | None = None) -> Path:
+    """Add a tool that only a build knows the requirements of; returns its directory."""
+    house.add("tools", f"tool-{name}", TOOL.replace('"echo"', f'"{name}"'))
+    directory = house.directory / "modules" / f"tool-{name}"
+    make_self_building(directory, f"tool-{name}", requires=("house-dep",), meeting=meeting)
+    return directory
+
+
+def test_builds_run_side_by_side_of_modules_and_of_what_they_require(
+    house: House, wheels: Path, tmp_path: Path
+) -> None:
+    meeting, project = tmp_path / "meeting", tmp_path / "required"
+    meeting.mkdir()
+    project.mkdir()
+    building(house, "one", (meeting, 2))
+    make_self_building(project, "required", meeting=(meeting, 2), requires=("house-dep",))
+    code = "import amplifier_module_required_marker\n" + NEEDY.replace('"echo"', '"two"')
+    needing(house, f"amplifier-module-required @ file://{project}", name="tool-two", code=code)
+    heard = prepared(house)
+    assert {("installing", "tool-one"), ("installing", "tool-two")} <= set(heard)
+
+
+def test_a_build_that_fails_takes_no_other_with_it(
+    house: House, wheels: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    building(house, "good")
+    (building(house, "bad") / "backend.py").write_text("raise RuntimeError('this backend is broken')\n")
+
+    async def story() -> None:
+        ready = await house.prepare()
+        async with ready.create_session() as session:
+            assert "good" in session.coordinator.get("tools")
+
+    asyncio.run(story())
+    assert "tool-bad is not available" in caplog.text
+    assert "this backend is broken" in caplog.text
+    assert "tool-good is not available" not in caplog.text

@@ -1,0 +1,20 @@
+"""Variables of files: which value counts, and what is said of the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from amplihack.app.env_files import add_env_files
+
+
+def test_every_value_that_loses_is_told(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.env", tmp_path / "b.env"
+    first.write_text("TOKEN=1\nPORT=80\nTOKEN=2\nPORT=80\n")
+    second.write_text("PORT=81\nHOST=x\n")
+    environment, notes = add_env_files({"HOST": "y"}, {"a.env": first, "b.env": second})
+    assert environment == {"TOKEN": "2", "PORT": "81", "HOST": "y"}
+    assert [(str(each.where or ""), each.severity, each.what) for each in notes] == [
+        ("a.env:3:1", "warning", "TOKEN has another value before, which is lost: this one counts"),
+        ("", "note", "--env-file: b.env replaces PORT of an earlier file"),
+        ("", "note", "--env-file: the environment has another value for HOST, which counts"),
+    ]
