@@ -20,6 +20,7 @@ TABLE = sys.platform == "linux"  # whether this machine has one
 _VARIABLE = f"{VARIABLE}=".encode()
 _BECOMING, _MOMENT = 0.5, 0.001  # seconds that a process may take to become another program, between looks
 _LONGEST_COMMAND = 100  # characters of a command line that are shown
+_OF_THE_KERNEL = 0x0020_0000  # the flag of a thread of the kernel's own
 
 
 class Member(Record):
@@ -31,6 +32,7 @@ class Member(Record):
     session: int = field(compare=False)
     started: str
     zombie: bool = field(default=False, compare=False)
+    kernel: bool = field(default=False, compare=False)
 
 
 def everyone() -> list[Member]:
@@ -52,7 +54,8 @@ def parse_stat(text: str) -> Member:
     pid, rest = text.split(" (", 1)
     fields = rest.rsplit(")", 1)[1].split()
     parent, group, session = (int(field) for field in fields[1:4])
-    return Member(int(pid), parent, group, session, fields[19], fields[0] in "ZX")
+    kernel = bool(int(fields[6]) & _OF_THE_KERNEL)
+    return Member(int(pid), parent, group, session, fields[19], fields[0] in "ZX", kernel)
 
 
 def marks_of(member: Member) -> str:
@@ -129,8 +132,11 @@ def _waited_for(member: Member, name: str) -> bytes:
 
 
 def _is_blank(member: Member) -> bool:
-    """Tell whether a living process has no words. Those of the kernel, in session 0, never have any."""
-    return member.session != 0 and not _read(member.pid, "cmdline") and lives(member)
+    """Tell whether a living process has no words. Those of the kernel never have any.
+
+    Session 0 does not tell them: in a container it is that of everything whose session began outside.
+    """
+    return not member.kernel and not _read(member.pid, "cmdline") and lives(member)
 
 
 def _read(pid: int, name: str) -> bytes:

@@ -29,6 +29,13 @@ def test_a_zombie_is_told_from_a_living_process() -> None:
     assert parse_stat("42 (x) Z 7 40 41 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 1 1 1").zombie
 
 
+def test_a_process_of_the_kernel_is_told_by_its_flag_and_not_by_its_session() -> None:
+    """In a container, session 0 is that of every process whose session began outside."""
+    kernel = parse_stat("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 25 0 0")
+    contained = parse_stat("2 (cat) R 1 0 0 0 -1 4194304 100 0 0 0 0 0 0 0 20 0 1 0 14826 1 1")
+    assert (kernel.kernel, contained.kernel) == (True, False)
+
+
 def test_the_session_and_all_that_it_started_are_found_and_strangers_are_not() -> None:
     leader, child, detached, below = (
         member(10, 1, 10),
