@@ -300,3 +300,76 @@ def test_the_inside_of_a_repository_is_no_checkout(place: FrameworkPlace) -> Non
     done = place.run("default-workflow", repo_path=".git", **TASK)
     assert done.exit_code == 1
     assert "not a checkout" in done.stderr
+
+
+# agents that were only to look ------------------------------------------------------------------------------
+
+
+def test_what_changed_during_a_question_or_an_investigation_is_told(place: FrameworkPlace) -> None:
+    spoils = f"{SPOIL}; echo > new.txt"
+    place.answers(
+        rule("Answer this question", run=spoils, reply="So."),
+        rule("Plan an investigation", reply={"questions": ["Why?"]}),
+        rule("Find the answer", run=f"{SPOIL}; {COMMIT}", reply="Because."),
+        rule("Write the report", reply="# Answer"),
+    )
+    asked = place.run("qa-workflow", "-q", question="Why?")
+    assert "Changed meanwhile:\ncalc.sh\nnew.txt\n" in asked.stdout
+    place.run("investigation-workflow", "-q", investigation_question="Why?", report_file="why.md")
+    report = (place.repo / "why.md").read_text()
+    assert "Changed during the investigation:\ncalc.sh\n(the commit: " in report
+
+
+def test_where_nothing_changed_nothing_is_told(place: FrameworkPlace) -> None:
+    (place.repo / "mine.txt").write_text("x")
+    place.answers(rule("Answer this question", reply="So."))
+    done = place.run("qa-workflow", "-q", question="Why?")
+    assert done.stdout == "So.\n\nReferences: no path:line in it\n"
+
+
+def test_an_operation_tells_a_change_of_a_file_that_was_changed_before(place: FrameworkPlace) -> None:
+    (place.repo / "calc.sh").write_text("# mine\n")
+    place.answers(rule("Do this, and nothing beyond", run=SPOIL, reply="STATUS: COMPLETE"))
+    done = place.run("operations-workflow", "-q", task_description="Look")
+    assert "Files that changed: calc.sh" in done.stdout
+
+
+# workstreams ------------------------------------------------------------------------------------------------
+
+
+def test_an_investigation_beside_a_change_does_not_make_it_untested(place: FrameworkPlace) -> None:
+    place.answers(
+        PLANNED, BUILT, APPROVED, SUMMED_UP, ACHIEVED,
+        classified(
+            "Development",
+            {"name": "mul", "description": "Add mul", "task_type": "Development"},
+            {"name": "why", "description": "Find out why", "task_type": "Investigation"},
+        ),
+        rule("Plan an investigation", reply={"questions": ["Why?"]}),
+        rule("Find the answer", reply="Because."),
+        rule("Write the report", reply="# Answer"),
+    )  # fmt: skip
+    done = place.run("smart-orchestrator", "-q", task_description="Both")
+    assert done.exit_code == 0, done.stderr
+    assert "Status: done;" in done.stdout
+    assert "- completed: feat/orch-2-why, report investigation-find-out-why.md" in done.stdout
+
+
+def test_every_workstream_is_looked_at_before_an_agent_begins(place: FrameworkPlace) -> None:
+    place.answers(PLANNED, BUILT, APPROVED)
+    done = place.run("parallel-workstreams", "-q", workstreams=[{"task": "Add mul"}, {"task": " "}])
+    assert (done.exit_code, place.asked) == (1, [])
+    assert "workstream 2 has neither task nor description" in done.stderr
+
+
+# what was decided for the user ------------------------------------------------------------------------------
+
+
+def test_what_the_runner_made_of_the_classification_is_told(place: FrameworkPlace) -> None:
+    place.answers(rule("Classify the task", reply="Well, hard to say."), *DEVELOPMENT, ACHIEVED)
+    done = place.run("smart-orchestrator", "-q", **TASK)
+    assert "- classification: the classification cannot be read" in done.stdout
+    place.git("switch", "--quiet", "main")
+    place.answers(classified("Operations"), *DEVELOPMENT, ACHIEVED)
+    done = place.run("smart-orchestrator", "-q", task_description="Add mul and its tests")
+    assert "- kind of task: the task changes code, so it is Development, not Operations" in done.stdout
