@@ -533,6 +533,20 @@ def test_one_process_has_a_run_and_the_other_says_who(scene: Scene) -> None:
     assert started.end().exit_code == 0
 
 
+def test_a_process_that_still_asks_whether_to_go_on_is_named_and_can_be_cancelled(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write("work.yaml", STEPS.replace("id: second\n", "id: second\n    idempotent: false\n"))
+    killed(scene, "work.yaml")
+    terminal = Terminal(scene, "runs", "resume")
+    terminal.read_until("Run again? [y/N]")
+    taken = workspace.run("runs", "resume", "--run-again")
+    assert (taken.exit_code, f"process {terminal.started.process.pid} on" in taken.stderr) == (1, True), taken
+    assert listed(workspace)[0]["owner"]["pid"] == terminal.started.process.pid
+    assert workspace.run("runs", "cancel").exit_code == 0
+    assert terminal.end().exit_code != 0
+    assert (listed(workspace)[0]["status"], done(workspace)) == ("cancelled", ["first", "second"])
+
+
 def test_a_run_in_the_background_is_followed_and_cancelled(scene: Scene) -> None:
     workspace = scene.workspace
     workspace.write("work.yaml", STEPS)

@@ -95,10 +95,7 @@ def answer_list(options: argparse.Namespace) -> int:
             out(run_line(run, width))
     elif listing.problem is None:
         err("there are no runs" if options.status is None else f"no run is {options.status}")
-    if listing.problem is None:
-        return 0
-    show_problems(listing.problem.problems)
-    return 1
+    return show_damage([each for each in (listing.problem, listing.lost) if each is not None])
 
 
 def answer_show(options: argparse.Namespace) -> int:
