@@ -158,6 +158,23 @@ def test_a_run_that_was_ended_goes_on_where_it_was(scene: Scene, number: int) ->
     assert listed(workspace)[0]["status"] == "completed"
 
 
+def test_what_a_step_had_printed_when_it_was_killed_is_shown(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write(
+        "a.yaml",
+        "name: a\nsteps:\n  - id: each\n    foreach: [1, 2]\n"
+        "    command: 'echo round {{item}}; [ {{item}} = 1 ] || sleep 1000'\n",
+    )
+    started = scene.start("recipe", "run", "a.yaml")
+    wait_until("its lines", lambda: "│ round 2" in workspace.run("runs", "show").stdout)
+    started.interrupt(number=signal.SIGKILL)
+    started.end()
+    assert "✗ each[1] [interrupted]\n      │ round 2" in workspace.run("runs", "show").stdout
+    (each,) = workspace.run("runs", "show", "--json").json["steps"]
+    assert [child["output"] for child in each["children"]] == ["round 1", "round 2"]
+    assert "round 2" in workspace.run("runs", "show", "--html", "-").stdout
+
+
 def test_a_failed_step_is_tried_again_and_the_others_are_not(workspace: Workspace) -> None:
     workspace.write(
         "a.yaml",

@@ -20,7 +20,7 @@ from amplihack.version import __version__
 
 def draw_page(store: RunStore, run: KeptRun, damage: list[AmplihackError]) -> str:
     """Return the page of a run as HTML. `damage` receives what cannot be read of it. Raises StoreError."""
-    events = [(at, event) for _, at, event in store.events(run, damage=damage)]
+    events = list(store.told(run, damage))
     history = RunHistory(events, alive=run.status == "running", damage=damage)
     story = tell_story(events)
     shelf = RecordedShelf(store, run)

@@ -31,6 +31,7 @@ from amplihack.system.run_store.rows import COLUMNS, KeptRun, NewRun, kept_run
 from amplihack.system.run_store.values import ReadableValues, StoreError, ValueFiles
 
 LAST = "last"
+_CUT_OFF = ("running", "interrupted", "cancelled")
 _NEWEST = "ORDER BY number DESC LIMIT 1000"  # among which a mistyped name is looked for
 _NEW = (
     "INSERT INTO runs (run_id, recipe, path, working_dir, status, started, forked_from, request, inputs, "
@@ -223,6 +224,11 @@ class RunStore(Record):
             ) from error
 
     # reading ----------------------------------------------------------------------------------------------
+
+    def told(self, run: KeptRun, damage: list[AmplihackError]) -> Iterator[tuple[float, Recorded]]:
+        """Yield what there is to show of a run, with times: lines only where a step may have no result."""
+        lines = run.status in _CUT_OFF
+        return ((at, event) for _, at, event in self.events(run, lines=lines, damage=damage))
 
     def events(
         self,
