@@ -175,6 +175,30 @@ def test_what_a_step_had_printed_when_it_was_killed_is_shown(scene: Scene) -> No
     assert "round 2" in workspace.run("runs", "show", "--html", "-").stdout
 
 
+def test_what_agents_cost_is_told_of_a_run_that_was_killed_and_counted_once(scene: Scene) -> None:
+    workspace = scene.workspace
+    tool = workspace.write(
+        "claude",
+        "#!/bin/sh\necho asked >> done.txt\n"
+        'echo \'{"type":"result","subtype":"success","result":"hi","total_cost_usd":0.25,'
+        '"usage":{"input_tokens":10,"output_tokens":4}}\'\n',
+    )
+    tool.chmod(0o755)
+    workspace.write(
+        "work.yaml",
+        "name: work\nsteps:\n  - {id: each, foreach: [1, 2], prompt: 'Say {{item}}'}\n"
+        "  - {id: wait, command: 'touch begun; while [ ! -e go ]; do sleep 0.02; done'}\n"
+        "  - {id: again, prompt: Say more}\n",
+    )
+    killed(scene, "work.yaml", "--agent", str(tool))
+    shown = workspace.run("runs", "show", "--json").json
+    assert (shown["status"], shown["cost_usd"], shown["usage"]["input_tokens"]) == ("interrupted", 0.5, 20)
+    assert "cost $0.5000" in workspace.run("runs", "show").stdout
+    workspace.write("go", "")
+    assert resumed(workspace)["cost_usd"] == 0.75
+    assert (done(workspace), listed(workspace)[0]["cost_usd"]) == (["asked"] * 3, 0.75)
+
+
 def test_a_failed_step_is_tried_again_and_the_others_are_not(workspace: Workspace) -> None:
     workspace.write(
         "a.yaml",

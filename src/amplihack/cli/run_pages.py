@@ -79,8 +79,8 @@ def run_page(run: KeptRun, history: RunHistory) -> list[str]:
     ]
     if run.forked_from is not None:
         lines.append(f"  forked from {run.forked_from}")
-    if run.cost_usd is not None:
-        lines.append(f"  cost ${run.cost_usd:.4f}")
+    if (cost := history.cost_usd) is not None:
+        lines.append(f"  cost ${cost:.4f}")
     if run.holder:
         lines.append(f"  {run.holder.shown()} has it")
     if run.cancelled:

@@ -18,7 +18,7 @@ from amplihack.recipes.events import (
     StepFinished,
     StepStarted,
 )
-from amplihack.recipes.results import RunResult, StepResult, add_usage, denial, usage_json
+from amplihack.recipes.results import RunResult, StepResult, add_costs, add_usage, denial, usage_json
 from amplihack.recipes.run_state import Gate, RunState
 from amplihack.records import replace
 
@@ -101,6 +101,11 @@ class RunHistory:
     def ended(self, step: StepResult) -> float | None:
         return self._ended.get(step.identity)
 
+    @property
+    def cost_usd(self) -> float | None:
+        """Return what all lives of the run have cost so far, also where the last one was cut off."""
+        return add_costs(step.cost_usd for step in self.state.results())
+
     def gates(self) -> tuple[Gate, ...]:
         return tuple(self.state.gates().values())
 
@@ -115,9 +120,10 @@ class RunHistory:
         return denial(denied[-1].stage, denied[-1].message) if denied else ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the steps as a tree, the gates as a list, and the tokens of them all."""
+        """Return the steps as a tree, the gates as a list, and the tokens and the cost of them all."""
         steps = self.steps()
         return {
+            "cost_usd": self.cost_usd,
             "usage": usage_json(add_usage(step.usage for step in steps)),
             "steps": [self._step(step) for step in steps],
             "gates": [_gate(identity, gate) for identity, gate in self.state.gates().items()],
