@@ -91,7 +91,7 @@ def _refuse_if_lost(path: Path) -> None:
             raise StoreError(
                 f"the run database {path} is {'empty' if path.exists() else 'missing'}, though {len(left)} "
                 f"run{'s' if len(left) != 1 else ''} left values in {path.parent / 'runs'}",
-                fix="put the database back with its -wal file, or move that directory away to begin a new history",
+                fix="put it back with its -wal file, or move that directory away to begin a new history",
             )
 
 

@@ -67,7 +67,7 @@ def boot_id() -> str:
 
 
 def take(directory: Path) -> HeldLock | None:
-    """Return the lock of a run, which says that we have it; None if another process has. Raises StoreError."""
+    """Return the lock of a run, with our name in it; None if another process has it. Raises StoreError."""
     for pause in (0.0, 0.01, 0.05, 0.1):  # who only looks whether it is taken holds it for a moment
         time.sleep(pause)
         _make(directory)
