@@ -440,7 +440,7 @@
       parts.push(make("p", `trouble ${rows[first].status}`, "", button, make("span", "", trouble(rows[first]))));
     } else if (run.error !== null) parts.push(make("p", "trouble failed", "", make("span", "", whole(run.error).slice(0, 600))));
     if (run.never_reached.length) facts.append(make("span", "", `${run.never_reached.length.toLocaleString()} never reached`));
-    const asks = rows.some((row) => row.kind === "gate" && row.status === "waiting");
+    const asks = rows.some((row) => row.kind === "gate" && row.status === "waiting" && !(row.due <= NOW));
     const command = { waiting: asks ? "approve" : "resume", failed: "resume", interrupted: "resume", cancelled: "resume" }[run.status];
     if (command) facts.append(make("span", "", "to go on: ", make("code", "", `amplihack runs ${command} ${run.run_id}`)));
     byId("head").replaceChildren(...parts);

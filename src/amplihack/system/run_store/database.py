@@ -14,7 +14,8 @@ from amplihack.system.locks import locked
 from amplihack.system.run_store.schema import MIGRATIONS, VERSION
 from amplihack.system.run_store.values import EPHEMERAL, StoreError, cannot_write, disk_is_full
 
-PATIENCE = 60.0  # seconds that a write waits for those of other runs
+PATIENCE = 60.0  # seconds that a command waits for those who write
+_LONG = 600.0  # seconds that a run waits which has begun: giving up would cost its work
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _LITTLE = 65_536  # bytes: with less, SQLite cannot make the index of its log
@@ -35,6 +36,11 @@ def open_database(path: Path) -> sqlite3.Connection:
             connection.close()
             raise
         return connection
+
+
+def wait_longer(connection: sqlite3.Connection) -> None:
+    """Let a connection wait for those who write as long as a run that has begun should."""
+    connection.execute(f"PRAGMA busy_timeout = {_LONG * 1000:.0f}")
 
 
 def open_to_read(path: Path) -> sqlite3.Connection | None:
