@@ -45,6 +45,7 @@ from amplihack.recipes.templates.bash.words import comment, word
 _SEPARATOR = pattern(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")
 _NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _PIPES = ("|", "|&")
+_FIRST_WORD = pattern(r"\A(?:[$<]\(|`)\s*([\w.-]+)")
 _IN_QUOTES = pattern(r"'([^']*)'")
 
 
@@ -110,8 +111,7 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
         certain = not state.before and following not in ("|", "|&", "&")
         settle_builtin(command, c.script, certain=certain)
         c.script.ran.update(files_run(command))
-        if command.outputs:
-            c.script.writers.append(command)
+        _note_files(c, state)
         for code in settle_programs(command, c.script.flow):
             read_code(c, code, own=command.words[0].plain in ("alias", "eval", "trap"))
             _run_printed(c, code)
@@ -121,10 +121,22 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
     state.command, state.begun, state.descriptor = SimpleCommand(), False, None
 
 
+def _note_files(c: Cursor, state: CommandList) -> None:
+    """Note the files that a command writes, and with it those before it in its pipeline."""
+    command = state.command
+    if command.words[0].plain == "tee":
+        command.outputs += [word.plain.removeprefix("./") for word in command.words[1:]]
+    if command.outputs:
+        for each in (*state.piped, command):
+            each.outputs = command.outputs
+            c.script.writers.append(each)
+
+
 def _run_printed(c: Cursor, code: Word) -> None:
     """Note the variables of which a shell runs what a substitution prints, as in `source <(echo "$x")`."""
     for mark in code.marks:
         inside = c.text[mark.position : mark.position + mark.length] if isinstance(mark, Output) else ""
+        c.script.flow.printing.update(_FIRST_WORD.findall(inside))
         c.script.flow.executed.update(references(inside.removeprefix("$").removeprefix("`")))
         code_inside = " ".join(_IN_QUOTES.findall(inside)).replace("$(", "(")
         c.script.flow.evaluated.update(identifiers(code_inside))

@@ -26,8 +26,10 @@ class Script(Record, frozen=False, eq=False, repr=False):
     variables: Variables = field(default_factory=Variables)
     flow: ValueFlow = field(default_factory=ValueFlow)
     edits: list[Edit] = field(default_factory=list)  # what to change beside the placeholders
+    declared_whole: list[tuple[Word, bool]] = field(default_factory=list)  # word, surely an array
     declarations: list[tuple[Word, str, bool]] = field(default_factory=list)  # word, name, surely an array
     sinks: list[Sink] = field(default_factory=list)
+    keys: list[Sink] = field(default_factory=list)  # subscripts of arrays that are associative so far
     ends: dict[int, int] = field(default_factory=dict)  # of parameter expansions, by where they begin
     ran: set[str] = field(default_factory=set)  # files that the script starts or sources
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
@@ -185,7 +187,7 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
             length,
         )
         mark = Place(found, span, self.script.frame, quoting, self.backticks)
-        mark.escaped = escaped
+        mark.escaped, mark.in_function = escaped, self.script.functions > 0
         self.script.marks.append(mark)
         self.pos += length
         return mark
@@ -227,10 +229,10 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         pieces.append(self.text[position : self.pos])
         return "".join(pieces).replace("\\\n", "")
 
-    def evaluates(self, start: int, first: int, guard: Guard, array: str = "") -> None:
-        """Record that bash evaluates the text from `start` to here."""
+    def evaluates(self, start: int, first: int, guard: Guard, array: str = "", *, key: bool = False) -> None:
+        """Record that bash evaluates the text from `start` to here, if it is no `key`."""
         sink = self.sink(start, first, guard, array)
-        self.script.sinks.append(sink)
+        (self.script.keys if key else self.script.sinks).append(sink)
 
     def sink(self, start: int, first: int, guard: Guard, array: str = "") -> Sink:
         """Return the text from `start` to here as one that bash may evaluate."""

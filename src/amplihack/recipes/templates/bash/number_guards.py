@@ -35,13 +35,19 @@ class Guard(Record, eq=False):
     NAME: ClassVar[Guard]  # bash takes it for the name of a variable, and evaluates a subscript
     DIGITS: ClassVar[Guard]  # digits of another base, as in `16#$n`
     TEXT: ClassVar[Guard]  # bash expands it once more
+    LIST: ClassVar[Guard]  # bash reads it as the elements of an array if it is in parentheses
+    ASSIGNED: ClassVar[Guard]  # bash assigns it, name and value, perhaps to an array
+    WORD: ClassVar[Guard]  # bash runs it as a command
 
 
 Guard.NUMBER = Guard("AMPLIHACK_NOT_A_NUMBER", "[![:alpha:]_$`[]")
 Guard.NAME = Guard("AMPLIHACK_NOT_A_NAME", "[![]")
 Guard.DIGITS = Guard("AMPLIHACK_NOT_DIGITS", "[[:alnum:]]")
 Guard.TEXT = Guard("AMPLIHACK_NOT_PLAIN_TEXT", "[!$`<>]")
-_GUARDS = (Guard.NUMBER, Guard.NAME, Guard.DIGITS, Guard.TEXT)
+Guard.LIST = Guard("AMPLIHACK_IN_PARENTHESES", "[!(]*")  # nothing is left of what begins otherwise
+Guard.WORD = Guard("AMPLIHACK_NOT_A_WORD", "[[:alnum:]_.-]")
+Guard.ASSIGNED = Guard("AMPLIHACK_NOT_PLAIN_ASSIGNMENT", "[![(]")
+_GUARDS = (Guard.NUMBER, Guard.NAME, Guard.DIGITS, Guard.TEXT, Guard.LIST, Guard.WORD, Guard.ASSIGNED)
 STOP = "AMPLIHACK_STOP"  # always empty: to ask for its value ends the shell
 _LEFT = "AMPLIHACK_LEFT"  # what is left of a variable without what is harmless
 _MADE = "AMPLIHACK_MADE"  # an array of the texts that expressions made: only `:=` keeps one

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder, find_placeholders
+from amplihack.recipes.templates.bash.builtins import is_one_expansion
+from amplihack.recipes.templates.bash.command_names import DECLARES
 from amplihack.recipes.templates.bash.commands import commands
 from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
 from amplihack.recipes.templates.bash.joined_names import Joint, runs
@@ -36,7 +38,7 @@ from amplihack.recipes.templates.bash.places import (
 )
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.reading import Reading
-from amplihack.recipes.templates.bash.value_flow import Suspects, references
+from amplihack.recipes.templates.bash.value_flow import Suspects, identifiers, references
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 from amplihack.records import Record, replace
 
@@ -84,13 +86,28 @@ def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
     starts = {each.start: each for each in placeholders}
     cursor = Cursor(script, starts, range(len(script) + 1), found, _GRAMMAR)
     commands(cursor, "", 0)
+    _settle_keys(found)
     for command in _written_scripts(found):
-        found.flow.executed.update(name for word in command.words for name in references(word.text))
+        texts = [word.text for word in (*command.words, *command.strings)]
+        for text in (*texts, *(body for _, body in command.bodies)):
+            found.flow.executed.update(references(text))
+    found.flow.executed |= found.flow.reaches_programs(found.variables.references)
     found.flow.settle(found.variables.integers, found.variables.from_input)
     found.flow.evaluated |= found.variables.leading_to_integers()
-    found.flow.blind |= any(_calculates(name, found) for name in found.flow.unguarded)
+    found.flow.blind |= any(
+        _calculates(name, found) or found.variables.is_bound_later(name) for name in found.flow.unguarded
+    )
     found.flow.blind |= any(_is_lost(sink) for sink in found.sinks)
     return found
+
+
+def _settle_keys(found: Script) -> None:
+    """Take keys for what bash evaluates where the script may make another variable of their array."""
+    found.variables.any_undone |= not DECLARES.isdisjoint(found.flow.functions)
+    for sink in found.keys:
+        if not found.variables.keeps_keys(sink.array):
+            found.sinks.append(sink)
+            found.flow.evaluated.update(identifiers(sink.text))
 
 
 def _is_lost(sink: Sink) -> bool:
@@ -121,10 +138,13 @@ def _sinks(found: Script) -> Iterator[Sink]:
     for sink in found.sinks:
         keyed = sink.array and (variables.opaque or sink.array in variables.keyed)
         yield replace(sink, guard=Guard.TEXT) if keyed else sink
+    for word, is_array in found.declared_whole:  # name and value come from one expansion
+        if is_array or variables.may_be_array(""):
+            yield Sink(word.start, word.text, Guard.ASSIGNED, "", quoted=False, places=word.places)
     for name, sink in found.flow.received:
         if sink.guard is not Guard.NUMBER or _calculates(name, found):
             yield sink
-        elif found.flow.blind:
+        elif found.flow.blind or variables.is_bound_later(name):
             yield replace(sink, guard=Guard.NAME)
 
 
@@ -182,6 +202,8 @@ def _of_output(output: Output, found: Script) -> Guard | None:
         or (output.evaluated and not found.variables.keyed.isdisjoint(output.variables))
     ):
         return Guard.NUMBER
+    if output.runs or output.expanded:
+        return Guard.WORD if output.runs else Guard.TEXT
     unknown = output.evaluated and found.flow.blind  # it may go to an integer that only the run knows
     return Guard.NAME if unknown or (output.named and not output.places) else None
 
@@ -197,10 +219,13 @@ def read_fully(script: str, placeholders: Sequence[Placeholder]) -> Reading:
             for mark in word.marks:
                 for place in mark.places:
                     place.declared = word
-            found.receives(word, name, Guard.TEXT)
+            found.receives(word, name, Guard.LIST if is_one_expansion(word) else Guard.TEXT)
     for command in _written_scripts(found):
-        name_language((mark for word in command.words for mark in word.marks), "bash")
+        words = (*command.words, *command.strings)
+        name_language((mark for word in words for mark in word.marks), "bash")
         name_language((mark for mark in found.marks if _written_by(mark, command)), "bash")
+    if not found.flow.printing.isdisjoint(found.flow.functions):
+        name_language((mark for mark in found.marks if isinstance(mark, Place) and mark.in_function), "bash")
     edits = [*_guards(script, found), *found.edits]
     places = [mark for mark in found.marks if isinstance(mark, Place)]
     return Reading(tuple(sorted(places, key=lambda place: place.start)), tuple(edits))
@@ -228,10 +253,9 @@ def _settle_assigned(mark: Place | Output, script: Script) -> None:
         hold([mark])
     if variables.is_name(mark):
         refuse([mark], Refusal.NAME)
-    if not PROGRAM_VARIABLES.isdisjoint(mark.variables):
-        name_language([mark], "bash")
     mark.evaluated = script.flow.is_evaluated(mark, variables.from_input)
-    if isinstance(mark, Place) and not script.flow.executed.isdisjoint(mark.variables):
+    received = variables.from_input.union(mark.variables) if mark.feeds else mark.variables
+    if not script.flow.executed.isdisjoint(received) or not PROGRAM_VARIABLES.isdisjoint(received):
         name_language([mark], "bash")
     if isinstance(mark, Place) and not script.flow.launched.isdisjoint(mark.variables):
         mark.launcher = mark.launcher or "the script"
