@@ -10,7 +10,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import without_prefix
 from amplihack.recipes.templates.bash.command_names import BUILTINS
 from amplihack.recipes.templates.bash.launchers import launched
-from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word
+from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word, assign
 from amplihack.recipes.templates.bash.program_tables import (
     CALLS_BACK,
     CODE_BEHIND,
@@ -36,7 +36,7 @@ from amplihack.recipes.templates.bash.program_tables import (
     WRAPPERS,
     YQ_COMMANDS,
 )
-from amplihack.recipes.templates.bash.value_flow import ValueFlow, references
+from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, ValueFlow
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 
 _CALLBACK = "-[A-Za-z]*C"
@@ -44,7 +44,7 @@ _VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*)\}?")
 
 
 def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
-    """Note the language of placeholders that become source code, and the variables that do.
+    """Note the language of placeholders that become source code.
 
     Return the words that a shell reads as code.
     """
@@ -56,15 +56,14 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
     code = list(_code_words(words)) if words else []
     for word in code:
         name_language(word.marks, "bash")
-        flow.executed.update(references(word.text))
     if words and (found := _interpreter(words)):
         language, arguments = found
         name = words[-len(arguments) - 1].plain.rpartition("/")[2]
         for word in (*_program_words(language, arguments), *_behind_file(name, arguments)):
             name_language(word.marks, language)
             if language == "bash":
-                flow.executed.update(references(word.text))
                 code.append(word)
+                _pass_arguments(word, arguments, flow)
         for word in _scripts(arguments)[:1]:
             processes = [mark for mark in word.marks if _is_process(mark)]
             name_language(processes, language)
@@ -75,9 +74,16 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
             direct = word.plain.startswith(("<", "\1")) or not any(_is_process(mark) for mark in word.marks)
             name_language(word.marks if direct else (), language)
             if language == "bash":
-                flow.executed.update(references(word.text))
                 code.append(word)
     return code
+
+
+def _pass_arguments(code: Word, words: Sequence[Word], flow: ValueFlow) -> None:
+    """Note what code gets as its arguments, as in `bash -c '...' name {{v}}`."""
+    behind = next((at for at, word in enumerate(words, 1) if word is code), len(words))
+    for word in words[behind:]:
+        assign(word.marks, ARGUMENTS)
+        flow.assign(ARGUMENTS, word.text)
 
 
 def files_run(command: SimpleCommand) -> Iterator[str]:
@@ -124,6 +130,8 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
     name, arguments = words[0].plain.rpartition("/")[2], words[1:]
     if name in EVALUATES:
         yield from _evaluated(name, arguments)
+    elif name in CALLS_BACK:
+        yield from _option_arguments(arguments, _CALLBACK)
     elif name in SOURCES:
         yield from (word for word in arguments[:1] if word.plain == "\0" or any(map(_is_process, word.marks)))
     elif name == "ssh":

@@ -204,6 +204,8 @@ def _of_output(output: Output, found: Script) -> Guard | None:
         return Guard.NUMBER
     if output.runs or output.expanded:
         return Guard.WORD if output.runs else Guard.TEXT
+    if not found.flow.unread.isdisjoint(output.variables):
+        return Guard.NAME
     unknown = output.evaluated and found.flow.blind  # it may go to an integer that only the run knows
     return Guard.NAME if unknown or (output.named and not output.places) else None
 
