@@ -18,7 +18,7 @@ from tests.support.shell_places import CANARY, OTHER, Pair, pairs, statements, v
 from amplihack.errors import TemplateError
 from amplihack.recipes.templates.shell import render_shell
 
-SHARDS = 8
+SHARDS = int(os.environ.get("FUZZ_SHARDS", "8"))
 PER_PROCESS = 125
 VALUES = 4  # for each place: reading a script takes longer than rendering it once more
 PAIRS = int(os.environ.get("FUZZ_PAIRS", "4000"))

@@ -44,7 +44,7 @@ class Script(Record, frozen=False, eq=False, repr=False):
     def evaluates(self, word: Word, guard: Guard, text: str | None = None) -> None:
         """Record that bash evaluates a word, whose guard can stand right before it."""
         text = word.text if text is None else text
-        self.sinks.append(Sink(word.start, text, guard, "", self.quoted, word.places))
+        self.sinks.append(Sink(word.start, text, guard, "", self.quoted, places=word.places))
 
     def takes_name(self, word: Word, text: str | None = None) -> None:
         """Record that bash takes a word, or the beginning of it, for the name of a variable.
@@ -61,14 +61,14 @@ class Script(Record, frozen=False, eq=False, repr=False):
             array, offset = name.strip("\"'\\"), word.start + len(name) + 1
             if self._can_guard(word, inside):
                 places = word.places[len(name) + 1 :]
-                self.sinks.append(Sink(offset, inside, Guard.NUMBER, array, self.quoted, places))
+                self.sinks.append(Sink(offset, inside, Guard.NUMBER, array, self.quoted, places=places))
 
     def receives(self, word: Word, name: str, guard: Guard) -> None:
         """Record that a variable gets what stands behind the `=` of a word."""
         before, _, value = word.text.partition("=")
         if self._can_guard(word, value):
             places = word.places[len(before) + 1 :]
-            sink = Sink(word.start + len(before) + 1, value, guard, "", self.quoted, places)
+            sink = Sink(word.start + len(before) + 1, value, guard, "", self.quoted, places=places)
             self.flow.received.append((name, sink))
 
     def gives(self, word: Word, *names: str) -> None:
@@ -76,7 +76,7 @@ class Script(Record, frozen=False, eq=False, repr=False):
         if word.is_continued:
             self.flow.unguarded.update(names if any(identifiers(word.text)) else ())
         elif names:
-            sink = Sink(word.start, word.text, Guard.NUMBER, "", self.quoted, word.places)
+            sink = Sink(word.start, word.text, Guard.NUMBER, "", self.quoted, places=word.places)
             self.flow.received += [(name, sink) for name in names]
 
     def fill(self, command: SimpleCommand) -> None:
@@ -238,7 +238,8 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         """Return the text from `start` to here as one that bash may evaluate."""
         text = self.text_since(start, first)
         places = spread(text, self.since(first), self.origin[start : self.pos + 1])
-        return Sink(self.origin[start], text, guard, array, self.script.quoted, places)
+        proven = self.script.variables.proven_in(text) if "[" in text else frozenset()
+        return Sink(self.origin[start], text, guard, array, self.script.quoted, proven, places)
 
     def find(self, wanted: str, *, escapes: bool = False) -> int:
         """Return the next `wanted` outside placeholders, or -1; with `escapes`, not after a backslash."""

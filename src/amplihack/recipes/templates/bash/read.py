@@ -18,6 +18,7 @@ from amplihack.recipes.templates.bash.number_guards import (
     Kept,
     Operand,
     Sink,
+    checked_subscript,
     keep,
     operands,
     preamble,
@@ -137,7 +138,8 @@ def _sinks(found: Script) -> Iterator[Sink]:
     variables = found.variables
     for sink in found.sinks:
         keyed = sink.array and (variables.opaque or sink.array in variables.keyed)
-        yield replace(sink, guard=Guard.TEXT) if keyed else sink
+        twice = sink.array in variables.keyed and not checked_subscript(sink.text, sink.array)
+        yield replace(sink, guard=Guard.TEXT) if keyed and not twice else sink
     for word, is_array in found.declared_whole:  # name and value come from one expansion
         if is_array or variables.may_be_array(""):
             yield Sink(word.start, word.text, Guard.ASSIGNED, "", quoted=False, places=word.places)
@@ -156,18 +158,33 @@ def _guards(script: str, found: Script) -> list[Edit]:
     for sink in _sinks(found):
         together = list(runs(sink.text, found.variables.keyed)) if sink.guard is Guard.NUMBER else []
         kept.update(dict.fromkeys(_named(sink, together)))
-        for operand in operands(sink.text, sink.guard, found.variables.keyed):
+        proven = {name for name in sink.proven if found.variables.keeps_keys(name)}
+        for operand in operands(sink.text, sink.guard, found.variables.keyed, proven=proven):
             if operand.changed and (made := _changed(sink, operand, found)):
                 kept[made] = None
             elif operand.changed or _needs_guard(operand, together, suspects):
                 text = operand.text.replace("$", "\\$") if sink.quoted else operand.text
                 edits[Edit(sink.offset, sink.offset, text)] = None
+        if sink.guard is Guard.TEXT and sink.array in found.variables.keyed:
+            text = _checked_subscript(sink, suspects)
+            edits.update({Edit(sink.offset, sink.offset, text): None} if text else {})
     edits.update(dict.fromkeys(keep(kept)))
     outputs = [mark for mark in found.marks if isinstance(mark, Output)]
     checked = ((output, guard) for output in outputs if (guard := _of_output(output, found)))
     guards = [*edits, *printed_guards(script, checked)]
     definitions = preamble("".join(edit.text for edit in guards), exported=found.starts_shells)
     return [Edit(0, 0, definitions), *guards] if guards else []
+
+
+def _checked_subscript(sink: Sink, suspects: Suspects) -> str:
+    """Return what checks a subscript while the script runs: its array may be associative or not."""
+    found = list(operands(sink.text, Guard.NUMBER))
+    if not any(operand.name in suspects for operand in found) and not any(
+        run.is_name or run.is_joined for run in runs(sink.text, ())
+    ):
+        return ""
+    text = checked_subscript(sink.text, sink.array)
+    return text.replace("$", "\\$") if sink.quoted else text
 
 
 def _named(sink: Sink, together: Iterable[Joint]) -> Iterator[Kept]:

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.places import Mark
 from amplihack.records import Record, field
 
+_SUBSCRIPTED = pattern(r"([A-Za-z_]\w*)\[")
 # Bash evaluates what is assigned to these as arithmetic.
 _INTEGERS = ("BASHPID", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM")
 _ARRAYS = ("BASH_ALIASES", "BASH_CMDS", "DIRSTACK", "FUNCNAME", "GROUPS", "PIPESTATUS")
@@ -66,6 +68,10 @@ class Variables(Record, frozen=False, eq=False, repr=False):
         """Record that `name` is an associative array from here to the end of this part."""
         self._proven[name] += 1
         self._scopes[-1].append(name)
+
+    def proven_in(self, expression: str) -> frozenset[str]:
+        """Return the arrays of an expression that are associative so far."""
+        return frozenset(name for name in _SUBSCRIPTED.findall(expression) if self.is_proven(name))
 
     def is_proven(self, name: str) -> bool:
         return self._proven[name] > 0
