@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from amplihack.errors import TemplateError
-from amplihack.recipes.templates.shell import render_shell
+from amplihack.recipes.templates.shell import render_shell, why_stopped
 
 
 def rendered(template: str, value: str) -> tuple[str, tuple[str, ...]]:
@@ -162,3 +162,56 @@ def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path
 def test_what_is_harmless_goes_on(template: str, printed: str, tmp_path: Path) -> None:
     source, _ = rendered(template, "$x")
     assert run(source, "$x", tmp_path) == printed
+
+
+_IN_ENVIRONMENT = [
+    "x=([$RECIPE_VAR_v]=1)",
+    "echo x >&a$RECIPE_VAR_v",
+    'echo "${@:$RECIPE_VAR_v}"',
+    "for RANDOM in $RECIPE_VAR_v; do :; done",
+    "x[$(echo $RECIPE_VAR_v)]=1",
+    "declare -i x; x=$(echo $RECIPE_VAR_v)",
+    "declare -i x; echo $RECIPE_VAR_v | read x",
+    'declare -a x="$RECIPE_VAR_v"',
+    'declare -a x="$(echo $RECIPE_VAR_v)"',
+    'declare -a "x=($RECIPE_VAR_v)"',
+    'x=(); export x="$RECIPE_VAR_v"',
+    'mapfile -c 1 -C "$RECIPE_VAR_v" lines <<< 1',
+    'unset "$RECIPE_VAR_v"',
+    "set -- $RECIPE_VAR_v; declare -n r; for r; do echo $r; done",
+    'export x="$RECIPE_VAR_v"; y=1; bash -c "(( x )); echo $y"',
+    'y=1; eval "(( RECIPE_VAR_v )); echo $y"',
+    "PS4='$(( RECIPE_VAR_v ))'; set -x; :",
+]
+
+
+@pytest.mark.parametrize("value", ["$(touch canary)", "a[$(touch canary)]", "($(touch canary))"])
+@pytest.mark.parametrize("script", _IN_ENVIRONMENT)
+def test_a_script_runs_no_value_of_its_environment(script: str, value: str, tmp_path: Path) -> None:
+    try:
+        source, _ = rendered(script, value)
+    except TemplateError as error:
+        assert error.line == 1
+        return
+    run(source, value, tmp_path)
+    assert not (tmp_path / "canary").exists(), source
+
+
+@pytest.mark.parametrize(
+    "guarded",
+    [
+        "f() { declare -A y; }; z={{w}}; x=$(echo z); (y[$x]=1); :",
+        'x=(); z={{w}}; (declare x="$(echo "($z)")"); :',
+    ],
+)
+def test_what_a_guard_stops_in_a_subshell_is_told_with_its_line(guarded: str, tmp_path: Path) -> None:
+    source, _ = rendered(f"true\n{guarded}", "")
+    finished = subprocess.run(
+        ["bash", "-c", source],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "RECIPE_VAR_w": "a[$(touch canary)]"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert why_stopped(finished.stderr).startswith("line 2: bash evaluates")

@@ -67,7 +67,7 @@ _SUBSCRIPT = (
     "[[ ${!AMPLIHACK_NAME//$AMPLIHACK_NOT_A_NUMBER} ]]&&break;"
     "AMPLIHACK_KEY=${AMPLIHACK_KEY/$AMPLIHACK_NAME/ };done;"
     "if [[ ${AMPLIHACK_KEY//$AMPLIHACK_NOT_A_NUMBER} ]];then printf @;"
-    'echo "amplihack: AMPLIHACK_STOP: the subscript of $1 is not a number" >&2;fi;};'
+    'echo "amplihack: line ${BASH_LINENO[0]}: AMPLIHACK_STOP: the subscript of $1 is not a number" >&2;fi;};'
 )
 
 # Bash itself keeps numbers in these.

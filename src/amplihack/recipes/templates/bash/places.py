@@ -131,6 +131,7 @@ class Mark:
     named = False  # bash takes it for a name, and would run commands in its subscript
     expanded = False  # bash expands it once more
     runs = False  # bash runs it as a command
+    listed = False  # bash reads it as elements of an array if it is in parentheses
     inert = False  # bash only compares it, as a pattern: it never becomes part of the result
     array = ""  # the array in whose subscript it stands
     key = False  # that array is associative, as far as the script has been read

@@ -50,10 +50,10 @@ _GRAMMAR = Grammar(commands, parameter)
 def guard_script(script: str) -> str:
     """Return a script without placeholders with guards for the variables that it evaluates."""
     try:
-        found = _collect(script, ())
+        edits = read_fully(script, ()).edits
     except TemplateError:  # bash will say what is wrong with it
         return script
-    return apply_edits(script, _guards(script, found))
+    return apply_edits(script, edits)
 
 
 class Uses(Record):
@@ -62,15 +62,26 @@ class Uses(Record):
     evaluated: frozenset[str]  # as arithmetic or as a name
     executed: frozenset[str]  # as a script
     blind: bool  # a variable that only the run knows is evaluated
+    unread: frozenset[str]  # evaluated where no guard can be put
+    reads_integers: bool  # any text may be evaluated before a guard can look at it
 
     def evaluates(self, name: str) -> bool:
         return self.blind or name in self.evaluated
+
+    def is_unguarded(self, name: str) -> bool:
+        return self.blind or self.reads_integers or name in self.unread
 
 
 def uses_of(script: str) -> Uses:
     """Return what a script does with its variables. Raises TemplateError if the quoting never closes."""
     found = _collect(script, find_placeholders(script))
-    return Uses(frozenset(found.flow.evaluated), frozenset(found.flow.executed), found.flow.blind)
+    return Uses(
+        frozenset(found.flow.evaluated),
+        frozenset(found.flow.executed),
+        found.flow.blind,
+        frozenset(found.flow.unread),
+        found.variables.reads_integers(),
+    )
 
 
 def calls_of(script: str) -> tuple[Sequence[Sequence[Word]], AbstractSet[str]]:
@@ -220,7 +231,7 @@ def _of_output(output: Output, found: Script) -> Guard | None:
     ):
         return Guard.NUMBER
     if output.runs or output.expanded:
-        return Guard.WORD if output.runs else Guard.TEXT
+        return Guard.WORD if output.runs else Guard.LIST if output.listed else Guard.TEXT
     if not found.flow.unread.isdisjoint(output.variables):
         return Guard.NAME
     unknown = output.evaluated and found.flow.blind  # it may go to an integer that only the run knows
@@ -236,6 +247,7 @@ def read_fully(script: str, placeholders: Sequence[Placeholder]) -> Reading:
     for word, name, forced in found.declarations:
         if forced or found.variables.may_be_array(name):
             for mark in word.marks:
+                mark.listed, mark.expanded = is_one_expansion(word), True
                 for place in mark.places:
                     place.declared = word
             found.receives(word, name, Guard.LIST if is_one_expansion(word) else Guard.TEXT)
