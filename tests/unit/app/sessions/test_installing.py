@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from textwrap import dedent, indent
 
 import pytest
 from tests.support.ecosystem import TOOL, House
@@ -227,6 +231,35 @@ def building(house: House, name: str, meeting: tuple[Path, int] | None = None) -
     directory = house.directory / "modules" / f"tool-{name}"
     make_self_building(directory, f"tool-{name}", requires=("house-dep",), meeting=meeting)
     return directory
+
+
+def test_killed_in_the_middle_of_an_install_the_next_one_is_whole(
+    house: House, wheels: Path, tmp_path: Path
+) -> None:
+    backend, victim = building(house, "one") / "backend.py", tmp_path / "pid"
+    kills = f"""
+        victim = Path({str(victim)!r})
+        if victim.exists():
+            number = int(victim.read_text())
+            victim.unlink()
+            os.kill(number, 9)
+    """
+    text = backend.read_text()
+    start = "    time.sleep(SECONDS)\n"
+    assert start in text
+    backend.write_text(text.replace(start, indent(dedent(kills).strip(), "    ") + "\n" + start))
+    script = (
+        "import asyncio, os, pathlib\n"
+        "from amplifier_foundation import load_bundle\n"
+        f"pathlib.Path({str(victim)!r}).write_text(str(os.getpid()))\n"
+        "async def story():\n"
+        f"    await (await load_bundle({str(house.file)!r})).prepare(strict=True)\n"
+        "asyncio.run(story())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=300)
+    assert (done.returncode, victim.exists()) == (-signal.SIGKILL, False), done.stderr
+    assert ("installing", "tool-one") in prepared(house)
+    assert ("installing", "tool-one") not in prepared(house)
 
 
 def test_builds_run_side_by_side_of_modules_and_of_what_they_require(

@@ -110,6 +110,18 @@ def test_a_hundred_sessions_at_once_share_nothing(house: House, tmp_path: Path) 
     asyncio.run(story())
 
 
+def test_sessions_leave_nothing_on_the_path(house: House) -> None:
+    async def story() -> None:
+        prepared = await house.prepare()
+        before = list(sys.path)
+        for _ in range(3):
+            async with prepared.create_session() as session:
+                assert await session.execute("Hello!")
+            assert sys.path == before
+
+    asyncio.run(story())
+
+
 def test_what_an_app_changes_in_the_plan_reaches_later_sessions(house: House) -> None:
     async def story() -> None:
         prepared = await house.prepare()
