@@ -16,6 +16,7 @@ from amplihack.records import Record
 LARGEST = 96 * 1024  # Linux refuses a single NAME=value of 128 KiB
 _PATH_ROOM = 256  # a guess at the bytes of the path in NAME_FILE
 _UNASKED_BYTES = SMALL  # of variables that a script does not mention
+_NOTHING: Mapping[str, bytes] = {}
 _UNASKED = 64  # such variables: bash takes as long to read a thousand of them as it takes to start
 
 
@@ -51,13 +52,14 @@ def plan_environment(
     budget: int,
     largest: int = LARGEST,
     index: VariableIndex | None = None,
+    programs: bool = True,
 ) -> EnvironmentPlan:
     """Plan for every variable that the script mentions, by environment or by file, and for some small ones.
 
-    `index` is worth keeping from one step to the next: it spares looking at what has not changed.
+    `index` is worth keeping from one step to the next: it spares looking at what has not changed. `programs`
+    tells whether the script starts any: nobody else looks for what it does not mention.
     """
     index = index or VariableIndex()
-    index.learn(scope)
     wanted = _wanted(index, scope, script)
     exports: dict[str, str] = {}
     files: dict[str, str] = {}
@@ -70,8 +72,11 @@ def plan_environment(
         else:
             exports[name] = text
             room -= size
-    found = index.unasked(scope, _UNASKED)
-    unasked, warnings = _unasked(found, wanted, room=min(room, _UNASKED_BYTES), largest=largest)
+    unasked, warnings = _NOTHING, ()
+    if programs:
+        index.learn(scope)
+        found = index.unasked(scope, _UNASKED)
+        unasked, warnings = _unasked(found, wanted, room=min(room, _UNASKED_BYTES), largest=largest)
     if not files:
         return EnvironmentPlan(exports, unasked, files, files, "", warnings)
     unasked = {name: entry for name, entry in unasked.items() if name not in files}
@@ -91,8 +96,11 @@ def _path_name(name: str, taken: AbstractSet[str]) -> str:
 def _wanted(index: VariableIndex, scope: Mapping[str, Value], script: ShellScript) -> dict[str, str]:
     """Return the variables that the script mentions in any way. Raises TemplateError for an unfit one."""
     wanted = dict(script.variables)
-    for name in mentioned_names(script.source):
-        if name not in wanted and not isinstance(value := index.find(scope, name), Missing):
+    names = [name for name in mentioned_names(script.source) if name not in wanted]
+    if names:
+        index.learn(scope)
+    for name in names:
+        if not isinstance(value := index.find(scope, name), Missing):
             wanted[name] = to_text(value)
     _refuse_unfit(wanted, script)
     return wanted
