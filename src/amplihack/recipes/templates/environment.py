@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from amplihack.errors import TemplateError
@@ -60,7 +60,10 @@ def plan_environment(
     tells whether the script starts any: nobody else looks for what it does not mention.
     """
     index = index or VariableIndex()
-    wanted = _wanted(index, scope, script)
+    asked = [name for name in mentioned_names(script.source) if name not in script.variables]
+    if asked or programs:
+        index.learn(scope)
+    wanted = _wanted(index, scope, script, asked)
     exports: dict[str, str] = {}
     files: dict[str, str] = {}
     room = budget - inherited_bytes
@@ -74,7 +77,6 @@ def plan_environment(
             room -= size
     unasked, warnings = _NOTHING, ()
     if programs:
-        index.learn(scope)
         found = index.unasked(scope, _UNASKED)
         unasked, warnings = _unasked(found, wanted, room=min(room, _UNASKED_BYTES), largest=largest)
     if not files:
@@ -93,13 +95,12 @@ def _path_name(name: str, taken: AbstractSet[str]) -> str:
     return path
 
 
-def _wanted(index: VariableIndex, scope: Mapping[str, Value], script: ShellScript) -> dict[str, str]:
+def _wanted(
+    index: VariableIndex, scope: Mapping[str, Value], script: ShellScript, asked: Sequence[str]
+) -> dict[str, str]:
     """Return the variables that the script mentions in any way. Raises TemplateError for an unfit one."""
     wanted = dict(script.variables)
-    names = [name for name in mentioned_names(script.source) if name not in wanted]
-    if names:
-        index.learn(scope)
-    for name in names:
+    for name in asked:
         if not isinstance(value := index.find(scope, name), Missing):
             wanted[name] = to_text(value)
     _refuse_unfit(wanted, script)
