@@ -16,7 +16,6 @@ from amplihack.records import Record
 LARGEST = 96 * 1024  # Linux refuses a single NAME=value of 128 KiB
 _PATH_ROOM = 256  # a guess at the bytes of the path in NAME_FILE
 _UNASKED_BYTES = SMALL  # of variables that a script does not mention
-_NOTHING: Mapping[str, bytes] = {}
 _UNASKED = 64  # such variables: bash takes as long to read a thousand of them as it takes to start
 
 
@@ -75,7 +74,8 @@ def plan_environment(
         else:
             exports[name] = text
             room -= size
-    unasked, warnings = _NOTHING, ()
+    unasked: Mapping[str, bytes] = {}
+    warnings: tuple[str, ...] = ()
     if programs:
         found = index.unasked(scope, _UNASKED)
         unasked, warnings = _unasked(found, wanted, room=min(room, _UNASKED_BYTES), largest=largest)
