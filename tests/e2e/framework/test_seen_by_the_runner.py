@@ -20,7 +20,7 @@ from tests.support.framework_place import (
     rule,
 )
 
-TASK = {"task_description": "Add mul to calc.sh"}
+TASK: dict[str, Any] = {"task_description": "Add mul to calc.sh"}
 SPOIL = "echo 'add() { echo 0; }' >> calc.sh"
 COMMIT = "git commit --quiet --all --message 'by an agent'"
 TEST = '. ./calc.sh\n[ "$(add 1 2)" = 3 ]\n'
