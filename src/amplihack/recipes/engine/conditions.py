@@ -45,7 +45,7 @@ def test_holds(run: Run, test: Test, frame: Frame, identity: str, field: str, *,
                 _tell(run, frame.recipe, identity, f"undefined in {field}: {name}", hint)
     if compares_order(tree):
         for left, right in unordered(tree, view, frame.rules):
-            _warn(run, identity, f"{field}: {_misled(left, right)}")
+            run.remark(identity, f"{field}: {_misled(left, right)}")
     return answer
 
 
@@ -82,13 +82,8 @@ def _tell(run: Run, recipe: Recipe, identity: str, what: str, hint: str) -> None
 
 
 def _say(run: Run, identity: str, what: str, why: str, hint: str = "") -> None:
-    """Warn once for each step, however many rounds and calls evaluate its condition."""
+    """Warn once for each step, however many rounds evaluate its condition."""
     if run.options.strict_vars:
         fix = "give it a value in `context:` or with --set, or ask `defined()` first"
         raise StepFailure(f"{what}{hint} (strict variables)", hopeless=True, fix=fix)
-    _warn(run, identity, f"{what}; {why}{hint}")
-
-
-def _warn(run: Run, identity: str, warning: str) -> None:
-    if not run.state.told(identity, warning):
-        run.warn(identity, warning)
+    run.remark(identity, f"{what}; {why}{hint}")
