@@ -85,7 +85,7 @@ def _missing_inputs(call: CallNeeds, subject: CheckedRecipe) -> Iterator[Problem
         severity = subject.blame(call.step) if certain else "note" if unclear else "warning"
         yield _missing(call.step, action, required, "needs", severity)
     if used:  # in isolation nobody else can give them
-        certain = not call.open and not (inherits and subject.incoming.open)
+        certain = not inherits and not call.open
         yield _missing(call.step, action, used, "mentions", "warning" if certain else "note")
 
 

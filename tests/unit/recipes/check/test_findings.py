@@ -253,12 +253,6 @@ PAIRS = [
         FLAT + "  - {id: a, recipe: asks, context: {n: 2, extra: x}, context_mode: isolated}\n",
     ),
     (
-        "missing-input",
-        "warning",
-        FLAT + "  - {id: a, recipe: asks}\n",
-        FLAT + "  - {id: a, command: ls, output: extra}\n  - {id: b, recipe: asks}\n",
-    ),
-    (
         "wrong-input",
         "error",
         FLAT + "  - {id: a, recipe: asks, context: {n: few, extra: x}}\n",
