@@ -180,10 +180,46 @@ def test_a_write_ahead_log_that_was_cut_loses_its_end_and_nothing_else(scene: Sc
         with log.open("r+b") as file:
             file.truncate(kept_bytes)
         listing = here.listing()
-        assert listing.problem is None
+        # Where not even the run is left, that is told: it is no empty history.
+        assert bool(listing.runs) == (listing.problem is listing.lost is None)
         for run in listing.runs:
             answer = workspace.run("runs", "resume", run.run_id, "--json")
             assert (answer.exit_code, answer.json["context"]["last"]) == (0, "small")
+
+
+def test_a_database_whose_write_ahead_log_is_gone_is_no_empty_history(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write("a.yaml", "name: a\nsteps:\n  - {id: s, command: 'touch begun; sleep 1000'}\n")
+    started = scene.start("recipe", "run", "a.yaml")
+    started.wait_for("begun")
+    started.interrupt(number=signal.SIGKILL)
+    started.end()
+    database = store(workspace).database
+    before = database.read_bytes()
+    log, aside = Path(f"{database}-wal"), workspace.path / "aside"
+    log.rename(aside)
+    Path(f"{database}-shm").unlink()
+    for words in (("runs", "list"), ("recipe", "run", "a.yaml"), ("runs", "resume")):
+        answer = workspace.run(*words)
+        assert (answer.exit_code, "is empty, though 1 run left values" in answer.stderr) == (1, True), answer
+    assert database.read_bytes() == before
+    for name in ("-wal", "-shm"):
+        Path(f"{database}{name}").unlink(missing_ok=True)
+    aside.rename(log)
+    assert workspace.run("runs", "list", "--json").json[0]["status"] == "interrupted"
+
+
+def test_runs_that_an_older_copy_of_the_database_does_not_have_are_named(kept: Workspace) -> None:
+    here = store(kept)
+    older = here.database.read_bytes()
+    assert kept.run("recipe", "run", "kept.yaml").exit_code == 1
+    lost = here.find("last").run_id
+    assert kept.run("runs", "list").exit_code == 0
+    here.database.write_bytes(older)
+    answer = kept.run("runs", "list", "--json")
+    assert (answer.exit_code, len(answer.json), lost in answer.stderr) == (1, 2, True)
+    assert kept.run("runs", "prune", "--keep", "0").stdout == "removed 2 runs\n"
+    assert here.directory(lost).exists()
 
 
 @pytest.fixture

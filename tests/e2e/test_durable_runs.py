@@ -158,6 +158,47 @@ def test_a_run_that_was_ended_goes_on_where_it_was(scene: Scene, number: int) ->
     assert listed(workspace)[0]["status"] == "completed"
 
 
+def test_what_a_step_had_printed_when_it_was_killed_is_shown(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write(
+        "a.yaml",
+        "name: a\nsteps:\n  - id: each\n    foreach: [1, 2]\n"
+        "    command: 'echo round {{item}}; [ {{item}} = 1 ] || sleep 1000'\n",
+    )
+    started = scene.start("recipe", "run", "a.yaml")
+    wait_until("its lines", lambda: "│ round 2" in workspace.run("runs", "show").stdout)
+    started.interrupt(number=signal.SIGKILL)
+    started.end()
+    assert "✗ each[1] [interrupted]\n      │ round 2" in workspace.run("runs", "show").stdout
+    (each,) = workspace.run("runs", "show", "--json").json["steps"]
+    assert [child["output"] for child in each["children"]] == ["round 1", "round 2"]
+    assert "round 2" in workspace.run("runs", "show", "--html", "-").stdout
+
+
+def test_what_agents_cost_is_told_of_a_run_that_was_killed_and_counted_once(scene: Scene) -> None:
+    workspace = scene.workspace
+    tool = workspace.write(
+        "claude",
+        "#!/bin/sh\necho asked >> done.txt\n"
+        'echo \'{"type":"result","subtype":"success","result":"hi","total_cost_usd":0.25,'
+        '"usage":{"input_tokens":10,"output_tokens":4}}\'\n',
+    )
+    tool.chmod(0o755)
+    workspace.write(
+        "work.yaml",
+        "name: work\nsteps:\n  - {id: each, foreach: [1, 2], prompt: 'Say {{item}}'}\n"
+        "  - {id: wait, command: 'touch begun; while [ ! -e go ]; do sleep 0.02; done'}\n"
+        "  - {id: again, prompt: Say more}\n",
+    )
+    killed(scene, "work.yaml", "--agent", str(tool))
+    shown = workspace.run("runs", "show", "--json").json
+    assert (shown["status"], shown["cost_usd"], shown["usage"]["input_tokens"]) == ("interrupted", 0.5, 20)
+    assert "cost $0.5000" in workspace.run("runs", "show").stdout
+    workspace.write("go", "")
+    assert resumed(workspace)["cost_usd"] == 0.75
+    assert (done(workspace), listed(workspace)[0]["cost_usd"]) == (["asked"] * 3, 0.75)
+
+
 def test_a_failed_step_is_tried_again_and_the_others_are_not(workspace: Workspace) -> None:
     workspace.write(
         "a.yaml",
@@ -531,6 +572,20 @@ def test_one_process_has_a_run_and_the_other_says_who(scene: Scene) -> None:
     assert listed(workspace)[0]["owner"]["pid"] == started.process.pid
     workspace.write("go", "")
     assert started.end().exit_code == 0
+
+
+def test_a_process_that_still_asks_whether_to_go_on_is_named_and_can_be_cancelled(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write("work.yaml", STEPS.replace("id: second\n", "id: second\n    idempotent: false\n"))
+    killed(scene, "work.yaml")
+    terminal = Terminal(scene, "runs", "resume")
+    terminal.read_until("Run again? [y/N]")
+    taken = workspace.run("runs", "resume", "--run-again")
+    assert (taken.exit_code, f"process {terminal.started.process.pid} on" in taken.stderr) == (1, True), taken
+    assert listed(workspace)[0]["owner"]["pid"] == terminal.started.process.pid
+    assert workspace.run("runs", "cancel").exit_code == 0
+    assert terminal.end().exit_code != 0
+    assert (listed(workspace)[0]["status"], done(workspace)) == ("cancelled", ["first", "second"])
 
 
 def test_a_run_in_the_background_is_followed_and_cancelled(scene: Scene) -> None:

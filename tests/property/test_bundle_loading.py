@@ -129,7 +129,7 @@ def test_every_value_of_the_plan_can_be_explained(graph: list[list[int]]) -> Non
         loaded = await load_whole(request)
         found = []
         for path, _ in plan_leaves(loaded.bundle):
-            (used, *_) = await asking.explain(workspace, request, ".".join(path))
+            (used, *_) = asking.explain(workspace, loaded, ".".join(path))
             found.append((".".join(path), used))
         return found
 

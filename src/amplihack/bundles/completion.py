@@ -7,21 +7,22 @@ part costs in every prompt.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from amplihack.bundles.context_files import Resolved, keep_reachable, resolve_context
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.mention_syntax import find_mentions
-from amplihack.bundles.mentions import PROJECT_FILE, MentionScope
+from amplihack.bundles.mentions import PROJECT_FILE, Gathered, MentionResult, MentionScope, gather
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_sources import keep_named_modules, keep_reachable_modules
 from amplihack.bundles.ports import FileText, StampedTexts, Texts
-from amplihack.bundles.prompt import Prompt, PromptPart, assemble
+from amplihack.bundles.prompt import Prompt, PromptPart, assemble, failures_of
 from amplihack.bundles.reach import ESCAPES
 from amplihack.bundles.roster import fill_roster
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tokens import estimate_tokens
+from amplihack.bundles.tree import Leaf, Table
 from amplihack.bundles.uris import parse_uri
 from amplihack.errors import Location, Problem
 from amplihack.records import Record, replace
@@ -74,8 +75,19 @@ def complete(
     if scope is None:
         return CompletedBundle(bundle, _NO_PROMPT, tuple(told))
     prompt = assemble(bundle, prompt_scope(bundle, scope), files, files.stamp)
-    told += (*_missing_context(bundle, files), *_lost_mentions(bundle, prompt, files))
+    lost = _lost_mentions(bundle, bundle.instruction, prompt.failures, files)
+    told += (*_missing_context(bundle, files), *lost)
     return CompletedBundle(bundle, prompt, tuple(told))
+
+
+def lost_agent_mentions(bundle: Bundle, scope: MentionScope, files: Texts) -> Iterator[Problem]:
+    """Report what the instructions of agents mention and cannot have: they are prompts once it is spawned."""
+    for _, agent in bundle.agents:
+        text = agent.get("instruction") if isinstance(agent, Table) else None
+        if isinstance(text, Leaf) and isinstance(text.value, str):
+            inside = prompt_scope(replace(bundle, instruction=text), scope)
+            results = gather(text.value, inside, files, Gathered())
+            yield from _lost_mentions(bundle, text, failures_of(results), files)
 
 
 def prompt_scope(bundle: Bundle, scope: MentionScope) -> MentionScope:
@@ -101,9 +113,11 @@ def _missing_context(bundle: Bundle, files: Texts) -> Iterator[Problem]:
             yield Problem(what, where, fix, "warning", "missing-context")
 
 
-def _lost_mentions(bundle: Bundle, prompt: Prompt, files: Texts) -> Iterator[Problem]:
-    places = _mention_places(bundle)
-    for failure in prompt.failures:
+def _lost_mentions(
+    bundle: Bundle, text: Leaf | None, failures: Sequence[MentionResult], files: Texts
+) -> Iterator[Problem]:
+    places = _mention_places(text)
+    for failure in failures:
         if failure.mention is None or failure.reason is None:
             continue
         what = f"{failure.mention}: {_REASONS[failure.reason]}"
@@ -127,9 +141,8 @@ def _meant_in_bundle(bundle: Bundle, mention: str, files: Texts) -> str:
     return f"write @{bundle.name}:{path}" if is_there and bundle.name else unknown
 
 
-def _mention_places(bundle: Bundle) -> dict[str, Location]:
-    """Return where the instruction says each mention first."""
-    leaf = bundle.instruction
+def _mention_places(leaf: Leaf | None) -> dict[str, Location]:
+    """Return where an instruction says each mention first."""
     if leaf is None or not leaf.line:
         return {}
     found: dict[str, Location] = {}

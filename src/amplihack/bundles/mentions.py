@@ -115,7 +115,9 @@ def resolve(mention: str, scope: MentionScope, files: Files) -> Answer:
         return _local(name, scope, files)
     namespace, path = parts
     if namespace == "user" and scope.user is not None:
-        return _reachable(_inside(scope.user, path, "user_shortcut", files), scope, files)
+        if scope.is_confined:
+            return Lost("path_traversal_rejected", "user_shortcut")
+        return _inside(scope.user, path, "user_shortcut", files)
     if namespace == "project" and scope.project is not None:
         return _inside(scope.project, path, "project_shortcut", files)
     declared = scope.context.get(name)
@@ -171,17 +173,24 @@ def _first(
         path = posixpath.normpath(place)
         for candidate in (path, f"{path}.md"):
             real = files.real(candidate)
-            if real is not None and _is_allowed(candidate, real, base, scope, files):
-                return Found(real, source)
-            outside = outside or real is not None
+            # What may not be named is refused, whether it is there or not: that is nobody's business either.
+            if not _may_name(candidate, real or candidate, base, scope, files):
+                outside = True
+            elif real is not None:
+                if _is_allowed(real, scope, files):
+                    return Found(real, source)
+                outside = True
     return Lost("path_traversal_rejected" if outside else "not_found", source)
 
 
-def _is_allowed(path: str, real: str, base: str, scope: MentionScope, files: Files) -> bool:
-    """Tell whether a mention may lead to a path. A link in the user's project is the user's own."""
+def _may_name(path: str, real: str, base: str, scope: MentionScope, files: Files) -> bool:
+    """Tell whether a text may name a path. A link in the user's project is the user's own."""
     in_project = base in scope.bases and is_within(path, base)
-    if not in_project and not scope.reach.allows(scope.holder, real, files):
-        return False
+    return in_project or scope.reach.allows(scope.holder, real, files)
+
+
+def _is_allowed(real: str, scope: MentionScope, files: Files) -> bool:
+    """Tell whether the program allows local mentions to lead to a path."""
     if scope.allowed is None:
         return True
     roots = (files.real(root) for root in scope.allowed)

@@ -7,7 +7,7 @@ same, it is still the prompt.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from amplihack.bundles.context_files import expands_mentions
@@ -58,13 +58,18 @@ class Prompt(Record):
     @property
     def failures(self) -> tuple[MentionResult, ...]:
         """Return what was asked for and is not there, nested mentions included."""
-        found: list[MentionResult] = []
-        waiting = list(reversed(self.results))
-        while waiting:
-            result = waiting.pop()
-            found += [result] if result.reason else []
-            waiting.extend(reversed(result.nested))
-        return tuple(found)
+        return failures_of(self.results)
+
+
+def failures_of(results: Sequence[MentionResult]) -> tuple[MentionResult, ...]:
+    """Return those of the results that failed, nested ones included, in the order of the text."""
+    found: list[MentionResult] = []
+    waiting = list(reversed(results))
+    while waiting:
+        result = waiting.pop()
+        found += [result] if result.reason else []
+        waiting.extend(reversed(result.nested))
+    return tuple(found)
 
 
 def assemble(bundle: Bundle, scope: MentionScope, world: Texts, stamp: Callable[[str], Stamp]) -> Prompt:

@@ -62,6 +62,13 @@ def request_for(workspace: Workspace, options: argparse.Namespace) -> LoadReques
     )
 
 
+def loaded_for(workspace: Workspace, options: argparse.Namespace) -> LoadedBundle:
+    """Load the bundle that the arguments of a command name, and tell what is wrong with it."""
+    loaded = asyncio.run(load(request_for(workspace, options)))
+    tell(workspace, loaded.problems)
+    return loaded
+
+
 def tell(workspace: Workspace, problems: Iterable[Problem]) -> None:
     """Show problems on stderr, except notes, which are for `validate`."""
     show_problems(_worth_telling(workspace, problems))
@@ -74,8 +81,7 @@ def _worth_telling(workspace: Workspace, problems: Iterable[Problem]) -> list[Pr
 
 @in_workspace
 def answer_show(workspace: Workspace, options: argparse.Namespace) -> int:
-    loaded = asyncio.run(load(request_for(workspace, options)))
-    tell(workspace, loaded.problems)
+    loaded = loaded_for(workspace, options)
     if options.plan:
         out_json(masked(loaded.plan))
     elif options.prompt:
@@ -160,7 +166,7 @@ def answer_why(workspace: Workspace, options: argparse.Namespace) -> int:
     shorten = near(workspace.home.cwd)
     entries = [
         replace(entry, file=shorten(entry.file))
-        for entry in asyncio.run(asking.explain(workspace, request_for(workspace, options), options.subject))
+        for entry in asking.explain(workspace, loaded_for(workspace, options), options.subject)
     ]
     if options.json:
         out_json([entry.as_json() for entry in entries])
@@ -189,7 +195,7 @@ def _as_written(value: object) -> str:
 def answer_graph(workspace: Workspace, options: argparse.Namespace) -> int:
     from amplihack.bundles.drawing import dot, mermaid, svg  # deferred: other answers draw nothing
 
-    found = asyncio.run(asking.graph(request_for(workspace, options)))
+    found = asking.graph(loaded_for(workspace, options))
     if options.json:
         shorten = near(workspace.home.cwd)
         boxes = [as_dict(replace(box, file=shorten(box.file))) for box in found.boxes]
@@ -216,8 +222,7 @@ def answer_list(workspace: Workspace, options: argparse.Namespace) -> int:
 
 @in_workspace
 def answer_agents(workspace: Workspace, options: argparse.Namespace) -> int:
-    found, problems = asyncio.run(asking.agents(request_for(workspace, options)))
-    tell(workspace, problems)
+    found = asking.agents(loaded_for(workspace, options))
     shorten = near(workspace.home.cwd)
     listed = [replace(each, file=shorten(each.file)) for each in found]
     if options.json:

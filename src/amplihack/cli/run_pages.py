@@ -33,7 +33,7 @@ def run_json(run: KeptRun) -> dict[str, Any]:
     """Return what `runs list --json` tells of a run."""
     from amplihack.recipes.run_history import moment  # deferred: only JSON needs `datetime`
 
-    owner = run.owner if run.taken else None
+    owner = run.holder
     return {
         "run_id": run.run_id,
         "recipe": run.recipe,
@@ -79,10 +79,10 @@ def run_page(run: KeptRun, history: RunHistory) -> list[str]:
     ]
     if run.forked_from is not None:
         lines.append(f"  forked from {run.forked_from}")
-    if run.cost_usd is not None:
-        lines.append(f"  cost ${run.cost_usd:.4f}")
-    if run.taken and run.owner:
-        lines.append(f"  {run.owner.shown()} has it")
+    if (cost := history.cost_usd) is not None:
+        lines.append(f"  cost ${cost:.4f}")
+    if run.holder:
+        lines.append(f"  {run.holder.shown()} has it")
     if run.cancelled:
         late = "" if run.status in ("cancelled", "running") else ", but it had ended before that"
         lines.append(f"  cancelled by {run.cancelled['by']} at {_clock(run.cancelled['at'])}{late}")

@@ -95,10 +95,7 @@ def answer_list(options: argparse.Namespace) -> int:
             out(run_line(run, width))
     elif listing.problem is None:
         err("there are no runs" if options.status is None else f"no run is {options.status}")
-    if listing.problem is None:
-        return 0
-    show_problems(listing.problem.problems)
-    return 1
+    return show_damage([each for each in (listing.problem, listing.lost) if each is not None])
 
 
 def answer_show(options: argparse.Namespace) -> int:
@@ -110,8 +107,7 @@ def answer_show(options: argparse.Namespace) -> int:
     if options.html is not None:
         return _write_page(store, run, options)
     damage: list[AmplihackError] = []
-    events = ((at, event) for _, at, event in store.events(run, damage=damage))
-    history = RunHistory(events, alive=run.status == "running", damage=damage)
+    history = RunHistory(store.told(run, damage), alive=run.status == "running", damage=damage)
     if options.json:
         damaged = {"damage": [each.what for each in damage]} if damage else {}
         out_json({**run_json(run), **history.to_json(), **ending_json(history), **damaged})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -10,18 +11,24 @@ from amplihack.errors import AmplihackError
 from amplihack.recipes.events import (
     IterationFinished,
     IterationStarted,
+    LinesPrinted,
     Recorded,
+    Retrying,
     RunFinished,
     StepFinished,
     StepStarted,
 )
-from amplihack.recipes.results import RunResult, StepResult, add_usage, denial, usage_json
+from amplihack.recipes.results import RunResult, StepResult, add_costs, add_usage, denial, usage_json
 from amplihack.recipes.run_state import Gate, RunState
+from amplihack.records import replace
+
+_LINES = 1000  # of a step without a result that are shown
 
 
 class RunHistory:
     """The state of a run with the time of every start and end. `alive` tells whether it still runs.
 
+    A step that runs or was cut off has no result: its output is what it has printed, if the events tell.
     With `damage`, events that do not fit are left out, and the list receives why.
     """
 
@@ -36,6 +43,7 @@ class RunHistory:
         self.result: RunResult | None = None  # of its last life, without the results of the steps
         self._started: dict[str, float] = {}
         self._ended: dict[str, float] = {}
+        self._printed: dict[str, deque[str]] = {}  # of steps that have not ended, in this attempt
         for at, event in events:
             try:
                 self.state.apply(event)
@@ -52,8 +60,13 @@ class RunHistory:
                 self._begin(identity, at)
             case IterationStarted(identity, index):
                 self._begin(f"{identity}[{index}]", at)
+            case LinesPrinted(identity, lines=lines) if not event.of_hook and identity not in self._ended:
+                self._printed.setdefault(identity, deque(maxlen=_LINES)).extend(lines)
+            case Retrying(identity):
+                self._printed.pop(identity, None)
             case StepFinished(result=result) | IterationFinished(result=result):
                 self._ended[result.identity] = at
+                self._printed.pop(result.identity, None)
             case RunFinished(result):
                 self.result = result
             case _:
@@ -62,9 +75,16 @@ class RunHistory:
     def _begin(self, identity: str, at: float) -> None:
         self._started.setdefault(identity, at)
         self._ended.pop(identity, None)
+        self._printed.pop(identity, None)
 
     def steps(self) -> tuple[StepResult, ...]:
-        return self.state.results()
+        results = self.state.results()
+        return tuple(map(self._with_printed, results)) if self._printed else results
+
+    def _with_printed(self, step: StepResult) -> StepResult:
+        printed = "" if step.output else "\n".join(self._printed.get(step.identity, ()))
+        inside = tuple(map(self._with_printed, step.children))
+        return replace(step, output=printed or step.output, children=inside)
 
     def status(self, step: StepResult) -> str:
         """Return the status of a step; one that is not finished waits, is running, or was interrupted."""
@@ -81,6 +101,11 @@ class RunHistory:
     def ended(self, step: StepResult) -> float | None:
         return self._ended.get(step.identity)
 
+    @property
+    def cost_usd(self) -> float | None:
+        """Return what all lives of the run have cost so far, also where the last one was cut off."""
+        return add_costs(step.cost_usd for step in self.state.results())
+
     def gates(self) -> tuple[Gate, ...]:
         return tuple(self.state.gates().values())
 
@@ -95,9 +120,10 @@ class RunHistory:
         return denial(denied[-1].stage, denied[-1].message) if denied else ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the steps as a tree, the gates as a list, and the tokens of them all."""
+        """Return the steps as a tree, the gates as a list, and the tokens and the cost of them all."""
         steps = self.steps()
         return {
+            "cost_usd": self.cost_usd,
             "usage": usage_json(add_usage(step.usage for step in steps)),
             "steps": [self._step(step) for step in steps],
             "gates": [_gate(identity, gate) for identity, gate in self.state.gates().items()],

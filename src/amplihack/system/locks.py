@@ -40,6 +40,11 @@ class HeldLock:
         """Tell whether the path still names what is locked: somebody may have removed it by hand."""
         return self._close.alive and _is_current(self.path, self._descriptor)
 
+    def note(self, text: str) -> None:
+        """Write a word into the file of the lock, for those who find it held. Raises OSError."""
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, text.encode(), 0)
+
     def release(self) -> None:
         self._close()
 

@@ -48,6 +48,13 @@ def test_partial_loads_say_what_is_missing_and_go_on(workspace: Workspace) -> No
     assert (skipped["source"], skipped["chain"]) == ("./missing.yaml", ["a", "b"])
 
 
+@pytest.mark.parametrize("question", [["graph"], ["why", "tool-a"], ["why", "nothing"], ["show"]])
+def test_every_question_tells_what_is_missing(workspace: Workspace, question: list[str]) -> None:
+    workspace.write("bundle.yaml", bundle("a", "./missing.yaml", more=tool("tool-a", 1)))
+    told = workspace.run("bundle", *question, "--allow-partial").stderr
+    assert "warning: include skipped: there is no bundle at missing.yaml" in told
+
+
 def test_bundles_that_include_each_other_below_a_common_parent_load(workspace: Workspace) -> None:
     workspace.write("bundle.yaml", bundle("a", "./b.yaml", "./c.yaml"))
     workspace.write("b.yaml", bundle("b", "./c.yaml", more=tool("tool-b", 1)))

@@ -129,6 +129,15 @@ def test_a_subdirectory_is_a_bundle_of_its_own_below_its_root(workspace: Workspa
     assert "there is no nope in it" in missing.stderr
 
 
+def test_a_repository_in_a_path_with_a_space_is_a_source(workspace: Workspace) -> None:
+    made = repository(
+        workspace, "my bundles/one", {"bundle.yaml": "bundle: {name: one}\ntools: [{module: t}]\n"}
+    )
+    assert workspace.run("bundle", "show", address(made), "--plan").json["tools"] == [{"module": "t"}]
+    refused = workspace.run("bundle", "show", "git+https://example.org/my bundles/one@main")
+    assert (refused.exit_code, "%20" in refused.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("ref", ["nope", "0" * 40])
 def test_a_ref_that_is_not_there_is_not_found(workspace: Workspace, ref: str) -> None:
     answer = workspace.run("bundle", "show", address(far(workspace), ref))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from amplihack.app.bundles.command_request import names_here
-from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
+from amplihack.app.bundles.load import LoadedBundle
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.completion import INSTRUCTION, mention_of
 from amplihack.bundles.errors import BundleNotFoundError
@@ -17,19 +16,17 @@ from amplihack.bundles.prompt import why_sentence
 from amplihack.bundles.provenance import Entry, include_chains, why
 from amplihack.bundles.tree import Table
 from amplihack.bundles.uris import shown
-from amplihack.errors import Problem
 from amplihack.records import Record, replace
 
 if TYPE_CHECKING:
     from amplihack.bundles.drawing import Drawing
 
 
-async def explain(workspace: Workspace, request: LoadRequest, subject: str) -> tuple[Entry, ...]:
+def explain(workspace: Workspace, loaded: LoadedBundle, subject: str) -> tuple[Entry, ...]:
     """Tell who wrote a value, a context file, an agent or a sentence of the system prompt.
 
     Raises BundleNotFoundError when nobody did.
     """
-    loaded = await load(request)
     at = workspace.home.path(subject)
     found = (
         tuple(_with_chains(loaded, why(loaded.bundle, subject)))
@@ -68,13 +65,11 @@ def _why_file(loaded: LoadedBundle, subject: str) -> tuple[Entry, ...]:
     )
 
 
-async def graph(request: LoadRequest) -> Drawing:
+def graph(loaded: LoadedBundle) -> Drawing:
     """Draw who includes whom."""
     from amplihack.bundles.drawing import drawing_of, tokens_by_bundle  # deferred: other answers draw nothing
 
-    loaded = await load(request)
-    contents = await asyncio.to_thread(lambda: loaded.contents)
-    return drawing_of(loaded.bundle, tokens_by_bundle(contents.rows))
+    return drawing_of(loaded.bundle, tokens_by_bundle(loaded.contents.rows))
 
 
 class AgentInfo(Record):
@@ -85,15 +80,13 @@ class AgentInfo(Record):
     line: int
 
 
-async def agents(request: LoadRequest) -> tuple[tuple[AgentInfo, ...], tuple[Problem, ...]]:
+def agents(loaded: LoadedBundle) -> tuple[AgentInfo, ...]:
     """List the agents of a bundle, with where they come from."""
-    loaded = await load(request)
-    found = tuple(
+    return tuple(
         AgentInfo(name, agent.text("description"), agent.origin.bundle, agent.origin.file, agent.line)
         for name, agent in loaded.bundle.agents
         if isinstance(agent, Table)
     )
-    return found, loaded.problems
 
 
 def known_bundles(workspace: Workspace) -> tuple[KnownName, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
+from amplihack.bundles.completion import lost_agent_mentions
 from amplihack.bundles.compose import compose
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.lint import LintInput, lint, role_of
@@ -27,16 +28,18 @@ from amplihack.system.kernel import kernel_problems
 async def check(request: LoadRequest, *, complete: bool = False) -> tuple[LoadedBundle, tuple[Problem, ...]]:
     """Report everything that is wrong with a bundle and what it includes, habits that hurt included."""
     loaded = await load(replace(request, tolerant=True))
-    return loaded, await asyncio.to_thread(_findings, loaded, request.environment, complete=complete)
+    return loaded, await asyncio.to_thread(_findings, loaded, request, complete=complete)
 
 
-def _findings(loaded: LoadedBundle, environment: Mapping[str, str], *, complete: bool) -> tuple[Problem, ...]:
+def _findings(loaded: LoadedBundle, request: LoadRequest, *, complete: bool) -> tuple[Problem, ...]:
     found = [*loaded.problems]
+    if request.scope is not None:
+        found += lost_agent_mentions(loaded.bundle, request.scope, loaded.files)
     found += validate_completeness(loaded.bundle) if complete else validate(loaded.bundle)
     found += _modules(loaded)
     found += _habits(loaded)
     if complete:
-        expanded = expand_plan(loaded.plan, environment)
+        expanded = expand_plan(loaded.plan, request.environment)
         found += [each.problem for each in expanded.missing]
         found += kernel_problems(for_kernel(expanded.plan))
     return tuple(_each_once(found))

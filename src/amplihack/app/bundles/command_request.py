@@ -61,8 +61,8 @@ def names_here(workspace: Workspace, settings: Settings | None = None) -> KnownN
         files=BundleFiles(),
         added=added_bundles(settings),
         registered=read_registered(workspace.home.root),
-        folders=tuple(str(folder) for folder in (*folders, PACKAGED_BUNDLE.parent, OWN_BUNDLES)),
-        well_known=WELL_KNOWN,
+        folders=tuple(str(folder) for folder in (*folders, OWN_BUNDLES)),
+        well_known={**WELL_KNOWN, PACKAGED_BUNDLE.name: f"file://{PACKAGED_BUNDLE}"},
     )
 
 

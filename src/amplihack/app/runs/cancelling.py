@@ -29,8 +29,8 @@ def cancel(store: RunStore, name: str) -> KeptRun:
             f"run {run.run_id} has ended already: it is {run.status}", fix="there is nothing to do"
         )
     store.mark_cancelled(run, login_name())
-    if run.taken and run.owner is not None:
-        _end_runner(store, run, run.owner)
+    if run.holder is not None:
+        _end_runner(store, run, run.holder)
     memory = store.claim(run)
     try:
         run_to_end(_end_rest(run))

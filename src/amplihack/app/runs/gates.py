@@ -37,7 +37,7 @@ def _refuse(run: KeptRun) -> None:
             fix="`amplihack recipe run` starts it anew",
         )
     if run.status == "running":
-        who = f"{run.owner.shown()} has it" if run.owner else "a process has it"
+        who = f"{run.holder.shown()} has it" if run.holder else "a process has it"
         raise UsageError(f"run {run.run_id} is running: {who}", fix="answer there, or wait until it waits")
     if run.status != "waiting":
         over = run.status in ("completed", "degraded")

@@ -20,7 +20,7 @@ from amplihack.version import __version__
 
 def draw_page(store: RunStore, run: KeptRun, damage: list[AmplihackError]) -> str:
     """Return the page of a run as HTML. `damage` receives what cannot be read of it. Raises StoreError."""
-    events = [(at, event) for _, at, event in store.events(run, damage=damage)]
+    events = list(store.told(run, damage))
     history = RunHistory(events, alive=run.status == "running", damage=damage)
     story = tell_story(events)
     shelf = RecordedShelf(store, run)
@@ -36,7 +36,6 @@ def _head(run: KeptRun) -> dict[str, Any]:
         "status": run.status,
         "started": run.started,
         "ended": run.ended,
-        "cost_usd": run.cost_usd,
         "forked_from": run.forked_from,
         "working_dir": run.working_dir,
         "path": run.path,
@@ -50,6 +49,7 @@ def _head(run: KeptRun) -> dict[str, Any]:
 def _ending(history: RunHistory) -> dict[str, Any]:
     result = history.result
     return {
+        "cost_usd": history.cost_usd,
         "error": history.error(),
         "summary": result.summary if result else "",
         "warnings": list(result.warnings) if result else [],

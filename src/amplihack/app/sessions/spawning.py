@@ -287,7 +287,8 @@ def agent_bundle(bundle: Callable[[], Bundle], name: str, agent: Mapping[str, An
             return whole
         known = whole.agents.get(name)
         leaf = known.get("instruction") if isinstance(known, Table) else None
-        own = leaf if isinstance(leaf, Leaf) and leaf.value == text else Leaf(text)
+        # Whatever became of an agent's text, it may name what the file that it comes from may name.
+        own = replace(leaf, value=text) if isinstance(leaf, Leaf) else Leaf(text)
         return replace(whole, instruction=own)
 
     return made

@@ -91,7 +91,7 @@ def _refuse_if_lost(path: Path) -> None:
             raise StoreError(
                 f"the run database {path} is {'empty' if path.exists() else 'missing'}, though {len(left)} "
                 f"run{'s' if len(left) != 1 else ''} left values in {path.parent / 'runs'}",
-                fix="put the database back, or move that directory away to begin a new history",
+                fix="put it back with its -wal file, or move that directory away to begin a new history",
             )
 
 
@@ -109,7 +109,9 @@ def _bring_up_to_date(path: Path, connection: sqlite3.Connection) -> None:
                 f"{path} was written by a newer amplihack (schema {version}, this one knows {VERSION})",
                 fix="update amplihack; nothing was changed",
             )
-        if version == 0:  # so that removing runs can give room back; later it would be too late
+        if version == 0:
+            _refuse_if_lost(path)  # the file may be there without its -wal, which held everything
+            # So that removing runs can give room back; later it would be too late.
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         for number in range(version, VERSION):

@@ -193,8 +193,8 @@ class RunJournal:
         match event:
             case RunStarted():
                 change = (
-                    "UPDATE runs SET status = 'running', ended = NULL, cancelled = NULL, owner = ? "
-                    "WHERE number = ?"
+                    "UPDATE runs SET status = 'running', ended = NULL, cost_usd = NULL, cancelled = NULL, "
+                    "owner = ? WHERE number = ?"
                 )
                 return ((change, (this_owner().to_json(), self._number)),)
             case RunFinished(result):

@@ -44,6 +44,18 @@ def remove_run_directory(directory: Path) -> None:
     remove_tree(directory)
 
 
+def lost_runs(runs: Path, *, is_kept: Callable[[str], bool]) -> list[str]:
+    """Return the names of directories that hold something of a run which has no record and should have."""
+    found = []
+    with suppress(OSError):
+        for entry in os.scandir(runs):
+            if entry.is_dir(follow_symlinks=False) and not is_kept(entry.name):
+                content = {each.name for each in os.scandir(entry.path)}
+                if _MARK not in content and not content <= {_LOCK}:
+                    found.append(entry.name)
+    return sorted(found)
+
+
 def remove_leftovers(runs: Path, *, is_kept: Callable[[str], bool]) -> None:
     """Remove the directories that belong to no run. What cannot be removed stays for another time."""
     with suppress(OSError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def boot_id() -> str:
 
 
 def take(directory: Path) -> HeldLock | None:
-    """Return the lock of a run, or None if another process has it. Raises StoreError."""
+    """Return the lock of a run, with our name in it; None if another process has it. Raises StoreError."""
     for pause in (0.0, 0.01, 0.05, 0.1):  # who only looks whether it is taken holds it for a moment
         time.sleep(pause)
         _make(directory)
@@ -77,6 +78,8 @@ def take(directory: Path) -> HeldLock | None:
                 raise
             continue  # somebody removes an old one of that name just now
         if lock is not None:
+            with suppress(OSError):  # as on a full disk: then nobody learns who has it
+                lock.note(this_owner().to_json())
             return lock
     return None
 
@@ -92,3 +95,12 @@ def _make(directory: Path) -> None:
 def is_taken(directory: Path) -> bool:
     """Tell whether a process has the run at this moment."""
     return is_locked(directory / "lock")
+
+
+def holder_of(directory: Path) -> Owner | None:
+    """Return the process that has the run now; None if nobody has it, or it could not say so."""
+    if not is_taken(directory):
+        return None
+    with suppress(OSError, ValueError, TypeError):  # cut short, or damaged
+        return owner_from_json((directory / "lock").read_text("utf-8"))
+    return None

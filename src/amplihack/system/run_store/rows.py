@@ -66,13 +66,14 @@ class KeptRun(Record, kw_only=True):
     forked_from: str | None
     request: Mapping[str, Any]
     inputs: Inputs
-    owner: Owner | None  # the process that has it, or had it last
+    owner: Owner | None  # the process that ran it last
     taken: bool  # whether a process has it now
+    holder: Owner | None  # that process: it may still be asking whether to go on
     cancelled: Mapping[str, Any] | None
 
 
-def kept_run(row: tuple[Any, ...], *, taken: bool) -> KeptRun:
-    """Return a row of the table; `taken` tells whether a process has the run now.
+def kept_run(row: tuple[Any, ...], *, taken: bool, holder: Owner | None) -> KeptRun:
+    """Return a row of the table; `taken` tells whether a process has the run now, `holder` which.
 
     Raises KeyError, TypeError, ValueError or RecursionError for a row that was damaged.
     """
@@ -81,6 +82,7 @@ def kept_run(row: tuple[Any, ...], *, taken: bool) -> KeptRun:
     values["inputs"] = Inputs(inputs["values"], tuple(inputs["left_out"]))
     values["request"] = json.loads(values["request"])
     values["owner"], values["taken"] = owner_from_json(values["owner"]), taken
+    values["holder"] = (holder or values["owner"]) if taken else None
     values["cancelled"] = json.loads(values["cancelled"]) if values["cancelled"] else None
     _check_shapes(values, _SHAPES)
     if values["cancelled"]:

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,18 @@ from amplihack.system.run_store.codec import StoredEvent, decode, dump
 from amplihack.system.run_store.database import explained, open_database, open_to_read
 from amplihack.system.run_store.journal import RunJournal
 from amplihack.system.run_store.leftovers import (
+    lost_runs,
     remove_leftovers,
     remove_run_directory,
     say_kept,
     say_not_kept,
 )
-from amplihack.system.run_store.ownership import RunIsTaken, is_taken, owner_from_json, take, this_owner
+from amplihack.system.run_store.ownership import RunIsTaken, holder_of, is_taken, take, this_owner
 from amplihack.system.run_store.rows import COLUMNS, KeptRun, NewRun, kept_run
 from amplihack.system.run_store.values import ReadableValues, StoreError, ValueFiles
 
 LAST = "last"
+_CUT_OFF = ("running", "interrupted", "cancelled")
 _NEWEST = "ORDER BY number DESC LIMIT 1000"  # among which a mistyped name is looked for
 _NEW = (
     "INSERT INTO runs (run_id, recipe, path, working_dir, status, started, forked_from, request, inputs, "
@@ -47,6 +49,7 @@ class Listing(Record):
 
     runs: tuple[KeptRun, ...]
     problem: StoreError | None = None
+    lost: StoreError | None = None  # runs of which nothing but their values is there
 
 
 class RecordedRecipe(Record):
@@ -102,21 +105,23 @@ class RunStore(Record):
         lock = take(self.directory(run.run_id))
         if lock is None:
             raise self.taken(run.run_id)
-        say_kept(self.directory(run.run_id))
-        connection = open_database(self.database)
         try:
-            with explained(self.database):
-                self.remove_leftovers(connection)
+            say_kept(self.directory(run.run_id))
+            connection = open_database(self.database)
+            try:
+                with explained(self.database):
+                    self.remove_leftovers(connection)
+            except BaseException:
+                connection.close()
+                raise
         except BaseException:
-            connection.close()
             lock.release()
             raise
         return self._journal(connection, run.number, run.run_id, lock)
 
     def taken(self, run_id: str) -> RunIsTaken:
-        row = self._rows("WHERE run_id = ?", (run_id,))
-        owner = owner_from_json(row[0][12]) if row else None
-        who = owner.shown() if owner else "another process"
+        holder = holder_of(self.directory(run_id)) or self.find(run_id).holder
+        who = holder.shown() if holder else "another process"
         return RunIsTaken(
             f"run {run_id} is taken: {who} has it",
             fix=f"`amplihack runs tail {run_id}` follows it, `amplihack runs cancel {run_id}` ends it",
@@ -179,7 +184,24 @@ class RunStore(Record):
             if problem is None:
                 break
         runs = sorted(found.values(), key=lambda run: run.number, reverse=True)
-        return Listing(tuple(runs), problem)
+        return Listing(tuple(runs), problem, None if problem else self._lost(runs))
+
+    def _lost(self, runs: Iterable[KeptRun]) -> StoreError | None:
+        """Tell of runs that have values and no record, as where the end of the database was lost."""
+        listed = {run.run_id for run in runs}
+        lost = lost_runs(self.root / "runs", is_kept=lambda name: name in listed or self._has(name))
+        if not lost:
+            return None
+        some = f"{', '.join(lost[:5])}{' …' if len(lost) > 5 else ''}"
+        return StoreError(
+            f"the run database {self.database} has no record of {len(lost)} "
+            f"run{'s' if len(lost) != 1 else ''} that left values in {self.root / 'runs'}: {some}",
+            fix=f"put {self.database.name} back with its -wal file, or remove what they left there",
+        )
+
+    def _has(self, run_id: str) -> bool:
+        """Tell whether there is such a run now: it may have begun after the others were listed."""
+        return bool(self._rows("WHERE run_id = ?", (run_id,)))
 
     def _rows(self, where: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         return list(self._each_row(where, values))
@@ -193,14 +215,20 @@ class RunStore(Record):
 
     def _kept(self, row: tuple[Any, ...]) -> KeptRun:
         try:
-            taken = row[5] == "running" and is_taken(self.directory(str(row[1])))
-            return kept_run(row, taken=taken)
+            directory = self.directory(str(row[1]))
+            taken = row[5] == "running" and is_taken(directory)
+            return kept_run(row, taken=taken, holder=holder_of(directory) if taken else None)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise StoreError(
                 f"the record of a run cannot be read: {error}", fix="it may be damaged"
             ) from error
 
     # reading ----------------------------------------------------------------------------------------------
+
+    def told(self, run: KeptRun, damage: list[AmplihackError]) -> Iterator[tuple[float, Recorded]]:
+        """Yield what there is to show of a run, with times: lines only where a step may have no result."""
+        lines = run.status in _CUT_OFF
+        return ((at, event) for _, at, event in self.events(run, lines=lines, damage=damage))
 
     def events(
         self,

@@ -124,10 +124,10 @@ def _host(parsed: ParsedURI, transport: str, uri: str) -> tuple[str, int | None]
     except ValueError:
         raise SourceRefused(f"{uri}: the host is malformed", uri=uri) from None  # the cause quotes secrets
     text = parsed.host + parsed.path + parsed.query
-    if parsed.host.startswith("-") or any(
-        ord(character) <= 32 or ord(character) == 127 for character in text
-    ):
-        raise SourceRefused(f"{uri}: the address holds characters that none may hold", uri=uri)
+    least = 32 if transport == "file" else 33  # a directory of this disk may have a space in its name
+    if parsed.host.startswith("-") or any(ord(each) < least or ord(each) == 127 for each in text):
+        fix = "write a space in an address as %20" if " " in text else ""
+        raise SourceRefused(f"{uri}: the address holds characters that none may hold", uri=uri, fix=fix)
     if host not in ("", "localhost") if transport == "file" else (not host or host.startswith("-")):
         raise SourceRefused(f"{uri}: the address names no host that can be used", uri=uri)
     return host, port

@@ -143,6 +143,16 @@ CASES: dict[str, dict[str, str]] = {
         "bundle.md": PAGE + "@evil:a.md", "a.md": "@UPS/outside/secret.md",
     },
     "a mention in a context file": {"bundle.yaml": CONTEXT % "a.md", "a.md": "@~/secret.md"},
+    "a mention of what is not there": {"bundle.md": PAGE + "@UPS/outside/nothing.md"},
+    "a mention of a setting that is not there": {"bundle.md": PAGE + "@user:nothing.md"},
+    "the text of an agent": {
+        "bundle.yaml": HEAD + "agents: {include: [evil:a]}\n",
+        "agents/a.md": "---\nmeta: {name: a, description: x}\n---\nRead @~/secret.md\n",
+    },
+    "the text of an agent in place": {"bundle.yaml": INLINE % "instruction: 'Read @PLACE/outside/secret.md'"},
+    "a file that an agent mentions": {
+        "bundle.yaml": INLINE % "instruction: 'Read @evil:a.md'", "a.md": "@~/secret.md",
+    },
     "a directory": {"bundle.md": PAGE + "@evil:a.md", "a.md": "@PLACE/outside"},
     "an agent by ..": {"bundle.yaml": INLINE % "path: UPS/outside/agents/spy.md"},
     "an agent by an absolute path": {"bundle.yaml": INLINE % "path: PLACE/outside/agents/spy.md"},
