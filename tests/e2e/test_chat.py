@@ -195,6 +195,25 @@ def test_inputs_of_several_lines(start: Start, workspace: Workspace) -> None:
     assert prompts == ["one \ntwo", "three\nfour", "five\nsix\nseven", "eight\nnine"]
 
 
+def test_lines_that_are_pasted_during_a_turn_are_one_input_after_it(
+    start: Start, workspace: Workspace
+) -> None:
+    chat = start()
+    chat.type(f"a story{ENTER}")
+    shows(chat, "The beginning of a long story.")
+    assert chat.raw.rfind(b"[?2004h") > chat.raw.rfind(b"[?2004l")  # the terminal marks what is pasted
+    chat.type("\x1b[200~one\r/exit\rtwo\x1b[201~")
+    chat.type(CTRL_C)
+    shows(chat, "interrupted; what was said is kept")
+    chat.type(f"\x1b[200~three\r/exit\rfour\x1b[201~{ENTER}")
+    shows(chat, "tokens in")
+    chat.type(CTRL_D)
+    assert leaves(chat) == 0
+    assert chat.raw.rfind(b"[?2004l") > chat.raw.rfind(b"[?2004h")
+    prompts = [text for role, text in said(workspace) if role == "user"]
+    assert prompts[-1].endswith("three\n/exit\nfour")
+
+
 def test_commands_of_the_chat(start: Start, workspace: Workspace) -> None:
     (workspace.path / "sub").mkdir()
     chat = start()

@@ -33,6 +33,7 @@ class Say:
     text: str
     pause: float = 0.0
     counted: bool = True
+    stop: str = ""  # why it ends, in the words of the wire format; else because it is done
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,14 @@ class Garble:
     body: str = "data: {this is not json\n\n"
 
 
-Turn: TypeAlias = Say | UseTool | BreakOff | Refuse | Garble
+@dataclass(frozen=True)
+class Stream:
+    """Answer with exactly these events, whatever the wire format."""
+
+    events: tuple[Event, ...]
+
+
+Turn: TypeAlias = Say | UseTool | BreakOff | Refuse | Garble | Stream
 
 
 @dataclass(frozen=True)
@@ -155,6 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(turn.status, "application/json", json.dumps(problem).encode(), turn.headers)
             case BreakOff():
                 self._stream(islice(events(Say(turn.text)), 3), 0.0)
+            case Stream():
+                self._stream(iter(turn.events), 0.0)
             case Garble():
                 self._send(200, "text/event-stream", turn.body.encode())
             case _:
@@ -208,7 +218,7 @@ def _anthropic(turn: Say | UseTool) -> Iterator[Event]:
     yield from _anthropic_block(turn)
     yield "content_block_stop", {"type": "content_block_stop", "index": 0}
     delta = {
-        "stop_reason": "end_turn" if isinstance(turn, Say) else "tool_use",
+        "stop_reason": (turn.stop or "end_turn") if isinstance(turn, Say) else "tool_use",
         "stop_sequence": None,
     }
     yield "message_delta", {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 7}}
@@ -244,7 +254,7 @@ def _chat(turn: Say | UseTool) -> Iterator[Event]:
     else:
         for word in _words(turn.text):
             yield chunk({"content": word})
-        yield chunk({}, "stop")
+        yield chunk({}, turn.stop or "stop")
     if isinstance(turn, Say) and not turn.counted:
         return
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}

@@ -219,6 +219,8 @@ def _tell(
         out(said.text)
     if said.unfinished:
         err(f"unfinished: {said.unfinished}")
+    elif not said.text.strip():
+        err("the model ended its turn without a word")
     if known["denied"]:
         err(how_to_allow(known["denied"]))
     if not options.quiet:

@@ -132,6 +132,8 @@ class ChatLoop(ABC):
         self.display.end_line()
         if said.unfinished:
             self.display.tell(f"unfinished: {said.unfinished}")
+        elif not said.text.strip():
+            self.display.tell("the model ended its turn without a word")
         cost = price(said.usage)
         self.display.tell(
             tokens(said.usage) + (f", {cost}" if cost not in ("", "unknown") else ""), faint=True

@@ -96,7 +96,9 @@ class TerminalChat(ChatLoop):
         directory = for_terminal(from_home(str(talk.working_dir)))
         if len(directory) > _WIDEST_DIRECTORY:
             directory = f"…{directory[1 - _WIDEST_DIRECTORY :]}"
-        return " · ".join((directory, cut(talk.model, _WIDEST_MODEL), price(talk.usage) or "$0"))
+        cost = price(talk.usage) or "$0"
+        cost = "cost unknown" if cost == "unknown" else cost
+        return " · ".join((directory, cut(talk.model, _WIDEST_MODEL), cost))
 
     async def _ask(self, question: str) -> str:
         """Return what is answered to a question of a turn. What was typed before it was seen is no answer."""

@@ -253,11 +253,11 @@ def _unfinished(ending: Mapping[str, Any]) -> str:
 
 
 def failed_turn(error: Exception) -> TurnFailed:
-    """Return the failure of a turn in our words. Errors of providers say what to do in their text."""
-    name = type(error).__name__
+    """Return the failure of a turn in our words."""
+    name, own = type(error).__name__, getattr(error, "fix", "")
     return TurnFailed(
-        f"{name}: {error}",
-        fix=_FIXES.get(name, "ask again, or choose another model with --model"),
+        f"{name}: {getattr(error, 'what', error)}",
+        fix=_FIXES.get(name) or own or "ask again, or choose another model with --model",
         transient=bool(getattr(error, "retryable", False)),
         rate_limited=name == "RateLimitError",
         retry_after=getattr(error, "retry_after", None),
@@ -267,7 +267,7 @@ def failed_turn(error: Exception) -> TurnFailed:
 _FIXES = {
     "AuthenticationError": "check the key of the provider",
     "AccessDeniedError": "check what the key of the provider may do",
-    "NotFoundError": "check the name of the model: --model provider/model",
+    "NotFoundError": "check the name of the model (--model provider/model) and the address of the service",
     "RateLimitError": "wait, and ask again: `amplihack session resume` goes on with a session",
     "NetworkError": "check the network, and the address of the service",
     "InvalidRequestError": "correct what the message names",

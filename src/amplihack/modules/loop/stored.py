@@ -10,7 +10,14 @@ from amplifier_core import ToolResult
 
 from amplihack.sessions.calls import Message
 
-_SHOWN_TYPES = ("thinking", "redacted_thinking", "reasoning")
+_AT_LIMIT = "the answer was cut off at its limit of tokens (max_tokens in the config of the provider)"
+_CUT_SHORT = {  # by the words of the wire formats
+    "length": _AT_LIMIT,
+    "max_tokens": _AT_LIMIT,
+    "model_context_window_exceeded": "the answer was cut off at the end of the model's context window",
+    "content_filter": "a filter of the service ended the answer",
+    "refusal": "the model refused to answer",
+}
 
 
 def user_message(text: str) -> Message:
@@ -51,6 +58,11 @@ def tool_message(call: Any, result: ToolResult) -> Message:
 def text_of_response(response: Any) -> str:
     blocks = map(plain, response.content or ())
     return "".join(block.get("text", "") for block in blocks if block.get("type") == "text")
+
+
+def cut_short(response: Any) -> str:
+    """Return why an answer ended before the model was done; empty if it was done."""
+    return _CUT_SHORT.get(str(getattr(response, "finish_reason", None) or ""), "")
 
 
 def plain(block: Any) -> dict[str, Any]:

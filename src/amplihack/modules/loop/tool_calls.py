@@ -62,15 +62,19 @@ class ToolCalls:
 
     async def _with_events(self, call: Any, group: str) -> ToolResult:
         facts = {"tool_name": call.name, "tool_call_id": call.id, "parallel_group_id": group}
-        arguments = as_json(call.arguments or {})
-        said = await self._events.ask("tool:pre", **facts, tool_input=arguments)
-        wanted = self._replaced("tool_inputs", call.id, said.data.get("tool_input"), arguments)
+        wanted: Any = as_json(call.arguments or {})
         began = time.monotonic()
-        if said.denied:
-            result = failed(f"Denied: {said.reason}")
+        if impossible := self._impossible(call):  # nobody is asked whether it may run
+            result = await self._failure(call, *impossible)
         else:
-            result = await self._attempt(call, wanted if isinstance(wanted, dict) else arguments)
-            self._ran.add(call.id)
+            said = await self._events.ask("tool:pre", **facts, tool_input=wanted)
+            arguments, began = wanted, time.monotonic()
+            wanted = self._replaced("tool_inputs", call.id, said.data.get("tool_input"), arguments)
+            if said.denied:
+                result = failed(f"Denied: {said.reason}")
+            else:
+                result = await self._attempt(call, wanted if isinstance(wanted, dict) else arguments)
+                self._ran.add(call.id)
         shown = result.safe_hook_presentation()
         after = await self._events.emit(
             "tool:post",
@@ -96,18 +100,10 @@ class ToolCalls:
 
     async def _attempt(self, call: Any, arguments: dict[str, Any]) -> ToolResult:
         """Run the tool. A failure of any kind is a result that the model can read."""
-        unread = getattr(call, "invalid_arguments", None)
-        if unread is not None:
-            return await self._failure(
-                call, "InvalidToolCall", f"the arguments are no JSON object: {unread!s:.200}"
-            )
-        tool = self._tools.get(call.name)
-        if tool is None:
-            return await self._failure(call, "UnknownTool", self._unknown(call.name))
         limit = asyncio.timeout(self._seconds)
         try:
             async with limit:
-                return as_result(await tool.execute(arguments))
+                return as_result(await self._tools[call.name].execute(arguments))
         except asyncio.CancelledError:
             if _is_being_cancelled():
                 raise
@@ -119,6 +115,15 @@ class ToolCalls:
             return await self._failure(
                 call, type(error).__name__, late or f"{call.name} failed{ends}: {said}"
             )
+
+    def _impossible(self, call: Any) -> tuple[str, str] | None:
+        """Return what keeps a call from running at all, and its kind."""
+        unread = getattr(call, "invalid_arguments", None)
+        if unread is not None:
+            return "InvalidToolCall", f"the arguments are no JSON object: {unread!s:.200}"
+        if call.name not in self._tools:
+            return "UnknownTool", self._unknown(call.name)
+        return None
 
     def _unknown(self, name: str) -> str:
         meant = closest(name, self._tools)

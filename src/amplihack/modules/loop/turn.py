@@ -15,6 +15,7 @@ from amplihack.modules.loop.model_call import Ask, ModelCalls, TurnDenied
 from amplihack.modules.loop.stored import (
     as_json,
     assistant_message,
+    cut_short,
     failed,
     text_of_response,
     tool_message,
@@ -159,8 +160,10 @@ class Turn:
             self._half_said.clear()
             await self._add(assistant_message(response, calls))
             if not calls and not self._steering:
-                text = text_of_response(response)
-                return _Outcome(text, "completed", "incomplete" if last else "success", last)
+                why = last or cut_short(response)
+                return _Outcome(
+                    text_of_response(response), "completed", "incomplete" if why else "success", why
+                )
             await self._run_tools(calls)
         raise AssertionError("counting never ends")
 

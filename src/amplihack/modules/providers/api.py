@@ -230,7 +230,9 @@ class ApiProvider(ABC):
             except LLMError:
                 raise
             except Exception as error:
-                raise translated(error, self.package, self.name, self._events.model) from error
+                raise translated(
+                    error, self.package, self.name, self._events.model, answered=call.answered
+                ) from error
             finally:
                 if call.counted is not None:  # it is paid for, also where the rest never comes
                     call.usage = self._usage(call.counted)

@@ -6,6 +6,8 @@ The two SDKs come from one generator: their errors have the same names and field
 from __future__ import annotations
 
 import sys
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from amplifier_core import (
@@ -23,6 +25,18 @@ from amplihack.modules.failures import failure
 
 _OVERLOADED = 529
 _TIMEOUTS = (408, 504)
+_FIRST_ERROR = 400
+_STATUSES = {  # of the errors that Anthropic sends in the middle of a stream
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": _OVERLOADED,
+}
 _FIXES = {
     401: "check the key",
     403: "check what the key may do",
@@ -32,8 +46,13 @@ _FIXES = {
 _QUOTA = ("insufficient_quota", "exceeded your current quota", "credit balance")
 
 
-def translated(error: Exception, package: str, provider: str, model: str) -> Exception:
-    """Return the kernel's form of an error that was raised while a service was asked."""
+def translated(
+    error: Exception, package: str, provider: str, model: str, *, answered: bool = False
+) -> Exception:
+    """Return the kernel's form of an error that was raised while a service was asked.
+
+    `answered` says that an answer had begun: the service can be reached, whatever broke off then.
+    """
     sdk: Any = sys.modules.get(package)
     facts = {"provider": provider, "model": model}
     if sdk is None:
@@ -47,7 +66,7 @@ def translated(error: Exception, package: str, provider: str, model: str) -> Exc
         )
     if isinstance(error, sdk.APIStatusError):
         return _of_status(error, facts)
-    if isinstance(error, sdk.APIConnectionError):
+    if isinstance(error, sdk.APIConnectionError) and not answered:
         reason = error.__cause__ or error
         return failure(
             NetworkError,
@@ -62,9 +81,10 @@ def translated(error: Exception, package: str, provider: str, model: str) -> Exc
             fix="check base_url",
             **facts,
         )
+    reason = error.__cause__ if isinstance(error, sdk.APIConnectionError) else error
     return failure(
         StreamError,
-        f"the answer of {provider} broke off: {error or type(error).__name__}",
+        f"the answer of {provider} broke off: {reason or type(error).__name__}",
         fix="ask again",
         **facts,
     )
@@ -85,10 +105,10 @@ def cut_off(provider: str, model: str, *, answered: bool) -> Exception:
 
 
 def _of_status(error: Any, facts: dict[str, str]) -> Exception:
-    status, text = error.status_code, _message(error)
+    status, text = _STATUSES.get(_kind(error), error.status_code), _message(error)
     wait = _retry_after(error)
     more = {**facts, "status_code": status, "retry_after": wait}
-    asks = f" (it asks to wait {wait:g} s)" if wait else ""
+    asks = f" (it asks to wait {round(wait, 1):g} s)" if wait else ""
     what = f"{facts['provider']} answered {status}: {text}{asks}"
     if status == _OVERLOADED or "overloaded" in text.lower():
         return failure(ProviderUnavailableError, what, fix="wait a while", **more, delay_multiplier=2.0)
@@ -101,18 +121,31 @@ def _of_status(error: Any, facts: dict[str, str]) -> Exception:
 
 
 def _message(error: Any) -> str:
+    return str(_details(error).get("message") or error.message)[:500]
+
+
+def _kind(error: Any) -> str:
+    """Return the service's word for an error inside an answer that had begun: its status says 200."""
+    return str(_details(error).get("type")) if error.status_code < _FIRST_ERROR else ""
+
+
+def _details(error: Any) -> dict[str, Any]:
     body = error.body
     inner = body.get("error", body) if isinstance(body, dict) else None
-    found = inner.get("message") if isinstance(inner, dict) else None
-    return str(found or error.message)[:500]
+    return inner if isinstance(inner, dict) else {}
 
 
 def _retry_after(error: Any) -> float | None:
     """Return how many seconds the service wants us to wait."""
     headers = error.response.headers
     for name, scale in (("retry-after-ms", 1_000), ("retry-after", 1)):
+        given = headers.get(name, "")
         try:
-            return max(0.0, float(headers[name]) / scale)
-        except (KeyError, ValueError):  # not there, or a date, which nobody sends
-            continue
-    return None
+            return max(0.0, float(given) / scale)
+        except ValueError:
+            continue  # not there, or a date
+    try:
+        then = parsedate_to_datetime(given)
+    except ValueError:
+        return None
+    return max(0.0, (then - datetime.now(then.tzinfo)).total_seconds())

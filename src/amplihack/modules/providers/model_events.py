@@ -52,13 +52,14 @@ class ModelEvents:
             )
 
     async def retrying(self, attempt: int, delay: float, error: Exception) -> None:
+        """Tell that a service is asked again, and when: not before the time that it asks for."""
         await self._hooks.emit(
             "provider:retry",
             {
                 "provider": self._provider,
                 "model": self.model,
                 "attempt": attempt,
-                "delay": delay,
+                "delay": max(delay, getattr(error, "retry_after", None) or 0.0),
                 "error": {"type": type(error).__name__, "msg": str(error)},
             },
         )

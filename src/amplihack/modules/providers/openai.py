@@ -106,6 +106,7 @@ class _Heard:
         self._call, self._stream = call, stream
         self._texts: list[str] = []
         self._calls: dict[int, dict[str, str]] = {}
+        self._places: dict[int | None, int] = {}  # where the latest call is that a service gave a number
         self._open = False
         self._usage: Any = None
         self.finish = ""
@@ -131,7 +132,8 @@ class _Heard:
             await self._call.delta(0, "text", text)
 
     async def _tool(self, call: Any) -> None:
-        known = self._calls.setdefault(call.index, {"id": "", "name": "", "arguments": ""})
+        place = self._place(call)
+        known = self._calls.setdefault(place, {"id": "", "name": "", "arguments": ""})
         known["id"] = call.id or known["id"]
         function = call.function
         if function is not None:
@@ -139,8 +141,16 @@ class _Heard:
             known["name"] = known["name"] or function.name or ""
             known["arguments"] += function.arguments or ""
             if new and self._stream:
-                await self._call.block_start(call.index + 1, "tool_use", name=known["name"])
-                await self._call.block_end(call.index + 1, "tool_use")
+                await self._call.block_start(place + 1, "tool_use", name=known["name"])
+                await self._call.block_end(place + 1, "tool_use")
+
+    def _place(self, piece: Any) -> int:
+        """Return which call a piece belongs to: some services number all of them 0, or none."""
+        place = self._places.get(piece.index)
+        begun = self._calls.get(-1 if place is None else place, {}).get("id")
+        if place is None or (begun and piece.id and piece.id != begun):
+            place = self._places[piece.index] = len(self._calls)
+        return place
 
     async def end(self) -> None:
         if self._open:

@@ -47,9 +47,11 @@ class TypedInput:
         """Take the keys one by one, unseen, until the end of the block.
 
         Ctrl-C is a signal, but while an input is read it is a key: what is typed after it comes after it.
+        What is pasted is marked as such, also while nothing is read: its lines are one input later on.
         """
         self._before = termios.tcgetattr(self._file)
         self._set()
+        _write(_PASTE_ON)
         try:
             yield
         finally:
@@ -58,6 +60,7 @@ class TypedInput:
     def restore(self) -> None:
         """Leave the terminal as it was found."""
         if self._before is not None:
+            _write(_PASTE_OFF)
             with suppress(termios.error):  # a terminal that is gone needs nothing
                 termios.tcsetattr(self._file, termios.TCSADRAIN, self._before)
 
@@ -77,7 +80,6 @@ class TypedInput:
         loop = asyncio.get_running_loop()
         self._set()
         loop.add_reader(self._file, self._readable)
-        _write(_PASTE_ON)
         reading.show()
         try:
             self._press()
@@ -85,7 +87,6 @@ class TypedInput:
         finally:
             loop.remove_reader(self._file)
             reading.close()
-            _write(_PASTE_OFF)
             self._reading = None
             self._set()
 
@@ -123,6 +124,7 @@ class TypedInput:
     def shown_again(self) -> None:
         """Draw the input anew: the window has another size, or we were stopped meanwhile."""
         self._set()
+        _write(_PASTE_ON)
         if self._reading is not None:
             self._reading.show()
 

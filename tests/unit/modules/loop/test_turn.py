@@ -123,6 +123,15 @@ async def test_loop_basic_does_not_stream() -> None:
         assert stage.recorder.of("llm:stream_block_delta") == []
 
 
+async def test_nobody_is_asked_about_a_call_that_cannot_run() -> None:
+    steps = [{"tools": [{"name": "nope"}, {"name": "read_file"}]}, {"text": "ok"}]
+    async with opened(plan(steps=steps), tools=[answering("read_file", "text")]) as stage:
+        await stage.say("go")
+        assert [each["tool_name"] for each in stage.recorder.of("tool:pre")] == ["read_file"]
+        assert {each["tool_name"] for each in stage.recorder.of("tool:post")} == {"nope", "read_file"}
+        assert [each["error"]["type"] for each in stage.recorder.of("tool:error")] == ["UnknownTool"]
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [

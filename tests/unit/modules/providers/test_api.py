@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ from amplifier_core import (
     StreamError,
 )
 from tests.support.kernel_sessions import answering, opened, plan
-from tests.support.model_server import BreakOff, Garble, ModelServer, Refuse, Say, Turn, UseTool
+from tests.support.model_server import BreakOff, Garble, ModelServer, Refuse, Say, Stream, Turn, UseTool
 
 from amplihack.sessions.spending import spent
 from amplihack.sessions.usage import usage_of
@@ -131,6 +133,95 @@ async def test_what_stays_is_an_error_of_its_own_kind(
             assert type(error).__name__ == kind.__name__
             assert error.__cause__ is not None or isinstance(error, StreamError)
         assert len(server.asked) == asked
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_cut_stream_is_told_as_one_and_not_as_a_service_that_is_not_there(service: str) -> None:
+    with ModelServer(BreakOff("half an answer that never ends")) as server:
+        async with opened(on_service(service, server, {"max_retries": 0})) as stage:
+            with pytest.raises(RuntimeError, match="broke off"):
+                await stage.say("go")
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("api_error", ProviderUnavailableError),
+        ("overloaded_error", ProviderUnavailableError),
+        ("rate_limit_error", RateLimitError),
+        ("invalid_request_error", InvalidRequestError),
+    ],
+)
+async def test_an_error_in_the_middle_of_a_stream_is_what_the_service_calls_it(
+    kind: str, error: type
+) -> None:
+    broken = Stream((("error", {"type": "error", "error": {"type": kind, "message": "no"}}),))
+    with ModelServer(broken, Say("At last.")) as server:
+        async with opened(on_service("provider-anthropic", server)) as stage:
+            if error is InvalidRequestError:
+                with pytest.raises(RuntimeError):
+                    await stage.say("go")
+                assert isinstance(stage.coordinator.session_state["last_error"], error)
+            else:
+                assert await stage.say("go") == "At last."
+                assert stage.recorder.of("provider:retry")[0]["error"]["type"] == error.__name__
+
+
+@pytest.mark.parametrize(
+    ("service", "stop", "why"),
+    [
+        ("provider-anthropic", "max_tokens", "limit of tokens"),
+        ("provider-anthropic", "refusal", "refused"),
+        ("provider-openai", "length", "limit of tokens"),
+        ("provider-chat-completions", "content_filter", "filter"),
+    ],
+)
+async def test_an_answer_that_was_cut_short_is_no_success(service: str, stop: str, why: str) -> None:
+    with ModelServer(Say("This is only half of", stop=stop)) as server:
+        async with opened(on_service(service, server)) as stage:
+            assert await stage.say("go") == "This is only half of"
+            (ending,) = stage.recorder.of("orchestrator:complete")
+            assert ending["status"] == "incomplete"
+            assert why in ending["metadata"]["reason"]
+
+
+async def test_calls_that_a_service_gives_one_number_are_told_apart_by_their_ids() -> None:
+    def piece(call: str | None, name: str | None, arguments: str) -> tuple[str, dict[str, Any]]:
+        function = {"name": name, "arguments": arguments}
+        calls = [{"index": 0, "id": call, "type": "function", "function": function}]
+        return _chunk({"tool_calls": calls})
+
+    pieces = (piece("a", "clock", '{"zone"'), piece(None, None, ': "UTC"}'), piece("b", "clock", "{}"))
+    both = Stream((*pieces, _chunk({}, "tool_calls")))
+    with ModelServer(both, Say("Noon.")) as server:
+        tools = [answering("clock", "12:00")]
+        async with opened(on_service("provider-openai", server), tools=tools) as stage:
+            assert await stage.say("go") == "Noon."
+            given = {each["tool_call_id"]: each["tool_input"] for each in stage.recorder.of("tool:pre")}
+            assert given == {"a": {"zone": "UTC"}, "b": {}}
+
+
+def _chunk(delta: dict[str, Any], finish: str | None = None) -> tuple[str, dict[str, Any]]:
+    frame = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "test-model"}
+    return "delta", {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+async def test_a_service_may_say_with_a_date_how_long_to_wait() -> None:
+    then = format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True)
+    with ModelServer(Refuse(429, "slow down", {"retry-after": then})) as server:
+        async with opened(on_service("provider-openai", server)) as stage:
+            with pytest.raises(RuntimeError):
+                await stage.say("go")
+            error = stage.coordinator.session_state["last_error"]
+            assert 3600 < error.retry_after <= 7200
+        assert len(server.asked) == 1
+
+
+async def test_what_is_told_of_a_wait_is_the_wait_that_the_service_asks_for() -> None:
+    with ModelServer(Refuse(429, "slow down", {"retry-after": "0.04"}), Say("At last.")) as server:
+        async with opened(on_service("provider-openai", server, {"max_retry_delay": 0.05})) as stage:
+            await stage.say("go")
+            assert stage.recorder.of("provider:retry")[0]["delay"] >= 0.04
 
 
 async def test_what_an_answer_took_that_broke_off_is_counted_as_far_as_it_was_told() -> None:
