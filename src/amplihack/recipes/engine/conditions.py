@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds, references
+from amplihack.recipes.conditions.flags import texts_that_say_no
 from amplihack.recipes.conditions.unordered import compares_order, unordered
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import Job, Run, StepFailure
@@ -46,6 +47,9 @@ def test_holds(run: Run, test: Test, frame: Frame, identity: str, field: str, *,
     if compares_order(tree):
         for left, right in unordered(tree, view, frame.rules):
             run.remark(identity, f"{field}: {_misled(left, right)}")
+    for name, text in texts_that_say_no(tree, view, frame.rules):
+        what = f'{name} is the text "{text}", and every text that is not empty holds'
+        run.remark(identity, f"{field}: {what}; write {name} == 'true'")
     return answer
 
 
