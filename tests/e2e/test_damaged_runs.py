@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -289,6 +290,25 @@ def test_a_full_disk_ends_the_run_and_it_goes_on_where_it_was(
     assert done == [*before, *["one", *(f"each-{n}" for n in range(1, 9)), "last"][len(before) - 1 :]]
 
 
+def test_a_disk_without_any_room_shows_runs_and_prune_makes_room(workspace: Workspace, disk: Disk) -> None:
+    disk.again("size=4m")
+    workspace.write("kept.yaml", STEPS)
+    assert workspace.run("recipe", "run", "kept.yaml").exit_code == 1
+    filler = disk.path / "filler"
+    with filler.open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(b"x" * 4096):
+            pass
+    assert [run["status"] for run in workspace.run("runs", "list", "--json").json] == ["failed"]
+    assert "✗ last" in workspace.run("runs", "show").stdout
+    for words in (("runs", "resume"), ("runs", "fork", "--from", "big"), ("recipe", "run", "kept.yaml")):
+        answer = workspace.run(*words)
+        assert (answer.exit_code, "the disk is full" in answer.stderr) == (1, True), answer
+    assert len((workspace.path / "done.txt").read_text().split()) == 4
+    assert workspace.run("runs", "prune", "--keep", "0").stdout == "removed 1 run\n"
+    assert workspace.run("runs", "list", "--json").json == []
+    assert list((disk.path / "root" / "runs").iterdir()) == []
+
+
 def test_a_read_only_disk_shows_runs_and_refuses_new_ones(workspace: Workspace, disk: Disk) -> None:
     workspace.write("a.yaml", "name: a\nsteps:\n  - {id: s, command: 'echo s >> done.txt; false'}\n")
     workspace.run("recipe", "run", "a.yaml")
@@ -317,6 +337,18 @@ def test_a_run_that_was_cut_off_is_listed_from_a_read_only_disk(workspace: Works
     disk.again("ro")
     assert [run["status"] for run in workspace.run("runs", "list", "--json").json] == ["interrupted"]
     assert "✗ s [interrupted]" in workspace.run("runs", "show").stdout
+
+
+def test_a_log_that_nobody_can_put_into_its_database_is_read_too(workspace: Workspace, disk: Disk) -> None:
+    scene = Scene(workspace)
+    workspace.write("a.yaml", "name: a\nsteps:\n  - {id: s, command: 'touch begun; sleep 100'}\n")
+    started = scene.start("recipe", "run", "a.yaml")
+    started.wait_for("begun")
+    started.interrupt(number=signal.SIGKILL)
+    started.end()
+    (disk.path / "root" / "runs.sqlite3-shm").unlink()  # as in a backup: it is made anew where that can be
+    disk.again("ro")
+    assert [run["status"] for run in workspace.run("runs", "list", "--json").json] == ["interrupted"]
 
 
 def test_a_value_that_is_larger_than_files_may_be_is_told(workspace: Workspace) -> None:

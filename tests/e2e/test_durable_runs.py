@@ -607,6 +607,39 @@ def test_a_run_in_the_background_is_followed_and_cancelled(scene: Scene) -> None
     assert resumed(workspace, run_id)["success"]
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        "command: 'test {{item}} != b', foreach: [a, b], on_error: continue",
+        "command: 'echo no', parse_json: true, parse_json_required: false",
+        "recipe: inner.yaml",
+    ],
+)
+def test_a_run_with_less_than_was_asked_for_is_degraded(workspace: Workspace, step: str) -> None:
+    workspace.write(
+        "inner.yaml",
+        "name: inner\nsteps:\n"
+        "  - {id: i, foreach: [1, 2], command: 'test {{item}} = 1', on_error: continue}\n",
+    )
+    workspace.write("a.yaml", f"name: a\nsteps:\n  - {{id: s, {step}}}\n")
+    assert workspace.run("recipe", "run", "a.yaml").exit_code == 0
+    assert listed(workspace)[0]["status"] == "degraded"
+
+
+def test_a_cancel_that_was_refused_leaves_no_mark(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write("work.yaml", STEPS)
+    started = scene.start("recipe", "run", "work.yaml")
+    started.wait_for("begun")
+    (lock,) = (home(workspace) / "runs").glob("*/lock")
+    lock.write_text(lock.read_text().replace(os.uname().nodename, "elsewhere"))
+    refused = workspace.run("runs", "cancel")
+    assert (refused.exit_code, "on elsewhere, since" in refused.stderr) == (2, True)
+    started.interrupt(number=signal.SIGKILL)
+    started.end()
+    assert listed(workspace)[0]["status"] == "interrupted"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
 def test_a_run_whose_starter_was_killed_before_it_was_kept_never_begins(scene: Scene) -> None:
     workspace = scene.workspace

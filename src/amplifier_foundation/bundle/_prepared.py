@@ -101,18 +101,21 @@ class PreparedBundle:
 
         Returns `output`, `session_id`, `status`, `turn_count` and `metadata`.
         """
+        from amplifier_foundation.bundle._translation import to_core
         from amplihack.app.sessions.child import ChildRequest, run_child
-        from amplihack.app.sessions.spawning import child_of, with_spawning
+        from amplihack.app.sessions.spawning import as_listed, child_of, with_spawning
         from amplihack.records import replace
 
         whole = self.bundle.compose(child_bundle) if compose else child_bundle
         asked = {"tools": tool_inheritance, "hooks": hook_inheritance}
         spec, plan = self._spec(whole, session_cwd), child_bundle.to_mount_plan()
         spec = child_of(spec, plan, asked, child_bundle.name) if compose else replace(spec, plan=plan)
+        agent = agent_name or child_bundle.name
+        spec = replace(spec, bundle=lambda: as_listed(to_core(whole), to_core(self.bundle), agent))
         request = ChildRequest(
             spec=spec,
             instruction=instruction,
-            agent=agent_name or child_bundle.name,
+            agent=agent,
             session_id=session_id,
             messages=parent_messages if session_id is None else None,
             preferences=tuple(provider_preferences or ()),

@@ -43,6 +43,7 @@ class Drift(Record):
     change: Change
     locked: str = ""
     now: str = ""
+    damaged: str = ""  # the directory of a cached version that is no longer what was fetched
 
     @property
     def problem(self) -> Problem:
@@ -51,7 +52,11 @@ class Drift(Record):
             "gone": f"{self.uri} is in the lock file and is not used any more",
         }.get(self.change, f"{self.uri}: the {self.change} was {self.locked[:12]} and is {self.now[:12]}")
         severity: Literal["error", "warning"] = "warning" if self.change == "gone" else "error"
-        return Problem(what, fix="lock again if this is what you want", severity=severity, code="lock-drift")
+        fix = "lock again if this is what you want"
+        if self.damaged:
+            what = f"{self.uri}: somebody changed what was fetched"
+            fix = f"remove {self.damaged}: it is fetched again"
+        return Problem(what, fix=fix, severity=severity, code="lock-drift")
 
 
 def _key(uri: str) -> str:

@@ -89,10 +89,9 @@ def run_page(run: KeptRun, history: RunHistory) -> list[str]:
     for step in history.steps():
         lines += _step(step, history, 1)
     lines += [line for identity, gate in history.state.gates().items() for line in _gate(identity, gate)]
-    # Nobody can answer a gate of a run that was cancelled there, so that the advice to do so is left out.
-    stale = run.status == "cancelled" and any(
-        gate.approved is None for gate in history.state.gates().values()
-    )
+    # Nobody can answer a gate of a run that was cancelled there, or one that has expired: no advice to do so.
+    open_gates = [gate for gate in history.gates() if gate.approved is None]
+    stale = bool(open_gates) and (run.status == "cancelled" or all(map(_expired, open_gates)))
     if (error := history.error()) and run.status not in ("running", "completed") and not stale:
         lines.append(f"  {error}")
     if run.status in _CAN_GO_ON:
@@ -135,13 +134,16 @@ def _spent(step: StepResult) -> list[str]:
     return spent
 
 
+def _expired(gate: Gate) -> bool:
+    return gate.due is not None and gate.due <= time.time()
+
+
 def _gate(identity: str, gate: Gate) -> list[str]:
     name = identity or gate.stage  # one stage may be reached several times, in a loop or by several calls
     if gate.approved is None:
         due = "" if gate.due is None else f" until {_clock(gate.due)}"
-        expired = gate.due is not None and gate.due <= time.time()
         return [
-            f"  ⏸ {name}: {'has expired: nobody answered' if expired else 'waits for approval'}{due}",
+            f"  ⏸ {name}: {'has expired: nobody answered' if _expired(gate) else 'waits for approval'}{due}",
             *(f"      {line}" for line in gate.prompt.splitlines()),
         ]
     word, who = "approved" if gate.approved else "denied", f" by {gate.by}" if gate.by else ""

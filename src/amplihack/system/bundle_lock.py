@@ -15,14 +15,14 @@ from amplihack.bundles.ports import FileText
 from amplihack.bundles.prompt import Prompt
 from amplihack.bundles.reach import is_within
 from amplihack.bundles.tree import leaves
-from amplihack.bundles.uris import parse_uri, shown, without_fragment
+from amplihack.bundles.uris import canonical, parse_uri, shown, without_fragment
 from amplihack.errors import AmplihackError
 from amplihack.records import Record, replace
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import read_text
 from amplihack.system.kernel import kernel_version
 from amplihack.system.replace import write_atomic
-from amplihack.system.sources import Sources, content_hash
+from amplihack.system.sources import Sources, SourceStatus, content_hash
 
 LOCK_FILE = "bundle.lock"
 _BUILT = ("__pycache__", ".venv", "build", "dist")  # what installing or running a module leaves in it
@@ -64,7 +64,29 @@ def lock_drift(directory: Path, closure: Closure) -> tuple[Drift, ...]:
     """Return every difference between the lock file and what was loaded."""
     stored = stored_lock(directory)
     now = lock_of(closure, _present_modules(closure.bundle, stored), directory)
-    return drift(stored, now.entries)
+    return tuple(_with_damage(drift(stored, now.entries), closure.nodes.values()))
+
+
+def _with_damage(found: tuple[Drift, ...], nodes: Iterable[Node]) -> Iterator[Drift]:
+    """Tell the same version with another content apart: a version never changes, but a cache can."""
+    moved = {each.uri for each in found if each.change in ("commit", "sha256")}
+    roots = {
+        canonical(shown(without_fragment(node.uri))): node.checkout.root
+        for node in nodes
+        if not node.is_local
+    }
+    for each in found:
+        is_damaged = each.change == "content" and each.uri in roots and each.uri not in moved
+        yield replace(each, damaged=roots[each.uri]) if is_damaged else each
+
+
+def moved_modules(directory: Path, statuses: Iterable[SourceStatus]) -> Iterator[Drift]:
+    """Yield the cached sources that are another commit than the lock file says."""
+    stored = stored_lock(directory)
+    for each in statuses:
+        entry = stored.find(each.source_uri)
+        if entry is not None and entry.commit and each.cached_commit not in (None, entry.commit):
+            yield Drift(entry.uri, "commit", entry.commit, each.cached_commit or "")
 
 
 def require_frozen(directory: Path, closure: Closure) -> None:

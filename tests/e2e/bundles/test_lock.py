@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from tests.support.bundle_place import address, repository, thin_bundle
@@ -169,3 +170,30 @@ def test_a_lock_that_makes_no_sense_is_refused(workspace: Workspace, text: str) 
         assert answer.exit_code == 2
         assert "bundle.lock:1:" in answer.stderr + answer.stdout
     assert workspace.run("bundle", "status").exit_code == 2
+
+
+def test_a_module_that_moved_since_it_was_locked_is_told(workspace: Workspace) -> None:
+    made = repository(workspace, "tool", {"pyproject.toml": "", "x.py": "1"})
+    workspace.write(
+        "bundle.yaml", f"bundle: {{name: m}}\ntools: [{{module: t, source: '{address(made)}'}}]\n"
+    )
+    assert workspace.run("bundle", "lock").exit_code == 0
+    before, after = made.git("rev-parse", "HEAD"), made.commit({"x.py": "2"})
+    assert workspace.run("bundle", "status").exit_code == 0
+    workspace.run("bundle", "update")
+    moved = workspace.run("bundle", "status")
+    assert (moved.exit_code, moved.stdout.count("[lock-drift]")) == (1, 1)
+    assert f"the commit was {before[:12]} and is {after[:12]}" in moved.stdout
+    assert before in json.dumps(workspace.run("bundle", "show", "--plan", "--frozen").json)
+
+
+def test_a_cached_version_that_somebody_changed_is_no_new_version(workspace: Workspace) -> None:
+    locked(workspace)
+    cache = workspace.path / "home/.amplihack/cache"
+    (entry,) = cache.glob("far-*@*")
+    (entry / "bundle.yaml").write_text(FAR % 7)
+    refused = workspace.run("bundle", "show", "--frozen")
+    assert (refused.exit_code, "somebody changed what was fetched" in refused.stderr) == (2, True)
+    assert f"{entry.name}: it is fetched again" in refused.stderr
+    shutil.rmtree(entry)
+    assert far_value(workspace, "--frozen") == 1

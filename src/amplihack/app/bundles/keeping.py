@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from amplihack.app.bundles.command_request import names_here
@@ -20,6 +20,7 @@ from amplihack.system.bundle_lock import (
     lock_drift,
     lock_modules,
     lock_of,
+    moved_modules,
     stored_lock,
     write_lock,
 )
@@ -65,8 +66,18 @@ async def status(request: LoadRequest) -> Status:
     locked = (request.base / LOCK_FILE).is_file()
     differences: tuple[Drift, ...] = ()
     if locked:
-        differences = await asyncio.to_thread(lock_drift, request.base, loaded.closure)
+        differences = await asyncio.to_thread(_differences, request.base, loaded, statuses)
     return Status(locked, differences, statuses, loaded.problems)
+
+
+def _differences(
+    directory: Path, loaded: LoadedBundle, statuses: Iterable[SourceStatus]
+) -> tuple[Drift, ...]:
+    """Return how bundles and modules differ from the lock; modules by the version that is cached."""
+    found = lock_drift(directory, loaded.closure)
+    known = {(each.uri, each.change) for each in found}
+    moved = (each for each in moved_modules(directory, statuses) if (each.uri, each.change) not in known)
+    return (*found, *moved)
 
 
 def _fetched(loaded: LoadedBundle) -> tuple[str, ...]:

@@ -28,6 +28,10 @@ def cancel(store: RunStore, name: str) -> KeptRun:
         raise UsageError(
             f"run {run.run_id} has ended already: it is {run.status}", fix="there is nothing to do"
         )
+    if run.holder is not None and not run.holder.is_here:
+        raise UsageError(
+            f"run {run.run_id} cannot be cancelled from here: {run.holder.shown()} has it", fix="do it there"
+        )
     store.mark_cancelled(run, login_name())
     if run.holder is not None:
         _end_runner(store, run, run.holder)
@@ -44,10 +48,6 @@ def cancel(store: RunStore, name: str) -> KeptRun:
 
 def _end_runner(store: RunStore, run: KeptRun, owner: Owner) -> None:
     """Ask the process that has the run to end, twice if need be, then insist."""
-    if not owner.is_here:
-        raise UsageError(
-            f"run {run.run_id} cannot be cancelled from here: {owner.shown()} has it", fix="do it there"
-        )
     for number, patience in (
         (signal.SIGTERM, GRACE * 2),
         (signal.SIGTERM, GRACE),

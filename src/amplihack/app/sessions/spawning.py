@@ -285,13 +285,24 @@ def agent_bundle(bundle: Callable[[], Bundle], name: str, agent: Mapping[str, An
         whole = bundle()
         if not isinstance(text, str) or not text:
             return whole
-        known = whole.agents.get(name)
-        leaf = known.get("instruction") if isinstance(known, Table) else None
-        # Whatever became of an agent's text, it may name what the file that it comes from may name.
-        own = replace(leaf, value=text) if isinstance(leaf, Leaf) else Leaf(text)
-        return replace(whole, instruction=own)
+        return as_listed(replace(whole, instruction=Leaf(text)), whole, name)
 
     return made
+
+
+def as_listed(child: Bundle, parent: Bundle, name: str) -> Bundle:
+    """Return a child whose instruction, given as mere text, belongs to the file of the agent that it is.
+
+    So it may mention what that file may, whoever has carried the text here.
+    """
+    own = child.instruction
+    if own is None or own.origin.file:
+        return child
+    for listed, agent in parent.agents:
+        text = agent.get("instruction") if isinstance(agent, Table) else None
+        if isinstance(text, Leaf) and (listed == name or str(text.value) in str(own.value)):
+            return replace(child, instruction=replace(own, origin=text.origin, line=text.line))
+    return child
 
 
 def _preferences(wished: Any) -> tuple[ProviderPreference, ...]:

@@ -142,9 +142,24 @@ def _agents(value: Mapping[str, Any], known: Table, origin: Origin) -> Table:
             entries[name] = before
             continue
         tree = from_value(agent, origin)
+        tree = _with_known_text(tree, before) if isinstance(tree, Table) else tree
         is_fuller = isinstance(tree, Table) and not is_bare(tree)
         entries[name] = replace(tree, fresh=True) if is_fuller and isinstance(tree, Table) else tree
     return Table(entries, origin)
+
+
+def _with_known_text(agent: Table, before: Tree | None) -> Table:
+    text, known = agent.get("instruction"), before.get("instruction") if isinstance(before, Table) else None
+    if not isinstance(text, Leaf) or not isinstance(known, Leaf):
+        return agent
+    return replace(agent, entries={**agent.entries, "instruction": _same_text(text, known)})
+
+
+def _same_text(text: Leaf, known: Leaf | None) -> Leaf:
+    """Return a text with the place of the known one that it holds: it may read no more than that may."""
+    if known is None or not known.value or str(known.value) not in str(text.value):
+        return text
+    return replace(text, origin=known.origin, line=known.line)
 
 
 def _includes(listed: Sequence[Any] | None, known: Bundle) -> tuple[Include, ...]:
@@ -183,7 +198,9 @@ def _context(plain: PlainBundle, origin: Origin) -> Table:
 def _instruction(plain: PlainBundle, origin: Origin) -> Leaf | None:
     if plain.instruction == plain.known.system_instruction:
         return plain.known.instruction
-    return Leaf(plain.instruction, origin) if plain.instruction else None
+    if not plain.instruction:
+        return None
+    return _same_text(Leaf(plain.instruction, origin), plain.known.instruction)
 
 
 def _lineage(plain: PlainBundle) -> Lineage:

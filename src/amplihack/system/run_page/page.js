@@ -8,7 +8,7 @@
   const list = byId("list"), space = byId("space"), holder = byId("rows"), panel = byId("panel"), search = byId("search");
   const ROW = 26, SPARE = 12, BAD = ["failed", "interrupted", "denied"];
   const ICONS = {
-    completed: "✓", approved: "✓", failed: "✗", denied: "✗", interrupted: "✗", degraded: "⚠", waiting: "⏸", skipped: "⊘", running: "▶",
+    completed: "✓", approved: "✓", failed: "✗", denied: "✗", interrupted: "✗", degraded: "⚠", waiting: "◇", skipped: "⊘", running: "▶",
   };
 
   // The tree ------------------------------------------------------------------------------------------------
@@ -123,6 +123,9 @@
     const text = texts[number];
     return typeof text === "string" ? text : text[0] + text[2];
   };
+  const inside = rows.map((_, index) => (children[index].length ? 0 : 1)); // the steps that each row holds
+  for (let n = rows.length; n--;) if (rows[n].in !== undefined && rows[n].kind !== "gate") inside[rows[n].in] += inside[n];
+  const worked = (row) => (share(row.to ?? NOW) - share(row.from)) * total; // without pauses of the run
   const steps = (number) => `${number.toLocaleString()} ${number === 1 ? "step" : "steps"}`;
 
   // The list ------------------------------------------------------------------------------------------------
@@ -167,11 +170,13 @@
   function note(index) {
     const row = rows[index], parts = [];
     if (row.kind === "loop") parts.push(`${children[index].length.toLocaleString()} ${children[index].length === 1 ? "round" : "rounds"}`);
-    else if (row.kind === "parallel") parts.push(`parallel, ${children[index].length}`);
+    else if (row.kind === "parallel") parts.push("parallel", steps(inside[index]));
     else if (row.kind === "recipe") parts.push(row.recipe ? `recipe ${row.recipe}` : "recipe");
-    else if (row.kind === "stage" || row.kind === "group" || row.kind === "agent") parts.push(row.kind);
+    else if (row.kind === "stage" || row.kind === "group") parts.push(row.kind, steps(inside[index]));
+    else if (row.kind === "agent") parts.push(row.kind);
     else if (row.kind === "gate") parts.push(row.status + (row.by ? ` by ${row.by}` : ""));
     if (row.seconds !== undefined && row.status !== "skipped") parts.push(seconds(row.seconds));
+    else if (children[index].length && row.from !== undefined) parts.push(seconds(worked(row)));
     if (row.cost !== undefined) parts.push(money(row.cost));
     return parts.join(" · ");
   }
@@ -210,11 +215,11 @@
     const now = place.get(chosen) ?? 0;
     choose(visible[Math.min(visible.length - 1, Math.max(0, now + by))]);
   }
-  function inside() {
+  function enter() {
     if (!children[chosen].length) return;
     if (!wanted && !open.has(chosen)) toggle(chosen, true); else move(1);
   }
-  function outside() {
+  function leave() {
     if (!wanted && open.has(chosen) && children[chosen].length) toggle(chosen, false);
     else choose(rows[chosen].in);
   }
@@ -326,11 +331,10 @@
     head.append(make("span", `badge ${row.status}`, row.status));
     parts.push(head);
     if (row.title) parts.push(make("p", "", row.title));
-    const inside = children[chosen].length;
     parts.push(facts([
       ["inside", path.join(" › ")],
       ["kind", row.recipe ? `${row.kind} ${row.recipe}` : row.kind],
-      ["holds", inside ? steps(inside) : ""],
+      ["holds", children[chosen].length ? steps(inside[chosen]) : ""],
       ["began", clock(row.from)],
       [row.kind === "gate" ? "waited" : "took", row.kind === "gate" ? seconds((row.to ?? NOW) - row.from) : seconds(row.seconds)],
       ["attempts", row.attempts],
@@ -417,6 +421,12 @@
     return make("p", "", "", button);
   }
 
+  function trouble(row) {
+    if (row.error !== undefined) return whole(row.error).slice(0, 600);
+    if (row.kind === "gate") return whole(row.prompts[0]);
+    const last = row.output !== undefined ? whole(row.output).trimEnd().split("\n").pop() : "";
+    return last ? `the last that it printed: ${last.slice(0, 300)}` : "";
+  }
   function drawHead() {
     const title = make("h1", "", `${run.recipe} `), facts = make("div", "facts");
     const took = run.ended ? run.ended - run.started : null;
@@ -424,14 +434,15 @@
     const parts = [title, make("span", `badge ${run.status}`, run.status), facts];
     const first = run.first;
     if (first !== null && first !== undefined) {
-      const button = make("button", rows[first].status, `${rows[first].status}: ${rows[first].id || rows[first].name}`), box = make("p", "trouble", "", button);
+      const button = make("button", rows[first].status, `${rows[first].status}: ${rows[first].id || rows[first].name}`);
       button.type = "button";
       button.addEventListener("click", () => choose(first, { middle: true }));
-      box.append(rows[first].error !== undefined ? whole(rows[first].error).slice(0, 600) : rows[first].kind === "gate" ? whole(rows[first].prompts[0]) : "");
-      parts.push(box);
-    } else if (run.error !== null) parts.push(make("p", "trouble", whole(run.error).slice(0, 600)));
-    const command = { waiting: "approve", failed: "resume", interrupted: "resume", cancelled: "resume" }[run.status];
-    if (command) facts.append(make("span", "", `to go on: amplihack runs ${command} ${run.run_id}`));
+      parts.push(make("p", `trouble ${rows[first].status}`, "", button, make("span", "", trouble(rows[first]))));
+    } else if (run.error !== null) parts.push(make("p", "trouble failed", "", make("span", "", whole(run.error).slice(0, 600))));
+    if (run.never_reached.length) facts.append(make("span", "", `${run.never_reached.length.toLocaleString()} never reached`));
+    const asks = rows.some((row) => row.kind === "gate" && row.status === "waiting" && !(row.due <= NOW));
+    const command = { waiting: asks ? "approve" : "resume", failed: "resume", interrupted: "resume", cancelled: "resume" }[run.status];
+    if (command) facts.append(make("span", "", "to go on: ", make("code", "", `amplihack runs ${command} ${run.run_id}`)));
     byId("head").replaceChildren(...parts);
   }
 
@@ -451,7 +462,7 @@
 
   const KEYS = {
     ArrowDown: () => move(1), j: () => move(1), ArrowUp: () => move(-1), k: () => move(-1),
-    ArrowRight: inside, l: inside, ArrowLeft: outside, h: outside,
+    ArrowRight: enter, l: enter, ArrowLeft: leave, h: leave,
     Enter: () => toggle(chosen), " ": () => toggle(chosen),
     PageDown: () => move(Math.floor(list.clientHeight / ROW)), PageUp: () => move(-Math.floor(list.clientHeight / ROW)),
     Home: () => choose(visible[0]), g: () => choose(visible[0]), End: () => choose(visible[visible.length - 1]), G: () => choose(visible[visible.length - 1]),

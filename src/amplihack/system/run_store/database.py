@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from amplihack.system.locks import locked
 from amplihack.system.run_store.schema import MIGRATIONS, VERSION
 from amplihack.system.run_store.values import EPHEMERAL, StoreError, cannot_write, disk_is_full
 
-PATIENCE = 60.0  # seconds that a write waits for those of other runs
+PATIENCE = 60.0  # seconds that a command waits for those who write
+_LONG = 600.0  # seconds that a run waits which has begun: giving up would cost its work
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_LITTLE = 65_536  # bytes: with less, SQLite cannot make the index of its log
 _READ_ONLY = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH)
 
 
@@ -34,6 +38,11 @@ def open_database(path: Path) -> sqlite3.Connection:
         return connection
 
 
+def wait_longer(connection: sqlite3.Connection) -> None:
+    """Let a connection wait for those who write as long as a run that has begun should."""
+    connection.execute(f"PRAGMA busy_timeout = {_LONG * 1000:.0f}")
+
+
 def open_to_read(path: Path) -> sqlite3.Connection | None:
     """Open the database to read it, also on a disk that cannot be written; None if there is none yet."""
     if not os.path.lexists(path):
@@ -43,15 +52,36 @@ def open_to_read(path: Path) -> sqlite3.Connection | None:
         try:
             connection, writable = _connected(path.absolute().as_uri()), True
         except sqlite3.OperationalError as error:
-            if _code(error) not in (*_READ_ONLY, sqlite3.SQLITE_CANTOPEN):
+            if _code(error) not in (*_READ_ONLY, sqlite3.SQLITE_CANTOPEN) and not _has_no_room(path, error):
                 raise
-            connection, writable = _connected(f"{path.absolute().as_uri()}?mode=ro&immutable=1"), False
+            connection, writable = _beside_its_log(path), False
         if _version(connection) == VERSION:
             return connection
         connection.close()
         if writable:
             return open_database(path)
     raise cannot_write(path, "it has to be brought up to date first")
+
+
+def _beside_its_log(path: Path) -> sqlite3.Connection:
+    """Open a database on a disk where nothing can be written, also if its log could not be put into it."""
+    log = Path(f"{path}-wal")
+    if not log.exists() or log.stat().st_size == 0:
+        return _connected(f"{path.absolute().as_uri()}?mode=ro&immutable=1")
+    with TemporaryDirectory(prefix="amplihack-runs-") as folder:  # an open file stays after it was removed
+        copy = Path(folder) / path.name
+        for source, target in ((path, copy), (log, Path(f"{copy}-wal"))):
+            shutil.copyfile(source, target)
+        return _connected(copy.as_uri())
+
+
+def _has_no_room(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> bool:
+    """Tell whether an error means a full disk, also where SQLite does not know."""
+    code = _code(error) if isinstance(error, sqlite3.Error) else 0
+    if code != sqlite3.SQLITE_IOERR:
+        return code == sqlite3.SQLITE_FULL
+    room = os.statvfs(path.parent)
+    return room.f_bavail * room.f_frsize < _LITTLE
 
 
 def _connected(uri: str) -> sqlite3.Connection:
@@ -141,7 +171,7 @@ def in_words(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreErro
             f"the run database {path} is damaged: {error}",
             fix="nothing was changed; put a backup back, or move it and the directory `runs` beside it away",
         )
-    if code == sqlite3.SQLITE_FULL:
+    if _has_no_room(path, error):
         return disk_is_full(path)
     if code in (*_READ_ONLY, sqlite3.SQLITE_CANTOPEN):
         return cannot_write(path, str(error))

@@ -39,7 +39,7 @@ from amplihack.recipes.events import (
 from amplihack.system.locks import HeldLock
 from amplihack.system.process_table import TABLE, look_up
 from amplihack.system.run_store.codec import decode, encode
-from amplihack.system.run_store.database import explained
+from amplihack.system.run_store.database import explained, wait_longer
 from amplihack.system.run_store.live_lines import LiveLines
 from amplihack.system.run_store.ownership import this_owner
 from amplihack.system.run_store.row_writer import Change, RowWriter
@@ -68,6 +68,7 @@ class RunJournal:
         self._path, self._number, self._lock = database, number, lock
         self._files, self._connection = values, connection
         self._writer = RowWriter(database, connection)
+        wait_longer(connection)
         self._seq = self._last_seq()
         self._processes: dict[str, tuple[int, float]] = {}  # of steps, with when they began; not written yet
         self._noting: asyncio.TimerHandle | None = None

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from amplihack.recipes.results import RunResult, every_result
+from amplihack.recipes.results import RunResult
 from amplihack.recipes.values import Value
 from amplihack.records import Record
 from amplihack.system.run_store.ownership import Owner, owner_from_json
@@ -103,6 +103,5 @@ def status_of(result: RunResult, *, cancelled: bool) -> RunStatus:
     if result.ending == "interrupted" and cancelled:
         return "cancelled"
     if result.ending == "completed":
-        degraded = any(step.status == "degraded" for step in every_result(result.step_results))
-        return "degraded" if degraded else "completed"
+        return "degraded" if result.count("degraded") else "completed"
     return result.ending

@@ -15,6 +15,7 @@ from amplihack.documents.suggest import closest
 from amplihack.errors import AmplihackError, NotFound
 from amplihack.recipes.events import Recorded
 from amplihack.records import Record
+from amplihack.system.files import remove_tree
 from amplihack.system.locks import HeldLock
 from amplihack.system.run_store.codec import StoredEvent, decode, dump
 from amplihack.system.run_store.database import explained, open_database, open_to_read
@@ -28,7 +29,7 @@ from amplihack.system.run_store.leftovers import (
 )
 from amplihack.system.run_store.ownership import RunIsTaken, holder_of, is_taken, take, this_owner
 from amplihack.system.run_store.rows import COLUMNS, KeptRun, NewRun, kept_run
-from amplihack.system.run_store.values import ReadableValues, StoreError, ValueFiles
+from amplihack.system.run_store.values import DiskIsFull, ReadableValues, StoreError, ValueFiles
 
 LAST = "last"
 _CUT_OFF = ("running", "interrupted", "cancelled")
@@ -297,12 +298,21 @@ class RunStore(Record):
             return False
         try:
             say_not_kept(directory)
-            with closing(open_database(self.database)) as connection, explained(self.database):
-                gone = _delete(connection, run)
+            try:
+                gone = self._delete(run)
+            except DiskIsFull:  # to forget something needs room as well, which its values may give
+                if self.find(run.run_id).ended != run.ended:
+                    raise
+                remove_tree(directory / "values")
+                gone = self._delete(run)
             remove_run_directory(directory) if gone else say_kept(directory)
         finally:
             lock.release()
         return gone
+
+    def _delete(self, run: KeptRun) -> bool:
+        with closing(open_database(self.database)) as connection, explained(self.database):
+            return _delete(connection, run)
 
     def remove_leftovers(self, connection: sqlite3.Connection) -> None:
         """Remove what killed commands left in the directory of runs, if it holds more than there are runs."""
@@ -316,7 +326,8 @@ class RunStore(Record):
         """Return the room of removed runs, and what killed commands left, to the disk."""
         if not self.database.exists():
             return
-        with closing(open_database(self.database)) as connection, explained(self.database):
+        unless_full = suppress(DiskIsFull)  # it needs a little room itself
+        with unless_full, closing(open_database(self.database)) as connection, explained(self.database):
             self.remove_leftovers(connection)
             connection.execute("PRAGMA incremental_vacuum").fetchall()
 

@@ -33,10 +33,15 @@ class StoreError(AmplihackError):
     """Raised when what is kept of runs cannot be written or read."""
 
 
-def disk_is_full(path: Path) -> StoreError:
-    return StoreError(
-        f"the disk is full: cannot write {path}; the run ends here, and nothing of it is lost",
-        fix="make room, then go on with `amplihack runs resume`",
+class DiskIsFull(StoreError):  # noqa: N818 - reads as what happened
+    """Raised when there is no room for what should be kept."""
+
+
+def disk_is_full(path: Path) -> DiskIsFull:
+    return DiskIsFull(
+        f"the disk is full: cannot write {path}; nothing that is kept is lost",
+        fix="make room, for example with `amplihack runs prune --keep 100`; "
+        "`amplihack runs resume` goes on with a run that ended for it",
     )
 
 

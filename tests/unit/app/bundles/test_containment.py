@@ -8,22 +8,26 @@ import json
 import os
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.git_server import Repository, WebServer, git_backend, serving
 
-from amplifier_foundation import BaseMentionResolver, BundleRegistry, load_mentions
+from amplifier_foundation import BaseMentionResolver, Bundle, BundleRegistry, load_mentions
+from amplifier_foundation.bundle._translation import to_core
 from amplihack.app.bundles.checking import check
 from amplihack.app.bundles.load import LoadRequest, load
+from amplihack.app.sessions.spawning import as_listed
 from amplihack.bundles.errors import BundleError
 from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.names import KnownNames
 from amplihack.errors import Problem
 from amplihack.records import replace
 from amplihack.system.bundle_files import BundleFiles
+from amplihack.system.prompt_source import PromptSource
 
 HIDDEN = "what nobody else should see"
 
@@ -449,3 +453,46 @@ def test_a_program_gets_no_path_that_leads_out_of_a_download(place: Place) -> No
         assert [path.name for path in composed.context.values()] == ["a.md"]
 
     asyncio.run(ask())
+
+
+CARRIED: dict[str, Callable[[Bundle], Bundle]] = {
+    "a longer instruction": lambda bundle: _changed(bundle, instruction=f"{bundle.instruction}\nBe brief."),
+    "an agent as a bundle": lambda bundle: as_child(bundle, "evil:a"),
+    "an agent under another name": lambda bundle: as_child(bundle, "kid"),
+    "an agent with another model": lambda bundle: as_child(
+        _changed(bundle, agents={"evil:a": {**bundle.agents["evil:a"], "model_role": "fast"}}), "evil:a"
+    ),
+}
+
+
+def _changed(bundle: Bundle, **fields: Any) -> Bundle:
+    for name, value in fields.items():
+        setattr(bundle, name, value)
+    return bundle
+
+
+def as_child(bundle: Bundle, name: str) -> Bundle:
+    """Make what a program spawns of an agent: its text alone, over the bundle."""
+    child = Bundle(name=name, instruction=bundle.agents["evil:a"]["instruction"] + "\nBe brief.")
+    core = as_listed(to_core(bundle.compose(child)), to_core(bundle), name)
+    return Bundle._from_core(core)
+
+
+@pytest.mark.parametrize("case", CARRIED)
+def test_a_text_of_a_download_stays_confined_when_a_program_carries_it_about(place: Place, case: str) -> None:
+    files = {
+        "bundle.md": "---\nbundle: {name: evil}\nagents: {include: [evil:a]}\n---\nRead @~/secret.md\n",
+        "agents/a.md": "---\nmeta: {name: a, description: x}\n---\nRead @~/secret.md and @evil:b.md\n",
+        "b.md": "Its own.",
+    }
+
+    async def ask() -> str:
+        bundle = await BundleRegistry(place.path / "home/.amplifier").load(place.repository(files))
+        bundle.load_agent_metadata()
+        carried = to_core(CARRIED[case](bundle))
+        scope = MentionScope(bases=(str(place.project),), home=str(place.path / "home"))
+        return (await PromptSource(lambda: carried, lambda: scope).prompt()).text
+
+    text = asyncio.run(ask())
+    assert ("Be brief." in text, "Its own." in text) == (True, case != "a longer instruction")
+    assert HIDDEN not in text

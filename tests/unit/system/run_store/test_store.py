@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import sqlite3
+import threading
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -301,6 +303,24 @@ def test_lines_of_hooks_are_kept_though_no_result_has_them() -> None:
 # several processes ------------------------------------------------------------------------------------------
 
 
+def test_a_run_that_has_begun_waits_longer_than_a_command(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amplihack.system.run_store.database.PATIENCE", 0.1)
+    journal = begin(store)
+    other = sqlite3.connect(store.database, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="locked by another program"):
+        begin(store, "run-2")
+    later = threading.Timer(0.5, other.execute, ["COMMIT"])
+    later.start()
+    journal.keep(RunStarted("run-1", "r", "1", 1))
+    later.join()
+    other.close()
+    journal.close()
+    assert len(kept(store)) == 1
+
+
 def test_one_process_has_a_run_at_a_time(store: RunStore) -> None:
     journal = begin(store)
     journal.keep(RunStarted("run-1", "r", "1", 1))
@@ -319,6 +339,9 @@ def _child(work: Iterator[None]) -> int:
             for _ in work:
                 pass
             code = 0
+        except BaseException:
+            traceback.print_exc()
+            raise
         finally:
             os._exit(code)
     return child
