@@ -46,8 +46,8 @@ async def pull_model(
 ) -> tuple[Path, bool]:
     """Return where the weights are, and whether they had to be fetched. Raises NotFound or WeightsError."""
     model = model_called(name)
-    was_here = store.is_here(home, model)
-    return await fetch_weights(home, model, environment, on_progress), not was_here
+    is_new = await fetch_weights(home, model, environment, on_progress)
+    return store.weights_of(home, model), is_new
 
 
 def remove_model(home: Home, name: str) -> int:

@@ -49,7 +49,7 @@ def answer_pull(options: argparse.Namespace) -> int:
         out_json({"model": options.model, "path": str(path), "fetched": is_new})
     else:
         out(printable(str(path)))
-        err(f"{options.model} is {'fetched and checked' if is_new else 'here already'}")
+        err(f"{options.model} is {'fetched and checked' if is_new else 'here already, and checked'}")
     return 0
 
 

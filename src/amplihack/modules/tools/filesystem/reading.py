@@ -62,7 +62,7 @@ class ReadFile(ShippedTool):
         return self._numbered(path, data, given)
 
     def _numbered(self, path: Path, data: bytes, given: Mapping[str, Any]) -> dict[str, Any]:
-        lines = decoded(path, data).splitlines()
+        lines = lines_of(decoded(path, data))
         first = given.get("offset", 1)
         if lines and first > len(lines):
             raise ToolFailed(f"{path} has {len(lines)} lines", fix=f"use an offset up to {len(lines)}")
@@ -89,6 +89,14 @@ def decoded(path: Path, data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("latin-1")
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines as grep and compilers count them: only a newline ends one, with a CR or without."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
 
 
 def listing(path: Path, names: list[str]) -> dict[str, Any]:

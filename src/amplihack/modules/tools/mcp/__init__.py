@@ -15,9 +15,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from amplihack.modules.notices import tell
 from amplihack.modules.providers.api import require_package
 from amplihack.modules.settings import ModuleSettings
-from amplihack.modules.tools.mcp.remote import RemoteTool, ServersTool
+from amplihack.modules.tools.mcp.remote import ServersTool, remote_tools
 from amplihack.modules.tools.mcp.server import McpServer, ServerSettings
 
 __amplifier_module_type__ = "tool"
@@ -50,10 +51,11 @@ async def on_session_ready(coordinator: Any) -> None:
     """Start the servers and mount their tools. One that does not start is told, and the others go on."""
     servers: list[McpServer] = coordinator.session_state.get(_STATE, [])
     await asyncio.gather(*(server.start() for server in servers))
-    for server in servers:
-        for description in server.tools:
-            tool = RemoteTool(server, description)
-            await coordinator.mount("tools", tool, name=tool.name)
+    for found in remote_tools(servers):
+        if isinstance(found, str):
+            tell(coordinator, _NAME, found)
+        else:
+            await coordinator.mount("tools", found, name=found.name)
 
 
 def _server(

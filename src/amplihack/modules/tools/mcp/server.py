@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
+import logging
+import os
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import Any
+
+from pydantic import ValidationError
 
 from amplihack.modules.notices import tell
+from amplihack.modules.tools.mcp.last_words import LastWords
 from amplihack.modules.tools.tool import ToolFailed, working_dir
 from amplihack.records import Record
+from amplihack.system.process_marks import VARIABLE, command_mark, with_mark
+from amplihack.system.process_tree import end_tree
 
-_LAST_WORDS = 500  # characters
+_UNHEARD = logging.NullHandler()
+_MOST_TOOLS = 500  # of one server; each is told to the model with every request
+_MOST_WRONG = 3  # places of an answer that are told
+_GRACE = 2.0  # seconds for what a server has left behind
+_PATIENCE = 20.0  # seconds for the SDK to end a server; it insists after some 7
 
 
 class ServerSettings(Record, kw_only=True):
@@ -35,7 +45,8 @@ class McpServer:
         self._client: Any = None
         self._task: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
-        self._stderr: IO[str] | None = None  # what the process says beside the protocol
+        self._stderr: LastWords | None = None  # what the process says beside the protocol
+        self._mark = command_mark(f"mcp {settings.name}")
 
     async def start(self) -> None:
         """Start it and ask for its tools. Never raises: what is wrong is in `problem`, and told."""
@@ -45,8 +56,12 @@ class McpServer:
             async with asyncio.timeout(self.settings.seconds):
                 await asyncio.shield(ready)
         except TimeoutError:
-            self.problem = f"it did not answer within {self.settings.seconds:g} seconds"
+            problem = self._explained(
+                TimeoutError(f"it did not answer within {self.settings.seconds:g} seconds")
+            )
+            ready.cancel()
             await self.close()
+            self.problem = problem
         except Exception as error:  # noqa: BLE001 - a server of somebody else's; the session goes on without it
             self.problem = self._explained(error)
         else:
@@ -77,10 +92,14 @@ class McpServer:
         """End it. The task that opened the connection closes it, as the SDK wants it."""
         self._stop.set()
         if self._task is not None:
-            _, running = await asyncio.wait([self._task], timeout=10)
+            if self._client is None:  # it is still starting, and hears nothing else
+                self._task.cancel()
+            _, running = await asyncio.wait([self._task], timeout=_PATIENCE)
             for task in running:
                 task.cancel()
             self._task = None
+            if not self.settings.url:
+                await end_tree(self._mark, grace=_GRACE)
         self._client = None
         if self._stderr is not None:
             self._stderr.close()
@@ -90,8 +109,9 @@ class McpServer:
         try:
             from mcp import Client  # deferred: takes a second
 
+            logging.getLogger("mcp").addHandler(_UNHEARD)  # else its tracebacks are printed
             async with Client(self._target()) as client:
-                self.tools = list((await client.list_tools()).tools)
+                self.tools = await _all_tools(client)
                 self._client = client
                 if not ready.done():
                     ready.set_result(None)
@@ -107,26 +127,40 @@ class McpServer:
 
         if self.settings.url:
             return self.settings.url
-        self._stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - `close`
+        self._stderr = LastWords()
         parameters = StdioServerParameters(
             command=self.settings.command,
             args=list(self.settings.arguments),
-            env=dict(self.settings.environment) or None,  # beside the few variables that the SDK passes on
+            # beside the few variables that the SDK passes on
+            env={**self.settings.environment, VARIABLE: with_mark(os.environ, self._mark)},
             cwd=str(working_dir(self._coordinator) / self.settings.directory),
         )
-        return stdio_client(parameters, errlog=self._stderr)
+        return stdio_client(parameters, errlog=self._stderr.writer)
 
     def _explained(self, error: BaseException) -> str:
         """Return what happened, with the last words of the process."""
-        said = ""
-        if self._stderr is not None and not self._stderr.closed:
-            self._stderr.seek(0)
-            said = " ".join(self._stderr.read()[-_LAST_WORDS:].split())
+        said = self._stderr.text() if self._stderr is not None else ""
         return f"{_reason(error)} ({said})" if said else _reason(error)
+
+
+async def _all_tools(client: Any) -> list[Any]:
+    """Return the tools of all pages, up to a limit: a server may give pages without end."""
+    found: list[Any] = []
+    cursor: str | None = None
+    while len(found) <= _MOST_TOOLS:
+        page = await client.list_tools(cursor=cursor)
+        found += page.tools
+        if not page.next_cursor or not page.tools or page.next_cursor == cursor:
+            return found
+        cursor = page.next_cursor
+    raise ToolFailed(f"it has more than {_MOST_TOOLS} tools", fix="use a server with fewer")
 
 
 def _reason(error: BaseException) -> str:
     """Return what happened, from inside the groups that the SDK wraps it in."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
+    if isinstance(error, ValidationError):
+        wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:_MOST_WRONG]]
+        return f"its answer has a wrong shape: {'; '.join(wrong)}"
     return str(error) or type(error).__name__

@@ -114,7 +114,7 @@ def _search(path: str, search: re.Pattern[str], job: dict[str, Any], out: Any) -
         return 0
     if b"\0" in data[:8_192]:
         return 0
-    lines = data.decode("utf-8", "replace").splitlines()
+    lines = _lines(data.decode("utf-8", "replace"))
     hits = [number for number, line in enumerate(lines) if search.search(line)]
     if not hits:
         return 0
@@ -123,6 +123,14 @@ def _search(path: str, search: re.Pattern[str], job: dict[str, Any], out: Any) -
         return 1
     _print(path, lines, hits, job.get("context", 0), out)
     return len(hits)
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines as ripgrep counts them: only a newline ends one."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
 
 
 def _print(path: str, lines: list[str], hits: list[int], around: int, out: Any) -> None:
