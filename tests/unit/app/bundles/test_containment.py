@@ -437,6 +437,13 @@ def test_a_program_gets_no_path_that_leads_out_of_a_download(place: Place) -> No
 
     async def ask() -> None:
         bundle = await BundleRegistry(place.path / "home/.amplifier").load(source)
+        told = [each["reason"].partition(" leads out")[0].split()[0] for each in bundle.load_report]
+        assert told == [
+            "context",
+            "context",
+            "the",
+            "t:",
+        ]  # the link is met when its namespace is looked into
         bundle.load_agent_metadata()
         bundle.resolve_pending_context()
         assert [path.name for path in bundle.context.values()] == ["a.md"]
