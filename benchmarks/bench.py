@@ -71,9 +71,15 @@ class Bench:
     def run(self, workload: Workload, *flags: str) -> Work:
         return self.ours("amplihack", "recipe", "run", str(workload.recipe), *(flags or ("-q",)))
 
-    def floor(self, count: int) -> Work:
+    def floor(self, count: int, *, kept: bool = False) -> Work:
         """Return the work of starting bash so often, with nothing around it that a step needs."""
-        return self.start([sys.executable, str(Path(__file__).with_name("floor.py")), str(count)])
+        database = [str(self.folder / "floor.sqlite3")] if kept else []
+        return self.start([sys.executable, str(Path(__file__).with_name("floor.py")), str(count), *database])
+
+    def start_floor(self, workload: Workload) -> Work:
+        """Return the work of starting a command that runs a recipe, without code of ours."""
+        program = Path(__file__).with_name("start_floor.py")
+        return self.start([sys.executable, str(program), str(workload.recipe)])
 
     def loop(self, count: int) -> Work:
         return self.start(["/bin/sh", "-c", shell_loop(count)])

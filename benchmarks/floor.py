@@ -1,7 +1,8 @@
-"""Start bash N times with what a step cannot do without, and nothing else: `floor.py N`.
+"""Start bash N times with what a step cannot do without, and nothing else: `floor.py N [DATABASE]`.
 
 Each process leads its own session, inherits no descriptor and prints into pipes; an event loop hears its
-output and its exit. There is no recipe, no variable, no result. What a step costs above this is our own code.
+output and its exit. With a database, a row of it is on the disk before the next begins, as a kept step is.
+There is no recipe, no variable, no result. What a step costs above this is our own code.
 """
 
 from __future__ import annotations
@@ -44,11 +45,19 @@ async def one(loop: asyncio.AbstractEventLoop) -> bytes:
     return bytes(output)
 
 
-async def main(count: int) -> None:
-    loop = asyncio.get_running_loop()
+async def main(count: int, database: str | None) -> None:
+    loop, connection = asyncio.get_running_loop(), None
+    if database is not None:
+        import sqlite3
+
+        connection = sqlite3.connect(database, isolation_level=None)
+        connection.executescript("PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS rows (text)")
+        connection.execute("PRAGMA synchronous = FULL")
     for _ in range(count):
-        await one(loop)
+        output = await one(loop)
+        if connection is not None:
+            connection.execute("INSERT INTO rows VALUES (?)", (output.decode() + 500 * "x",))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1])))
+    asyncio.run(main(int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

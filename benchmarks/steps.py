@@ -14,17 +14,27 @@ _TURNS = 8
 def hundred(bench: Bench) -> list[Row]:
     workload = bash_steps(bench.folder, 100)
     peers, failed = bench.peers_on(workload)
-    costs = bench.measure({_LOOP: bench.loop(100), "run": bench.run(workload), **peers}, _TURNS)
+    floors = {
+        "start": bench.start_floor(bash_steps(bench.folder, 1)),
+        "one": bench.floor(1, kept=True),
+        "many": bench.floor(100, kept=True),
+    }
+    costs = bench.measure({_LOOP: bench.loop(100), "run": bench.run(workload), **floors, **peers}, _TURNS)
     base = costs[_LOOP]
     others = bench.others(costs, failed, base)
-    return [Row("100 steps, whole command", _LOOP, bench.ratio(costs["run"], base), 1.8, others=others)]
+    floor = bench.ratio(costs["start"], base) + bench.ratio(costs["many"] - costs["one"], base)
+    return [
+        Row("100 steps, whole command", _LOOP, bench.ratio(costs["run"], base), 1.8, others=others),
+        Row("the same without code of ours", _LOOP, floor),
+    ]
 
 
 def one_more(bench: Bench) -> list[Row]:
     """Measure 101 steps less one step."""
     peers: dict[int, dict[str, str]] = {}
     works = {_LOOP: bench.loop(100)}
-    works |= {f"floor/{count}": bench.floor(count) for count in (1, 101)}
+    for count in (1, 101):
+        works |= {f"floor/{count}": bench.floor(count), f"kept/{count}": bench.floor(count, kept=True)}
     failed: list[str] = []
     for variables in (2, 1000):
         for count in (1, 101):
@@ -43,15 +53,16 @@ def one_more(bench: Bench) -> list[Row]:
         for name, first in peers[1].items()
         if name in peers[101]
     }
-    few, many, ephemeral, floor = (
+    few, many, ephemeral, kept, floor = (
         bench.ratio((costs[f"{kind}/101"] - costs[f"{kind}/1"]) / 100, spawn)
-        for kind in ("2", "1000", "ephemeral", "floor")
+        for kind in ("2", "1000", "ephemeral", "kept", "floor")
     )
     return [
         Row("one more step, 2 variables", _SPAWN, few, 1.7, others={**others, **dict.fromkeys(failed)}),
         Row("one more step, 1,000 variables", _SPAWN, many, 1.7),
         Row("one more step, --ephemeral", _SPAWN, ephemeral, 1.5),
         Row("one more process, in an event loop alone", _SPAWN, floor),
+        Row("one more process, and a row on the disk", _SPAWN, kept),
     ]
 
 

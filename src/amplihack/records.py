@@ -177,27 +177,36 @@ def _completed(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> list[A
 
 
 def _compiled_init(cls: Any) -> Callable[..., None]:
-    """Return an `__init__` for this class alone, several times as fast as the shared one."""
+    """Return an `__init__` for this class alone, several times as fast as the shared one.
+
+    One expression fills all fields, and the defaults are set afterwards: that compiles in half the time.
+    """
+    setters: tuple[Any, ...] = cls.__record_setters__
+    free = cls.__setattr__ is object.__setattr__  # then assigning is faster than the setters of slots
     scope: dict[str, Any] = {"absent": _ABSENT}
     defaults: dict[str, Any] = cls.__record_defaults__
-    parameters, lines = ["self", "/", *(["*"] if cls.__record_kw_only__ and defaults else [])], []
-    free = cls.__setattr__ is object.__setattr__
-    for number, (name, put) in enumerate(zip(defaults, cls.__record_setters__, strict=True)):
+    optional: dict[str, Any] = {}
+    parameters, parts = ["self", "/", *(["*"] if cls.__record_kw_only__ and defaults else [])], []
+    for number, (name, put) in enumerate(zip(defaults, setters, strict=True)):
         each = _described(defaults[name])
-        scope |= {f"put{number}": put, f"default{number}": each.default, f"make{number}": each.factory}
-        required = each.factory is None and each.default is _ABSENT
-        parameters.append(name if required else f"{name}=default{number}")
-        value = name
+        scope[f"put{number}"], value = put, name
+        parameters.append(name)
         if each.factory is not None:
+            scope[f"make{number}"], optional[name] = each.factory, _ABSENT
             value = f"make{number}() if {name} is absent else {name}"
-        # Assigning is faster where it is allowed; the setters of slots go past `__setattr__`.
-        lines.append(f" self.{name} = {value}" if free else f" put{number}(self, {value})")
+        elif each.default is not _ABSENT:
+            optional[name] = each.default
+        parts.append(f"self.{name} = {value}" if free else f"put{number}(self, {value})")
     if cls.__post_init__ is not Record.__post_init__:
-        lines.append(" self.__post_init__()")
-    source = f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or " pass")
-    exec(source, scope)  # noqa: S102 - made of names of fields alone
-    made: Callable[..., None] = scope["__init__"]
-    return made
+        parts.append("self.__post_init__()")
+    exec(f"def __init__({', '.join(parameters)}): {('; ' if free else ', ').join(parts) or 'pass'}", scope)  # noqa: S102 - our own names
+    made: Any = scope["__init__"]
+    if cls.__record_kw_only__:
+        made.__kwdefaults__ = optional
+    else:
+        made.__defaults__ = tuple(optional.values())
+    init: Callable[..., None] = made
+    return init
 
 
 def _less(self: Any, other: Any) -> Any:

@@ -45,6 +45,42 @@ def test_the_answer_is_on_stdout_and_the_rest_on_stderr(workspace: Workspace) ->
     assert [each["role"] for each in stored(workspace)] == ["user", "assistant"]
 
 
+PRINTING = """\
+import os
+print("noise when it is imported")
+os.system("echo noise of a process")
+class Look:
+    name, description, input_schema = "look", "Looks.", {"type": "object"}
+    async def execute(self, given):
+        print("noise of a tool")
+        from amplifier_core import ToolResult
+        return ToolResult(success=True, output="seen")
+async def mount(coordinator, config=None):
+    print("noise when it is mounted")
+    await coordinator.mount("tools", Look(), name="look")
+"""
+
+
+def test_what_modules_print_is_no_part_of_the_answer(workspace: Workspace) -> None:
+    workspace.write("modules/tool-look/amplifier_module_tool_look/__init__.py", PRINTING)
+    workspace.write(
+        "b.yaml",
+        "bundle: {name: b}\nsession: {orchestrator: loop-basic, context: context-simple}\n"
+        "tools: [{module: tool-look, source: ./modules/tool-look}]\n",
+    )
+    script = "- tools: [{name: look, input: {}}]\n- text: All is well.\n"
+    for flags in (["--quiet"], []):
+        answer = ask(workspace, "--bundle", "b.yaml", *flags, "hello", script=script)
+        assert (answer.exit_code, answer.stdout) == (0, "All is well.\n"), answer.stderr
+        assert answer.stderr.count("noise") >= 4
+    assert ask(workspace, "--bundle", "b.yaml", "--json", "hello", script=script).json["status"] == "ok"
+    workspace.write("r.yaml", "name: r\nsteps:\n  - {id: a, agent: default, prompt: hello}\n")
+    words = ("--agent", "session:b.yaml", "--json")
+    found = workspace.run("recipe", "run", "r.yaml", *words, env={"AMPLIHACK_MODEL": "scripted:script.yaml"})
+    assert found.json["status"] == "completed", found.stderr
+    assert "noise" in found.stderr
+
+
 def test_a_failure_tells_what_was_paid_for(workspace: Workspace) -> None:
     looks = "tools: [{name: glob, input: {pattern: x*}}]"
     script = (

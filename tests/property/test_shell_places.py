@@ -18,9 +18,12 @@ from tests.support.shell_places import CANARY, OTHER, Pair, pairs, statements, v
 from amplihack.errors import TemplateError
 from amplihack.recipes.templates.shell import render_shell
 
-SHARDS = 8
+SHARDS = int(os.environ.get("FUZZ_SHARDS", "8"))
 PER_PROCESS = 125
+VALUES = 4  # for each place: reading a script takes longer than rendering it once more
 PAIRS = int(os.environ.get("FUZZ_PAIRS", "4000"))
+FIRST = int(os.environ.get("FUZZ_FIRST", "0"))  # other pairs than those of another run
+PROGRESS = os.environ.get("FUZZ_PROGRESS", "")
 
 
 def _rendered(pair: Pair, text: str) -> str | None:
@@ -69,28 +72,37 @@ def _culprits(folder: Path, text: str, tried: list[tuple[Pair, str]]) -> str:
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_no_value_is_run_and_what_is_printed_is_the_value(shard: int, tmp_path: Path) -> None:
     rendered = 0
-    for batch in range(shard, max(PAIRS // PER_PROCESS, SHARDS), SHARDS):
-        random_ = random.Random(batch)  # noqa: S311 - reproducible, nothing secret
-        text = value(random_)
-        tried = [
-            (pair, source)
-            for pair in pairs(random_, PER_PROCESS)
-            if (source := _rendered(pair, text)) is not None
-        ]
-        rendered += len(tried)
-        folder = tmp_path / str(batch)
-        folder.mkdir()
-        printed = _run(folder, text, [source for _, source in tried])
-        assert not (folder / CANARY).exists(), _culprits(folder, text, tried)
-        assert len(printed) == len(tried)
-        for (pair, source), got in zip(tried, printed, strict=True):
-            if pair.printed is not None:
-                expected = pair.printed.replace("@", text).encode("utf-8", "surrogateescape")
-                # A process that the script before it left behind may have printed here.
-                alone = got if got == expected else _alone(folder, text, source)
-                assert alone == expected, f"{text!r} in {pair.script!r}\n--- became ---\n{source}"
-        shutil.rmtree(folder)
+    for batch in range(shard, max(PAIRS // (PER_PROCESS * VALUES), SHARDS), SHARDS):
+        random_ = random.Random(FIRST + batch)  # noqa: S311 - reproducible, nothing secret
+        places = list(pairs(random_, PER_PROCESS))
+        for number in range(VALUES):
+            rendered += _try(tmp_path / f"{batch}-{number}", value(random_), places)
+        _tell(shard, batch, rendered)
     assert rendered > 0
+
+
+def _try(folder: Path, text: str, places: list[Pair]) -> int:
+    """Try a value in all places; return in how many it was not refused."""
+    tried = [(pair, source) for pair in places if (source := _rendered(pair, text)) is not None]
+    folder.mkdir()
+    printed = _run(folder, text, [source for _, source in tried])
+    assert not (folder / CANARY).exists(), _culprits(folder, text, tried)
+    assert len(printed) == len(tried)
+    for (pair, source), got in zip(tried, printed, strict=True):
+        if pair.printed is not None:
+            expected = pair.printed.replace("@", text).encode("utf-8", "surrogateescape")
+            # A process that the script before it left behind may have printed here.
+            alone = got if got == expected else _alone(folder, text, source)
+            assert alone == expected, f"{text!r} in {pair.script!r}\n--- became ---\n{source}"
+    shutil.rmtree(folder)
+    return len(tried)
+
+
+def _tell(shard: int, batch: int, rendered: int) -> None:
+    """Keep count in the file that FUZZ_PROGRESS names: a million pairs take a while."""
+    if PROGRESS:
+        with Path(PROGRESS).open("a", encoding="utf-8") as progress:
+            progress.write(f"shard {shard} batch {batch}: {rendered} not refused and run\n")
 
 
 def _alone(folder: Path, text: str, source: str) -> bytes:

@@ -20,11 +20,17 @@ SOURCE = ROOT / "src" / "amplihack"
 OURS = re.compile(r"(?:AMPLIHACK|RECIPE_RUNNER|AMPLIFIER)_[A-Z][A-Z0-9_]*[A-Z0-9]")
 # Names of the environment that are not variables of ours to document, and why.
 NOT_READ = {
+    "AMPLIHACK_IN_PARENTHESES": "a pattern of our own inside rendered scripts",
+    "AMPLIHACK_KEY": "a variable of our own inside rendered scripts",
     "AMPLIHACK_LEFT": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_NAME": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_SUBSCRIPT": "a function of our own inside rendered scripts",
     "AMPLIHACK_MADE": "a variable of our own inside rendered scripts",
     "AMPLIHACK_STOP": "a variable of our own inside rendered scripts",
     "AMPLIHACK_NOT_A_NAME": "a variable of our own inside rendered scripts",
     "AMPLIHACK_NOT_A_NUMBER": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_NOT_A_WORD": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_NOT_PLAIN_ASSIGNMENT": "a variable of our own inside rendered scripts",
     "AMPLIHACK_NOT_DIGITS": "a variable of our own inside rendered scripts",
     "AMPLIHACK_NOT_PLAIN_TEXT": "a variable of our own inside rendered scripts",
     "AMPLIHACK_PRINTED": "a function of our own inside rendered scripts",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from amplihack.cli.arguments import Parser, add_json, positive
-from amplihack.cli.guard import FAILED, INTERRUPTED
+from amplihack.cli.guard import FAILED, INTERRUPTED, keep_results_apart
 from amplihack.cli.offering import asked_or_offered, is_interactive
 from amplihack.cli.session_display import SessionDisplay
 from amplihack.cli.show import err, failure_json, out, out_json, show_problems
@@ -162,6 +162,7 @@ def _asked(
     from amplihack.app.sessions.asking import TalkHost, open_talk  # deferred, as above
     from amplihack.system.event_loop import run_until_signal
 
+    keep_results_apart()
     display = SessionDisplay(answers=not (options.json or options.quiet), quiet=options.quiet)
     approvals = approvals_here(display)
     host = TalkHost(

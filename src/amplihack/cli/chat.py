@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from amplihack.cli.arguments import Parser, add_color, add_json
 from amplihack.cli.ask import add_resume, add_session_flags, answer_ask, ask_request
+from amplihack.cli.guard import keep_results_apart
 from amplihack.cli.offering import asked_or_offered
 from amplihack.cli.session import add_session_name
 
@@ -55,8 +56,10 @@ def _talk(workspace: Workspace, request: AskRequest) -> int:
     from amplihack.cli.chat_lines import LinesChat
     from amplihack.cli.chat_terminal import TerminalChat
 
-    kind = TerminalChat if has_terminal() else LinesChat
-    return asyncio.run(kind(workspace, request).run())
+    if has_terminal():
+        return asyncio.run(TerminalChat(workspace, request).run())
+    keep_results_apart()
+    return asyncio.run(LinesChat(workspace, request).run())
 
 
 def has_terminal() -> bool:

@@ -10,12 +10,49 @@ import sys
 TYPE_CHECKING = False  # `typing` itself costs more than all the rest of `--version`
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TextIO
 
     from amplihack.errors import AmplihackError
 
 FAILED = 1
 INTERRUPTED = 130
 OUR_BUG = 70
+
+
+class _Results:
+    """Keeps the stream of results, once it is apart from stdout."""
+
+    stream: TextIO | None = None
+
+
+def results() -> TextIO:
+    """Return the stream that results go to."""
+    return _Results.stream or sys.stdout
+
+
+def keep_results_apart() -> None:
+    """Let whatever prints to stdout from now on print to stderr, except for results.
+
+    Modules of bundles run in this process, and what they and their processes print is none of ours.
+    """
+    if _Results.stream is not None or not _is_descriptor(sys.stdout, 1) or not _is_descriptor(sys.stderr, 2):
+        return
+    sys.stdout.flush()
+    raw = io.FileIO(os.dup(1), "w")
+    _Results.stream = io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=sys.stdout.encoding,
+        errors=sys.stdout.errors,
+        line_buffering=raw.isatty(),
+    )
+    os.dup2(2, 1)
+
+
+def _is_descriptor(stream: TextIO, number: int) -> bool:
+    try:
+        return stream.fileno() == number
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def guarded(command: Callable[[], int], words: Sequence[str]) -> int:
@@ -28,7 +65,7 @@ def guarded(command: Callable[[], int], words: Sequence[str]) -> int:
     code = FAILED
     try:
         code = _code_of(command)
-        sys.stdout.flush()
+        results().flush()
     except KeyboardInterrupt:
         say("interrupted\n")
         return INTERRUPTED
@@ -136,7 +173,7 @@ def _cannot_write(why: str | None) -> int:
 def discard_output() -> None:
     """Discard buffered output, so that the end of the process does not try to write it again."""
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - only its descriptor is wanted
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        os.dup2(nowhere.fileno(), results().fileno())
 
 
 def _our_bug(error: Exception, words: Sequence[str]) -> int:
@@ -165,7 +202,7 @@ def leave(code: int) -> int:
     if "amplifier_core" not in sys.modules and threading is not None and threading.active_count() > 1:
         return code
     atexit._run_exitfuncs()
-    for stream in filter(None, (sys.stdout, sys.stderr)):
+    for stream in filter(None, (_Results.stream, sys.stdout, sys.stderr)):
         try:
             stream.flush()
         except (OSError, ValueError):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from amplihack.cli.arguments import RECIPE, Parser, add_common, positive
-from amplihack.cli.guard import INTERRUPTED
+from amplihack.cli.guard import INTERRUPTED, keep_results_apart
 from amplihack.cli.interrupts import telling_the_result
 from amplihack.cli.opened import workspace_of
 from amplihack.cli.recipe_results import show_dry_run, show_forecast, show_own_result
@@ -167,6 +167,7 @@ def answer_run(options: argparse.Namespace) -> int:
         return tell_result(result, recipe, options, steps, kept=request.store is not None)
 
     if not options.detach:
+        keep_results_apart()
         return work(told_id(options))
     if request.store is None:
         raise UsageError("--detach needs a run that is kept", fix="leave out --ephemeral and --dry-run")

@@ -102,7 +102,8 @@ def run_page(run: KeptRun, history: RunHistory) -> list[str]:
 def _step(step: StepResult, history: RunHistory, level: int) -> list[str]:
     status, pad = history.status(step), "  " * level
     took = f" ({step.duration:.1f}s)" if step.duration is not None else ""
-    facts = [status, *_attempts(step, history), *_spent(step)]
+    allowed = ["which the recipe allows"] if step.allowed and status == "failed" else []
+    facts = [status, *allowed, *_attempts(step, history), *_spent(step)]
     lines = [f"{pad}{_ICONS[status]} {step.step_id}{took} [{', '.join(facts)}]"]
     if step.children:
         return [*lines, *(line for child in step.children for line in _step(child, history, level + 1))]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from amplihack.cli.arguments import Parser, add_json
+from amplihack.cli.guard import keep_results_apart
 from amplihack.cli.recipe_run import (
     add_telling_flags,
     add_variable_flags,
@@ -86,6 +87,7 @@ def go_on(ready: Resumption, options: argparse.Namespace, on_kept: Callable[[str
     from amplihack.app.run import run_until_interrupted  # deferred, as above
 
     request = replace(_request(ready.request, options), on_kept=on_kept)
+    keep_results_apart()
     result = run_until_interrupted(ready.workspace, ready.opened, ready.values, request, memory=ready.memory)
     more = {"forked_from": ready.run.forked_from} if ready.run.forked_from else {}
     return tell_result(result, ready.opened.located.recipe, options, kept=True, more=more)

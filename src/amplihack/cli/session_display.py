@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from amplihack.cli.guard import discard_output, say
+from amplihack.cli.guard import discard_output, results, say
 from amplihack.cli.show import paint
 from amplihack.system.terminal_text import for_terminal
 
@@ -88,7 +88,7 @@ class SessionDisplay:
     def _text(self, text: str) -> None:
         if not self._answers:
             return
-        shown = for_terminal(text) if sys.stdout.isatty() else text
+        shown = for_terminal(text) if results().isatty() else text
         if shown:
             with self._room():
                 _write(shown)
@@ -109,8 +109,8 @@ class SessionDisplay:
 
 def _write(text: str) -> None:
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        results().write(text)
+        results().flush()
     except BrokenPipeError:
         discard_output()
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from amplihack.cli.guard import discard_output, say
+from amplihack.cli.guard import discard_output, results, say
 from amplihack.errors import Location, Problem, Severity
 from amplihack.system.colour import use_colours
 
@@ -23,7 +23,7 @@ _WIDEST_LINE = 160  # a longer source line is cut around the caret
 def out(text: str = "") -> None:
     """Print a part of the result. If the reader has left, it is discarded."""
     try:
-        print(text)  # noqa: T201 - the one place that prints results
+        print(text, file=results())
     except BrokenPipeError:
         discard_output()
 
@@ -31,7 +31,7 @@ def out(text: str = "") -> None:
 def flush_out() -> None:
     """Flush what has been printed so far."""
     try:
-        sys.stdout.flush()
+        results().flush()
     except BrokenPipeError:
         discard_output()
 
@@ -45,7 +45,7 @@ def out_json(value: Any) -> None:
     from amplihack.cli.json_document import write_document  # deferred: most commands print no JSON
 
     try:
-        write_document(value, sys.stdout.write)
+        write_document(value, results().write)
     except BrokenPipeError:
         discard_output()
 
@@ -55,11 +55,12 @@ def out_exactly(text: str) -> None:
     if text and not text.endswith("\n"):
         text += "\n"
     try:
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.flush()
-            sys.stdout.buffer.write(_as_bytes(text))
+        stream = results()
+        if isinstance(stream, io.TextIOWrapper):
+            stream.flush()
+            stream.buffer.write(_as_bytes(text))
         else:
-            sys.stdout.write(text)
+            stream.write(text)
     except BrokenPipeError:
         discard_output()
 

@@ -288,7 +288,8 @@ def fields_json(event: Recorded) -> dict[str, Any]:
     names, values, parts = _written(type(event))
     shown = dict(zip(names, values(event), strict=True))
     for name in parts:
-        shown[name] = _shown(shown[name])
+        if type(shown[name]) is not dict:
+            shown[name] = _shown(shown[name])
     return shown
 
 
@@ -346,8 +347,6 @@ def _readable(
 
 
 def _shown(value: Any) -> Any:
-    if type(value) is dict:
-        return dict(value)
     if isinstance(value, StepResult | RunResult):
         return value.to_json()
     if isinstance(value, Spending):

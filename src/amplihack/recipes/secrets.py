@@ -201,9 +201,12 @@ class Redactor:
 
         Names from the recipe's own text (ids, identities, recipes) stay as they are.
         """
+        if type(event) is OutputStored and not (self._names or self._forms):  # at the end of most steps
+            self._seen.update(event.values)
+            return event
         self.notice(event)
         if not (self._names or self._forms or self._hidden):  # nothing is secret, as in most runs
-            return self._without_credentials(event)
+            return event if type(event) is StepStarted else self._without_credentials(event)
         match event:
             case StepStarted():
                 title = self._redact_title(event)

@@ -20,6 +20,7 @@ TABLE = sys.platform == "linux"  # whether this machine has one
 _VARIABLE = f"{VARIABLE}=".encode()
 _BECOMING, _MOMENT = 0.5, 0.001  # seconds that a process may take to become another program, between looks
 _LONGEST_COMMAND = 100  # characters of a command line that are shown
+_PAGE = 16_384  # bytes that are read at once
 _OF_THE_KERNEL = 0x0020_0000  # the flag of a thread of the kernel's own
 
 
@@ -37,11 +38,13 @@ class Member(Record):
 
 def everyone() -> list[Member]:
     """Return all visible processes except this one."""
-    if not TABLE:
-        return []
+    return [member for pid in _pids() if (member := look_up(pid))]
+
+
+def _pids() -> list[int]:
     own = os.getpid()
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - a page of names
-    return [member for pid in pids if pid != own and (member := look_up(pid))]
+    names = os.listdir("/proc") if TABLE else ()  # noqa: PTH208 - a page of names
+    return [pid for name in names if name.isdigit() and (pid := int(name)) != own]
 
 
 def look_up(pid: int) -> Member | None:
@@ -60,6 +63,8 @@ def parse_stat(text: str) -> Member:
 
 def marks_of(member: Member) -> str:
     """Return the marks that a process was started with; empty if it has none or we may not look."""
+    if member.kernel:  # half of all processes of many machines
+        return ""
     data = b"\0" + _waited_for(member, "environ")
     _, found, value = data.partition(b"\0" + _VARIABLE)
     return value.partition(b"\0")[0].decode("utf-8", "surrogateescape") if found else ""
@@ -90,7 +95,25 @@ def with_descendants(chosen: Callable[[Member], bool], processes: Iterable[Membe
 
 def tree(mark: str, leader: int | None = None) -> frozenset[Member]:
     """Return all living processes with the mark or in the leader's session, with their descendants."""
+    if leader is None and not _may_be_carried(mark):
+        return frozenset()
     return with_descendants(lambda each: each.session == leader or carries(marks_of(each), mark), everyone())
+
+
+def _may_be_carried(mark: str) -> bool:
+    """Tell whether a process may have the mark, by a look that takes a fifth of the whole one.
+
+    A process that has nothing to show may be becoming another program. The kernel's have no such file.
+    """
+    wanted = mark.encode("utf-8", "surrogateescape")
+    for pid in _pids():
+        try:
+            found = _whole(pid, "environ")
+        except OSError:  # it has ended, is of the kernel, or may not be read
+            continue
+        if not found or (wanted in found and _VARIABLE in found):
+            return True
+    return False
 
 
 def lives(member: Member) -> bool:
@@ -142,15 +165,17 @@ def _is_blank(member: Member) -> bool:
 def _read(pid: int, name: str) -> bytes:
     """Return a file of a process; empty if it has ended, or may not be read."""
     try:
-        descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+        return _whole(pid, name)
     except OSError:
         return b""
+
+
+def _whole(pid: int, name: str) -> bytes:
+    descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        parts = []
-        while part := os.read(descriptor, 131_072):
-            parts.append(part)
-        return b"".join(parts)
-    except OSError:  # ESRCH: it ended between the two
-        return b""
+        found = part = os.read(descriptor, _PAGE)
+        while len(part) == _PAGE:  # less is the end, as the kernel has all of it
+            found += (part := os.read(descriptor, _PAGE))
+        return found
     finally:
         os.close(descriptor)

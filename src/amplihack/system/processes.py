@@ -127,11 +127,12 @@ class _Watch:
         Most steps of many recipes are that short. Whoever waits in the event loop waits at least two turns of
         it, and has to register for each thing that may happen.
         """
-        limits = (self._command.timeout, self._command.idle_timeout)
-        if not self._command.alone or self._background is None or not self._background.alone:
+        command = self._command
+        if not command.alone or self._background is None or not self._background.alone:
             return False
-        if any(limit is not None and limit <= 2 * _FIRST_WORDS for limit in limits):
-            return False
+        for limit in (command.timeout, command.idle_timeout):
+            if limit is not None and limit <= 2 * _FIRST_WORDS:
+                return False
         if exits_within(self._process, _FIRST_WORDS):
             self._drain()
             return not self._holders

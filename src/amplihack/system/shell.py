@@ -11,6 +11,7 @@ from pathlib import Path
 from amplihack.recipes.dialect import LEFT
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
 from amplihack.recipes.templates import EnvironmentPlan, VariableIndex, plan_environment
+from amplihack.recipes.templates.no_programs import changes_bash, starts_no_program
 from amplihack.recipes.values import to_bytes
 from amplihack.system.background import Background, OnStart
 from amplihack.system.bash_program import BASH
@@ -25,6 +26,7 @@ _INLINE = 65_536  # a longer script is run from a file
 _ARGUMENTS = 1_500_000  # what we use of the space for environment and arguments
 _LARGEST = 96 * 1024
 _STDERR_KEPT = 100_000
+_CONTEXT = "AMPLIHACK_CONTEXT_FILE"
 
 
 class BashShell:
@@ -47,6 +49,7 @@ class BashShell:
         self._left, self._is_made = left or scratch / "left", False
         environment = {**environment, LEFT: str(self._left)}
         self._inherited, self._files = _encoded(environment), StepFiles(scratch)
+        self._is_bash_changed = changes_bash(environment)
         self._inherited_bytes = sum(map(len, self._inherited.values())) + len(self._inherited)
         self._marks = {name: environment[name] for name in (VARIABLE,) if name in environment}
         self._budget = _budget(environment)
@@ -60,17 +63,18 @@ class BashShell:
         files: list[str] = []
         if not self._is_made:
             self._make_left()
+        programs = self._starts_programs(request)
         try:
-            plan = self._plan(request)
-            env = self._variables(request, plan, files)
+            plan = self._plan(request, programs=programs)
+            env = self._variables(request, plan, files, programs=programs)
             finished = await run_process(self._command(request, plan, env, files), on_lines)
         except BaseException:
             for file in files:
                 self._files.remove(file)
             raise
-        context, *large = files
-        self._files.give_back(context)
-        for file in large:
+        if programs:
+            self._files.give_back(files.pop(0))
+        for file in files:
             self._files.remove(file)
         return _outcome(request, plan, finished)
 
@@ -96,28 +100,36 @@ class BashShell:
             raise ProcessError(what, fix="free some space, or let the home root be written to") from error
         self._is_made = True
 
-    def _plan(self, request: ShellRequest) -> EnvironmentPlan:
+    def _starts_programs(self, request: ShellRequest) -> bool:
+        """Tell whether anybody can look for what the script does not mention. In doubt somebody can."""
+        source = request.script.source
+        return (
+            self._is_bash_changed
+            or not starts_no_program(source)
+            or _CONTEXT in source
+            or changes_bash(request.env)
+        )
+
+    def _plan(self, request: ShellRequest, *, programs: bool) -> EnvironmentPlan:
         return plan_environment(
             request.scope,
             request.script,
-            inherited_bytes=self._inherited_bytes + _bytes(request.env),
+            inherited_bytes=self._inherited_bytes + (_bytes(request.env) if request.env else 0),
             budget=self._budget,
             largest=min(_LARGEST, request.max_env_value_bytes or _LARGEST),
             index=self._index,
+            programs=programs,
         )
 
-    def _variables(self, request: ShellRequest, plan: EnvironmentPlan, files: list[str]) -> dict[str, str]:
-        context = self._write(self._context.parts(request.scope), files)  # the first: it is used again
-        carried = {
-            plan.paths[name]: self._write([to_bytes(text)], files) for name, text in plan.files.items()
-        }
-        return {
-            **self._marks,
-            **plan.wanted,
-            **carried,
-            **request.env,
-            "AMPLIHACK_CONTEXT_FILE": context,
-        }
+    def _variables(
+        self, request: ShellRequest, plan: EnvironmentPlan, files: list[str], *, programs: bool
+    ) -> dict[str, str]:
+        variables = {**self._marks, **plan.wanted, **request.env}
+        if programs:  # the first file: it is used again
+            variables[_CONTEXT] = self._write(self._context.parts(request.scope), files)
+        for name, text in plan.files.items():
+            variables.setdefault(plan.paths[name], self._write([to_bytes(text)], files))
+        return variables
 
     def _command(
         self, request: ShellRequest, plan: EnvironmentPlan, env: Mapping[str, str], files: list[str]
@@ -126,13 +138,13 @@ class BashShell:
         inline = len(source) <= _INLINE and (source.isascii() or len(to_bytes(source)) <= _INLINE)
         program = (BASH, *_STRICT) if request.strict else (BASH,)
         argv = (*program, "-c", source) if inline else (*program, self._write([to_bytes(source)], files))
-        if plan.unasked is not self._unasked:
+        if plan.unasked and plan.unasked is not self._unasked:
             self._unasked, self._passed_on = plan.unasked, {**self._inherited, **plan.unasked}
         return Command(
             argv=argv,
             cwd=_path(request.working_dir),
             env=env,
-            inherited=self._passed_on,
+            inherited=self._passed_on if plan.unasked else self._inherited,
             timeout=request.timeout,
             idle_timeout=request.idle_timeout,
             step=request.step,

@@ -31,6 +31,9 @@ FORMS = [
     ("$(echo {{v}})", ""),
     ('"`printf %s {{v}}`"', ""),
 ]
+# What `cat` would do, without another process: there are a million of them.
+_TAKE = "IFS= read -rd '' t_"
+_GIVE = 'printf %s "$t_"'
 AROUND = [
     "@",
     "f_() {\n@\n}\nf_",
@@ -40,13 +43,13 @@ AROUND = [
     "for i_ in 1; do\n@\ndone",
     "case k in (k)\n@\n;; esac",
     "true &&\n{ @\n}",
-    "cat <( @\n)",
-    "{ @\n} | cat",
+    f"{_TAKE} < <( @\n); {_GIVE}",
+    f"{{ @\n}} | {{ {_TAKE}; {_GIVE}; }}",
 ]
 AROUND_LOSING_NEWLINES = [
     'x_=$(\n@\n); printf %s "$x_"',
-    "cat <<OUT\n$(\n@\n)\nOUT",
-    "cat <<-OUT\n\t$(\n@\n)\n\tOUT",
+    f"{_TAKE} <<OUT; {_GIVE}\n$(\n@\n)\nOUT",
+    f"{_TAKE} <<-OUT; {_GIVE}\n\t$(\n@\n)\n\tOUT",
 ]
 
 _CODE = [

@@ -9,6 +9,7 @@ import pytest
 
 from amplihack.recipes.ports import ShellRequest
 from amplihack.recipes.templates import ShellScript
+from amplihack.recipes.tracked import TrackedValues
 from amplihack.recipes.values import Value
 from amplihack.system.shell import BashShell
 
@@ -85,3 +86,43 @@ def test_a_variable_that_changes_between_steps_is_seen_changed(tmp_path: Path) -
 
 def test_a_program_of_the_script_finds_small_variables(tmp_path: Path) -> None:
     assert outputs(tmp_path, "printenv | grep -c ^RECIPE_VAR_n", [{"n1": 1, "n2": "x"}]) == ["2\n"]
+
+
+def test_what_was_written_during_steps_that_start_no_program_is_there_for_the_next_that_does(
+    tmp_path: Path,
+) -> None:
+    scope = TrackedValues({"a": 1})
+    shell = BashShell(dict(os.environ), tmp_path)
+
+    async def run() -> list[str]:
+        printed: list[str] = []
+        for number, source in enumerate(
+            [
+                "echo $RECIPE_VAR_a",
+                'cat "$AMPLIHACK_CONTEXT_FILE"',
+                "echo $N1",
+                "echo",
+                "env | grep ^RECIPE_VAR_",
+            ]
+        ):
+            request = ShellRequest(script=ShellScript(source, {}), scope=scope, working_dir=str(tmp_path))
+            printed.append((await shell.run(request, lambda _stream, _lines: None)).stdout)
+            scope[f"n{number}"] = number
+        await shell.close()
+        return printed
+
+    first, context, mentioned, _, env = asyncio.run(run())
+    assert (first, json.loads(context), mentioned) == ("1\n", {"a": 1, "n0": 0}, "1\n")
+    assert set(env.split()) == {"RECIPE_VAR_a=1", *(f"RECIPE_VAR_n{each}={each}" for each in range(4))}
+
+
+@pytest.mark.parametrize("way", ["file", "function"])
+def test_programs_that_bash_starts_beside_the_script_find_the_context(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    if way == "file":
+        (tmp_path / "rc").write_text('cat "$AMPLIHACK_CONTEXT_FILE"\n')
+        monkeypatch.setenv("BASH_ENV", str(tmp_path / "rc"))
+    else:
+        monkeypatch.setenv("BASH_FUNC_echo%%", '() { cat "$AMPLIHACK_CONTEXT_FILE"; }')
+    assert outputs(tmp_path, "echo", [{"a": 1}])[0].strip() == '{"a":1}'

@@ -39,7 +39,7 @@ async def act(job: Job) -> Done:
 async def _attempts(job: Job) -> Done:
     retry = job.step.retry or _ONCE
     attempts = count_of(retry.max_attempts, job.frame, "retry.max_attempts", least=1)
-    attempt = await _first_attempt(job)
+    attempt = await _first_attempt(job, retry)
     while True:
         try:
             done = await _once(job)
@@ -52,13 +52,14 @@ async def _attempts(job: Job) -> Done:
         attempt += 1
 
 
-async def _first_attempt(job: Job) -> int:
+async def _first_attempt(job: Job, retry: Retry) -> int:
     """Return the first attempt to make. After a crash it is the attempt that was due then."""
     known = job.run.state.instance(job.identity)
     if known is None or known.attempt == 1:
         return 1
     clock = job.run.world.clock
-    await clock.sleep(max(0.0, known.due - clock.wall()))
+    # Never longer than the whole pause: the clock may have been set back meanwhile.
+    await clock.sleep(min(max(0.0, known.due - clock.wall()), _delay(retry, known.attempt - 1)))
     return known.attempt
 
 
@@ -66,12 +67,17 @@ def _worth_retrying(retry: Retry, failure: StepFailure) -> bool:
     return not failure.hopeless and (failure.transient or not retry.transient_only)
 
 
-async def _pause(job: Job, retry: Retry, attempt: int, of: int, failure: StepFailure) -> None:
-    """Wait before the next attempt; each wait is twice as long if the recipe says so."""
-    clock = job.run.world.clock
+def _delay(retry: Retry, attempt: int) -> float:
+    """Return the seconds between a failed attempt and the next."""
     # The exponent is limited because a float overflows at 2**1024.
     grown = retry.initial_delay * (2.0 ** min(attempt - 1, 60) if retry.doubling else 1)
-    wait = min(grown, retry.max_delay)
+    return min(grown, retry.max_delay)
+
+
+async def _pause(job: Job, retry: Retry, attempt: int, of: int, failure: StepFailure) -> None:
+    """Wait before the next attempt, and say until when."""
+    clock = job.run.world.clock
+    wait = _delay(retry, attempt)
     due = clock.wall() + wait
     job.run.record(Retrying(job.identity, attempt + 1, of, wait, failure.what, due, failure.spent))
     await clock.sleep(wait)

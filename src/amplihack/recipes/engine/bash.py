@@ -78,18 +78,21 @@ def _render(job: Job, action: Bash) -> ShellScript:
     job.missing(
         lacking_variables(job.run, action.command.text, script, job.frame.scope.values, action.env), "command"
     )
-    for warning in (*script.warnings, *_taken_for_options(job, action, script)):
+    for warning in script.warnings:
         job.warn(warning)
+    for text in script.variables.values():
+        if text.startswith("-"):
+            for warning in _taken_for_options(job, action):
+                job.warn(warning)
+            break
     return script
 
 
-def _taken_for_options(job: Job, action: Bash, script: ShellScript) -> Iterator[str]:
+def _taken_for_options(job: Job, action: Bash) -> Iterator[str]:
     """Yield a warning for each value that changes what a command does, as its program takes it for an option.
 
     A default of the recipe that is an option is meant as one.
     """
-    if not any(text.startswith("-") for text in script.variables.values()):
-        return
     from amplihack.recipes.templates.bash.option_values import mistakable  # deferred: few values begin so
 
     template, view, recipe = action.command.text, job.frame.view(), job.frame.recipe

@@ -65,9 +65,9 @@ def _sequel(run: Run, frame: Frame, group: Sequence[Numbered], results: Sequence
     failures = [
         (step, result) for (_, step), result in zip(group, results, strict=True) if result.status == "failed"
     ]
-    if run.ends(frame) or any(not result.allowed for _, result in failures):
+    if run.ends(frame) or (failures and any(not result.allowed for _, result in failures)):
         return "stop"
-    return "leave" if any(step.on_error == "skip_remaining" for step, _ in failures) else "next"
+    return "leave" if failures and any(step.on_error == "skip_remaining" for step, _ in failures) else "next"
 
 
 async def _run_group(run: Run, group: Sequence[Numbered], frame: Frame, of: int) -> list[StepResult]:

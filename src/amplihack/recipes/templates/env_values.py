@@ -6,16 +6,17 @@ env: {N: "{{v}}"}               and the script says (( N > 3 )) or eval "$N"
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from amplihack.errors import TemplateError
-from amplihack.recipes.placeholders import Placeholder, find_placeholders, show
+from amplihack.recipes.placeholders import Placeholder, find_placeholders, line_of, show
 from amplihack.recipes.templates.bash.places import Refusal
 from amplihack.recipes.templates.bash.read import Uses, uses_of
 from amplihack.recipes.templates.bash.variable_attributes import EXPANDED_VARIABLES, PROGRAM_VARIABLES
 from amplihack.recipes.templates.scripts import may_run
+from amplihack.recipes.templates.variables import VariableIndex
 from amplihack.recipes.values import KeyPath, Value, to_text
 
 _FUNCTION = "BASH_FUNC_"  # bash makes a function of what such a variable holds
@@ -48,6 +49,21 @@ def check_env(script: str, env: Mapping[str, Value], scope: Mapping[str, Value])
             elif danger and (danger == "function" or not harmless):
                 raise _refused(name, placeholder, danger)
     return tuple(warnings)
+
+
+def check_mentioned(script: str, names: Iterable[str], scope: Mapping[str, Value]) -> None:
+    """Raise TemplateError if a script evaluates one of these variables of ours where no guard can stop it."""
+    try:
+        uses = uses_of(script)
+    except TemplateError:  # bash will say what is wrong with it
+        return
+    index = VariableIndex()
+    index.learn(scope)
+    carriers = {name for key in scope for name in (key, key.upper())}
+    for name in sorted(names):
+        if uses.is_unguarded(name) and may_run(to_text(index.find(scope, name)), carriers):
+            what = f"${name}: {Refusal.EVALUATED.reason}"
+            raise TemplateError(what, line=line_of(script, script.find(name)), fix=Refusal.EVALUATED.fix)
 
 
 def is_refused(danger: Danger, value: str | None, scope: Mapping[str, Value]) -> bool:

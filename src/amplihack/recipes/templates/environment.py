@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from amplihack.errors import TemplateError
@@ -51,14 +51,18 @@ def plan_environment(
     budget: int,
     largest: int = LARGEST,
     index: VariableIndex | None = None,
+    programs: bool = True,
 ) -> EnvironmentPlan:
     """Plan for every variable that the script mentions, by environment or by file, and for some small ones.
 
-    `index` is worth keeping from one step to the next: it spares looking at what has not changed.
+    `index` is worth keeping from one step to the next: it spares looking at what has not changed. `programs`
+    tells whether the script starts any: nobody else looks for what it does not mention.
     """
     index = index or VariableIndex()
-    index.learn(scope)
-    wanted = _wanted(index, scope, script)
+    asked = [name for name in mentioned_names(script.source) if name not in script.variables]
+    if asked or programs:
+        index.learn(scope)
+    wanted = _wanted(index, scope, script, asked)
     exports: dict[str, str] = {}
     files: dict[str, str] = {}
     room = budget - inherited_bytes
@@ -70,8 +74,11 @@ def plan_environment(
         else:
             exports[name] = text
             room -= size
-    found = index.unasked(scope, _UNASKED)
-    unasked, warnings = _unasked(found, wanted, room=min(room, _UNASKED_BYTES), largest=largest)
+    unasked: Mapping[str, bytes] = {}
+    warnings: tuple[str, ...] = ()
+    if programs:
+        found = index.unasked(scope, _UNASKED)
+        unasked, warnings = _unasked(found, wanted, room=min(room, _UNASKED_BYTES), largest=largest)
     if not files:
         return EnvironmentPlan(exports, unasked, files, files, "", warnings)
     unasked = {name: entry for name, entry in unasked.items() if name not in files}
@@ -88,11 +95,13 @@ def _path_name(name: str, taken: AbstractSet[str]) -> str:
     return path
 
 
-def _wanted(index: VariableIndex, scope: Mapping[str, Value], script: ShellScript) -> dict[str, str]:
+def _wanted(
+    index: VariableIndex, scope: Mapping[str, Value], script: ShellScript, asked: Sequence[str]
+) -> dict[str, str]:
     """Return the variables that the script mentions in any way. Raises TemplateError for an unfit one."""
     wanted = dict(script.variables)
-    for name in mentioned_names(script.source):
-        if name not in wanted and not isinstance(value := index.find(scope, name), Missing):
+    for name in asked:
+        if not isinstance(value := index.find(scope, name), Missing):
             wanted[name] = to_text(value)
     _refuse_unfit(wanted, script)
     return wanted

@@ -28,7 +28,7 @@ from amplihack.recipes.templates.filled import fill
 from amplihack.recipes.templates.heredoc_edits import Values, heredoc_edits
 from amplihack.recipes.templates.names import unfit, variable_names
 from amplihack.recipes.templates.scripts import PREPARED, Hazard, ShellScript, is_number, may_run
-from amplihack.recipes.templates.text import literal_fix, literal_warnings
+from amplihack.recipes.templates.text import holds_only_placeholders, literal_fix, literal_warnings
 from amplihack.recipes.templates.variables import mentioned_names
 from amplihack.recipes.values import MISSING, KeyPath, Value, to_text
 from amplihack.records import Record
@@ -45,6 +45,7 @@ class _Template(Record):
     used: frozenset[KeyPath]  # without those that stand in comments alone
     source: str | None  # the script to run, if no value can change it or be refused for what it is
     warnings: tuple[str, ...]
+    is_filled: bool  # whether each `{{` begins a placeholder
 
 
 @lru_cache(maxsize=PREPARED)  # the check and the run ask about the same scripts
@@ -67,6 +68,7 @@ def _prepared(template: str) -> _Template:
         used=frozenset(place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT),
         source=source,
         warnings=tuple(_source_warnings(places, _Lines(template))),
+        is_filled=holds_only_placeholders(template),
     )
 
 
@@ -101,7 +103,7 @@ def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) 
         source=source,
         variables={name: texts[path] for path, name in read.names.items() if path in read.used},
         missing=tuple([path for path, value in values.items() if value is MISSING and path in read.used]),
-        warnings=(*read.warnings, *literal_warnings(template, scope)),
+        warnings=read.warnings if read.is_filled else (*read.warnings, *literal_warnings(template, scope)),
     )
 
 

@@ -31,10 +31,12 @@ __all__ = [
 
 # Where bash may evaluate a variable, and the names that may be variables of a run.
 _MAY_EVALUATE = pattern(
-    r"\(\(|\$\[|\blet\b|-(?:eq|ne|lt|le|gt|ge|v|R|\w*[in])\b|\$\{!|\w\[|@P\}|\$\{\w+:[^-=?+]"
+    r"\(\(|\[|>&|-(?:v|\w*[in]\b)|\$\{!|@P\}|\$\{[\w@*]+:[^-=?+]"
+    r"|\b(?:let|mapfile|readarray|declare|typeset|local|export|readonly|unset|read|getopts|wait|printf|test)\b"
+    r"|\b(?:BASHPID|HISTCMD|LINENO|OPTIND|S?RANDOM|SECONDS)\b"
 )
 _NAMES = pattern(r"\b(?:RECIPE_VAR_\w+|[A-Z_][A-Z0-9_]*)\b")
-_STOPPED = pattern(r"(\d+): AMPLIHACK_STOP: (.+) is (not .+)")
+_STOPPED = pattern(r"(\d+): AMPLIHACK_STOP: (.+) is ((?:not|in) .+)")
 
 
 def render_shell(
@@ -66,13 +68,21 @@ def prepare_scripts(templates: Iterable[str]) -> None:
 
 
 def _guarded(script: str, scope: Mapping[str, Value], env: Collection[str]) -> str:
-    """Return a script without placeholders that runs no value it finds in its environment."""
+    """Return a script without placeholders that runs no value it finds in its environment.
+
+    Raises TemplateError for a value that reaches a place into which no guard can be put.
+    """
     if not _MAY_EVALUATE.search(script):
         return script
-    if not env and not any(_is_ours(name, scope) for name in set(_NAMES.findall(script))):
+    ours = {name for name in _NAMES.findall(script) if _is_ours(name, scope)}
+    if not env and not ours:
         return script
     from amplihack.recipes.templates.bash.read import guard_script
 
+    if ours:
+        from amplihack.recipes.templates.env_values import check_mentioned
+
+        check_mentioned(script, ours, scope)
     return guard_script(script)
 
 

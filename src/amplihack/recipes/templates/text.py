@@ -44,12 +44,17 @@ def render_text(template: str, scope: Mapping[str, Value]) -> Rendered:
     return Rendered("".join(pieces), tuple(missing))
 
 
+def holds_only_placeholders(template: str) -> bool:
+    """Tell whether each `{{` of a template begins something that gets a value."""
+    return template.count("{{") == len(find_placeholders(template))
+
+
 def literal_warnings(template: str, scope: Mapping[str, Value]) -> tuple[str, ...]:
     """Return a warning for each `${{name}}` and `{{name | filter}}`, which stay as they are.
 
     Only those that name a variable which there is: others may be meant for another tool.
     """
-    if template.count("{{") == len(find_placeholders(template)):
+    if holds_only_placeholders(template):
         return ()
     others = (found.explained() for found in unsupported(template) if found.name in scope)
     return (*_dollar_warnings(template, scope), *dict.fromkeys(f"{what}; {fix}" for what, fix in others))

@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from typing import Any, TypeAlias
 
-from amplihack.sessions.answers import ALLOW_ALWAYS, ALLOW_ONCE
+from amplihack.sessions.answers import ALLOW_ALWAYS, ALLOW_ONCE, DENY
 
 Emit: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Any]]
 _CONSENT = frozenset(
     {"allow", "approve", "approved", "accept", "yes", "y", "ok", "okay", "continue", "proceed"}
 )
+_REFUSAL = frozenset({"no", "not", "never", "deny", "nothing", "none"})
 
 
 class ApprovalMemory:
@@ -69,9 +70,9 @@ class ApprovalDesk:
 
     async def _answered(self, prompt: str, chosen: str, asked: dict[str, Any]) -> str:
         words = chosen.lower().replace(",", " ").split()
-        if not words or words[0] not in _CONSENT:
+        if not words or words[0] not in _CONSENT or _REFUSAL.intersection(words):
             await self._emit("approval:denied", {**asked, "answer": chosen})
-            return chosen
+            return DENY  # of any other word the kernel warns, and denies all the same
         await self._emit("approval:granted", {**asked, "answer": chosen})
         if "always" in words:
             self.memory.remember(prompt)

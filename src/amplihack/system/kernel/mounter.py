@@ -7,12 +7,13 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeAlias, TypeVar
 
-from amplihack.errors import AmplihackError
+from amplihack.errors import AmplihackError, Problem
 from amplihack.records import Record
 from amplihack.sessions.errors import ModuleFailure
 from amplihack.system.files import real
@@ -61,6 +62,7 @@ class ModuleMounter:
         self._expected = list(_expected(plan))
         self._task: asyncio.Task[Any] | None = None
         self.failures: list[ModuleFailure] = []
+        self.problems: list[Problem] = []
         self.mounted: list[Mounted] = []
         self.hooks = HookSwitches(lambda: HookResult(action="continue"))
 
@@ -180,8 +182,20 @@ class ModuleMounter:
         if kind in ("orchestrator", "context") and target.get(kind) is None:
             what = f"protocol_compliance: No {kind} was mounted and mount() did not return one"
             raise MountsNothingError(what, fix=fix_for("was mounted and mount() did not return", module_id))
+        self._note_replaced(module_id, [name for point, name in new if (point, name) in before])
         self.mounted.append(Mounted(module_id, kind, tuple(name for _, name in new)))
         return returned if callable(returned) else None
+
+    def _note_replaced(self, module_id: str, names: Sequence[str]) -> None:
+        """Note tools of other modules that are gone now. Instances of providers the kernel puts back."""
+        for name in names:
+            first = next((each for each in self.mounted if name in each.names and each.kind == "tool"), None)
+            if first is not None and first.module != module_id:
+                what = (
+                    f"{first.module} and {module_id} both have a tool {name!r}; that of {module_id} is used"
+                )
+                fix = "keep one of the two modules"
+                self.problems.append(Problem(what, None, fix, "warning", "tool-replaced"))
 
     def _next(self, module_id: str) -> tuple[str, str]:
         """Return which entry of the plan is being loaded: the kernel goes through it in order."""
@@ -227,24 +241,35 @@ def _imported_name(package: ModulePackage) -> str:
 async def _import_aside(name: str, root: Path | None = None) -> None:
     """Import a package in a thread, so that the event loop stays free; some take seconds.
 
-    Raises SystemExit of one that wants to end the program. Whatever else is wrong with it is said when it is
-    imported again, by whoever needs it.
+    Raises MountsNothingError for one that would end the program. Whatever else is wrong with it is said when
+    it is imported again, by whoever needs it.
     """
     if name in sys.modules:
         return
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[BaseException | None] = loop.create_future()
 
-    def imported() -> BaseException | None:
+    def imported() -> None:
+        raised: BaseException | None = None
         try:
             with suppress(Exception):
                 if root is None or _is_found_in(root, name):
                     importlib.import_module(name)
-        except (SystemExit, KeyboardInterrupt) as error:
-            return error
-        return None
+        except BaseException as error:  # noqa: BLE001 - raised below, where somebody waits for it
+            raised = error
+        with suppress(RuntimeError):  # the loop may have ended without us
+            loop.call_soon_threadsafe(_settle, done, raised)
 
-    error = await asyncio.to_thread(imported)
+    # No thread of the loop's own: the program would wait at its end for an import that never ends.
+    Thread(target=imported, name=f"import {name}", daemon=True).start()
+    error = await done
     if error is not None:
-        raise error
+        raise _ending(error) from error
+
+
+def _settle(done: asyncio.Future[_Result], result: _Result) -> None:
+    if not done.done():  # whoever waited may have gone
+        done.set_result(result)
 
 
 def _is_found_in(root: Path, name: str) -> bool:
@@ -263,12 +288,18 @@ async def _staying(work: Awaitable[_Result]) -> _Result:
     """Do work of a module. Raises MountsNothingError where it would end the program, or its own task."""
     try:
         return await work
-    except (SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
+    except (Exception, GeneratorExit):
+        raise
+    except BaseException as error:
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise  # somebody else wants it
-        what = f"it raised {type(error).__name__}({error}), which ends programs and not modules"
-        raise MountsNothingError(what, fix="let its import and its mount() raise other errors") from error
+        raise _ending(error) from error
+
+
+def _ending(error: BaseException) -> MountsNothingError:
+    what = f"it raised {type(error).__name__}({error}), which ends programs and not modules"
+    return MountsNothingError(what, fix="let its import and its mount() raise other errors")
 
 
 def _mount_function(module_id: str, name: str, attribute: str, config: Any) -> MountFunction:

@@ -102,7 +102,7 @@ class LiveSession:
         told = (
             replace(each.problem, severity="warning", fix=each.fix) for each in self._parts.mounter.failures
         )
-        return (*self._parts.problems, *told)
+        return (*self._parts.problems, *told, *self._parts.mounter.problems)
 
     @property
     def depth(self) -> int:

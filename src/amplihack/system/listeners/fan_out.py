@@ -85,7 +85,7 @@ class FanOut:
         self._redactor.know(recipe)
 
     def record(self, event: Event) -> None:
-        audience, outlives = self._audience(type(event))
+        audience, outlives = self._audiences.get(type(event)) or self._audience(type(event))
         if isinstance(event, LinesPrinted):
             if self._memory is not None:
                 self._memory.lines(event)
@@ -100,11 +100,12 @@ class FanOut:
             self._memory.keep(masked, withheld="" if masked is event else _withheld(event, masked))
             if outlives:
                 self._memory.settle()
+        is_last = isinstance(masked, RunFinished)
         if isinstance(masked, RunFinished):
             self._result = masked.result
         for listener in audience:
-            try:
-                listener.hear(self._told(masked))
+            try:  # the result names the listeners that broke so far
+                listener.hear(RunFinished(self.result()) if is_last else masked)
             except _BREAKS as error:
                 self._drop(listener, error)
         for what in self._redactor.weak():
@@ -112,14 +113,12 @@ class FanOut:
             self._each(lambda each, what=what: each.hear(Warned("", what)))  # type: ignore[misc]
 
     def _audience(self, kind: type[Event]) -> tuple[tuple[Listener, ...], bool]:
-        found = self._audiences.get(kind)
-        if found is None:
-            wanting = tuple(each for each in self._listeners if each.wants(kind))
-            found = self._audiences[kind] = wanting, any(each.outlives for each in wanting)
+        wanting = tuple(each for each in self._listeners if each.wants(kind))
+        found = self._audiences[kind] = wanting, any(each.outlives for each in wanting)
         return found
 
     def hears_lines(self) -> bool:
-        return bool(self._audience(LinesPrinted)[0])
+        return bool((self._audiences.get(LinesPrinted) or self._audience(LinesPrinted))[0])
 
     def remember(self, memory: Memory) -> None:
         """Keep every event from now on in this memory."""
@@ -145,10 +144,6 @@ class FanOut:
     def mask_lines(self, event: LinesPrinted) -> LinesPrinted:
         masked = self._redactor.redact_event(event)
         return masked if isinstance(masked, LinesPrinted) else event
-
-    def _told(self, event: Event) -> Event:
-        """Return the event for the next listener: a result names the listeners that broke so far."""
-        return RunFinished(self.result()) if isinstance(event, RunFinished) else event
 
     def result(self) -> RunResult:
         """Return the masked result of the run, with broken listeners as warnings."""

@@ -18,12 +18,13 @@ from amplihack.system.modules.errors import ModuleActivationError, ModuleError
 from amplihack.system.modules.install_state import InstallStateManager
 from amplihack.system.modules.package import (
     ENTRY_POINTS,
+    PEERS,
     ModulePackage,
     is_installable,
     read_module,
     read_project,
 )
-from amplihack.system.modules.requirements import installed_version
+from amplihack.system.modules.requirements import Requirement, installed_version
 from amplihack.system.modules.wanted import Wanted
 from amplihack.system.sources import Sources
 
@@ -151,15 +152,47 @@ class Activator:
             wanted = await asyncio.to_thread(self._wanted, packages)
             for each in wanted:
                 self._request.progress("installing", each.name)
+            settled = self._settled(packages, wanted)
             install = installer(
                 self.environment,
                 self._request.variables,
                 offline=self._request.offline,
                 constraints=self._request.constraints,
+                settled=[each.text for each in settled],
             ).install
             failed = await install(wanted) if wanted else {}
             await asyncio.to_thread(self._remember, [each for each in wanted if each.name not in failed])
-            return dict(failed)
+            return {name: self._with_reason(why, packages[name], settled) for name, why in failed.items()}
+
+    def _settled(self, packages: dict[str, ModulePackage], wanted: Sequence[Wanted]) -> list[Requirement]:
+        """Return what modules that lack nothing require, so that no other one takes it away from them."""
+        lacking = {each.name for each in wanted}
+        whole = ((name, each) for name, each in {**self.packages, **packages}.items() if name not in lacking)
+        found = {each.text: each for _, package in whole for each in package.requirements}
+        return [each for each in found.values() if each.is_bound and each.name not in PEERS]
+
+    def _with_reason(
+        self, error: ModuleError, package: ModulePackage, settled: Sequence[Requirement]
+    ) -> ModuleError:
+        """Say why an install failed, and what to do, where we know better than the installer."""
+        names = {each.name for each in package.missing}
+        if strays := ", ".join(sorted(package.uv_sources & names)):
+            fix = f"[tool.uv.sources] has no effect here: share {strays} through the bundle's own package"
+            return ModuleError(error.what, fix=fix)
+        for each in (each for each in package.missing if each.is_bound):
+            ours = self.environment.version_beside(each.name)
+            others = next((other.text for other in settled if other.name == each.name), None)
+            if ours is not None or others is not None:
+                why = (
+                    f"what runs us has {ours}" if ours is not None else f"another one here requires {others}"
+                )
+                what = f"it requires {each.text}, and {why}, and modules share their packages: {error.what}"
+                return ModuleError(what, fix="let the module take the version that is here")
+        if package.must_build and not self._request.offline:
+            return ModuleError(
+                error.what, fix=f"correct what its build needs or does, in {package.directory}"
+            )
+        return error
 
     def _wanted(self, packages: dict[str, ModulePackage]) -> list[Wanted]:
         state = self._state()
@@ -170,17 +203,18 @@ class Activator:
             return None
         if not package.must_build:
             missing = tuple(each.text for each in package.missing)
-            return Wanted(name, missing) if missing else None
+            if not missing or (package.is_unclear and state.is_installed(package.directory)):
+                return None
+            return Wanted(name, package.directory, missing)
         place = self.environment.installed_from(package.name) if package.name else None
         if place == str(package.directory) and state.is_installed(package.directory):
             return None
-        return Wanted(name, project=package.directory)
+        return Wanted(name, package.directory, built=True)
 
     def _remember(self, installed: Sequence[Wanted]) -> None:
         state = self._state()
         for each in installed:
-            if each.project is not None:
-                state.mark_installed(each.project)
+            state.mark_installed(each.directory)
         state.save()
         self.environment.enter()
 

@@ -9,6 +9,7 @@ import sys
 from importlib import invalidate_caches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from amplihack.system.locks import locked_async
 from amplihack.system.modules.errors import ModuleError
@@ -72,6 +73,13 @@ class ModuleEnvironment:
                 site.addsitedir(path)
         invalidate_caches()
 
+    def version_beside(self, name: str) -> str | None:
+        """Return the version of a package that this process has from elsewhere; None if it has none."""
+        from importlib import metadata  # slow as well
+
+        elsewhere = [path for path in sys.path if path != str(self.site_packages)]
+        return next((each.version for each in metadata.distributions(name=name, path=elsewhere)), None)
+
     def installed_from(self, name: str) -> str | None:
         """Return the directory that a distribution was installed from, editable; None if it was not."""
         from importlib import metadata  # slow as well
@@ -89,4 +97,6 @@ def editable_path(distribution: metadata.Distribution) -> str | None:
     except ValueError:
         return None
     url = data.get("url") if isinstance(data, dict) else None
-    return url.removeprefix("file://") if isinstance(url, str) and url.startswith("file://") else None
+    if not isinstance(url, str) or not url.startswith("file://"):
+        return None
+    return unquote(url.removeprefix("file://"))

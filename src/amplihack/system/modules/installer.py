@@ -11,17 +11,23 @@ from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
+from amplihack.patterns import pattern
 from amplihack.system.modules.environment import ModuleEnvironment, editable_path
 from amplihack.system.modules.errors import ModuleError
 from amplihack.system.modules.requirements import canonical, parse_requirement
 from amplihack.system.modules.wanted import Build, Wanted
 from amplihack.system.processes import Command, run_process
 
-_LAST_WORDS = 2_000  # bytes of what an installer said
+_LAST_WORDS = 8_000  # bytes of what an installer said
+_LAST_LINES = 8
+_RAISED = pattern(r"\s*[A-Za-z_.]*(Error|Exception): ")
 
 
 class Installer:
-    """Installs into one environment. `constraints` is a file of the caller's besides our own pins."""
+    """Installs into one environment. `constraints` is a file of the caller's besides our own pins.
+
+    `settled` are requirements that are met and have to stay so.
+    """
 
     def __init__(
         self,
@@ -30,9 +36,10 @@ class Installer:
         *,
         offline: bool = False,
         constraints: Path | None = None,
+        settled: Sequence[str] = (),
     ) -> None:
         self._environment, self._variables = environment, dict(variables)
-        self._offline, self._constraints = offline, constraints
+        self._offline, self._constraints, self._settled = offline, constraints, settled
         self._uv = shutil.which("uv", path=self._variables.get("PATH"))
         self._built: set[Build] = set()
 
@@ -41,7 +48,7 @@ class Installer:
         with tempfile.TemporaryDirectory(prefix="amplihack-install-") as scratch:
             pins = Path(scratch) / "constraints.txt"
             pinned = await asyncio.to_thread(host_pins, without=self._environment.site_packages)
-            pins.write_text(pinned, "utf-8")
+            pins.write_text("".join((pinned, *(f"{each}\n" for each in self._settled))), "utf-8")
             failed = await self._build_aside(wanted, pins)
             return failed | await self._together([one for one in wanted if one.name not in failed], pins)
 
@@ -82,19 +89,27 @@ class Installer:
         return {one.name: each for one, each in zip(wanted, errors, strict=True) if each is not None}
 
     async def _one_by_one(self, wanted: Sequence[Wanted], pins: Path) -> dict[str, ModuleError]:
-        """Install each alone: they do not get along, or one fails only when it is built."""
+        """Add one after the other: they do not get along, or one fails only when it is built.
+
+        Whoever comes first keeps what it needs.
+        """
         failed: dict[str, ModuleError] = {}
+        kept: list[Wanted] = []
         for one in wanted:
-            error = await self._failure([one], pins)
-            if error is not None:
+            error = await self._failure([*kept, one], pins)
+            if error is None:
+                kept.append(one)
+            else:
                 failed[one.name] = error
         return failed
 
     async def _failure(
         self, wanted: Sequence[Wanted], pins: Path, options: Sequence[str] = ()
     ) -> ModuleError | None:
+        """Return what fails: it is about the last one that is wanted, if the others were installed before."""
         arguments = await asyncio.to_thread(self._arguments, wanted)
-        return await self._run(arguments, pins, options) if arguments else None
+        own = self._arguments(wanted[-1:])
+        return await self._run(arguments, pins, options, about=own) if arguments else None
 
     def _arguments(self, wanted: Sequence[Wanted]) -> list[str]:
         """Return what is left to install: of what is built already, what it requires."""
@@ -115,7 +130,7 @@ class Installer:
         return found
 
     async def _run(
-        self, arguments: Sequence[str], pins: Path, options: Sequence[str] = ()
+        self, arguments: Sequence[str], pins: Path, options: Sequence[str] = (), about: Sequence[str] = ()
     ) -> ModuleError | None:
         argv = self.command([*options, *arguments], pins)
         together = {"UV_CONCURRENT_BUILDS": str(max(8, len(arguments)))}  # builds wait more than they compute
@@ -123,10 +138,9 @@ class Installer:
         done = await run_process(Command(argv=argv, cwd=pins.parent, env=env))
         if done.ok:
             return None
-        said = (done.stderr.tail(_LAST_WORDS) or done.stdout.tail(_LAST_WORDS)).strip()
-        name = "pip" if self._uv is None else "uv"
-        what = f"{name} could not install {' '.join(arguments)} ({done.status}): {said}"
-        return ModuleError(what, fix=self._fix())
+        said = last_words(done.stderr.tail(_LAST_WORDS) or done.stdout.tail(_LAST_WORDS))
+        name, those = "pip" if self._uv is None else "uv", " ".join(about or arguments)
+        return ModuleError(f"{name} could not install {those} ({done.status}): {said}", fix=self._fix())
 
     def command(self, arguments: Sequence[str], pins: Path) -> tuple[str, ...]:
         """Return the command line. `--no-sources` keeps a module's own `[tool.uv.sources]` out of it."""
@@ -150,6 +164,18 @@ class Installer:
         if self._offline:
             return "it is not here and nothing may be fetched: run once without offline"
         return "check the module's dependencies in its pyproject.toml, and the network"
+
+
+def last_words(text: str) -> str:
+    """Return the end of what a program said, its last error in front; lines are whole."""
+    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
+    last = lines[-_LAST_LINES:]
+    shift = min((len(line) - len(line.lstrip()) for line in last), default=0)
+    shown = "\n".join(line[shift:] for line in last)
+    if len(lines) <= _LAST_LINES:
+        return shown
+    raised = next((line.strip() for line in reversed(lines) if _RAISED.match(line)), "")
+    return f"{raised or lines[-1].strip()}\n…\n{shown}"
 
 
 def host_pins(*, without: Path) -> str:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from amplihack.records import Record
+from amplihack.records import Record, replace
 from amplihack.system.modules.errors import ModuleError
 from amplihack.system.modules.requirements import (
     Requirement,
+    canonical,
     installed_version,
     is_met,
+    is_refused,
+    is_unclear,
     parse_requirement,
 )
 
@@ -24,7 +29,12 @@ PEERS = frozenset({"amplifier-core", "amplifier-foundation", "amplihack"})
 _NATIVE = "rust"
 _OTHER_TRANSPORTS = frozenset({_NATIVE, "wasm", "grpc"})
 _COMPILING = ("maturin", "scikit_build", "meson", "setuptools_rust", "cython", "mypy")
-_PROJECT_FILES = ("pyproject.toml", "requirements.txt")
+_REQUIREMENTS = "requirements.txt"
+# Files beside pyproject.toml that may say what to install (`setup.py`, a list of dependencies, a backend of
+# the project's own), and sources anywhere that an editable install compiles once.
+_DESCRIBING = frozenset({".toml", ".txt", ".in", ".cfg", ".py", ".build"})
+_COMPILED = frozenset({".rs", ".pyx", ".pxd", ".c", ".cc", ".cpp", ".h", ".hpp"})
+_MADE_BY_BUILDS = frozenset({"build", "dist", "target", "node_modules", "__pycache__"})
 
 
 class ModulePackage(Record):
@@ -42,8 +52,9 @@ class ModulePackage(Record):
     requirements: tuple[Requirement, ...] = ()
     must_build: bool = False
     is_python: bool = True
-    fingerprint: str = "none"
     is_native: bool = False  # a program that the kernel starts
+    python: str = ""  # the versions of Python that it allows
+    uv_sources: frozenset[str] = frozenset()  # packages that only its author's own checkout has
 
     @property
     def for_kernel(self) -> bool:
@@ -59,6 +70,11 @@ class ModulePackage(Record):
             if each.name not in PEERS and not is_met(each, installed_version(each.name))
         )
 
+    @property
+    def is_unclear(self) -> bool:
+        """Tell whether only the installer knows if anything is missing."""
+        return all(is_unclear(each, installed_version(each.name)) for each in self.missing)
+
 
 def read_module(directory: Path, module: str) -> ModulePackage:
     """Read the package of a module. Raises ModuleError, with what to write, if there is none."""
@@ -68,14 +84,12 @@ def read_module(directory: Path, module: str) -> ModulePackage:
     found = read_project(directory)
     if not found.is_python:
         return found
+    _require_python(found, module)
     target = found.target or _entry_target(directory, module)
     place = _package_place(directory, module, target)
     if place is None:
         raise _no_package(directory, module, target)
-    return ModulePackage(
-        directory, place.parent, place.stem, target, found.name, found.requirements, found.must_build,
-        True, found.fingerprint,
-    )  # fmt: skip
+    return replace(found, root=place.parent, package=place.stem, target=target)
 
 
 def read_project(directory: Path) -> ModulePackage:
@@ -83,17 +97,18 @@ def read_project(directory: Path) -> ModulePackage:
     data = _toml(directory / "pyproject.toml")
     project = data.get("project")
     table: Mapping[str, Any] = project if isinstance(project, dict) else {}
-    lines = [*_texts(table.get("dependencies")), *_requirement_lines(directory, has_project=bool(table))]
+    lines = _texts(table.get("dependencies")) if table else _requirement_lines(directory)
     found = (parse_requirement(line) for line in lines)
     return ModulePackage(
         directory,
         directory,
         name=str(table.get("name") or ""),
-        requirements=tuple(each for each in found if each is not None),
+        requirements=(*(each for each in found if each is not None), *_whole_file(directory, lines, table)),
         must_build=_must_build(directory, data, table),
         is_python=_transport(directory) not in _OTHER_TRANSPORTS,
-        fingerprint=fingerprint(directory),
         is_native=_transport(directory) == _NATIVE,
+        python=str(table.get("requires-python") or ""),
+        uv_sources=frozenset(map(canonical, _uv_sources(data))),
     )
 
 
@@ -104,16 +119,24 @@ def is_installable(directory: Path) -> bool:
 
 
 def fingerprint(directory: Path) -> str:
-    """Return the sha256 of the files that say what to install; `none` if there are none."""
+    """Return the sha256 of the files that say what to install, and are compiled; `none` if there are none."""
     digest, found = hashlib.sha256(), False
-    for name in _PROJECT_FILES:
+    for path in sorted(_build_files(directory)):
         try:
-            content = (directory / name).read_bytes()
+            content = path.read_bytes()
         except OSError:
             continue
-        digest.update(name.encode() + b"\0" + content + b"\0")
+        digest.update(str(path.relative_to(directory)).encode() + b"\0" + content + b"\0")
         found = True
     return f"sha256:{digest.hexdigest()}" if found else "none"
+
+
+def _build_files(directory: Path) -> Iterator[Path]:
+    for folder, below, names in os.walk(directory):
+        below[:] = [each for each in below if not each.startswith(".") and each not in _MADE_BY_BUILDS]
+        place = Path(folder)
+        wanted = _COMPILED | _DESCRIBING if place == directory else _COMPILED
+        yield from (place / name for name in names if Path(name).suffix in wanted)
 
 
 def entry_points(directory: Path) -> Mapping[str, str]:
@@ -178,13 +201,33 @@ def _spelled(requirement: str) -> str:
     return requirement.strip().lower().replace("-", "_")
 
 
-def _requirement_lines(directory: Path, *, has_project: bool) -> list[str]:
-    if has_project:
-        return []
+def _requirement_lines(directory: Path) -> list[str]:
     try:
-        return (directory / "requirements.txt").read_text("utf-8").splitlines()
+        return (directory / _REQUIREMENTS).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return []
+
+
+def _whole_file(directory: Path, lines: list[str], project: Mapping[str, Any]) -> tuple[Requirement, ...]:
+    """Return the file itself where a line is an option or a path: only the installer understands those."""
+    if project or not any(each.strip().startswith(("-", ".", "/")) for each in lines):
+        return ()
+    return (Requirement("", "", f"--requirement={directory / _REQUIREMENTS}"),)
+
+
+def _require_python(package: ModulePackage, module: str) -> None:
+    """Raise ModuleError for a module that another Python is needed for."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    if is_refused(package.python, version):
+        what = f"Module '{module}' requires Python {package.python}, and this is {version}"
+        raise ModuleError(what, fix="run amplihack with such a Python, or use another version of the module")
+
+
+def _uv_sources(data: Mapping[str, Any]) -> list[str]:
+    tool = data.get("tool")
+    uv = tool.get("uv") if isinstance(tool, dict) else None
+    sources = uv.get("sources") if isinstance(uv, dict) else None
+    return list(sources) if isinstance(sources, dict) else []
 
 
 def _transport(directory: Path) -> str:

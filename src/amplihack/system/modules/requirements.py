@@ -17,7 +17,10 @@ _VERSION = pattern(r"v?([0-9]+(?:\.[0-9]+)*)")
 
 
 class Requirement(Record):
-    """One line of requirements: a name, what may follow it, and the line itself."""
+    """One line of requirements: a name, what may follow it, and the line itself.
+
+    A file that says more than names and versions is one requirement without a name.
+    """
 
     name: str
     rest: str
@@ -27,6 +30,11 @@ class Requirement(Record):
     @property
     def is_address(self) -> bool:
         return self.rest.startswith("@")
+
+    @property
+    def is_bound(self) -> bool:
+        """Tell whether it says nothing but a name and versions of it."""
+        return bool(self.rest) and not (self.is_address or self.extras or ";" in self.rest)
 
 
 def parse_requirement(text: str) -> Requirement | None:
@@ -49,6 +57,23 @@ def is_met(requirement: Requirement, version: str | None) -> bool:
         return True
     clauses = requirement.rest.strip("()").split(",")
     return all(_meets(version, clause) for clause in clauses)
+
+
+def is_unclear(requirement: Requirement, version: str | None) -> bool:
+    """Tell whether only the installer knows if a requirement is met: it has a marker, or extras, say."""
+    if ";" in requirement.rest or not requirement.name:
+        return True
+    if version is None or requirement.is_address:
+        return False
+    clauses = requirement.rest.strip("()").split(",") if requirement.rest else []
+    known = all(_CLAUSE.fullmatch(each) for each in clauses) and _VERSION.fullmatch(version)
+    return bool(requirement.extras) or not known
+
+
+def is_refused(clauses: str, version: str) -> bool:
+    """Tell whether a version is certainly outside of what `>=3.11,<4` or the like allows."""
+    known = (each for each in clauses.split(",") if _CLAUSE.fullmatch(each))
+    return not all(_meets(version, each) for each in known)
 
 
 def installed_version(name: str) -> str | None:

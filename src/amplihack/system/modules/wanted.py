@@ -17,16 +17,17 @@ class Build(Record):
 
 
 class Wanted(Record):
-    """What one module wants installed: requirements, or the project in its directory."""
+    """What one module wants installed: requirements, or the project in its directory, to be `built`."""
 
     name: str
+    directory: Path
     requirements: tuple[str, ...] = ()
-    project: Path | None = None
+    built: bool = False
 
     @property
     def builds(self) -> tuple[Build, ...]:
         """Return what takes a build for certain."""
-        project = (Build(("-e", str(self.project)), self.project),) if self.project else ()
+        project = (Build(("-e", str(self.directory)), self.directory),) if self.built else ()
         return (*project, *(built for each in self.requirements if (built := _build(each)) is not None))
 
     @property

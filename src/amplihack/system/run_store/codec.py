@@ -39,8 +39,8 @@ def encode(event: Recorded, files: ValueFiles) -> StoredEvent:
     kind, shown = type(event).__name__, fields_json(_alone(event))
     if not _holds_large(event, shown):
         text = dump(shown)
-        if len(text) <= LARGE:
-            return kind, _marked(shown, text), None
+        if len(text) <= LARGE:  # only one that holds NUL may need the longer way
+            return kind, dump(_wrapped(shown)) if "\\u0000" in text else text, None
     text = dump(_outside(shown, files))
     return (kind, text, None) if len(text) <= _LARGE_ROW else (kind, None, files.put(text))
 
@@ -61,11 +61,6 @@ def decode(row: StoredEvent, files: ValueFiles) -> Recorded:
         ) from error
 
 
-def dump(value: Any) -> str:
-    """Return ASCII JSON, which holds every text, also half of a surrogate pair."""
-    return _encode(value)
-
-
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
@@ -74,8 +69,9 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is no JSON")
 
 
-# One for all events: making an encoder takes as long as encoding most of them.
-_encode = encoding(json.JSONEncoder(separators=(",", ":"), default=_plain))
+# Makes ASCII JSON, which holds every text, also half of a surrogate pair. One for all events: making an
+# encoder takes as long as encoding most of them.
+dump = encoding(json.JSONEncoder(separators=(",", ":"), default=_plain))
 
 
 def _alone(event: Recorded) -> Recorded:
@@ -103,11 +99,6 @@ def _is_large(shown: dict[str, Any], levels: int) -> bool:
         elif type(each) is dict and each and levels > 1 and _is_large(each, levels - 1):
             return True
     return False
-
-
-def _marked(shown: dict[str, Any], text: str) -> str:
-    """Return the text of a small event; only one that holds NUL may need the longer way."""
-    return dump(_wrapped(shown)) if "\\u0000" in text else text
 
 
 def _wrapped(value: Any) -> Any:

@@ -118,7 +118,9 @@ class RunJournal:
         return self._ended or self._is_guarded(event.identity)
 
     def _is_guarded(self, identity: str) -> bool:
-        return any(identity == each or below(identity, each) for each in self._guarded)
+        return bool(self._guarded) and any(
+            identity == each or below(identity, each) for each in self._guarded
+        )
 
     def process(self, identity: str, pid: int) -> None:
         """Note the process of a step, for whoever must end it after we are gone. Raises StoreError.

@@ -12,10 +12,17 @@ from typing import Any
 
 from amplihack.errors import Problem
 from amplihack.records import Record, replace
-from amplihack.sessions.errors import SessionAmbiguous, SessionInUse, SessionNotFound, SessionNotStored
+from amplihack.sessions.errors import (
+    SessionAmbiguous,
+    SessionError,
+    SessionInUse,
+    SessionNotFound,
+    SessionNotStored,
+)
 from amplihack.sessions.forks import ForkResult, cut_at
 from amplihack.sessions.messages import count_turns
 from amplihack.system.locks import HeldLock, LockError, is_locked, try_lock
+from amplihack.system.replace import UNFINISHED
 from amplihack.system.session_store.log import SessionLog
 from amplihack.system.session_store.not_stored import not_stored
 from amplihack.system.session_store.reading import StoredSession, is_session, lost, read_stored
@@ -23,6 +30,7 @@ from amplihack.system.transcripts.fork_files import ForkSource, write_fork
 from amplihack.system.transcripts.store import METADATA_FILENAME, TRANSCRIPT_FILENAME, write_metadata
 
 LAST = "last"  # a reference to the session that was used last
+FORMAT = 1  # of the files of a session; a session that does not say it is of this one
 _LOCK = ".lock"
 _ASIDE = ".removed-"
 
@@ -54,12 +62,15 @@ class SessionStore:
     async def open(self, session_id: str) -> OpenedSession:
         """Open a session to go on with it, repaired in memory and on the disk.
 
-        Raises SessionNotFound, and SessionInUse while another process has it open.
+        Raises SessionNotFound, SessionInUse while another process has it open, and SessionError for one that
+        a newer program has written.
         """
         directory = self.directory(await asyncio.to_thread(self.find, session_id))
         lock = await asyncio.to_thread(_lock, directory)
         try:
             stored = await asyncio.to_thread(read_stored, directory)
+            _require_known(stored)
+            await asyncio.to_thread(_remove_unfinished, directory)
             log = SessionLog(directory, lock, dict(stored.metadata), stored.messages)
             if stored.problems:
                 await log.replace(stored.messages)
@@ -185,7 +196,8 @@ class SessionStore:
         except OSError as error:
             raise not_stored(f"cannot make {directory}", error) from error
         now = datetime.now(UTC).isoformat()
-        whole = {"session_id": session_id, "created": now, "updated": now, "turn_count": 0, **metadata}
+        known = {"session_id": session_id, "format": FORMAT, "created": now, "updated": now, "turn_count": 0}
+        whole = {**known, **metadata}
         try:
             return self._begun(directory, whole)
         except BaseException:
@@ -212,6 +224,20 @@ def _lock(directory: Path) -> HeldLock:
         fix = "close it there, or fork it to go on from the same place"
         raise SessionInUse(f"the session {directory.name} is open elsewhere", fix=fix)
     return lock
+
+
+def _require_known(stored: StoredSession) -> None:
+    """Raise SessionError for a session whose files we would only damage."""
+    found = stored.metadata.get("format", FORMAT)
+    if not isinstance(found, int) or found > FORMAT:
+        what = f"the session {stored.session_id} is of a newer amplihack (format {found!r}, not {FORMAT})"
+        raise SessionError(what, fix="update amplihack, or fork the session to go on with what was said")
+
+
+def _remove_unfinished(directory: Path) -> None:
+    """Remove what a kill has left of files that were being replaced. Nobody else writes here."""
+    for left in directory.glob(f"{UNFINISHED}*"):
+        left.unlink(missing_ok=True)
 
 
 def changed(directory: Path) -> tuple[int, str]:

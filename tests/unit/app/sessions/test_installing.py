@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from textwrap import dedent, indent
 
 import pytest
 from tests.support.ecosystem import TOOL, House
 from tests.support.installing import NEEDY, fake_uv, needing, prepared, without_uv
 from tests.support.packages import make_self_building, write_wheel
+
+from amplifier_foundation.modules import ModuleActivationError
 
 
 @pytest.fixture
@@ -98,6 +104,91 @@ def test_what_cannot_be_installed_is_named_with_its_module_and_the_rest_works(
     assert "no-such-package" in caplog.text
 
 
+def test_what_only_an_installer_understands_is_installed_once(house: House, wheels: Path) -> None:
+    """Markers, extras and files of requirements are looked at again when they change."""
+    needing(house, "house-dep[x]>=1", "nowhere; python_version < '3'")
+    assert ("installing", "tool-needy") in prepared(house)
+    assert ("installing", "tool-needy") not in prepared(house)
+    project = house.directory / "modules" / "tool-needy" / "pyproject.toml"
+    project.write_text(project.read_text().replace("[x]>=1", "[x]>=1.0"))
+    assert ("installing", "tool-needy") in prepared(house)
+
+
+def test_a_file_of_requirements_may_lead_to_others(house: House, wheels: Path) -> None:
+    code = NEEDY.replace("import house_dep", "import house_dep, house_other").replace('"echo"', '"needy"')
+    needing(house, code=code)
+    write_wheel(wheels, "house-other")
+    directory = house.directory / "modules" / "tool-needy"
+    (directory / "pyproject.toml").unlink()
+    (directory / "requirements.txt").write_text("house-dep  # ours\n-r more.txt\n")
+    (directory / "more.txt").write_text("house-other>=1\n")
+    assert ("installing", "tool-needy") in prepared(house)
+    assert ("installing", "tool-needy") not in prepared(house)
+
+
+def test_modules_that_need_different_versions_are_told_and_take_nothing_from_each_other(
+    house: House, wheels: Path
+) -> None:
+    write_wheel(wheels, "house-dep", "2.0")
+    for name, version in (("late", "2.0"), ("early", "1.0")):  # each is put in front of the others
+        needing(
+            house, f"house-dep=={version}", name=f"tool-{name}", code=NEEDY.replace('"echo"', f'"{name}"')
+        )
+
+    async def story() -> None:
+        for _ in range(2):  # and the next time it is the same
+            ready = await house.prepare()
+            async with ready.create_session() as session:
+                assert "early" in session.coordinator.get("tools")
+                (failure,) = session.load_failures
+                assert failure.module == "tool-late"
+                assert "house-dep==2.0" in failure.what
+        assert "another one here requires house-dep==1.0" in failure.what
+        assert "the version that is here" in failure.fix
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("requirement", "more", "what", "fix"),
+    [
+        ("pydantic<2", "", "requires pydantic<2, and what runs us has 2.", "the version that is here"),
+        (
+            "my-shared",
+            '\n[tool.uv.sources]\nmy_shared = {path = ".."}\n',
+            "my-shared",
+            "bundle's own package",
+        ),
+    ],
+)
+def test_what_cannot_be_installed_says_what_to_do(
+    house: House, wheels: Path, requirement: str, more: str, what: str, fix: str
+) -> None:
+    needing(house, requirement, code=TOOL.replace('"echo"', '"needy"'))
+    with (house.directory / "modules" / "tool-needy" / "pyproject.toml").open("a") as file:
+        file.write(more)
+
+    async def story() -> None:
+        with pytest.raises(ModuleActivationError) as caught:
+            await house.prepare(strict=True)
+        assert what in str(caught.value)
+        assert fix in caught.value.fix
+
+    asyncio.run(story())
+
+
+def test_a_module_for_another_python_is_told(house: House) -> None:
+    house.add("tools", "tool-new", TOOL.replace('"echo"', '"new"'))
+    project = house.directory / "modules" / "tool-new" / "pyproject.toml"
+    project.write_text(project.read_text().replace('">=3.11"', '">=3.99,!=3.98.*"'))
+
+    async def story() -> None:
+        with pytest.raises(ModuleActivationError, match=r"requires Python >=3\.99"):
+            await house.prepare(strict=True)
+
+    asyncio.run(story())
+
+
 def test_without_installing_only_what_is_here_is_used(house: House, tmp_path: Path) -> None:
     needing(house, "nowhere", code=TOOL.replace('"echo"', '"needy"'))
     assert not [each for each in prepared(house, install_deps=False) if each[0] == "installing"]
@@ -116,15 +207,22 @@ def test_two_who_prepare_at_once_do_not_disturb_each_other(house: House, wheels:
     asyncio.run(story())
 
 
-def test_a_project_that_must_be_built_is_built_again_when_it_changes(house: House, wheels: Path) -> None:
+@pytest.mark.parametrize("changed", ["pyproject.toml", "backend.py", "setup.cfg", "src/code.rs"])
+def test_a_project_that_must_be_built_is_built_again_when_it_changes(
+    wheels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    monkeypatch.setenv("AMPLIFIER_HOME", str(tmp_path / "home"))
+    house = House(tmp_path / "a path with spaces")
     house.add("tools", "tool-built", NEEDY.replace('"echo"', '"built"'))
     directory = house.directory / "modules" / "tool-built"
     make_self_building(directory, "tool-built", requires=("house-dep",))
     assert ("installing", "tool-built") in prepared(house)
     assert ("installing", "tool-built") not in prepared(house)
-    with (directory / "pyproject.toml").open("a") as file:
+    (directory / changed).parent.mkdir(exist_ok=True)
+    with (directory / changed).open("a") as file:
         file.write("\n# changed\n")
     assert ("installing", "tool-built") in prepared(house)
+    assert ("installing", "tool-built") not in prepared(house)
 
 
 def building(house: House, name: str, meeting: tuple[Path, int] | None = None) -> Path:
@@ -133,6 +231,35 @@ def building(house: House, name: str, meeting: tuple[Path, int] | None = None) -
     directory = house.directory / "modules" / f"tool-{name}"
     make_self_building(directory, f"tool-{name}", requires=("house-dep",), meeting=meeting)
     return directory
+
+
+def test_killed_in_the_middle_of_an_install_the_next_one_is_whole(
+    house: House, wheels: Path, tmp_path: Path
+) -> None:
+    backend, victim = building(house, "one") / "backend.py", tmp_path / "pid"
+    kills = f"""
+        victim = Path({str(victim)!r})
+        if victim.exists():
+            number = int(victim.read_text())
+            victim.unlink()
+            os.kill(number, 9)
+    """
+    text = backend.read_text()
+    start = "    time.sleep(SECONDS)\n"
+    assert start in text
+    backend.write_text(text.replace(start, indent(dedent(kills).strip(), "    ") + "\n" + start))
+    script = (
+        "import asyncio, os, pathlib\n"
+        "from amplifier_foundation import load_bundle\n"
+        f"pathlib.Path({str(victim)!r}).write_text(str(os.getpid()))\n"
+        "async def story():\n"
+        f"    await (await load_bundle({str(house.file)!r})).prepare(strict=True)\n"
+        "asyncio.run(story())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=300)
+    assert (done.returncode, victim.exists()) == (-signal.SIGKILL, False), done.stderr
+    assert ("installing", "tool-one") in prepared(house)
+    assert ("installing", "tool-one") not in prepared(house)
 
 
 def test_builds_run_side_by_side_of_modules_and_of_what_they_require(
@@ -153,7 +280,9 @@ def test_a_build_that_fails_takes_no_other_with_it(
     house: House, wheels: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     building(house, "good")
-    (building(house, "bad") / "backend.py").write_text("raise RuntimeError('this backend is broken')\n")
+    noise = "import sys\nfor each in range(2000):\n    print('noise', each, file=sys.stderr)\n"
+    broken = f"{noise}raise RuntimeError('this backend is broken')\n"
+    (building(house, "bad") / "backend.py").write_text(broken)
 
     async def story() -> None:
         ready = await house.prepare()
@@ -162,5 +291,7 @@ def test_a_build_that_fails_takes_no_other_with_it(
 
     asyncio.run(story())
     assert "tool-bad is not available" in caplog.text
-    assert "this backend is broken" in caplog.text
+    assert "(exit 1): RuntimeError: this backend is broken" in caplog.text
+    assert "correct what its build needs or does" in caplog.text
+    assert caplog.text.count("noise") < 20
     assert "tool-good is not available" not in caplog.text

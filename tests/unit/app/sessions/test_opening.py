@@ -110,6 +110,18 @@ def test_a_hundred_sessions_at_once_share_nothing(house: House, tmp_path: Path) 
     asyncio.run(story())
 
 
+def test_sessions_leave_nothing_on_the_path(house: House) -> None:
+    async def story() -> None:
+        prepared = await house.prepare()
+        before = list(sys.path)
+        for _ in range(3):
+            async with prepared.create_session() as session:
+                assert await session.execute("Hello!")
+            assert sys.path == before
+
+    asyncio.run(story())
+
+
 def test_what_an_app_changes_in_the_plan_reaches_later_sessions(house: House) -> None:
     async def story() -> None:
         prepared = await house.prepare()
@@ -158,6 +170,16 @@ FAULTS = {
     "cancels itself": (
         "import asyncio\nasync def mount(c, config=None):\n    raise asyncio.CancelledError\n",
         "CancelledError",
+        "other errors",
+    ),
+    "raises what is no Exception": (
+        "class Odd(BaseException): pass\nraise Odd('at import')\n",
+        "Odd(at import)",
+        "other errors",
+    ),
+    "mounts what is no Exception": (
+        "class Odd(BaseException): pass\nasync def mount(c, config=None):\n    raise Odd('at mount')\n",
+        "Odd(at mount)",
         "other errors",
     ),
     "cannot be read": ("def mount(:\n", "invalid syntax", "importing its package"),
@@ -231,6 +253,14 @@ def test_a_module_that_is_nowhere_names_what_was_tried(house: House) -> None:
     assert "tool-nowhere" in nowhere.what
     assert "source:" in nowhere.fix
     assert "gone" in gone.what
+
+
+def test_a_tool_that_takes_the_place_of_another_is_told(house: House) -> None:
+    house.add("tools", "tool-other", MODULES["tool-echo"].replace("Says what", "Whispers what"))
+    session = opened(house)
+    assert session.load_failures == ()
+    (problem,) = session.problems
+    assert problem.what == "tool-other and tool-echo both have a tool 'echo'; that of tool-echo is used"
 
 
 def test_failures_are_shown_where_a_program_shows_messages(house: House) -> None:
@@ -428,6 +458,32 @@ def test_whoever_stops_waiting_for_a_session_leaves_nothing_behind(house: House,
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(story())
+
+
+def test_an_import_that_never_ends_keeps_no_program_from_ending(house: House, tmp_path: Path) -> None:
+    code = f"""
+        import pathlib, time
+        pathlib.Path({str(tmp_path / "begun")!r}).touch()
+        while True:
+            time.sleep(0.1)
+    """
+    house.add("hooks", "hooks-endless", code)
+    script = (
+        "import asyncio, pathlib\n"
+        "from amplifier_foundation import load_bundle\n"
+        "async def story():\n"
+        f"    prepared = await (await load_bundle({str(house.file)!r})).prepare()\n"
+        "    opening = asyncio.ensure_future(prepared.create_session().__aenter__())\n"
+        f"    while not pathlib.Path({str(tmp_path / 'begun')!r}).exists():\n"
+        "        await asyncio.sleep(0.01)\n"
+        "    opening.cancel()\n"
+        "    await asyncio.wait({opening})\n"
+        "    print('cancelled' if opening.cancelled() else opening)\n"
+        "asyncio.run(story())\n"
+    )
+    argv = [sys.executable, "-c", script]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout.strip(), done.returncode) == ("cancelled", 0), done.stderr
 
 
 def test_importing_and_preparing_does_not_import_the_kernel(house: House) -> None:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +22,13 @@ from tests.support.ecosystem import House
 from amplihack.app.sessions.family import children_of
 from amplihack.app.sessions.prepared import HostParts, Prepared, prepare_bundle
 from amplihack.sessions.diagnosis import diagnose_transcript
-from amplihack.sessions.errors import SessionInUse, SessionNotFound, SessionNotStored, SpawnRefused
+from amplihack.sessions.errors import (
+    SessionError,
+    SessionInUse,
+    SessionNotFound,
+    SessionNotStored,
+    SpawnRefused,
+)
 from amplihack.sessions.kept_children import kept_children
 from amplihack.system.kernel.session import LiveSession
 from amplihack.system.replace import sync_path
@@ -278,6 +285,119 @@ def test_killed_at_every_write_a_session_goes_on(
                 assert stored[-1]["content"] == "you said: and then"
 
     run(house, story)
+
+
+REPOSITORY = Path(__file__).parents[4]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="it looks at open files")
+def test_processes_that_are_killed_at_each_change_of_the_disk_lose_nothing_that_was_said(
+    house: House, home: Path
+) -> None:
+    """Each is really killed: before and in a write, before a rename or a removal. Nothing is cleaned up."""
+    root = home / "sessions"
+    argv = [sys.executable, "-m", "tests.support.killed_sessions", str(house.file), str(root)]
+    done = subprocess.run(
+        argv,
+        cwd=REPOSITORY,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    count, ended = done.stdout.split() or ("0", done.stderr)
+    assert ended == "True", done.stderr
+    assert int(count) > 40
+
+    async def story(prepared: Prepared) -> None:
+        seen = 0
+        for number in range(1, int(count) + 1):
+            directory = root / f"cut-{number}-"
+            if not (directory / "transcript.jsonl").exists():
+                continue  # killed before anything could be said
+            said = [each["content"] for each in whole_lines(directory)]
+            async with prepared.resume_session(directory.name) as session:
+                messages = await session.messages()
+                assert diagnose_transcript(messages)["status"] == "healthy"
+                assert [each["content"] for each in messages[: len(said)]] == said
+                assert await session.execute("and then") == "you said: and then"
+            assert diagnose_transcript(lines(directory))["status"] == "healthy"
+            assert not list(directory.glob(".new-*"))
+            seen = max(seen, len(said))
+        assert seen == 6  # two turns, one of them with a tool; the second was taken back
+
+    run(house, story)
+
+
+def whole_lines(directory: Path) -> list[dict[str, Any]]:
+    """Return the messages that are on the disk as a whole."""
+    found = []
+    for line in (directory / "transcript.jsonl").read_bytes().split(b"\n"):
+        with suppress(ValueError):
+            found.append(json.loads(line))
+    return found
+
+
+def test_a_session_of_a_newer_program_is_shown_and_not_touched(house: House, home: Path) -> None:
+    async def story(prepared: Prepared) -> None:
+        async with prepared.create_session("one") as session:
+            await session.execute("hello")
+        file = home / "sessions" / "one" / "metadata.json"
+        known = json.loads(file.read_text())
+        assert known["format"] == 1
+        file.write_text(json.dumps({**known, "format": 2}))
+        before = {each.name: each.read_bytes() for each in file.parent.iterdir()}
+        with pytest.raises(SessionError, match="newer amplihack") as caught:
+            await prepared.resume_session("one")
+        assert "update amplihack" in caught.value.fix
+        assert {each.name: each.read_bytes() for each in file.parent.iterdir()} == before
+        assert prepared.store is not None
+        assert len(prepared.store.read("one").messages) == 2
+        forked = await prepared.fork_session("one")
+        async with prepared.resume_session(forked.session_id) as session:
+            assert await session.execute("on") == "you said: on"
+
+    run(house, story)
+
+
+def test_of_two_processes_that_resume_at_once_one_is_told(house: House, home: Path) -> None:
+    async def first(prepared: Prepared) -> None:
+        async with prepared.create_session("one") as session:
+            await session.execute("hello")
+
+    run(house, first)
+    script = (
+        "import asyncio, sys\n"
+        "from amplihack.app.sessions.prepared import prepare_bundle\n"
+        "async def story():\n"
+        f"    prepared = await prepare_bundle({str(house.file)!r})\n"
+        "    print('ready', flush=True)\n"
+        "    sys.stdin.readline()\n"
+        "    try:\n"
+        "        async with prepared.resume_session('one') as session:\n"
+        "            print(await session.execute('again'), flush=True)\n"
+        "            sys.stdin.readline()\n"
+        "    except Exception as error:\n"
+        "        print(type(error).__name__, flush=True)\n"
+        "asyncio.run(story())\n"
+    )
+    argv = [sys.executable, "-c", script]
+    both = [
+        subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    try:
+        streams = [(each.stdin, each.stdout) for each in both if each.stdin and each.stdout]
+        assert [out.readline() for _, out in streams] == ["ready\n", "ready\n"]
+        for given, _ in streams:
+            given.write("\n")
+            given.flush()
+        answers = sorted(out.readline().strip() for _, out in streams)
+        assert answers == ["SessionInUse", "you said: again"]
+    finally:
+        for each in both:
+            each.communicate("\n", timeout=60)
+    assert len(lines(home / "sessions" / "one")) == 4
 
 
 def killed(house: House, prompt: str) -> subprocess.CompletedProcess[bytes]:
@@ -541,8 +661,12 @@ def test_a_fork_goes_on_from_a_turn_and_leaves_the_first_alone(house: House, hom
             assert session.parent_id == "one"
             await session.execute("elsewhere")
         assert len(lines(home / "sessions" / "one")) == 6
-        with pytest.raises(ValueError, match="out of range"):
-            await prepared.fork_session("one", turn=9)
+        for turn in (1, 2, 3):
+            forked = await prepared.fork_session("one", turn=turn)
+            assert len(lines(home / "sessions" / forked.session_id)) == 2 * turn
+        for wrong in (0, -1, 4, 9):
+            with pytest.raises(ValueError, match="out of range"):
+                await prepared.fork_session("one", turn=wrong)
 
     run(house, story)
 

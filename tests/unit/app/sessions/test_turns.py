@@ -360,6 +360,16 @@ def test_no_is_a_no(house: House) -> None:
     assert events == ["approval:required", "approval:denied"]
 
 
+@pytest.mark.parametrize("said", ["No", "not now", "", "allow never", "don't allow", "Reject"])
+def test_whatever_is_no_consent_is_a_no_without_a_word_of_the_kernel(
+    house: House, capfd: pytest.CaptureFixture[str], said: str
+) -> None:
+    answers, events = asked(house, Host(said), 1)
+    assert "denied" in answers[0]
+    assert events == ["approval:required", "approval:denied"]
+    assert "unexpected decision" not in "".join(capfd.readouterr())
+
+
 def test_nobody_who_answers_in_time_is_the_default(house: House) -> None:
     answers, events = asked(house, Host(30.0), 1, timeout=0.1)
     assert "denied" in answers[0]

@@ -409,14 +409,17 @@ def test_what_a_failed_life_paid_is_still_counted() -> None:
     assert world.run(text).cost_usd == 1.0
 
 
-def test_a_retry_waits_for_what_is_left_of_its_delay() -> None:
+@pytest.mark.parametrize(
+    ("now", "waits"), [(10.0, 20.0), (-100_000.0, 30.0)], ids=["later", "the clock was set back"]
+)
+def test_a_retry_waits_for_what_is_left_of_its_delay(now: float, waits: float) -> None:
     text = "name: r\nsteps: [{id: flaky, command: flaky, retry: {max_attempts: 2, initial_delay: 30}}]\n"
     world = Living()
     assert lives(world, text, 4) is None  # after the second attempt has been announced, and 30 s of sleep
     world.next_life()
-    world.clock.time, world.clock.slept = 10.0, []
+    world.clock.time, world.clock.slept = now, []
     result = world.run(text)
-    assert (result.success, world.clock.slept) == (True, [20.0])
+    assert (result.success, world.clock.slept) == (True, [waits])
     assert result.step_results[0].attempts == 2
 
 

@@ -26,6 +26,9 @@ _NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _BRACES = pattern(r"([A-Za-z0-9_]*)\{([A-Za-z0-9_,]+)\}([A-Za-z0-9_]*)")
 _MAY_BE_OPERATOR = pattern(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)
 _EXPANSIONS = ("$", "`", "\1")
+_DECLARES = pattern(rf"\b(?:{'|'.join(sorted(DECLARES))})\b")
+_UNKNOWN_OPTION = pattern(r"-\w*[\0\1$`]")
+_ONE_EXPANSION = pattern(r"""["']?(?:[\0\1]|\$\w+|\$\{\w+\})["']?""")
 
 
 def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> None:
@@ -33,7 +36,9 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
 
     `certain` means that nothing can keep the command from running in this shell.
     """
-    if (first := command.words[0].plain) not in BUILTINS:
+    if (first := command.words[0].plain) in ("alias", "enable"):
+        script.variables.any_undone |= any(_DECLARES.search(word.plain) for word in command.words[1:])
+    if first not in BUILTINS:
         if command.marked or any("$" in word.text for word in command.words):
             script.flow.calls.append((first, command.words))
         return
@@ -99,13 +104,14 @@ def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> Non
             for word in words[1:]
             if word.plain.startswith(("\0", *_EXPANSIONS)) and "=" not in word.plain
         ]
+        unknown += [word for word in words[1:] if _UNKNOWN_OPTION.match(word.plain)]
         script.flow.blind |= bool(unknown) or ("i" in flags and any("$" in word.plain for word in words[1:]))
         flags += "ai" * bool(unknown)  # any option may come of it
     for word in words[1:]:
-        _settle_names(word, script)
+        _settle_names(word, script, is_array="a" in flags or "A" in flags)
         name = _NAME.match(word.plain)
-        if name and not word.is_list and "=" in word.text:
-            _settle_value(word, name.group(), flags, script)
+        if (name or word.plain.startswith(_EXPANSIONS)) and not word.is_list and "=" in word.text:
+            _settle_value(word, name.group() if name else "", flags, script)
         if name and certain and declares_associative(words, name.group(), script):
             script.variables.prove(name.group())
         for declared in _declared_names(word.plain):
@@ -117,12 +123,14 @@ def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> Non
             script.receives(word, "", Guard.NAME)
 
 
-def _settle_names(word: Word, script: Script) -> None:
+def _settle_names(word: Word, script: Script, *, is_array: bool) -> None:
     """Refuse values in the declared name, and accept only numbers in its subscript."""
     before, _, value = word.text.partition("=")
     if not word.is_list:  # also the subscript of an associative array: bash expands it twice here
         script.takes_name(word, before)
         script.flow.unknown |= "$" in before.partition("[")[0]
+    if not word.assigns and not value and any(sign in before for sign in _EXPANSIONS):
+        script.declared_whole.append((word, is_array))
     if not word.assigns:
         names = before.count("\0") + before.count("\1")
         refuse(word.marks[:names], Refusal.NAME)
@@ -140,6 +148,11 @@ def _settle_value(word: Word, name: str, flags: str, script: Script) -> None:
         script.declarations.append((word, name, is_array))
     if is_array:
         script.flow.evaluated.update(references(word.text))
+
+
+def is_one_expansion(word: Word) -> bool:
+    """Tell whether what a declaration assigns is one expansion and nothing else."""
+    return _ONE_EXPANSION.fullmatch(word.text.partition("=")[2]) is not None
 
 
 def _declared_names(plain: str) -> Iterator[str]:
@@ -162,6 +175,7 @@ class _Split(Record, frozen=False, eq=False, repr=False):
     """The words of a builtin: those that options take for names, the operands, and whether `--` came."""
 
     names: list[Word] = field(default_factory=list)
+    codes: list[Word] = field(default_factory=list)  # with the option, where both are one word
     operands: Sequence[Word] = ()
     ended: bool = False
 
@@ -172,7 +186,7 @@ def _split(arguments: Sequence[Word], options: _Options) -> _Split:
     for index, word in enumerate(arguments):
         plain = word.plain
         if pending:
-            _take_option(pending, word, options, split)
+            _take_option(pending, word, word, options, split)
             pending = ""
         elif plain == "--" or not plain.startswith("-") or plain == "-":
             split.ended = plain == "--"
@@ -186,16 +200,17 @@ def _split(arguments: Sequence[Word], options: _Options) -> _Split:
                 if letter in options.argument + options.name + options.code:
                     if plain[position:]:
                         attached = Word(plain[position:], word.marks)
-                        _take_option(letter, attached, options, split)
+                        _take_option(letter, attached, word, options, split)
                     else:
                         pending = letter
                     break
     return split
 
 
-def _take_option(letter: str, word: Word, options: _Options, split: _Split) -> None:
+def _take_option(letter: str, word: Word, whole: Word, options: _Options, split: _Split) -> None:
     if letter in options.code:
         refuse(word.marks, Refusal.CALLBACK)
+        split.codes.append(whole)
     elif letter in options.name:
         refuse(word.marks, Refusal.NAME)
         split.names.append(word)
@@ -211,6 +226,11 @@ def _reading(command: SimpleCommand, arguments: Sequence[Word], script: Script) 
         refuse(word.marks, Refusal.NAME)
         script.takes_name(word)
         script.flow.unknown |= "$" in word.text.partition("[")[0]
+    for word in split.codes:
+        script.flow.executed.update(references(word.text))
+        script.evaluates(word, Guard.WORD)
+        for mark in word.marks:
+            mark.runs = True
     targets = [found.group() for word in split.operands if (found := _NAME.match(word.plain))]
     arrays = [found.group() for word in split.names if (found := _NAME.match(word.plain))]
     variables = script.variables

@@ -45,6 +45,8 @@ from amplihack.recipes.templates.bash.words import comment, word
 _SEPARATOR = pattern(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")
 _NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _PIPES = ("|", "|&")
+_OWN_CODE = ("alias", "eval", "mapfile", "readarray", "trap")
+_FIRST_WORD = pattern(r"\A(?:[$<]\(|`)\s*([\w.-]+)")
 _IN_QUOTES = pattern(r"'([^']*)'")
 
 
@@ -110,10 +112,9 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
         certain = not state.before and following not in ("|", "|&", "&")
         settle_builtin(command, c.script, certain=certain)
         c.script.ran.update(files_run(command))
-        if command.outputs:
-            c.script.writers.append(command)
+        _note_files(c, state)
         for code in settle_programs(command, c.script.flow):
-            read_code(c, code, own=command.words[0].plain in ("alias", "eval", "trap"))
+            _run_code(c, code, own=command.words[0].plain in _OWN_CODE)
             _run_printed(c, code)
         if state.before in _PIPES and (language := input_language(command)):
             name_language(c.script.marks[state.pipeline :], language, without=command)
@@ -121,10 +122,28 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
     state.command, state.begun, state.descriptor = SimpleCommand(), False, None
 
 
+def _note_files(c: Cursor, state: CommandList) -> None:
+    """Note the files that a command writes, and with it those before it in its pipeline."""
+    command = state.command
+    if command.words[0].plain == "tee":
+        command.outputs += [word.plain.removeprefix("./") for word in command.words[1:]]
+    if command.outputs:
+        for each in (*state.piped, command):
+            each.outputs = command.outputs
+            c.script.writers.append(each)
+
+
+def _run_code(c: Cursor, code: Word, *, own: bool) -> None:
+    """Read code of the script, or note the variables that are a part of it."""
+    if not read_code(c, code, own=own):
+        c.script.flow.run(code.text)
+
+
 def _run_printed(c: Cursor, code: Word) -> None:
     """Note the variables of which a shell runs what a substitution prints, as in `source <(echo "$x")`."""
     for mark in code.marks:
         inside = c.text[mark.position : mark.position + mark.length] if isinstance(mark, Output) else ""
+        c.script.flow.printing.update(_FIRST_WORD.findall(inside))
         c.script.flow.executed.update(references(inside.removeprefix("$").removeprefix("`")))
         code_inside = " ".join(_IN_QUOTES.findall(inside)).replace("$(", "(")
         c.script.flow.evaluated.update(identifiers(code_inside))
@@ -133,8 +152,7 @@ def _run_printed(c: Cursor, code: Word) -> None:
 def _run_piped(c: Cursor, commands: Iterable[SimpleCommand]) -> None:
     """Note what a shell behind a pipe runs: the variables that are printed, and code in quotes."""
     for word_ in (word_ for command in commands for word_ in command.words[1:]):
-        c.script.flow.executed.update(references(word_.text))
-        read_code(c, word_, own=False)
+        _run_code(c, word_, own=False)
 
 
 def _newline(c: Cursor, state: CommandList) -> None:

@@ -17,34 +17,45 @@ from amplihack.recipes.templates.bash.places import Word
 _ALIAS = pattern(r"[A-Za-z_]\w*=")
 _SINGLE = pattern(r"'([^']*)'")
 _DOUBLE = pattern(r'"((?:[^"\\$`]|\\.)*)"')
+_CONSTANT = pattern(r"(?:[^\\$`]|\\.)*", re.DOTALL)
+_ESCAPED_IN_HEREDOC = pattern(r"\\([\\$`])|.", re.DOTALL)
 _ESCAPED = pattern(r'\\([\\$`"])|.', re.DOTALL)
 
 
-def read_code(c: Cursor, word: Word, *, own: bool) -> None:
-    """Read a constant word as a script. `own` means that this shell runs it, and no other."""
+def read_code(c: Cursor, word: Word, *, own: bool) -> bool:
+    """Read a word as a script, if it is a constant; tell whether it is.
+
+    `own` means that this shell runs it, and no other.
+    """
     before = _ALIAS.match(word.text)
     text = word.text[before.end() :] if before else word.text
     single, double = _SINGLE.fullmatch(text), _DOUBLE.fullmatch(text)
     if word.marks or c.around or word.is_continued or not (single or double):
-        return
+        return False
     quoted = c.script.quoted
     c.script.starts_shells |= not own
     c.script.quoted = quoted or bool(double)
-    _read(c, text[1:-1], word.start + len(word.text) - len(text) + 1, escapes=bool(double))
+    _read(c, text[1:-1], word.start + len(word.text) - len(text) + 1, escapes=_ESCAPED if double else None)
     c.script.quoted = quoted
+    return True
 
 
-def read_body(c: Cursor, start: int, end: int) -> None:
-    """Read the body of a quoted heredoc that another shell runs."""
-    if not c.around:
-        c.script.starts_shells = True
-        _read(c, c.text[start:end], c.origin[start], escapes=False)
+def read_body(c: Cursor, start: int, end: int, *, quoted: bool) -> None:
+    """Read the body of a heredoc that another shell runs."""
+    text = c.text[start:end]
+    if c.around or not (quoted or _CONSTANT.fullmatch(text)):
+        c.script.flow.run(text)
+        return
+    c.script.starts_shells = True
+    outer, c.script.quoted = c.script.quoted, c.script.quoted or not quoted
+    _read(c, text, c.origin[start], escapes=None if quoted else _ESCAPED_IN_HEREDOC)
+    c.script.quoted = outer
 
 
-def _read(c: Cursor, text: str, offset: int, *, escapes: bool) -> None:
+def _read(c: Cursor, text: str, offset: int, *, escapes: re.Pattern[str] | None) -> None:
     origin = list(range(offset, offset + len(text) + 1))
     if escapes:
-        pieces = list(_ESCAPED.finditer(text))
+        pieces = list(escapes.finditer(text))
         text = "".join(piece[1] or piece[0] for piece in pieces)
         origin = [offset + piece.start() for piece in pieces] + origin[-1:]
     script = c.script

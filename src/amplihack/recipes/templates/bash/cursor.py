@@ -26,8 +26,10 @@ class Script(Record, frozen=False, eq=False, repr=False):
     variables: Variables = field(default_factory=Variables)
     flow: ValueFlow = field(default_factory=ValueFlow)
     edits: list[Edit] = field(default_factory=list)  # what to change beside the placeholders
+    declared_whole: list[tuple[Word, bool]] = field(default_factory=list)  # word, surely an array
     declarations: list[tuple[Word, str, bool]] = field(default_factory=list)  # word, name, surely an array
     sinks: list[Sink] = field(default_factory=list)
+    keys: list[Sink] = field(default_factory=list)  # subscripts of arrays that are associative so far
     ends: dict[int, int] = field(default_factory=dict)  # of parameter expansions, by where they begin
     ran: set[str] = field(default_factory=set)  # files that the script starts or sources
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
@@ -42,7 +44,7 @@ class Script(Record, frozen=False, eq=False, repr=False):
     def evaluates(self, word: Word, guard: Guard, text: str | None = None) -> None:
         """Record that bash evaluates a word, whose guard can stand right before it."""
         text = word.text if text is None else text
-        self.sinks.append(Sink(word.start, text, guard, "", self.quoted, word.places))
+        self.sinks.append(Sink(word.start, text, guard, "", self.quoted, places=word.places))
 
     def takes_name(self, word: Word, text: str | None = None) -> None:
         """Record that bash takes a word, or the beginning of it, for the name of a variable.
@@ -59,14 +61,14 @@ class Script(Record, frozen=False, eq=False, repr=False):
             array, offset = name.strip("\"'\\"), word.start + len(name) + 1
             if self._can_guard(word, inside):
                 places = word.places[len(name) + 1 :]
-                self.sinks.append(Sink(offset, inside, Guard.NUMBER, array, self.quoted, places))
+                self.sinks.append(Sink(offset, inside, Guard.NUMBER, array, self.quoted, places=places))
 
     def receives(self, word: Word, name: str, guard: Guard) -> None:
         """Record that a variable gets what stands behind the `=` of a word."""
         before, _, value = word.text.partition("=")
         if self._can_guard(word, value):
             places = word.places[len(before) + 1 :]
-            sink = Sink(word.start + len(before) + 1, value, guard, "", self.quoted, places)
+            sink = Sink(word.start + len(before) + 1, value, guard, "", self.quoted, places=places)
             self.flow.received.append((name, sink))
 
     def gives(self, word: Word, *names: str) -> None:
@@ -74,7 +76,7 @@ class Script(Record, frozen=False, eq=False, repr=False):
         if word.is_continued:
             self.flow.unguarded.update(names if any(identifiers(word.text)) else ())
         elif names:
-            sink = Sink(word.start, word.text, Guard.NUMBER, "", self.quoted, word.places)
+            sink = Sink(word.start, word.text, Guard.NUMBER, "", self.quoted, places=word.places)
             self.flow.received += [(name, sink) for name in names]
 
     def fill(self, command: SimpleCommand) -> None:
@@ -185,7 +187,7 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
             length,
         )
         mark = Place(found, span, self.script.frame, quoting, self.backticks)
-        mark.escaped = escaped
+        mark.escaped, mark.in_function = escaped, self.script.functions > 0
         self.script.marks.append(mark)
         self.pos += length
         return mark
@@ -227,16 +229,17 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         pieces.append(self.text[position : self.pos])
         return "".join(pieces).replace("\\\n", "")
 
-    def evaluates(self, start: int, first: int, guard: Guard, array: str = "") -> None:
-        """Record that bash evaluates the text from `start` to here."""
+    def evaluates(self, start: int, first: int, guard: Guard, array: str = "", *, key: bool = False) -> None:
+        """Record that bash evaluates the text from `start` to here, if it is no `key`."""
         sink = self.sink(start, first, guard, array)
-        self.script.sinks.append(sink)
+        (self.script.keys if key else self.script.sinks).append(sink)
 
     def sink(self, start: int, first: int, guard: Guard, array: str = "") -> Sink:
         """Return the text from `start` to here as one that bash may evaluate."""
         text = self.text_since(start, first)
         places = spread(text, self.since(first), self.origin[start : self.pos + 1])
-        return Sink(self.origin[start], text, guard, array, self.script.quoted, places)
+        proven = self.script.variables.proven_in(text) if "[" in text else frozenset()
+        return Sink(self.origin[start], text, guard, array, self.script.quoted, proven, places)
 
     def find(self, wanted: str, *, escapes: bool = False) -> int:
         """Return the next `wanted` outside placeholders, or -1; with `escapes`, not after a backslash."""

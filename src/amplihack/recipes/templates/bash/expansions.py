@@ -219,9 +219,9 @@ def subscript(c: Cursor, array: str) -> None:
         else:
             raise c.unclosed("the subscript", opened)
     key = c.script.variables.is_proven(array)
+    c.evaluates(opened + 1, first, Guard.NUMBER, array, key=key)
     if not key:
         c.script.flow.evaluated.update(identifiers(c.text[opened : c.pos]))
-        c.evaluates(opened + 1, first, Guard.NUMBER, array)
     for mark in c.since(first):
         if not mark.array and not mark.inert:
             mark.array, mark.key = array, key

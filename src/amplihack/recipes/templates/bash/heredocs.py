@@ -100,9 +100,12 @@ def _body(c: Cursor, waiting: Waiting) -> None:
         c.script.fill(waiting.command)
     c.pos, c.end = ending.rest, outer
     marks = c.since(first)
+    if waiting.command.words and input_language(waiting.command) == "bash":
+        if marks:
+            c.script.flow.run(c.text[start : ending.body])
+        else:
+            read_body(c, start, ending.body, quoted=waiting.quoted)
     if not marks:
-        if waiting.quoted and waiting.command.words and input_language(waiting.command) == "bash":
-            read_body(c, start, ending.body)
         return
     heredoc = Heredoc(
         operator=_span(c, waiting.operator),

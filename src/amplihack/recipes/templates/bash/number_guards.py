@@ -13,12 +13,13 @@ that `${n}_count` names must hold one. Otherwise text of the script could name a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.places import Edit, Output
-from amplihack.records import Record
+from amplihack.records import Record, replace
 
 
 class Guard(Record, eq=False):
@@ -35,13 +36,19 @@ class Guard(Record, eq=False):
     NAME: ClassVar[Guard]  # bash takes it for the name of a variable, and evaluates a subscript
     DIGITS: ClassVar[Guard]  # digits of another base, as in `16#$n`
     TEXT: ClassVar[Guard]  # bash expands it once more
+    LIST: ClassVar[Guard]  # bash reads it as the elements of an array if it is in parentheses
+    ASSIGNED: ClassVar[Guard]  # bash assigns it, name and value, perhaps to an array
+    WORD: ClassVar[Guard]  # bash runs it as a command
 
 
 Guard.NUMBER = Guard("AMPLIHACK_NOT_A_NUMBER", "[![:alpha:]_$`[]")
 Guard.NAME = Guard("AMPLIHACK_NOT_A_NAME", "[![]")
 Guard.DIGITS = Guard("AMPLIHACK_NOT_DIGITS", "[[:alnum:]]")
 Guard.TEXT = Guard("AMPLIHACK_NOT_PLAIN_TEXT", "[!$`<>]")
-_GUARDS = (Guard.NUMBER, Guard.NAME, Guard.DIGITS, Guard.TEXT)
+Guard.LIST = Guard("AMPLIHACK_IN_PARENTHESES", "[!(]*")  # nothing is left of what begins otherwise
+Guard.WORD = Guard("AMPLIHACK_NOT_A_WORD", "[[:alnum:]_.-]")
+Guard.ASSIGNED = Guard("AMPLIHACK_NOT_PLAIN_ASSIGNMENT", "[![(]")
+_GUARDS = (Guard.NUMBER, Guard.NAME, Guard.DIGITS, Guard.TEXT, Guard.LIST, Guard.WORD, Guard.ASSIGNED)
 STOP = "AMPLIHACK_STOP"  # always empty: to ask for its value ends the shell
 _LEFT = "AMPLIHACK_LEFT"  # what is left of a variable without what is harmless
 _MADE = "AMPLIHACK_MADE"  # an array of the texts that expressions made: only `:=` keeps one
@@ -51,6 +58,16 @@ _PRINTED = (
     'AMPLIHACK_PRINTED(){ local t p=${!2};IFS= read -rd "" t;if [[ ${t//$p} ]];then t=@;'
     'echo "amplihack: line $1: AMPLIHACK_STOP: what a command printed is $3" >&2;fi;'
     'printf %s "$t";};'
+)
+# A subscript of an array that may be associative: if it is not, all that stands there must hold numbers.
+_SUBSCRIPT = (
+    "AMPLIHACK_SUBSCRIPT(){ local AMPLIHACK_NAME;"
+    '[[ $(declare -p "$1" 2>/dev/null) == declare\\ -*([!\\ ])A* ]]&&return;'
+    "while [[ $AMPLIHACK_KEY =~ [A-Za-z_][A-Za-z_0-9]* ]];do AMPLIHACK_NAME=${BASH_REMATCH[0]};"
+    "[[ ${!AMPLIHACK_NAME//$AMPLIHACK_NOT_A_NUMBER} ]]&&break;"
+    "AMPLIHACK_KEY=${AMPLIHACK_KEY/$AMPLIHACK_NAME/ };done;"
+    "if [[ ${AMPLIHACK_KEY//$AMPLIHACK_NOT_A_NUMBER} ]];then printf @;"
+    'echo "amplihack: line ${BASH_LINENO[0]}: AMPLIHACK_STOP: the subscript of $1 is not a number" >&2;fi;};'
 )
 
 # Bash itself keeps numbers in these.
@@ -67,6 +84,12 @@ _TOKEN = pattern(
     r"|\$(?P<plain>[A-Za-z_]\w*|[0-9@*])"
     r"|(?P<bare>[A-Za-z_]\w*)"
 )
+_PIECE = pattern(
+    r"\$\{?(?P<name>(?<!\{)(?:[A-Za-z_]\w*|[0-9@*])|(?<=\{)(?:[A-Za-z_]\w*|[0-9@*])(?=\}))\}?|(?P<word>\w+)|.",
+    re.DOTALL,
+)
+_TWICE = pattern(r"[\0\1`=]|\+\+|--|\$(?!\w|\{\w+\}|[@*])")  # does something, or cannot be written again
+_NO_QUOTES = str.maketrans("", "", "\"'\\")
 _CHANGES = pattern(r"[#%/^,@]|:(?![-=?+])")
 _ASSIGNS = pattern(r"\s*=(?!=)")
 
@@ -79,6 +102,7 @@ class Sink(Record):
     guard: Guard
     array: str = ""  # whose subscript it is
     quoted: bool = False  # in code in double quotes, which bash expands before it reads it as code
+    proven: frozenset[str] = frozenset()  # arrays in it that are associative so far
     places: Sequence[int] = ()  # of its characters and its end in the template, where they are known
 
     def position(self, index: int) -> int | None:
@@ -123,11 +147,13 @@ def _made(text: Kept) -> tuple[str, str]:
     return _KEEP, f"}}${{{last}+{left}{stop}}}"
 
 
-def operands(text: str, guard: Guard, keyed: Iterable[str] = (), offset: int = 0) -> Iterator[Operand]:
+def operands(
+    text: str, guard: Guard, keyed: Collection[str] = (), offset: int = 0, *, proven: Collection[str] = ()
+) -> Iterator[Operand]:
     """Yield the variables that bash evaluates in an expression, those in subscripts first.
 
-    In the text, NUL and SOH stand for values and substitutions. `keyed` are arrays that may be associative.
-    `offset` is where the text begins in the whole expression.
+    In the text, NUL and SOH stand for values and substitutions. `keyed` are arrays that may be associative,
+    and `proven` those that are. `offset` is where the text begins in the whole expression.
     """
     position, based = 0, False
     while found := _TOKEN.search(text, position):
@@ -136,9 +162,13 @@ def operands(text: str, guard: Guard, keyed: Iterable[str] = (), offset: int = 0
         if not name:
             continue
         index = subscript_at(text, position) if not found["plain"] else ""
-        inner = Guard.TEXT if name in keyed else Guard.NUMBER
         if index and index not in ("[@]", "[*]"):
-            yield from operands(index[1:-1], inner, keyed, offset + position + 1)
+            inside, start = index[1:-1], offset + position + 1
+            check = checked_subscript(inside, name) if name in keyed and name not in proven else ""
+            inner = Guard.TEXT if name in proven or check else Guard.NUMBER
+            yield from operands(inside, inner, keyed, start, proven=proven)
+            for each in operands(inside, Guard.NUMBER, keyed, start) if check else ():
+                yield replace(each, text=check, changed=False, bare=False)
         position += len(index)
         rest = text[position : position + 16]
         needed = Guard.DIGITS if digits else _needed(found["bare"], guard)
@@ -156,6 +186,22 @@ def operands(text: str, guard: Guard, keyed: Iterable[str] = (), offset: int = 0
             )
         if changed:  # what makes the text is not evaluated itself
             position = closed(text, text.index("{", found.start()), "{", "}") or position
+
+
+def checked_subscript(text: str, array: str) -> str:
+    """Return a guard for a subscript of an array that only the run knows to be associative.
+
+    It is nothing where the subscript cannot be written a second time: then only numbers are safe. It costs a
+    process, and is for scripts that declare the array where nobody can tell whether it counts.
+    """
+    if _TWICE.search(text):
+        return ""
+    pieces = []
+    for found in _PIECE.finditer(text.translate(_NO_QUOTES)):
+        name = found["name"]
+        pieces.append(f"${{{name}-}}" if name else found["word"] or "+")
+    key = "".join(pieces)
+    return f"$(AMPLIHACK_KEY={key} AMPLIHACK_SUBSCRIPT {array})"
 
 
 def _needed(bare: str | None, guard: Guard) -> Guard | None:
@@ -206,10 +252,13 @@ def _ending(commands: str) -> str:
 
 def preamble(text: str, *, exported: bool) -> str:
     """Return the definitions that guards in a text need, on one line; `exported` for shells it starts."""
-    used = [guard for guard in _GUARDS if guard.name in text]
+    checks = _SUBSCRIPT if "AMPLIHACK_SUBSCRIPT" in text else ""
+    used = [guard for guard in _GUARDS if guard.name in text + checks]
     definitions = "".join(f"readonly {guard.name}='{guard.harmless}';" for guard in used)
     if exported:
         definitions += "".join(f"export {guard.name};" for guard in used)
     if used:
         definitions += f"readonly {STOP}=;{_LEFT}=;"
-    return definitions + (_PRINTED if "AMPLIHACK_PRINTED" in text else "")
+    if checks and exported:
+        checks += "export -f AMPLIHACK_SUBSCRIPT;"
+    return definitions + checks + (_PRINTED if "AMPLIHACK_PRINTED" in text else "")

@@ -129,6 +129,9 @@ class Mark:
 
     numeric = False  # bash evaluates it as arithmetic, and would run commands in it
     named = False  # bash takes it for a name, and would run commands in its subscript
+    expanded = False  # bash expands it once more
+    runs = False  # bash runs it as a command
+    listed = False  # bash reads it as elements of an array if it is in parentheses
     inert = False  # bash only compares it, as a pattern: it never becomes part of the result
     array = ""  # the array in whose subscript it stands
     key = False  # that array is associative, as far as the script has been read
@@ -151,6 +154,7 @@ class Place(Mark):
     escaped = False  # a backslash stands right before it, and `start` is that of the backslash
     refusal: Refusal | None = None  # no value can be safe here
     command_word = False
+    in_function = False
     launcher = ""  # the program that runs it as a command, such as `sudo`
     language = ""  # the value becomes source code of this language
     heredoc: Heredoc | None = None

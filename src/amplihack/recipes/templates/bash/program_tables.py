@@ -130,7 +130,8 @@ SHOWS = frozenset({"echo", "grep", "printf"})
 TAKE_DATA = SHOWS | frozenset(
     "cat cp cut date diff head ls mkdir mv rm rmdir sleep sort tail tee touch tr true uniq wc".split()  # noqa: SIM905
 )
-MAY_EXECUTE = WRAPPERS | EVALUATES | SHELLS
+CALLS_BACK = frozenset({"mapfile", "readarray"})
+MAY_EXECUTE = WRAPPERS | EVALUATES | SHELLS | CALLS_BACK
 RUNS_INPUT = frozenset({"at", "batch", "crontab", "parallel"})
 MAY_RUN_INPUT = MAY_EXECUTE | RUNS_INPUT
 STANDARD_INPUT = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})

@@ -8,9 +8,11 @@ from itertools import pairwise
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import without_prefix
+from amplihack.recipes.templates.bash.command_names import BUILTINS
 from amplihack.recipes.templates.bash.launchers import launched
-from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word
+from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word, assign
 from amplihack.recipes.templates.bash.program_tables import (
+    CALLS_BACK,
     CODE_BEHIND,
     CODE_BEHIND_FILE,
     CODE_BEHIND_OPTIONS,
@@ -34,14 +36,15 @@ from amplihack.recipes.templates.bash.program_tables import (
     WRAPPERS,
     YQ_COMMANDS,
 )
-from amplihack.recipes.templates.bash.value_flow import ValueFlow, references
+from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, ValueFlow
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 
+_CALLBACK = "-[A-Za-z]*C"
 _VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*)\}?")
 
 
 def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
-    """Note the language of placeholders that become source code, and the variables that do.
+    """Note the language of placeholders that become source code.
 
     Return the words that a shell reads as code.
     """
@@ -53,25 +56,34 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
     code = list(_code_words(words)) if words else []
     for word in code:
         name_language(word.marks, "bash")
-        flow.executed.update(references(word.text))
     if words and (found := _interpreter(words)):
         language, arguments = found
         name = words[-len(arguments) - 1].plain.rpartition("/")[2]
         for word in (*_program_words(language, arguments), *_behind_file(name, arguments)):
             name_language(word.marks, language)
             if language == "bash":
-                flow.executed.update(references(word.text))
                 code.append(word)
+                _pass_arguments(word, arguments, flow)
         for word in _scripts(arguments)[:1]:
-            name_language((mark for mark in word.marks if _is_process(mark)), language)
+            processes = [mark for mark in word.marks if _is_process(mark)]
+            name_language(processes, language)
+            if processes and language == "bash":
+                code.append(word)
     if command.inputs and (language := input_language(command)):
         for word in command.inputs:
-            direct = word.text.startswith(("<", "\1")) or not any(_is_process(mark) for mark in word.marks)
+            direct = word.plain.startswith(("<", "\1")) or not any(_is_process(mark) for mark in word.marks)
             name_language(word.marks if direct else (), language)
             if language == "bash":
-                flow.executed.update(references(word.text))
                 code.append(word)
     return code
+
+
+def _pass_arguments(code: Word, words: Sequence[Word], flow: ValueFlow) -> None:
+    """Note what code gets as its arguments, as in `bash -c '...' name {{v}}`."""
+    behind = next((at for at, word in enumerate(words, 1) if word is code), len(words))
+    for word in words[behind:]:
+        assign(word.marks, ARGUMENTS)
+        flow.assign(ARGUMENTS, word.text)
 
 
 def files_run(command: SimpleCommand) -> Iterator[str]:
@@ -118,6 +130,8 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
     name, arguments = words[0].plain.rpartition("/")[2], words[1:]
     if name in EVALUATES:
         yield from _evaluated(name, arguments)
+    elif name in CALLS_BACK:
+        yield from _option_arguments(arguments, _CALLBACK)
     elif name in SOURCES:
         yield from (word for word in arguments[:1] if word.plain == "\0" or any(map(_is_process, word.marks)))
     elif name == "ssh":
@@ -266,6 +280,8 @@ def input_language(command: SimpleCommand) -> str:
         return ""
     if words[0].plain in SOURCES:
         return "bash" if _reads_input(words) else ""
+    if words[0].plain in CALLS_BACK:
+        return "bash" if _calls_evaluator(words[1:]) else ""
     words = _wrapped_taker(words) or words
     name, found = words[0].plain.rpartition("/")[2], _interpreter(words)
     if name in RUNS_INPUT or (name == "ssh" and not _ssh_command(words[1:])):
@@ -277,6 +293,15 @@ def input_language(command: SimpleCommand) -> str:
     language, arguments = found
     asks = language == "SQL" and not _behind_file(words[-len(arguments) - 1].plain, arguments)
     return language if asks or _reads_input(words) or not _scripts(arguments) else ""
+
+
+def _calls_evaluator(arguments: Sequence[Word]) -> bool:
+    """Tell whether `mapfile` calls a builtin that evaluates the lines it gets, as in `-C eval`."""
+    for word in _option_arguments(arguments, _CALLBACK):
+        first = word.plain.removeprefix("-C").split()[:1]
+        if first and (first[0] in BUILTINS or first[0] in MAY_EXECUTE) and first[0] != "printf":
+            return True
+    return False
 
 
 def _reads_input(words: Sequence[Word]) -> bool:

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder, find_placeholders
+from amplihack.recipes.templates.bash.builtins import is_one_expansion
+from amplihack.recipes.templates.bash.command_names import DECLARES
 from amplihack.recipes.templates.bash.commands import commands
 from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
 from amplihack.recipes.templates.bash.joined_names import Joint, runs
@@ -16,6 +18,7 @@ from amplihack.recipes.templates.bash.number_guards import (
     Kept,
     Operand,
     Sink,
+    checked_subscript,
     keep,
     operands,
     preamble,
@@ -36,7 +39,7 @@ from amplihack.recipes.templates.bash.places import (
 )
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.reading import Reading
-from amplihack.recipes.templates.bash.value_flow import Suspects, references
+from amplihack.recipes.templates.bash.value_flow import Suspects, identifiers, references
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 from amplihack.records import Record, replace
 
@@ -47,10 +50,10 @@ _GRAMMAR = Grammar(commands, parameter)
 def guard_script(script: str) -> str:
     """Return a script without placeholders with guards for the variables that it evaluates."""
     try:
-        found = _collect(script, ())
+        edits = read_fully(script, ()).edits
     except TemplateError:  # bash will say what is wrong with it
         return script
-    return apply_edits(script, _guards(script, found))
+    return apply_edits(script, edits)
 
 
 class Uses(Record):
@@ -59,15 +62,26 @@ class Uses(Record):
     evaluated: frozenset[str]  # as arithmetic or as a name
     executed: frozenset[str]  # as a script
     blind: bool  # a variable that only the run knows is evaluated
+    unread: frozenset[str]  # evaluated where no guard can be put
+    reads_integers: bool  # any text may be evaluated before a guard can look at it
 
     def evaluates(self, name: str) -> bool:
         return self.blind or name in self.evaluated
+
+    def is_unguarded(self, name: str) -> bool:
+        return self.blind or self.reads_integers or name in self.unread
 
 
 def uses_of(script: str) -> Uses:
     """Return what a script does with its variables. Raises TemplateError if the quoting never closes."""
     found = _collect(script, find_placeholders(script))
-    return Uses(frozenset(found.flow.evaluated), frozenset(found.flow.executed), found.flow.blind)
+    return Uses(
+        frozenset(found.flow.evaluated),
+        frozenset(found.flow.executed),
+        found.flow.blind,
+        frozenset(found.flow.unread),
+        found.variables.reads_integers(),
+    )
 
 
 def calls_of(script: str) -> tuple[Sequence[Sequence[Word]], AbstractSet[str]]:
@@ -84,13 +98,28 @@ def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
     starts = {each.start: each for each in placeholders}
     cursor = Cursor(script, starts, range(len(script) + 1), found, _GRAMMAR)
     commands(cursor, "", 0)
+    _settle_keys(found)
     for command in _written_scripts(found):
-        found.flow.executed.update(name for word in command.words for name in references(word.text))
+        texts = [word.text for word in (*command.words, *command.strings)]
+        for text in (*texts, *(body for _, body in command.bodies)):
+            found.flow.executed.update(references(text))
+    found.flow.executed |= found.flow.reaches_programs(found.variables.references)
     found.flow.settle(found.variables.integers, found.variables.from_input)
     found.flow.evaluated |= found.variables.leading_to_integers()
-    found.flow.blind |= any(_calculates(name, found) for name in found.flow.unguarded)
+    found.flow.blind |= any(
+        _calculates(name, found) or found.variables.is_bound_later(name) for name in found.flow.unguarded
+    )
     found.flow.blind |= any(_is_lost(sink) for sink in found.sinks)
     return found
+
+
+def _settle_keys(found: Script) -> None:
+    """Take keys for what bash evaluates where the script may make another variable of their array."""
+    found.variables.any_undone |= not DECLARES.isdisjoint(found.flow.functions)
+    for sink in found.keys:
+        if not found.variables.keeps_keys(sink.array):
+            found.sinks.append(sink)
+            found.flow.evaluated.update(identifiers(sink.text))
 
 
 def _is_lost(sink: Sink) -> bool:
@@ -120,11 +149,15 @@ def _sinks(found: Script) -> Iterator[Sink]:
     variables = found.variables
     for sink in found.sinks:
         keyed = sink.array and (variables.opaque or sink.array in variables.keyed)
-        yield replace(sink, guard=Guard.TEXT) if keyed else sink
+        twice = sink.array in variables.keyed and not checked_subscript(sink.text, sink.array)
+        yield replace(sink, guard=Guard.TEXT) if keyed and not twice else sink
+    for word, is_array in found.declared_whole:  # name and value come from one expansion
+        if is_array or variables.may_be_array(""):
+            yield Sink(word.start, word.text, Guard.ASSIGNED, "", quoted=False, places=word.places)
     for name, sink in found.flow.received:
         if sink.guard is not Guard.NUMBER or _calculates(name, found):
             yield sink
-        elif found.flow.blind:
+        elif found.flow.blind or variables.is_bound_later(name):
             yield replace(sink, guard=Guard.NAME)
 
 
@@ -136,18 +169,33 @@ def _guards(script: str, found: Script) -> list[Edit]:
     for sink in _sinks(found):
         together = list(runs(sink.text, found.variables.keyed)) if sink.guard is Guard.NUMBER else []
         kept.update(dict.fromkeys(_named(sink, together)))
-        for operand in operands(sink.text, sink.guard, found.variables.keyed):
+        proven = {name for name in sink.proven if found.variables.keeps_keys(name)}
+        for operand in operands(sink.text, sink.guard, found.variables.keyed, proven=proven):
             if operand.changed and (made := _changed(sink, operand, found)):
                 kept[made] = None
             elif operand.changed or _needs_guard(operand, together, suspects):
                 text = operand.text.replace("$", "\\$") if sink.quoted else operand.text
                 edits[Edit(sink.offset, sink.offset, text)] = None
+        if sink.guard is Guard.TEXT and sink.array in found.variables.keyed:
+            text = _checked_subscript(sink, suspects)
+            edits.update({Edit(sink.offset, sink.offset, text): None} if text else {})
     edits.update(dict.fromkeys(keep(kept)))
     outputs = [mark for mark in found.marks if isinstance(mark, Output)]
     checked = ((output, guard) for output in outputs if (guard := _of_output(output, found)))
     guards = [*edits, *printed_guards(script, checked)]
     definitions = preamble("".join(edit.text for edit in guards), exported=found.starts_shells)
     return [Edit(0, 0, definitions), *guards] if guards else []
+
+
+def _checked_subscript(sink: Sink, suspects: Suspects) -> str:
+    """Return what checks a subscript while the script runs: its array may be associative or not."""
+    found = list(operands(sink.text, Guard.NUMBER))
+    if not any(operand.name in suspects for operand in found) and not any(
+        run.is_name or run.is_joined for run in runs(sink.text, ())
+    ):
+        return ""
+    text = checked_subscript(sink.text, sink.array)
+    return text.replace("$", "\\$") if sink.quoted else text
 
 
 def _named(sink: Sink, together: Iterable[Joint]) -> Iterator[Kept]:
@@ -182,6 +230,10 @@ def _of_output(output: Output, found: Script) -> Guard | None:
         or (output.evaluated and not found.variables.keyed.isdisjoint(output.variables))
     ):
         return Guard.NUMBER
+    if output.runs or output.expanded:
+        return Guard.WORD if output.runs else Guard.LIST if output.listed else Guard.TEXT
+    if not found.flow.unread.isdisjoint(output.variables):
+        return Guard.NAME
     unknown = output.evaluated and found.flow.blind  # it may go to an integer that only the run knows
     return Guard.NAME if unknown or (output.named and not output.places) else None
 
@@ -195,12 +247,16 @@ def read_fully(script: str, placeholders: Sequence[Placeholder]) -> Reading:
     for word, name, forced in found.declarations:
         if forced or found.variables.may_be_array(name):
             for mark in word.marks:
+                mark.listed, mark.expanded = is_one_expansion(word), True
                 for place in mark.places:
                     place.declared = word
-            found.receives(word, name, Guard.TEXT)
+            found.receives(word, name, Guard.LIST if is_one_expansion(word) else Guard.TEXT)
     for command in _written_scripts(found):
-        name_language((mark for word in command.words for mark in word.marks), "bash")
+        words = (*command.words, *command.strings)
+        name_language((mark for word in words for mark in word.marks), "bash")
         name_language((mark for mark in found.marks if _written_by(mark, command)), "bash")
+    if not found.flow.printing.isdisjoint(found.flow.functions):
+        name_language((mark for mark in found.marks if isinstance(mark, Place) and mark.in_function), "bash")
     edits = [*_guards(script, found), *found.edits]
     places = [mark for mark in found.marks if isinstance(mark, Place)]
     return Reading(tuple(sorted(places, key=lambda place: place.start)), tuple(edits))
@@ -228,10 +284,9 @@ def _settle_assigned(mark: Place | Output, script: Script) -> None:
         hold([mark])
     if variables.is_name(mark):
         refuse([mark], Refusal.NAME)
-    if not PROGRAM_VARIABLES.isdisjoint(mark.variables):
-        name_language([mark], "bash")
     mark.evaluated = script.flow.is_evaluated(mark, variables.from_input)
-    if isinstance(mark, Place) and not script.flow.executed.isdisjoint(mark.variables):
+    received = variables.from_input.union(mark.variables) if mark.feeds else mark.variables
+    if not script.flow.executed.isdisjoint(received) or not PROGRAM_VARIABLES.isdisjoint(received):
         name_language([mark], "bash")
     if isinstance(mark, Place) and not script.flow.launched.isdisjoint(mark.variables):
         mark.launcher = mark.launcher or "the script"

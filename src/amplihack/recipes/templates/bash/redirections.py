@@ -69,8 +69,10 @@ def _settle(
         state.command.outputs.append(target.plain.removeprefix("./"))
     elif operator == ">&" and output:
         script.flow.evaluated.update(references(target.text))
-        if not target.marks:  # else it is written as `>`, and expanded once
+        if not any(mark.places for mark in target.marks):  # else it is written as `>`, and expanded once
             script.evaluates(target, Guard.TEXT)
+            for mark in target.marks:
+                mark.expanded = True
         found = Redirection(output, target)
         for mark in target.marks:
             for place in mark.places:

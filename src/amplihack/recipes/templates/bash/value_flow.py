@@ -27,6 +27,10 @@ _MAKES_NAME = pattern(
     r"\$\{!?(?:\w+|[@*])(?:\[[^\[\]]*\])?(?:[#%/^,@]|:(?![-=?+]))"
     r"|(?<![\w$])[A-Za-z_]\w*[${`]|\$(?:\{\w+\}|\w+)[${`\w]|\$'[^']*\\|^\w+\+=(?!\().*[A-Za-z_]"
 )
+_CALCULATES = pattern(
+    r"\(\(|\$\[|\blet\s|\w\[|\[\[[^\n]*-(?:eq|ne|lt|le|gt|ge)\b|\b(?:declare|typeset|local)\s+-|@P\}|\$\{!"
+)
+_PRINTS = pattern(r"(?:\$\(|`)\s*(?:echo|printf|cat)\s")
 _NO_QUOTES = str.maketrans("", "", "\"'\\")
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*|\$\{?[0-9@*]")
 
@@ -41,6 +45,11 @@ def identifiers(text: str) -> Iterator[str]:
     """Yield the variables that an arithmetic expression uses."""
     for name in _IDENTIFIER.findall(_INSIDE.sub("", text)):
         yield ARGUMENTS if name[0] == "$" else name
+
+
+def _inside_out(text: str) -> str:
+    """Return a text without quotes, and with what its constant substitutions hold."""
+    return text.translate(_NO_QUOTES).replace("$(", "(")
 
 
 def _makes_name(text: str) -> bool:
@@ -67,8 +76,10 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     evaluated: set[str] = field(default_factory=set)  # as arithmetic or as a name
     executed: set[str] = field(default_factory=set)  # as a script
     launched: set[str] = field(default_factory=set)  # as a command, without quotes
+    unread: set[str] = field(default_factory=set)  # evaluated, perhaps, by code that no guard can be put into
     blind: bool = False  # a variable that only the run knows is declared to be evaluated
     functions: set[str] = field(default_factory=set)
+    printing: set[str] = field(default_factory=set)  # the commands whose output is run as a script
     written: set[str] = field(default_factory=set)  # what the script itself assigns
     fed: set[str] = field(default_factory=set)  # what gets the text of a command, an input or a value
     unknown: bool = False  # a variable that only the run knows is written
@@ -77,6 +88,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     calls: list[tuple[str, list[Word]]] = field(
         default_factory=list
     )  # with values or variables among their words
+    _printed: dict[str, set[str]] = field(default_factory=dict)  # what `echo` and the like print into it
     _sources: dict[str, set[str]] = field(default_factory=dict)
     _named: dict[str, set[str]] = field(default_factory=dict)  # with or without `$`
 
@@ -84,13 +96,25 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
         """Record that the value of a word is assigned to a variable."""
         self.written.add(variable)
         if variable in PROGRAM_VARIABLES:
-            self.executed.update(references(text))
+            self.run(text)
         if "\0" in text or "\1" in text or _INDIRECT.search(text) or _makes_name(text):
             self.fed.add(variable)
         if "$" in text:
             self._sources.setdefault(variable, set()).update(references(text))
-        if len(text) < _LONG and (named := set(identifiers(text.translate(_NO_QUOTES)))):
+        if len(text) < _LONG and (named := set(identifiers(_inside_out(text)))):
             self._named.setdefault(variable, set()).update(named)
+
+    def run(self, code: str) -> None:
+        """Record that bash runs a text which is not read as a script: variables may be a part of it."""
+        expanded = set(references(code.replace("\\$", "")))
+        self.executed |= expanded
+        if _CALCULATES.search(code):
+            self.unread.update(set(identifiers(_inside_out(code))) - expanded)
+
+    def print_into(self, variable: str, substitution: str) -> None:
+        """Record what a substitution prints that is assigned to a variable."""
+        if found := _PRINTS.match(substitution):
+            self._printed.setdefault(variable, set()).update(references(substitution[found.end() :]))
 
     def count(self, expression: str) -> None:
         """Record the variables that an arithmetic expression itself assigns: they hold numbers."""
@@ -132,11 +156,20 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
         if INPUT in self._sources or INPUT in self._named:
             for name in from_input:
                 self._sources.setdefault(name, set()).add(INPUT)
-        if self._sources or self._named:
+        if self._sources or self._named or self._printed:
             known = self.written.union(from_input)
-            self.evaluated = self._leading_to((*self.evaluated, *self._assigned(integers)), known)
+            self.unread = self._leading_to(self.unread, known)
+            self.evaluated = self._leading_to(
+                (*self.evaluated, *self.unread, *self._assigned(integers)), known
+            )
+            for variable, printed in self._printed.items():
+                self._sources.setdefault(variable, set()).update(printed)
             self.executed = self._leading_to(self.executed)
             self.launched = self._leading_to(self.launched)
+
+    def reaches_programs(self, references: Iterable[str]) -> set[str]:
+        """Return the references whose target is a variable that bash or a program runs."""
+        return {name for name in references if not PROGRAM_VARIABLES.isdisjoint(self._named.get(name, ()))}
 
     def _assigned(self, integers: Iterable[str]) -> set[str]:
         found = (self._sources.get(name, set()) | self._named.get(name, set()) for name in integers)

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.places import Mark
 from amplihack.records import Record, field
 
+_SUBSCRIPTED = pattern(r"([A-Za-z_]\w*)\[")
 # Bash evaluates what is assigned to these as arithmetic.
 _INTEGERS = ("BASHPID", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM")
 _ARRAYS = ("BASH_ALIASES", "BASH_CMDS", "DIRSTACK", "FUNCNAME", "GROUPS", "PIPESTATUS")
@@ -35,11 +37,12 @@ class Variables(Record, frozen=False, eq=False, repr=False):
     arrays: set[str] = field(default_factory=lambda: set(_ARRAYS))
     indexed: set[str] = field(default_factory=lambda: set(_ARRAYS))  # arrays not known to be associative
     keyed: set[str] = field(default_factory=lambda: {"BASH_ALIASES", "BASH_CMDS"})  # may be associative
+    loops: set[str] = field(default_factory=set)  # the variables of `for` and `select`
     from_input: set[str] = field(default_factory=set)  # filled by `read`, `mapfile` and the like
     from_afar: set[str] = field(default_factory=set)  # of these, what comes from a pipe or a file
     undone: set[str] = field(default_factory=set)  # unset or declared anew: nothing is proven about these
     opaque: bool = False  # `eval` or `source`: any variable may be an array
-    any_undone: bool = False  # `unset` of a name that only the run knows
+    any_undone: bool = False  # `unset` of a name that only the run knows, or another `declare`
     _proven: dict[str, int] = field(default_factory=partial(defaultdict, int))
     _scopes: list[list[str]] = field(default_factory=lambda: [[]])
 
@@ -65,6 +68,10 @@ class Variables(Record, frozen=False, eq=False, repr=False):
         """Record that `name` is an associative array from here to the end of this part."""
         self._proven[name] += 1
         self._scopes[-1].append(name)
+
+    def proven_in(self, expression: str) -> frozenset[str]:
+        """Return the arrays of an expression that are associative so far."""
+        return frozenset(name for name in _SUBSCRIPTED.findall(expression) if self.is_proven(name))
 
     def is_proven(self, name: str) -> bool:
         return self._proven[name] > 0
@@ -92,9 +99,16 @@ class Variables(Record, frozen=False, eq=False, repr=False):
 
     def is_key(self, mark: Mark) -> bool:
         """Tell whether the mark stands in a subscript that is a key, which bash does not evaluate."""
-        return mark.key and not self.any_undone and mark.array not in self.undone
+        return mark.key and self.keeps_keys(mark.array)
+
+    def keeps_keys(self, name: str) -> bool:
+        """Tell whether an array that is associative somewhere is so to the end of the script."""
+        return not self.any_undone and name not in self.undone
 
     def may_be_array(self, name: str) -> bool:
+        """Tell whether a variable may be an array; no name stands for one that only the run knows."""
+        if not name:
+            return self.opaque or len(self.arrays) > len(_ARRAYS)
         return self.opaque or name in self.arrays
 
     def is_integer(self, mark: Mark) -> bool:
@@ -104,12 +118,16 @@ class Variables(Record, frozen=False, eq=False, repr=False):
         return mark.feeds and not self.integers.isdisjoint(self.from_input)
 
     def reads_integers(self) -> bool:
-        """Tell whether an integer variable gets input from afar: `read` evaluates it before any guard can."""
-        return not self.integers.isdisjoint(self.from_afar)
+        """Tell whether an integer or a reference gets input from afar: no guard comes before `read`."""
+        return not self.integers.union(self.unbound).isdisjoint(self.from_afar)
 
     def leading_to_integers(self) -> set[str]:
         """Return the namerefs if the script declares integers: one of those may be the target."""
         return self.references if self.integers - set(_INTEGERS) else set()
+
+    def is_bound_later(self, name: str) -> bool:
+        """Tell whether what the variable receives may become the name of another."""
+        return name in self.unbound or name in self.references & self.loops
 
     def is_name(self, mark: Mark) -> bool:
         """Tell whether the value becomes the name of a variable, because a nameref receives it."""

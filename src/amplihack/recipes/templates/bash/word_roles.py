@@ -82,8 +82,10 @@ def _take_argument(_: Cursor, state: CommandList, found: Word) -> None:
 
 def _take_variable(c: Cursor, state: CommandList, found: Word) -> None:
     refuse(found.marks, Refusal.NAME)
+    c.script.variables.loops.add(found.text)
     if not _IN.match(c.text, c.pos, c.end):
         c.script.flow.assign(found.text, "$@")
+        c.script.flow.unguarded.add(found.text)
     state.loop = found.text
     state.expects = Expects.IN
 

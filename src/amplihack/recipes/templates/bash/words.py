@@ -12,7 +12,7 @@ from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import quoted_or_plain, subscript, substitution
 from amplihack.recipes.templates.bash.heredocs import newline
 from amplihack.recipes.templates.bash.number_guards import Guard
-from amplihack.recipes.templates.bash.places import Quoting, Word, assign
+from amplihack.recipes.templates.bash.places import Output, Quoting, Word, assign
 
 _PLAIN = pattern(r"""[^ \t\n;&|<>()\\'"$`{]+""")
 _SIMPLE = pattern(r"""[^ \t\n;&|<>()\\'"$`{=\[#]+(?=[ \t\n;&|]|\Z)""")  # most words, read at once
@@ -46,6 +46,10 @@ def word(c: Cursor, *, assignable: bool = False, argument: bool = False) -> Word
     if assigns:
         assign(c.since(value), assigns)
         c.script.flow.assign(assigns, found.text)
+        for mark in found.marks:
+            if isinstance(mark, Output):
+                printed = c.text[mark.position : mark.position + mark.length]
+                c.script.flow.print_into(assigns, printed)
         if not is_list:
             c.script.flow.received.append((assigns, c.sink(equals, value, Guard.NUMBER)))
     return found

@@ -1,0 +1,36 @@
+"""Tell scripts that start no program: they need only the variables that they mention.
+
+    script  = command { (newline | ";" | "&&" | "||") command }
+    command = (echo | true | false | : | pwd | exit | printf FORMAT) { argument or redirection }
+
+An argument is made of plain characters, texts in quotes and `$NAME`, in which bash finds nothing to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from amplihack.patterns import pattern
+from amplihack.recipes.templates.scripts import PREPARED
+
+_VALUE = r"\$(?:[A-Za-z_][A-Za-z0-9_]*+|\{[A-Za-z_][A-Za-z0-9_]*+\})"
+_DOUBLE = rf'"(?:[^"\\$`]|\\.|{_VALUE})*+"'
+_SINGLE = r"'[^']*+'"
+_ARGUMENT = rf"(?:[A-Za-z0-9_./:,@%+=^~*?>-]|(?<=>)&(?=[0-9])|{_VALUE}|{_DOUBLE}|{_SINGLE})++"
+# A format is no option: `printf -v` calculates with its argument.
+_FORMAT = r"""[ \t]++(?=["'][^"'$-]|[A-Za-z%])"""
+_COMMAND = rf"(?:(?:echo|true|false|:|pwd|exit)(?![^ \t\n;&|])|printf{_FORMAT})(?:[ \t]*+{_ARGUMENT})*+"
+_SCRIPT = pattern(rf"\s*+{_COMMAND}[ \t]*+(?:(?:\n++|;|&&|\|\|)[ \t\n]*+{_COMMAND}[ \t]*+)*+;?+\s*+")
+_START_UP = ("BASH_ENV", "BASH_FUNC_", "BASHOPTS", "SHELLOPTS")
+
+
+@lru_cache(maxsize=PREPARED)  # the rounds of a loop run one script
+def starts_no_program(source: str) -> bool:
+    """Tell whether bash does all of a script by itself. In doubt it does not."""
+    return _SCRIPT.fullmatch(source) is not None
+
+
+def changes_bash(names: Iterable[str]) -> bool:
+    """Tell whether one of these variables lets bash run something of its own, whatever the script."""
+    return any(name.startswith(_START_UP) for name in names)

@@ -1,0 +1,217 @@
+"""Values that take a way around: a shell runs them on purpose and it is told, or does not run them at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from amplihack.errors import TemplateError
+from amplihack.recipes.templates.shell import render_shell, why_stopped
+
+
+def rendered(template: str, value: str) -> tuple[str, tuple[str, ...]]:
+    numbers = count()
+    script = render_shell(
+        template, {"v": value, "w": "a[$(touch canary)]"}, token=lambda: f"t{next(numbers)}"
+    )
+    return script.source, script.warnings
+
+
+def run(source: str, value: str, folder: Path) -> str:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "RECIPE_VAR_v": value,
+        "RECIPE_VAR_w": "a[$(touch canary)]",
+    }
+    finished = subprocess.run(
+        ["bash", "-c", source],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return finished.stdout
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        'x="$(echo {{v}})"; eval "$x"',
+        'x={{v}}; y=$(echo "$x"); eval "$y"',
+        'x={{v}}; y=`printf %s "$x"`; bash -c "$y"',
+        'f() { echo {{v}}; }; eval "$(f)"',
+        'bash <<< "$(printf %s {{v}})"',
+        'x={{v}}; bash <(echo "$x")',
+        "x={{v}}; bash <<EOF\n$x\nEOF\n",
+        "x={{v}}; bash <<EOF\necho \\$(( $x ))\nEOF\n",
+        'x={{v}}; bash -c "echo \\$(( $x ))"',
+        "bash -c 'eval \"$1\"' name {{v}}",
+        'read x <<< {{v}}; eval "$x"',
+        'while read -r x; do bash -c "$x"; done <<< {{v}}',
+        "read PS4 <<< {{v}}; set -x; :",
+        "declare -n p=PS4; p={{v}}; set -x; :",
+        'x={{v}}; cat > s.sh <<< "$x"; bash s.sh',
+        "x={{v}}; cat <<EOF > s.sh\n$x\nEOF\nbash s.sh",
+        "echo {{v}} | tee s.sh; bash s.sh",
+        'x={{v}}; echo "$x" | cat > s.sh; bash s.sh',
+        "mapfile -c 1 -C eval lines <<< {{v}}",
+        'x={{v}}; mapfile -c 1 -C eval lines <<< "$x"',
+    ],
+)
+def test_a_value_that_a_shell_runs_in_the_end_is_told(template: str) -> None:
+    _, warnings = rendered(template, "echo $HOME")
+    assert any("the value of v is run as a bash program" in warning for warning in warnings)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "x={{v}} bash -c 'echo \"$x\"'",
+        "export x={{v}}; bash -c 'echo \"$x\"'",
+        "bash -c 'echo \"$1\"' name {{v}}",
+        "x={{v}}; eval 'echo \"$x\"'",
+        'x={{v}}; eval "echo \\"\\$x\\""',
+        "x={{v}}; trap 'echo \"$x\"' EXIT",
+        "export x={{v}}; bash <<'EOF'\necho \"$x\"\nEOF\n",
+        'export x={{v}}; bash <<EOF\necho "\\$x"\nEOF\n',
+        'x={{v}}; f() { echo "$2"; }; mapfile -t -c 1 -C f lines <<< "$x"',
+    ],
+)
+def test_a_variable_that_code_of_the_script_only_prints_is_not_told(template: str, tmp_path: Path) -> None:
+    value = "$(touch canary) it's"
+    source, warnings = rendered(template, value)
+    assert warnings == ()
+    assert run(source, value, tmp_path) == f"{value}\n"
+    assert not (tmp_path / "canary").exists()
+
+
+@pytest.mark.parametrize(
+    "value", ["$(touch canary)", "a[$(touch canary)]", "($(touch canary))", "y=($(touch canary))"]
+)
+@pytest.mark.parametrize(
+    "template",
+    [
+        'x={{v}}; echo 1 >&"$(echo $x)"',
+        'f() { echo 1 >& "$(echo $1)"; }; f {{v}}',
+        'x={{v}}; mapfile -c 1 -C "$x" lines <<< 1',
+        'x={{v}}; mapfile -c 1 -C"$x" lines <<< 1',
+        'x={{v}}; mapfile -c 1 -C "$(echo $x)" lines <<< 1',
+        'f() { mapfile -c 1 -C "$1" lines <<< 1; }; f {{v}}',
+        "x={{v}}; mapfile -c 1 -C '(( x ));:' lines <<< 1",
+        "x={{v}}; declare -n r; r=$x; echo $r",
+        "f() { local -n r; r=$1; echo $r; }; f {{v}}",
+        'x={{v}}; declare -n r; read r <<< "$x"; echo $r',
+        'x={{v}}; declare -n r; printf -v r %s "$x"; echo $r',
+        'x={{v}}; declare -n r; for r in "$x"; do echo $r; done',
+        "set -- {{v}}; declare -n r; for r; do echo $r; done",
+        "x={{v}}; declare -n r; : ${r:=$x}; echo $r",
+        'x={{v}}; o=i; declare -$o y="$x"',
+        'f() { declare -a "$1=($2)"; }; f y "$(printf %s {{v}})"',
+        'y=(); f() { declare -g "$1=$2"; }; f y {{v}}',
+        'y=(); f() { declare -g "$1=$2"; }; f y "$(printf %s {{v}})"',
+        'y=(); x="$(echo {{v}})"; export "$x"',
+        'x="$(echo {{v}})"; declare -a "$x"',
+        "x={{v}}; declare -A y; unset y; y[$x]=1",
+        "x={{v}}; declare -A y; f() { local y; y[$x]=1; }; f",
+        "x={{v}}; declare -A y; f() { unset y; }; f; y[$x]=1",
+        "x={{v}}; declare() { :; }; declare -A y; y[$x]=1",
+        "declare() { :; }; declare -A y; y[{{v}}]=1",
+        "shopt -s expand_aliases; alias declare=:\ndeclare -A y; y[{{v}}]=1",
+        "enable -n declare\ndeclare -A y; y[{{v}}]=1",
+        "f() { declare -A y; }; z={{w}}; x=$(echo z); y[$x]=1; : {{v}}",
+        "f() { declare -A y; }; z={{w}}; x=$(echo z); (( y[$x]++ )); : {{v}}",
+        "f() { declare -A y; }; x=$(echo {{v}}); (( y[x]++ ))",
+        "f() { declare -A y; }; x=$(echo {{v}}); y[x]=1",
+        'export x={{v}}; y=1; bash -c "(( x )); echo $y"',
+        'x=$(echo {{v}}); y=1; eval "(( x )); echo $y"',
+        "export x={{v}}; y=`bash -c 'echo $(( x ))'`",
+        "export x={{v}}; bash <<EOF\necho \\$(( x ))\nEOF\n",
+        "x={{v}}; PS4='$(( x ))'; set -x; :",
+        "bash -c '(( $1 > 1 ))' name {{v}}",
+    ],
+)
+def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path) -> None:
+    try:
+        source, _ = rendered(template, value)
+    except TemplateError:
+        return
+    run(source, value, tmp_path)
+    assert not (tmp_path / "canary").exists(), source
+
+
+@pytest.mark.parametrize(
+    ("template", "printed"),
+    [
+        ("f() { m[$1]=2; }; declare -A m; f 'a key'; echo \"${m[a key]}\" {{v}}", "2 $x\n"),
+        ('f() { m[$k]=2; }; declare -A m; k=$(echo a-b); f; echo "${!m[@]}" {{v}}', "a-b $x\n"),
+        ('f() { (( m[$k]++ )); }; declare -A m; k=$(echo k); f; f; echo "${m[k]}" {{v}}', "2 $x\n"),
+        ("declare -A m; f() { local m; m[i]=5; echo ${m[1]}; }; i=$(echo 1); f; : {{v}}", "5\n"),
+        ('unset m; declare -A m; k=$(echo k.1); m[$k]=1; echo "${!m[@]}" {{v}}', "k.1 $x\n"),
+        ("y=(); export a=$(echo '$5 (a)'); echo \"$a\" {{v}}", "$5 (a) $x\n"),
+        ('y=(); k=a; x=$(echo "\\$5 <b>"); export "$k=$x"; echo "$a" {{v}}', "$5 <b> $x\n"),
+        ('x={{v}}; log=out; echo "$x" >& "$log"; cat out', "$x\n"),
+        ('f() { echo "$2"; }; c=f; mapfile -t -c 1 -C "$c" l <<< {{v}}', "$x\n"),
+    ],
+)
+def test_what_is_harmless_goes_on(template: str, printed: str, tmp_path: Path) -> None:
+    source, _ = rendered(template, "$x")
+    assert run(source, "$x", tmp_path) == printed
+
+
+_IN_ENVIRONMENT = [
+    "x=([$RECIPE_VAR_v]=1)",
+    "echo x >&a$RECIPE_VAR_v",
+    'echo "${@:$RECIPE_VAR_v}"',
+    "for RANDOM in $RECIPE_VAR_v; do :; done",
+    "x[$(echo $RECIPE_VAR_v)]=1",
+    "declare -i x; x=$(echo $RECIPE_VAR_v)",
+    "declare -i x; echo $RECIPE_VAR_v | read x",
+    'declare -a x="$RECIPE_VAR_v"',
+    'declare -a x="$(echo $RECIPE_VAR_v)"',
+    'declare -a "x=($RECIPE_VAR_v)"',
+    'x=(); export x="$RECIPE_VAR_v"',
+    'mapfile -c 1 -C "$RECIPE_VAR_v" lines <<< 1',
+    'unset "$RECIPE_VAR_v"',
+    "set -- $RECIPE_VAR_v; declare -n r; for r; do echo $r; done",
+    'export x="$RECIPE_VAR_v"; y=1; bash -c "(( x )); echo $y"',
+    'y=1; eval "(( RECIPE_VAR_v )); echo $y"',
+    "PS4='$(( RECIPE_VAR_v ))'; set -x; :",
+]
+
+
+@pytest.mark.parametrize("value", ["$(touch canary)", "a[$(touch canary)]", "($(touch canary))"])
+@pytest.mark.parametrize("script", _IN_ENVIRONMENT)
+def test_a_script_runs_no_value_of_its_environment(script: str, value: str, tmp_path: Path) -> None:
+    try:
+        source, _ = rendered(script, value)
+    except TemplateError as error:
+        assert error.line == 1
+        return
+    run(source, value, tmp_path)
+    assert not (tmp_path / "canary").exists(), source
+
+
+@pytest.mark.parametrize(
+    "guarded",
+    [
+        "f() { declare -A y; }; z={{w}}; x=$(echo z); (y[$x]=1); :",
+        'x=(); z={{w}}; (declare x="$(echo "($z)")"); :',
+    ],
+)
+def test_what_a_guard_stops_in_a_subshell_is_told_with_its_line(guarded: str, tmp_path: Path) -> None:
+    source, _ = rendered(f"true\n{guarded}", "")
+    finished = subprocess.run(
+        ["bash", "-c", source],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "RECIPE_VAR_w": "a[$(touch canary)]"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert why_stopped(finished.stderr).startswith("line 2: bash evaluates")
