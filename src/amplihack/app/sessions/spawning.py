@@ -10,7 +10,7 @@ from amplihack.app.sessions.child import RESUME, SPAWN, ChildRequest, run_child
 from amplihack.app.sessions.family import CHILDREN, Family
 from amplihack.app.sessions.going_on import AFTER_A_CRASH
 from amplihack.app.sessions.opening import SessionSpec
-from amplihack.bundles.child_plan import ChildPlan, Inheritance, child_plan
+from amplihack.bundles.child_plan import ChildPlan, Inheritance, child_plan, with_met_policy
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.tree import Leaf, Table
 from amplihack.errors import Problem
@@ -266,7 +266,7 @@ class Spawner:
 
 def agent_plan(plan: Mapping[str, Any], name: str, agent: Mapping[str, Any]) -> dict[str, Any]:
     """Return the plan of an agent that answers in place of its bundle. Raises SpawnRefused."""
-    return _plan(plan, agent, _inheritance({}), name).plan
+    return with_met_policy(_plan(plan, agent, _inheritance({}), name).plan, plan)
 
 
 def _plan(parent: Mapping[str, Any], agent: Mapping[str, Any], asked: Inheritance, name: str) -> ChildPlan:
