@@ -215,3 +215,10 @@ def test_what_a_guard_stops_in_a_subshell_is_told_with_its_line(guarded: str, tm
         check=False,
     )
     assert why_stopped(finished.stderr).startswith("line 2: bash evaluates")
+
+
+@pytest.mark.parametrize("command", ["cat", "read a"])
+def test_ten_thousand_heredocs_on_one_line_are_read(command: str) -> None:
+    operators, bodies = " <<E" * 10_000, "x\nE\n" * 10_000
+    source, _ = rendered(f"{command}{operators}; echo {{{{v}}}}\n{bodies}", "1")
+    assert source.endswith(f'echo "$RECIPE_VAR_v"\n{bodies}')
