@@ -258,7 +258,7 @@ def test_a_value_that_bash_cannot_have_is_told_once_for_the_run(workspace: Works
     workspace.write(
         "r.yaml",
         "name: r\nsteps:\n  - {id: raw, command: 'printf \"a\\\\0b\"'}\n"
-        "  - {id: b, command: echo b}\n  - {id: c, command: echo c}\n",
+        "  - {id: b, command: ls -d .}\n  - {id: c, command: ls -d .}\n",
     )
     answer = workspace.run("recipe", "run", "r.yaml", "--json")
     assert answer.json["context"]["raw"] == "a\0b"
