@@ -457,6 +457,24 @@ LIMITS: tuple[tuple[str, str, str, str], ...] = (
         "the rest is not read: search for less",
     ),
     (
+        "tools of one MCP server",
+        "modules.tools.mcp.server:_MOST_TOOLS",
+        "",
+        "the server is not used, and that is told",
+    ),
+    (
+        "the schema of a tool of an MCP server",
+        "modules.tools.mcp.remote:_LARGEST_SCHEMA",
+        "characters",
+        "the tool is left out, and that is told",
+    ),
+    (
+        "a picture of an MCP server, in base64",
+        "modules.tools.mcp.remote:_LARGEST_PICTURE",
+        "characters",
+        "it is named, not shown",
+    ),
+    (
         "the answer of a recipe that an agent ran",
         "modules.tools.recipes:_MOST_OUTPUT",
         "bytes",

@@ -74,7 +74,9 @@ async def test_no_pattern_leads_to_what_is_beside_the_directory(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("action", ["validate", "run"])
-@pytest.mark.parametrize("recipe", ["../secret.yaml", "{0}/secret.yaml", "link.yaml", "up/secret.yaml"])
+@pytest.mark.parametrize(
+    "recipe", ["../secret.yaml", "{0}/secret.yaml", "link.yaml", "up/secret.yaml", "~/secret.yaml"]
+)
 async def test_a_recipe_outside_is_not_read_into_a_message(
     here: Path, action: str, recipe: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

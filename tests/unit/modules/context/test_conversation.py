@@ -107,3 +107,13 @@ async def test_a_result_of_five_megabytes_does_not_raise_the_next_request_above_
         assert facts["fits"] is True
         usage = stage.recorder.of("llm:response")[1]["usage"]
         assert usage["input_tokens"] < 20_000
+
+
+async def test_the_user_is_told_once_and_again_when_not_even_the_rest_fits() -> None:
+    async with opened(plan(steps=[{"text": "ok"}] * 5, context={"max_tokens": 1_000})) as stage:
+        for prompt in ("short", "word " * 400, "a word " * 300, "short again", "word " * 3_000):
+            await stage.say(prompt)
+        told = [line for line in stage.shown.lines if "context-simple" in line]
+    assert told[0].startswith("warning context-simple: the conversation is longer than its budget: of about ")
+    assert "does not fit its budget, although it is cut" in told[-1]
+    assert len(told) == len(set(told))

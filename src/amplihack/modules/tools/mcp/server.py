@@ -56,9 +56,7 @@ class McpServer:
             async with asyncio.timeout(self.settings.seconds):
                 await asyncio.shield(ready)
         except TimeoutError:
-            problem = self._explained(
-                TimeoutError(f"it did not answer within {self.settings.seconds:g} seconds")
-            )
+            problem = self._with_last_words(f"it did not answer within {self.settings.seconds:g} seconds")
             ready.cancel()
             await self.close()
             self.problem = problem
@@ -139,8 +137,11 @@ class McpServer:
 
     def _explained(self, error: BaseException) -> str:
         """Return what happened, with the last words of the process."""
+        return self._with_last_words(_reason(error))
+
+    def _with_last_words(self, what: str) -> str:
         said = self._stderr.text() if self._stderr is not None else ""
-        return f"{_reason(error)} ({said})" if said else _reason(error)
+        return f"{what} ({said})" if said else what
 
 
 async def _all_tools(client: Any) -> list[Any]:
