@@ -1,8 +1,8 @@
 import base64
 import html
 import json
-import quopri
 import os
+import quopri
 import re
 import subprocess
 import textwrap
@@ -125,9 +125,9 @@ def test_a_secret_is_masked_however_it_is_written(written: str) -> None:
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 @pytest.mark.parametrize("before", range(60, 76, 5))
 def test_a_secret_in_a_mail_is_masked_across_its_soft_line_breaks(before: int, ends: str) -> None:
-    secret = "pass=wörd & more of it, as long as such a text may ever be"
-    mail = quopri.encodestring(f"{'x' * before} {secret} end".encode()).decode().replace("\n", ends)
-    masked = Redactor(["key"], values={"key": secret}).redact_text(mail)
+    value = "pass=wörd & more of it, as long as such a text may ever be"
+    mail = quopri.encodestring(f"{'x' * before} {value} end".encode()).decode().replace("\n", ends)
+    masked = Redactor(["key"], values={"key": value}).redact_text(mail)
     for piece in ("pass", "more", "long", "such", "ever"):
         assert piece not in masked
 
