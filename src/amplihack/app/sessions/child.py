@@ -95,7 +95,7 @@ async def run_child(parent: Any, request: ChildRequest) -> ChildAnswer:
     child it came from. Cancelling the parent cancels the child.
     """
     above = _live(parent)
-    depth = (above.depth if above is not None else 0) + 1
+    depth = (above.depth if above is not None else request.spec.depth) + 1
     _require_depth(depth, request)
     session_id = request.session_id or _new_id(request.agent, parent)
     spec = await _child_spec(parent, request, session_id, depth)
@@ -168,6 +168,7 @@ async def _child_spec(parent: Any, request: ChildRequest, session_id: str, depth
         used=used,
         log=log,
         depth=depth,
+        on_open=None,
         agent=request.agent,
         problems=problems,
     )
