@@ -81,8 +81,8 @@ class Bench:
         program = Path(__file__).with_name("start_floor.py")
         return self.start([sys.executable, str(program), str(workload.recipe)])
 
-    def loop(self, count: int) -> Work:
-        return self.start(["/bin/sh", "-c", shell_loop(count)])
+    def loop(self, count: int, program: str = "echo") -> Work:
+        return self.start(["/bin/sh", "-c", shell_loop(count, program)])
 
 
 def environment(folder: Path) -> dict[str, str]:

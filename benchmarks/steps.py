@@ -8,6 +8,7 @@ from benchmarks.workloads import bash_steps, foreach, sub_recipes
 
 _LOOP = "a shell loop"
 _SPAWN = "the start of bash"
+_PROGRAM = "/bin/true"
 _TURNS = 8
 
 
@@ -32,9 +33,10 @@ def hundred(bench: Bench) -> list[Row]:
 def one_more(bench: Bench) -> list[Row]:
     """Measure 101 steps less one step."""
     peers: dict[int, dict[str, str]] = {}
-    works = {_LOOP: bench.loop(100)}
+    works = {_LOOP: bench.loop(100), "programs": bench.loop(100, _PROGRAM)}
     for count in (1, 101):
         works |= {f"floor/{count}": bench.floor(count), f"kept/{count}": bench.floor(count, kept=True)}
+        works[f"program/{count}"] = bench.run(bash_steps(bench.folder, count, program=_PROGRAM))
     failed: list[str] = []
     for variables in (2, 1000):
         for count in (1, 101):
@@ -57,10 +59,12 @@ def one_more(bench: Bench) -> list[Row]:
         bench.ratio((costs[f"{kind}/101"] - costs[f"{kind}/1"]) / 100, spawn)
         for kind in ("2", "1000", "ephemeral", "kept", "floor")
     )
+    program = bench.ratio(costs["program/101"] - costs["program/1"], costs["programs"])
     return [
         Row("one more step, 2 variables", _SPAWN, few, 1.7, others={**others, **dict.fromkeys(failed)}),
         Row("one more step, 1,000 variables", _SPAWN, many, 1.7),
         Row("one more step, --ephemeral", _SPAWN, ephemeral, 1.5),
+        Row("one more step that starts a program", "the same in a shell loop", program),
         Row("one more process, in an event loop alone", _SPAWN, floor),
         Row("one more process, and a row on the disk", _SPAWN, kept),
     ]

@@ -25,16 +25,18 @@ class Workload:
     commands: Sequence[str] | None = None
 
 
-def bash_steps(folder: Path, count: int, variables: int = 2, fields: str = "") -> Workload:
+def bash_steps(
+    folder: Path, count: int, variables: int = 2, fields: str = "", program: str = "echo"
+) -> Workload:
     """Write a recipe of steps that each use two of so many variables."""
     context = "".join(f"  v{number}: value {number}\n" for number in range(variables))
     lines = "".join(
-        f"  - {{id: s{number}, {fields}command: 'echo {number} {{{{v0}}}} {{{{v1}}}}'}}\n"
+        f"  - {{id: s{number}, {fields}command: '{program} {number} {{{{v0}}}} {{{{v1}}}}'}}\n"
         for number in range(count)
     )
-    recipe = folder / f"steps-{count}-{variables}-{len(fields)}.yaml"
+    recipe = folder / f"steps-{count}-{variables}-{len(fields)}-{Path(program).name}.yaml"
     recipe.write_text(f"{_HEAD}context:\n{context}steps:\n{lines}")
-    return Workload(recipe, [f"echo {number} 'value 0' 'value 1'" for number in range(count)])
+    return Workload(recipe, [f"{program} {number} 'value 0' 'value 1'" for number in range(count)])
 
 
 def foreach(folder: Path, count: int) -> Workload:
@@ -80,6 +82,6 @@ def agents(folder: Path, name: str, steps: Sequence[Mapping[str, str]]) -> Workl
     return Workload(recipe)
 
 
-def shell_loop(count: int) -> str:
+def shell_loop(count: int, program: str = "echo") -> str:
     """Return the program for `sh` that starts bash so many times."""
-    return f"i=0; while [ $i -lt {count} ]; do /bin/bash -c 'echo $0' $i; i=$((i+1)); done"
+    return f"i=0; while [ $i -lt {count} ]; do /bin/bash -c '{program} $0' $i; i=$((i+1)); done"

@@ -18,6 +18,11 @@ USAGE
 fi
 [ -f "$1" ] || { printf 'multitask-orchestrator.sh: there is no file %s\n' "$1" >&2; exit 3; }
 
-recipes=$(cd -- "$(dirname -- "$0")/../recipes" && pwd -P)
+self=$0
+while [ -L "$self" ]; do
+  link=$(readlink -- "$self")
+  case "$link" in /*) self=$link ;; *) self=$(dirname -- "$self")/$link ;; esac
+done
+recipes=$(cd -- "$(dirname -- "$self")/../recipes" && pwd -P)
 exec "${AMPLIHACK:-amplihack}" recipe run "$recipes/parallel-workstreams.yaml" --set-file workstreams="$1" \
   --set keep_worktrees="${MULTITASK_KEEP:-failed}" --set max_parallel="${MULTITASK_PARALLEL:-3}"

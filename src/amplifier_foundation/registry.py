@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, overload
 
-from amplifier_foundation.bundle._dataclass import Bundle
+from amplifier_foundation.bundle._dataclass import Bundle, told
 from amplifier_foundation.paths.resolution import get_amplifier_home
 from amplifier_foundation.sources._handler import open_sources
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
@@ -19,6 +19,7 @@ from amplihack.bundles.errors import BundleError
 from amplihack.bundles.foundation.bundle_states import BundleState
 from amplihack.bundles.foundation.seen import seen_in
 from amplihack.bundles.names import KnownNames
+from amplihack.bundles.reach import ESCAPES
 from amplihack.bundles.uris import shown
 from amplihack.errors import Problem
 from amplihack.system.bundle_files import BundleFiles
@@ -261,6 +262,7 @@ def _bundle(loaded: LoadedBundle) -> Bundle:
         reason = f"Circular Include Skipped: {' -> '.join(chain)}"
         entry = {"source": chain[-1], "chain": chain, "reason": reason, "exception": None}
         bundle.load_report.append(entry)
+    bundle._note(each for each in loaded.problems if each.code == ESCAPES)
     return bundle
 
 
@@ -271,5 +273,4 @@ def _now() -> datetime:
 def _log(problems: Iterable[Problem]) -> None:
     for problem in problems:
         if problem.severity != "note":
-            where = f"{problem.where}: " if problem.where else ""
-            _logger.warning("%s%s", where, problem.what)
+            _logger.warning("%s", told(problem))

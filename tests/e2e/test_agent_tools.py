@@ -159,9 +159,13 @@ async def test_an_error_of_the_model_is_an_error_of_the_agent(
 async def test_a_slow_model_is_cut_off_at_the_timeout_and_nothing_keeps_running(
     desk: Desk, tool: str
 ) -> None:
-    request = replace(desk.request("Say a lot."), timeout=4.0)
-    failing = pytest.raises(AgentFailed, match="timed out after 4s")
-    with ModelServer(Say("word " * 400, pause=0.1)) as server, failing:
-        await desk.ask(tool, server, request)
+    # On a busy machine a tool may need longer than that to ask at all.
+    for seconds in (4, 16, 59):
+        request = replace(desk.request("Say a lot."), timeout=float(seconds))
+        failing = pytest.raises(AgentFailed, match=f"timed out after {seconds}s")
+        with ModelServer(Say("word " * 4000, pause=0.1)) as server, failing:
+            await desk.ask(tool, server, request)
+        if server.asked:
+            break
     assert len(server.asked) == 1
     assert desk.alive() == []

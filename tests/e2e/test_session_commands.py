@@ -147,6 +147,18 @@ def test_an_agent_that_is_resumed_keeps_to_the_policy_of_the_bundle_that_spawned
     assert not (home / "there").exists()
 
 
+def test_a_tool_that_was_given_several_lines_stands_below_what_was_said(
+    workspace: Workspace, home: Path
+) -> None:
+    call = {"id": "1", "tool": "write_file", "arguments": {"file_path": "a", "content": "one\ntwo\n"}}
+    asked = {"role": "user", "content": "write"}
+    calling = {"role": "assistant", "content": "Now.", "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "1", "content": "done"}
+    write_session(home, "aaaa", [asked, calling, result, {"role": "assistant", "content": "Ok."}])
+    shown = workspace.run("session", "show", "aaaa").stdout
+    assert "\n  Now.\n  → write_file " in shown
+
+
 @pytest.mark.parametrize(
     ("damage", "status", "said"),
     [
@@ -168,7 +180,7 @@ def test_damaged_sessions_are_listed_and_told(
     listed = workspace.run("session", "list")
     assert listed.exit_code == 0
     assert status in next(line for line in listed.stdout.splitlines() if line.startswith("bbbb"))
-    assert said in listed.stderr
+    assert (said in listed.stderr) == (status == "damaged")  # a turn that was cut off is a state, no more
     found = {each["session_id"]: each for each in workspace.run("session", "list", "--json").json}
     assert (found["aaaa"]["status"], found["bbbb"]["status"]) == ("idle", status)
     assert said in found["bbbb"]["problems"][0]["message"]

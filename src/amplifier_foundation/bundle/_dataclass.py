@@ -176,7 +176,7 @@ class Bundle:
             return []
         problems = modes.mode_problems(str(self.base_path), BundleFiles())
         _log(problems)
-        return [_told(problem) for problem in problems]
+        return [told(problem) for problem in problems]
 
     async def prepare(
         self,
@@ -213,19 +213,23 @@ class Bundle:
         return provenance.modified_by(translation.to_core(self))
 
     def _report(self, problems: Iterable[Problem]) -> None:
+        _log(self._note(problems))
+
+    def _note(self, problems: Iterable[Problem]) -> list[Problem]:
+        """Add problems to the load report, and return those that it did not have."""
         known = {entry["reason"] for entry in self.load_report}
         new = [each for each in problems if each.severity != "note" and each.what not in known]
         for each in new:
             entry = {"source": _place(each), "chain": [self.name], "reason": each.what, "exception": None}
             self.load_report.append(entry)
-        _log(new)
+        return new
 
 
 def _place(problem: Problem) -> str:
     return problem.where.file if problem.where else ""
 
 
-def _told(problem: Problem) -> str:
+def told(problem: Problem) -> str:
     """Return a problem as one line of text."""
     where = f"{problem.where}: " if problem.where else ""
     return f"{where}{problem.what}" + (f" ({problem.fix})" if problem.fix else "")
@@ -234,4 +238,4 @@ def _told(problem: Problem) -> str:
 def _log(problems: Iterable[Problem]) -> None:
     for problem in problems:
         if problem.severity != "note":
-            _logger.warning("%s", _told(problem))
+            _logger.warning("%s", told(problem))

@@ -128,7 +128,8 @@ def _json(key: str, text: str) -> Value:
     try:
         return from_json(text)
     except ValueError as error:
-        raise UsageError(f"--set-json {key}: this is not JSON: {error}", fix="check its quotes") from error
+        fix = "set a value that is less deep" if "nested" in str(error) else "check its quotes"
+        raise UsageError(f"--set-json {key}: this is not JSON: {error}", fix=fix) from error
 
 
 def _assign(found: dict[str, Value], key: str, value: Value, defaults: Mapping[str, Value]) -> None:

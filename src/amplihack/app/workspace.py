@@ -117,7 +117,7 @@ def recipe_references(workspace: Workspace, given: Iterable[str]) -> tuple[list[
     others: list[str] = []
     for reference in given:
         path = workspace.home.path(reference)
-        if reference == STDIN or not path.is_dir():
+        if reference == STDIN or not reference or not path.is_dir():
             found.append(reference)
             continue
         files = {file: may_be_recipe(file) for file in recipe_files(path)}

@@ -63,6 +63,19 @@ def child_plan(
     return ChildPlan(plan, tuple(problems), hidden, own)
 
 
+def with_met_policy(plan: dict[str, Any], parent: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out of a policy the tools that it has taken away from a plan: there they are names of nothing."""
+    policy = policy_of(plan)
+    excluded = policy.get("exclude_tools")
+    if not isinstance(excluded, list):
+        return plan
+    known, before = (
+        {name for each in _entries(of, "tools") for name in _names(each)} for of in (plan, parent)
+    )
+    kept = [name for name in excluded if name in known or name not in before]
+    return {**plan, "spawn": {**policy, "exclude_tools": kept}}
+
+
 def with_orchestrator_config(plan: dict[str, Any], config: Mapping[str, Any] | None) -> dict[str, Any]:
     """Lay settings of the caller over the loop's: where the kernel reads them, and where programs look."""
     if not config:

@@ -8,6 +8,7 @@ from amplihack.bundles.compose import compose_includes, unmatched_removals
 from amplihack.bundles.errors import BundleDependencyError, BundleError, BundleLoadError, Subject, error_from
 from amplihack.bundles.include_graph import FailedInclude, IncludeGraph, Node
 from amplihack.bundles.model import Bundle
+from amplihack.bundles.reach import is_within
 from amplihack.bundles.roster import AGENT_CODES
 from amplihack.bundles.uris import shown
 from amplihack.errors import Problem, Severity
@@ -84,14 +85,43 @@ def compose_graph(graph: IncludeGraph, root: Node, *, severe: bool) -> Compositi
 
 def _compose(nodes: Mapping[str, Node], order: Order) -> dict[str, Bundle]:
     composed: dict[str, Bundle] = {}
+    includers: dict[str, list[str]] = {}
     for key in order.bundles:
         whole = compose_includes(nodes[key].own, [composed[each] for each in order.includes[key]])
         source = nodes[key].source
         if source is not None:  # what it includes, it may name
-            reach = whole.reach.widened(source, whole.source_base_paths.values())
-            whole = replace(whole, reach=reach)
+            roots = list(whole.source_base_paths.values())
+            if any(whole.reach.source_of(each) is None for each in roots):
+                above = tuple(_roots_above(key, nodes, includers or _includers(order, includers)))
+                roots = [each for each in roots if not any(is_within(root, each) for root in above)]
+            whole = replace(whole, reach=whole.reach.widened(source, roots))
         composed[key] = whole
     return composed
+
+
+def _includers(order: Order, found: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Fill in, for each bundle, those that include it."""
+    for key, included in order.includes.items():
+        for each in included:
+            found.setdefault(each, []).append(key)
+    return found
+
+
+def _roots_above(
+    key: str, nodes: Mapping[str, Node], includers: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Yield the directories of the user's own bundles that include a bundle, however far above.
+
+    A downloaded bundle does not get to read them by including a part of them in turn.
+    """
+    waiting, seen = [key], {key}
+    while waiting:
+        above = [each for each in includers.get(waiting.pop(), ()) if each not in seen]
+        waiting += above
+        seen.update(above)
+        for each in above:
+            if nodes[each].source is None:
+                yield from nodes[each].own.source_base_paths.values()
 
 
 def _chain(

@@ -35,7 +35,13 @@ from amplihack.records import Record, replace
 
 _KEYS = (*(section.name for section in SECTIONS), "includes", "exclude")
 HEAD_KEYS = ("name", "version", "description", "namespace_root")
-_LOST = frozenset({"include-shape", "includes-below-bundle", "module-missing"})  # entries without effect
+# Entries without effect, and what becomes of them where that is no error.
+_LOST = {
+    "include-shape": "skipped",
+    "includes-below-bundle": "skipped",
+    "module-missing": "skipped",
+    "duplicate-key": "the last one counts",
+}
 _VALIDATION_CODES = frozenset(
     {"module-list", "module-entry", "module-missing", "module-config", "two-defaults"}
 )
@@ -51,7 +57,7 @@ class DecodedBundle(Record):
     problems: tuple[Problem, ...] = ()
 
     def judged(self, *, strict: bool) -> tuple[Problem, ...]:
-        """Return the problems; `strict` makes includes and modules that would be lost errors."""
+        """Return the problems; `strict` makes what would be lost errors: includes, modules, values."""
         return tuple(_judged(each, strict) if each.code in _LOST else each for each in self.problems)
 
     def checked(self, *, strict: bool = True) -> Bundle:
@@ -65,8 +71,10 @@ class DecodedBundle(Record):
 
 
 def _judged(problem: Problem, strict: bool) -> Problem:
-    """Return what would be lost as an error, or say that it is skipped."""
-    return replace(problem, severity="error") if strict else replace(problem, what=f"{problem.what}; skipped")
+    """Return what would be lost as an error, or say what becomes of it."""
+    if strict:
+        return replace(problem, severity="error")
+    return replace(problem, what=f"{problem.what}; {_LOST[problem.code]}", severity="warning")
 
 
 class Head(Record):

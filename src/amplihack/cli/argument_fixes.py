@@ -35,7 +35,7 @@ def _fix(message: str, actions: tuple[argparse.Action, ...]) -> str:
     action = next((each for each in actions if flag in each.option_strings), None)
     if action is None:
         return ""
-    if "expected one argument" in message:
+    if "expected one argument" in message or ": it is empty" in message:
         return f"write {flag} {action.metavar or action.dest.upper()}"
     if action.choices and "invalid choice" in message:
         wrong = message.partition("invalid choice: '")[2].partition("'")[0]

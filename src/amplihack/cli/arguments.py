@@ -109,6 +109,13 @@ def positive(text: str) -> int:
     raise argparse.ArgumentTypeError("expected a whole number, 1 or more")
 
 
+def given(text: str) -> str:
+    """Return the text of an argument, which cannot be empty: it would be passed over."""
+    if text.strip():
+        return text
+    raise argparse.ArgumentTypeError("it is empty; a variable of your shell may be unset")
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     add_color(parser)
@@ -124,7 +131,8 @@ def add_color(parser: argparse.ArgumentParser) -> None:
 
 
 def add_working_dir(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-C", "--working-dir", metavar="DIR", help="the directory to work in (default: here)")
+    what = "the directory to work in (default: here)"
+    parser.add_argument("-C", "--working-dir", type=given, metavar="DIR", help=what)
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
@@ -140,6 +148,7 @@ def add_places(parser: argparse.ArgumentParser) -> None:
         "--recipe-dir",
         action="append",
         default=[],
+        type=given,
         metavar="DIR",
         help="search this directory first (repeatable)",
     )

@@ -38,7 +38,7 @@ def dispatch(words: list[str], *, alone: bool = False) -> int:
     if name in GROUPS:
         rest = ["--help"] if rest[:1] == ["help"] else rest
         verb = next(iter(rest), "-")
-        if verb.startswith("-"):
+        if verb.startswith("-") and (verb in ("-", "-h", "--help") or not set(rest[1:]) - {"-h", "--help"}):
             load("help_pages:group_parser")(name).parse_args(rest)
         if verb not in verbs(name):
             _refuse(verb, rest[1:], name)

@@ -33,6 +33,10 @@ def meant_command(
     word: str, rest: Sequence[str], group: str, commands: Sequence[str], verbs: Mapping[str, Sequence[str]]
 ) -> str:
     """Return how to fix `amplihack [group] word rest…`, where the word is neither a command nor a verb."""
+    if word.startswith("-") and group:
+        verb = next((each for each in rest if each in verbs[group]), _SHOWN.get(group, ("…",))[0])
+        words = [each for each in rest if each != verb]
+        return f"flags stand behind the verb: `{_line(group, verb, word, *words)}`"
     if word.startswith("-"):
         return "flags stand behind the command, as in `amplihack recipe list --json`"
     if _is_file(word):

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from amplihack.cli.arguments import RECIPE, Parser, add_common, positive
+from amplihack.cli.arguments import RECIPE, Parser, add_common, given, positive
 from amplihack.cli.guard import INTERRUPTED, keep_results_apart
 from amplihack.cli.interrupts import telling_the_result
 from amplihack.cli.opened import workspace_of
@@ -94,7 +94,7 @@ def _what_runs(group: argparse._ArgumentGroup) -> None:
 
 
 def _how_it_runs(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--agent", "--agent-binary", metavar="AGENT", help=choices())
+    group.add_argument("--agent", "--agent-binary", type=given, metavar="AGENT", help=choices())
     group.add_argument("--isolate-agents", action="store_true", help="agents work in an empty directory")
     group.add_argument("--no-auto-stage", action="store_true", help="do not `git add` what agents change")
     group.add_argument("--max-parallel", type=positive, default=50, metavar="N", help="steps at once (50)")
@@ -117,8 +117,10 @@ def add_telling_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-v", "--verbose", action="store_true", help="show every line that steps print")
     group.add_argument("-q", "--quiet", action="store_true", help="print the recipe's own result, no more")
     group.add_argument("--show-output", action="store_true", help="print each step's output at the end")
-    group.add_argument("--audit-dir", metavar="DIR", help="write an audit log (JSON lines) there")
-    group.add_argument("--events", metavar="FILE", help="write every event as a JSON line; - is stderr")
+    what = "write an audit log (JSON lines) there"
+    group.add_argument("--audit-dir", type=given, metavar="DIR", help=what)
+    what = "write every event as a JSON line; - is stderr"
+    group.add_argument("--events", type=given, metavar="FILE", help=what)
 
 
 def _seconds(text: str) -> float:
@@ -301,7 +303,7 @@ def _tags(words: list[str]) -> frozenset[str]:
 
 def _show_result(result: RunResult, options: argparse.Namespace) -> None:
     out()
-    out(result.to_text())
+    out(printable(result.to_text()))
     if options.show_output:
         for step in result.step_results:
             out(f"--- {step.step_id}\n{step.output}")

@@ -83,7 +83,8 @@ def answer_list(options: argparse.Namespace) -> int:
     if hidden and not options.json:
         were = "sessions of agents are" if hidden > 1 else "session of an agent is"
         err(f"{hidden} {were} not shown: --all shows them")
-    show_problems(problem for each in kept for problem in each.problems)
+    # A turn that was cut off is in the column of states; resuming and `session show` say more.
+    show_problems(problem for each in kept if each.status == "damaged" for problem in each.problems)
     return 0
 
 

@@ -111,8 +111,8 @@ def _tool(used: ToolUse, *, full: bool) -> list[str]:
     if not full:
         lines = result.splitlines() or ["nothing"]
         more = f" (+ {_count(len(lines) - 1, 'line')})" if len(lines) > 1 else ""
-        head = cut(f"  → {used.name} {used.arguments}", _WIDEST_LINE)
-        return [head, f"    {cut(lines[0], _WIDEST_LINE)}{more}"]
+        head = cut(f"→ {used.name} {used.arguments}", _WIDEST_LINE)
+        return [f"  {head}", f"    {cut(lines[0], _WIDEST_LINE)}{more}"]
     given = (f"  → {used.name} {used.arguments}").splitlines()
     return [*given, *(f"    {line}" for line in result.splitlines())]
 

@@ -286,6 +286,8 @@ class _Builder(Generic[T]):
                     code="duplicate-key",
                 )
             )
+            if entries is not None:
+                entries[text] = value  # where this is no error, the last one counts, as everywhere
 
     def _merged(self, made_from: Any) -> list[_Open[T]]:
         """Return the mappings that a value of `<<` stands for."""

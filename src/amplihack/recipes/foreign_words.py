@@ -51,6 +51,10 @@ _CHANGED = "write `condition:` on the step that follows; `output:` gives it a re
 _BLOCK = "a step holds others only in a loop; write them one after another"
 _INNER = "write `steps:`, on a step with `foreach:` or `while_condition:`"
 _HOLDS = "write a step with `command:` and a test that fails where it does not hold"
+_ONE_AT_A_TIME = "use `flock FILE …` in the command: nothing else keeps two runs apart"
+_DRY = "remove it, and start the recipe with `--dry-run`"
+_OWN_STEP = "write it as a step of its own, in its place"
+_STAGES = "use `stages:` of the recipe, each with a `name:` and its `steps:`"
 _ROUNDS = "write `max_iterations:` beside `foreach:`, `max_while_iterations:` beside `while_condition:`"
 
 _ANYWHERE: Final = {
@@ -152,7 +156,30 @@ _STEP: Final = {
     **dict.fromkeys(("poll", "poll_until", "poll_interval", "wait_until", "pause_seconds"), _PAUSE),
     **dict.fromkeys(("set_fact", "assign", "save_output", "output_variable", "result_var"), _RESULT),
     **dict.fromkeys(("on", "triggers", "schedule", "cron"), _CONDITION),
-}
+    **dict.fromkeys(("filters", "sources", "generates", "changed", "execute_once"), _CONDITION),
+    **dict.fromkeys(("conditional_edges", "edge", "branch", "branch_task"), _SECOND_STEP),
+    **dict.fromkeys(("upstream_task_ids", "upstream_tasks", "passed", "predecessors", "follows"), _DEPENDS),
+    **dict.fromkeys(("scripts", "python_callable"), _COMMAND),
+    **dict.fromkeys(("ignore", "ignore_unreachable", "required", "must_pass", "must_succeed"), _GOES_ON),
+    **dict.fromkeys(("undo", "compensation", "on_abort"), _ON_FAILURE),
+    **dict.fromkeys(("post_steps", "after_step", "after_steps"), _ALWAYS),
+    **dict.fromkeys(("across", "foreach_parallel", "parallel_foreach", "parallel_for_each"), _LOOP),
+    **dict.fromkeys(("restart", "restart_policy", "wait_between_tries"), _RETRY),
+    **dict.fromkeys(("short_circuit", "succeed"), _ENDS),
+    **dict.fromkeys(("mutex", "lock", "semaphore", "resource_group"), _ONE_AT_A_TIME),
+    **dict.fromkeys(("check_mode", "dry_run"), _DRY),
+    **dict.fromkeys(("pre_steps", "pre_run", "post_run", "pre_command", "post_command"), _OWN_STEP),
+    **dict.fromkeys(("setup", "before_step", "before_steps", "before_all", "pre", "post"), _OWN_STEP),
+    **dict.fromkeys(("end", "start", "order", "sequential", "is_last", "is_first"), _IN_ORDER),
+    **dict.fromkeys(("start_in", "wait_before", "wait_after", "delay_after"), _PAUSE),
+    **dict.fromkeys(("timeout_action", "ttl", "expire"), _SECONDS),
+    **dict.fromkeys(("entrypoint", "exec_start"), _COMMAND),
+    **dict.fromkeys(("healthcheck", "health_check", "readiness_probe"), _HOLDS),
+    **dict.fromkeys(("stage", "stages"), _STAGES),
+    "no_output_timeout": "write `idle_timeout:`",
+    "profiles": _TAGS,
+    "daemon": _BEHIND,
+}  # fmt: skip
 # A stage and a recipe hold steps: what only a step can have is written there.
 _BELOW: Final = {
     _COMMAND: _COMMAND_BELOW,
@@ -258,7 +285,9 @@ _WORDS: Final = {
 _STEERING: Final = frozenset(
     {"condition", "depends_on", "continue_on_error", "on_error", "when_tags", "while_condition", "break_when",
      "foreach", "parallel_group", "approval", "fatal", "nonfatal", "retry", "override", "idempotent",
-     "finally", "always_run", "recheck"}
+     "finally", "always_run", "recheck", "parallel", "timeout", "idle_timeout", "max_iterations",
+     "max_while_iterations", "while_steps", "steps", "stages", "strict_shell", "parse_json_required",
+     "output_exit_code", "update_context", "context_mode"}
 )  # fmt: skip
 
 

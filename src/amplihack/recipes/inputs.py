@@ -100,11 +100,11 @@ def input_problems(recipe: Recipe, values: Mapping[str, Value]) -> Iterator[Prob
         value, secret = values.get(name), name in recipe.secrets
         # The source line of a secret may hold its default, so it is not shown.
         where = replace(declared.where, text="") if secret else declared.where
-        if is_blank(value):
-            if declared.required:
-                what = f"the input '{name}' is required, and nobody gives it"
-                yield Problem(what, where, _give(name, declared), "error", "missing-input")
-            continue
+        if is_blank(value) and declared.required:
+            what = f"the input '{name}' is required, and nobody gives it"
+            yield Problem(what, where, _give(name, declared), "error", "missing-input")
+        if is_blank(value) and (declared.required or is_blank(recipe.context.get(name))):
+            continue  # where there is no default, an empty text says that nothing is given
         _, wrong = conform(value, declared)
         if wrong:
             what = f"the input '{name}' {wrong}" + ("" if secret else f", not {to_json(value)}")

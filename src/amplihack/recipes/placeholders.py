@@ -12,7 +12,7 @@ prompts and scripts quote other template languages. Some of them know `{{"\n"}}`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -80,6 +80,10 @@ class Unsupported(Record):
         inner = _KEYWORD.sub("", self.text) if self.what == "block" else self.text
         found = _FIRST_NAME.search(inner)
         return found.group() if found else ""
+
+    def is_ours(self, known: Container[str]) -> bool:
+        """Tell whether it is about a variable of the recipe, also about one that no placeholder can name."""
+        return self.name in known or self.text.strip("{} \t") in known
 
     def explained(self) -> tuple[str, str]:
         """Return what becomes of it, and what to write instead."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from amplihack.errors import AmplihackError
+from amplihack.patterns import pattern
 from amplihack.recipes.events import (
     AgentPaid,
     AgentPaused,
@@ -33,6 +34,8 @@ from amplihack.recipes.events import (
 from amplihack.recipes.results import NOTHING_SPENT, RunResult, Spending, StepResult, total
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field, replace
+
+_ROUND = pattern(r"\[\d+\]")  # of a loop, in an identity
 
 CUT_SHORT = "interrupted before it was done"
 HOLDERS = ("recipe", "group")  # kinds of steps that only hold others
@@ -340,7 +343,7 @@ class RunState:
         return what in (known.warnings if known else self._loose.get(identity, ()))
 
     def told(self, identity: str, what: str) -> bool:
-        """Tell whether this step has given this warning anywhere: in another round or another call."""
+        """Tell whether this step has given this warning already, in this round or another one."""
         return bool(self._tellers.get((_step_name(identity), what)))
 
     def complete(self, own: StepResult) -> StepResult:
@@ -388,8 +391,8 @@ def _place(identity: str) -> str:
 
 
 def _step_name(identity: str) -> str:
-    """Return the id of a step, whichever round or call of it is meant."""
-    return identity.rpartition("/")[2].partition("[")[0]
+    """Return the place of a step, whichever round of the loops around it is meant."""
+    return _ROUND.sub("", identity)
 
 
 def _inner_places(identity: str) -> tuple[str, str]:

@@ -42,9 +42,10 @@ def escaped(text: str) -> Iterator[str]:
 def encoded(text: str) -> Iterator[str]:
     """Yield the text in base64 and base32, alone and inside something longer, and in other digits.
 
-    Also in base85, and backwards.
+    Also in base85, backwards, and as code points.
     """
     data = text.encode("utf-8", "surrogatepass")
+    yield from _code_points(text)
     for encode in (base64.b64encode, base64.urlsafe_b64encode, base64.b32encode):
         for each in (data, data + b"\n"):  # `echo` adds a newline
             whole = encode(each).decode("ascii")
@@ -65,6 +66,20 @@ def _base85(data: bytes) -> Iterator[str]:
     for each in (*ends, *inside):
         yield base64.b85encode(each).decode("ascii")
         yield base64.a85encode(each).decode("ascii")
+
+
+def _code_points(text: str) -> Iterator[str]:
+    """Yield each character as a number, as obfuscated markup and scripts do, and what tools make of UTF-16.
+
+    Also base64 of base64, which is how data is kept that was encoded already.
+    """
+    yield "".join(f"&#{ord(char)};" for char in text)
+    yield "".join(f"&#x{ord(char):x};" for char in text)
+    yield "".join(f"\\u{ord(char):04x}" for char in text)
+    wide, data = text.encode("utf-16-le", "surrogatepass"), text.encode("utf-8", "surrogatepass")
+    yield from (wide.hex(), base64.b64encode(wide).decode("ascii").rstrip("="))
+    for each in (data, data + b"\n"):
+        yield base64.b64encode(base64.b64encode(each)).decode("ascii").rstrip("=")
 
 
 def _digits(data: bytes) -> Iterator[str]:
@@ -120,7 +135,7 @@ def _octal(char: str) -> str:
 
 def _in_json(text: str) -> Iterator[str]:
     """Yield it as a JSON text, which may stand in another, and that in a third."""
-    yield repr(text)[1:-1]
+    yield from (repr(text)[1:-1], ascii(text)[1:-1])
     for first in dict.fromkeys(_json_texts(text)):
         inner = first
         for _ in range(_JSON_LEVELS):

@@ -67,7 +67,7 @@ class Fence(Record, kw_only=True):
             )
             try:
                 with os.scandir(descriptor) as entries:
-                    return sorted(each.name + ("/" if each.is_dir() else "") for each in entries)
+                    return sorted(each.name + ("/" if _leads_to_directory(each) else "") for each in entries)
             finally:
                 os.close(descriptor)
 
@@ -230,6 +230,13 @@ class _Walk:
         if how == "is denied":
             what = f"{self._path} is denied by the settings"
         return OutsideFence(what, fix=f"{self._fence.setting}: {where}")
+
+
+def _leads_to_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link in a circle: nobody knows where it would lead
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

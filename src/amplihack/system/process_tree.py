@@ -56,6 +56,11 @@ async def end_tree(mark: str, *, leader: int | None = None, grace: float) -> boo
     return True
 
 
+def leaves_something(mark: str, leader: int) -> bool:
+    """Tell whether something still runs of what a leader started that has ended and is not reaped yet."""
+    return bool(_living(mark, leader, frozenset()))
+
+
 def _on_their_own(alive: frozenset[Member], asked: frozenset[Member]) -> frozenset[Member]:
     """Return those that nobody started who was asked to end and is still at it."""
     return alive - with_descendants(lambda member: member in asked, alive)

@@ -18,7 +18,7 @@ from amplihack.system.child import entries
 from amplihack.system.pipes import OutputPipe, Stream
 from amplihack.system.process_marks import VARIABLE, command_mark, with_mark
 from amplihack.system.process_table import TABLE
-from amplihack.system.process_tree import end_tree
+from amplihack.system.process_tree import end_tree, leaves_something
 from amplihack.system.readiness import Readiness
 from amplihack.system.spawn import Command, ProcessError, exits_within, not_started, on_exit, start
 from amplihack.system.spool import Captured
@@ -35,13 +35,17 @@ Ending: TypeAlias = Literal["exit", "timeout", "idle"]
 
 
 class Finished(Record, kw_only=True):
-    """How a process ended: by `exit_code` or by `signal`, with its output."""
+    """How a process ended: by `exit_code` or by `signal`, with its output.
+
+    `cut_off` says that it had left something running, which was ended.
+    """
 
     pid: int
     exit_code: int | None
     signal: int | None
     timed_out: bool
     idle_timed_out: bool
+    cut_off: bool = False
     stdout: Captured
     stderr: Captured
 
@@ -72,9 +76,10 @@ async def run_process(command: Command, on_lines: LineListener | None = None) ->
         await undisturbed(watch.end())
         watch.forget_output()
         raise
-    if ending != "exit" or watch.must_end:
+    cut_off = ending == "exit" and watch.must_end
+    if ending != "exit" or cut_off:
         await undisturbed(watch.end())
-    return watch.finished(ending)
+    return watch.finished(ending, cut_off=cut_off)
 
 
 def _variables(command: Command, mark: str) -> dict[str, bytes]:
@@ -154,8 +159,11 @@ class _Watch:
 
     @property
     def must_end(self) -> bool:
-        """Tell whether something holds our pipes, and there is no background to take it over."""
-        return self._background is None and self._holders
+        """Tell whether something is left that has to end, and there is no background to take it over."""
+        if self._background is not None:
+            return False
+        left = self._command.leaves_nothing and leaves_something(self._mark, self._process.pid)
+        return self._holders or left
 
     @property
     def _holders(self) -> bool:
@@ -233,7 +241,7 @@ class _Watch:
             raise ProcessError(what, fix=f"look what holds it: `ps -o stat,wchan -p {self._process.pid}`")
         self._process.wait()
 
-    def finished(self, ending: Ending) -> Finished:
+    def finished(self, ending: Ending, *, cut_off: bool = False) -> Finished:
         """Return how it ended. Processes that still hold its pipes go to the background of the run."""
         self._stop_waiting()
         if self._holders:
@@ -252,6 +260,7 @@ class _Watch:
             signal=-code if code < 0 else None,
             timed_out=ending == "timeout",
             idle_timed_out=ending == "idle",
+            cut_off=cut_off,
             stdout=stdout,
             stderr=stderr,
         )

@@ -42,6 +42,7 @@ class Command(Record, kw_only=True):
     output_limit: int = OUTPUT_LIMIT
     longest_line: int = LONGEST_LINE
     alone: bool = False  # whether nothing else is to be done before it has ended
+    leaves_nothing: bool = False  # outside a run, end with it also what it started that holds no pipe of ours
     lines_at_once: bool = True  # False: the lines of a process that ends at once are not told
 
 

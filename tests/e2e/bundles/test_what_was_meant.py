@@ -84,6 +84,18 @@ def test_an_entry_without_a_module_is_an_error_and_skipped_where_that_is_allowed
     assert workspace.run("bundle", "validate").exit_code == 2
 
 
+def test_of_a_key_that_stands_twice_the_last_one_counts_where_that_is_allowed(workspace: Workspace) -> None:
+    workspace.write("bundle.yaml", "bundle: {name: m}\ntools:\n  - {module: t, config: {a: 1, a: 2}}\n")
+    refused = workspace.run("bundle", "show")
+    assert (refused.exit_code, "duplicate-key" in refused.stderr) == (2, True)
+    partial = workspace.run("bundle", "show", "--plan", "--allow-partial")
+    assert partial.json["tools"] == [{"module": "t", "config": {"a": 2}}]
+    assert (
+        'warning: the key "a" stands here twice; the first is on line 3; the last one counts'
+        in partial.stderr
+    )
+
+
 def test_values_are_read_as_in_the_ecosystem_and_their_plain_spelling_is_suggested(
     workspace: Workspace,
 ) -> None:

@@ -196,3 +196,11 @@ def test_the_entry_page_imports_files_that_are_there() -> None:
     imported = re.findall(r"^@(\S+)$", TEXT["CLAUDE.md"], re.MULTILINE)
     assert imported
     assert all((FRAMEWORK / name).is_file() for name in imported)
+
+
+def test_a_session_can_be_opened_with_the_bundle(workspace: Workspace) -> None:
+    answers = workspace.write("answers.yaml", "- text: Hello!\n")
+    done = workspace.run(
+        "run", "--quiet", "--bundle", str(FRAMEWORK), "--model", f"scripted:{answers}", "Who are you?"
+    )
+    assert (done.exit_code, done.stdout.strip()) == (0, "Hello!"), done.stderr

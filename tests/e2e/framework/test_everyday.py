@@ -24,16 +24,16 @@ def test_release_notes_account_for_every_commit_since_the_last_tag(place: Framew
     first, second = commit(place, "add: dark mode"), commit(place, 'fix: it\'s "slow"')
     notes = f"# 2.0\n\n## New\n\n- Dark mode ({first})\n- Faster ({second})"
     place.answers(rule("Write the release notes", "add: dark mode", reply=notes))
-    done = place.run("release-notes", "-q", version="2.0", output_file="NOTES.md")
+    done = place.run("release-notes", "-q", version="2.0", output_file="new dir/NOTES.md")
     assert (done.exit_code, done.stdout.strip()) == (0, notes)
-    assert (place.repo / "NOTES.md").read_text() == f"{notes}\n"
+    assert (place.repo / "new dir" / "NOTES.md").read_text() == f"{notes}\n"
     assert "start" not in place.asked[0].split("commits alone")[1].split("Markdown")[0]
 
 
 def test_notes_that_leave_out_or_invent_a_commit_are_refused(place: FrameworkPlace) -> None:
     left_out = commit(place, "add: dark mode")
     place.answers(rule("Write the release notes", reply="# 2.0\n- Teleportation (abcdef0)"))
-    done = place.run("release-notes", output_file="NOTES.md")
+    done = place.run("release-notes", output_file="new dir/NOTES.md")
     assert done.exit_code == 1
     assert left_out in done.stderr
     assert "no such commit: abcdef0" in done.stderr

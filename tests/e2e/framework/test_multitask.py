@@ -14,9 +14,11 @@ from tests.support.framework_place import APPROVED, MULTIPLY, PLANNED, WRONG, Fr
 SCRIPT = Path(__file__).parents[3] / "amplifier-bundle" / "bin" / "multitask-orchestrator.sh"
 
 
-def orchestrate(place: FrameworkPlace, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+def orchestrate(
+    place: FrameworkPlace, *words: str, script: Path = SCRIPT, **env: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(SCRIPT), *words],
+        [str(script), *words],
         cwd=place.repo,
         env={**on_the_path(place.workspace), **env},
         stdin=subprocess.DEVNULL,
@@ -98,3 +100,11 @@ def test_a_task_without_a_text_fails_and_names_itself(place: FrameworkPlace) -> 
     assert done.returncode == 1
     assert "workstream 1 has neither task nor description" in done.stderr
     assert place.asked == []
+
+
+def test_the_script_may_be_a_link(place: FrameworkPlace) -> None:
+    here = place.workspace.path
+    (here / "first").symlink_to(SCRIPT)
+    (here / "second").symlink_to("first")
+    done = orchestrate(place, tasks(place), script=here / "second")
+    assert done.returncode == 0, done.stderr

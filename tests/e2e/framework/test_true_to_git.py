@@ -99,7 +99,8 @@ def test_what_an_operation_commits_is_told(place: FrameworkPlace) -> None:
     place.answers(rule("Do this", run=commit, reply="Done.\nSTATUS: COMPLETE"))
     done = place.run("operations-workflow", "--json", task_description="tidy up")
     assert done.exit_code == 0, done.stderr
-    assert done.json["context"]["ops_modified_files"] == "größe.txt\nmore.txt"
+    now = place.git("rev-parse", "HEAD")[:12]
+    assert done.json["context"]["ops_modified_files"] == f"größe.txt\nmore.txt\n(the commit: {now})"
 
 
 def test_operations_need_no_repository(place: FrameworkPlace) -> None:

@@ -302,3 +302,13 @@ def test_a_directory_of_recipes_that_is_not_there_is_told_by_all(workspace: Work
     names = () if verb == "list" else ("r.yaml",)
     answer = workspace.run("recipe", verb, *names, "-R", "nowhere", "--json")
     assert (answer.exit_code, "-R nowhere: there is no such directory" in answer.stderr) == (0, True)
+
+
+@pytest.mark.parametrize("flag", ["-C", "-R", "--agent", "--audit-dir", "--events"])
+def test_an_argument_that_is_empty_is_not_passed_over(workspace: Workspace, flag: str) -> None:
+    workspace.write("r.yaml", "name: r\nsteps: [{id: a, command: touch ran}]\n")
+    answer = workspace.run("recipe", "run", "r.yaml", flag, "")
+    assert answer.exit_code == 2
+    assert "it is empty; a variable of your shell may be unset" in answer.stderr
+    assert not (workspace.path / "ran").exists()
+    assert workspace.run("recipe", "check", "").exit_code == 2

@@ -252,3 +252,14 @@ def test_a_value_in_env_that_bash_would_run_fails_the_step_and_does_not_run(work
     assert "{{v}} in env N: the value goes to a variable that the script calculates with" in answer.stderr
     assert "$(touch canary)" in answer.stdout
     assert not (workspace.path / "canary").exists()
+
+
+def test_a_value_that_bash_cannot_have_is_told_once_for_the_run(workspace: Workspace) -> None:
+    workspace.write(
+        "r.yaml",
+        "name: r\nsteps:\n  - {id: raw, command: 'printf \"a\\\\0b\"'}\n"
+        "  - {id: b, command: ls -d .}\n  - {id: c, command: ls -d .}\n",
+    )
+    answer = workspace.run("recipe", "run", "r.yaml", "--json")
+    assert answer.json["context"]["raw"] == "a\0b"
+    assert answer.json["warnings"] == ["RECIPE_VAR_raw is not passed on to bash: its value holds a NUL byte"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplihack.bundles.child_plan import Inheritance, child_plan, with_orchestrator_config
+from amplihack.bundles.child_plan import Inheritance, child_plan, with_met_policy, with_orchestrator_config
 
 PARENT: dict[str, Any] = {
     "session": {"orchestrator": {"module": "loop", "config": {"a": 1}}, "context": "context-simple"},
@@ -130,3 +130,14 @@ def test_a_wish_of_a_caller_that_is_no_list_is_taken_for_one_or_refused() -> Non
     assert tools({}, None, tools={"inherit_tools": "tool-a"}) == ["tool-a"]
     with pytest.raises(ValueError, match="exclude_tools: 3 means nothing"):
         tools({}, None, tools={"exclude_tools": 3})
+
+
+def test_a_policy_that_is_met_does_not_name_what_it_took_away() -> None:
+    parent = {
+        "tools": [{"module": "tool-bash"}, {"module": "tool-delegate"}],
+        "spawn": {"exclude_tools": ["tool-delegate", "tool-typo"], "max_depth": 2},
+    }
+    made = with_met_policy(child_plan(parent, {}).plan, parent)
+    assert made["spawn"] == {"exclude_tools": ["tool-typo"], "max_depth": 2}
+    own = with_met_policy(child_plan(parent, {"tools": [{"module": "tool-delegate"}]}).plan, parent)
+    assert own["spawn"] == parent["spawn"]  # the agent has it: its own agents do not

@@ -87,7 +87,7 @@ def test_a_key_that_stands_twice_is_told_with_both_places() -> None:
     assert [(each.what, str(each.where), each.code) for each in file.problems] == [
         ('the key "a" stands here twice; the first is on line 1', "b.yaml:3:1", "duplicate-key")
     ]
-    assert to_plain(file.root) == {"a": 1, "b": 2}
+    assert to_plain(file.root) == {"a": 3, "b": 2}
 
 
 @pytest.mark.parametrize(

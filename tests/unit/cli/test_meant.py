@@ -25,6 +25,8 @@ from amplihack.cli.main import main
         ("recipe rnu", "did you mean 'run'?"),
         ("recipes", "did you mean 'recipe'?"),
         ("--color never", "flags stand behind the command"),
+        ("recipe --dry-run x.yaml", "`amplihack recipe run --dry-run x.yaml`"),
+        ("recipe --json list", "`amplihack recipe list --json`"),
         ("lint x.yaml", "`amplihack recipe check x.yaml`"),
         ("exec x.yaml", "`amplihack recipe run x.yaml`"),
         ("init mine", "`amplihack recipe new mine`"),

@@ -123,7 +123,7 @@ def test_a_list_or_a_mapping_as_key_is_refused(text: str) -> None:
     assert refusal(text).what == "a list or a mapping cannot be a key"
 
 
-def test_every_repeated_key_is_reported_where_it_stands_and_the_first_counts() -> None:
+def test_every_repeated_key_is_reported_where_it_stands_and_the_last_counts() -> None:
     document = read_document("a: 1\nb:\n  c: 1\n  c: 2\na: 2\n'a': 3\n", "f")
     assert [(str(problem.where), problem.code) for problem in document.problems] == [
         ("f:4:3", "duplicate-key"),
@@ -131,7 +131,7 @@ def test_every_repeated_key_is_reported_where_it_stands_and_the_first_counts() -
         ("f:6:1", "duplicate-key"),
     ]
     assert document.problems[1].what == 'the key "a" stands here twice; the first is on line 1'
-    assert to_value(document.root) == {"a": 1, "b": {"c": 1}}
+    assert to_value(document.root) == {"a": 3, "b": {"c": 2}}
 
 
 # mistakes that people make

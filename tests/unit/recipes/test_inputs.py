@@ -75,6 +75,17 @@ def test_every_problem_is_told_with_how_to_give_it() -> None:
     ]
 
 
+def test_an_empty_text_does_not_take_the_place_of_a_default_that_has_a_type() -> None:
+    found = recipe(
+        "{n: {type: int, default: 3}, c: {enum: [x], default: x}, t: {default: hi}, o: {type: int}}"
+    )
+    problems = list(input_problems(found, {"n": "", "c": "", "t": "", "o": ""}))
+    assert [each.what for each in problems] == [
+        "the input 'n' should be a whole number, not \"\"",
+        "the input 'c' should be one of x, not \"\"",
+    ]
+
+
 def test_a_secret_input_is_never_shown() -> None:
     found = recipe("{t: {type: int, default: '77', required: true}}", "secrets: [t]\n")
     (problem,) = input_problems(found, {"t": "hush"})

@@ -192,3 +192,9 @@ def test_a_directory_that_turns_into_a_link_and_back_never_leads_outside(place: 
     assert "secret" not in seen
     assert not (outside / "new.txt").exists()
     assert written
+
+
+def test_a_link_in_a_circle_does_not_hide_the_rest_of_a_directory(place: Path) -> None:
+    (place / "first").symlink_to("second")
+    (place / "second").symlink_to("first")
+    assert {"first", "second"} <= set(fence(place).list(place))

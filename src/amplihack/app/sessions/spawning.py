@@ -10,7 +10,7 @@ from amplihack.app.sessions.child import RESUME, SPAWN, ChildRequest, run_child
 from amplihack.app.sessions.family import CHILDREN, Family
 from amplihack.app.sessions.going_on import AFTER_A_CRASH
 from amplihack.app.sessions.opening import SessionSpec
-from amplihack.bundles.child_plan import ChildPlan, Inheritance, child_plan
+from amplihack.bundles.child_plan import ChildPlan, Inheritance, child_plan, with_met_policy
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.tree import Leaf, Table
 from amplihack.documents.suggest import closest
@@ -126,6 +126,8 @@ class Spawner:
         """Run an agent with an instruction. Raises SpawnRefused for an agent that may not be called here."""
         named = parent_session if parent_session is not None else extra.get("parent")
         parent = named if named is not None else self._session
+        if not isinstance(instruction, str):
+            raise SpawnRefused(f"{agent_name}: {instruction!r:.80} is no instruction", fix="give it a text")
         if sub_session_id:
             self._require_fit(sub_session_id, parent)
         if extra.get("use_subprocess"):
@@ -275,7 +277,7 @@ class Spawner:
             if isinstance(agents.get(name), Mapping):
                 return dict(agents[name])
         known = sorted({str(each) for agents in map(_mapping, declared) for each in agents})
-        meant = closest(name, known)
+        meant = closest(str(name), known)
         hint = f"; did you mean {meant!r}?" if meant else ""
         # A model reads what went wrong, and not how a user would mend it.
         listed = ", ".join(known) or "none"
@@ -328,7 +330,8 @@ def agent_plan(
 
     `asked` is what its caller had wished for, if it was spawned before.
     """
-    return _plan(plan, agent, _inheritance(asked), name)
+    made = _plan(plan, agent, _inheritance(asked), name)
+    return replace(made, plan=with_met_policy(made.plan, plan))
 
 
 def _plan(parent: Mapping[str, Any], agent: Mapping[str, Any], asked: Inheritance, name: str) -> ChildPlan:

@@ -1,4 +1,4 @@
-"""Say what environment the commands of a model get: ours, without the keys of its own models."""
+"""Say what environment the commands of a model get: ours, without the keys of models."""
 
 from __future__ import annotations
 
@@ -7,22 +7,28 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import Any
 
+from amplihack.sessions.model_choice import SERVICES
 from amplihack.system.home import this_process
 
 
-def command_environment(coordinator: Any, hidden: Iterable[str] = ()) -> dict[str, str]:
-    """Return the variables for a command. `hidden` are patterns of names to leave out besides.
+def command_environment(
+    coordinator: Any, hidden: Iterable[str] = (), shown: Iterable[str] = ()
+) -> dict[str, str]:
+    """Return the variables for a command: none that holds a key of a model, whichever model answers.
 
-    A host whose commands need others offers them as `session.environment`.
+    `hidden` are patterns of names to leave out besides, `shown` those to pass on all the same. A host whose
+    commands need others offers them as `session.environment`.
     """
     offered = coordinator.get_capability("session.environment")
     environment = offered if isinstance(offered, Mapping) else this_process()[0]
-    patterns = {*hidden, *credential_names(coordinator)}
+    left_out = {*hidden, *credential_names(coordinator), *(service.key for service in SERVICES.values())}
     return {
-        name: value
-        for name, value in environment.items()
-        if not any(fnmatchcase(name, pattern) for pattern in patterns)
+        name: value for name, value in environment.items() if _fits(name, shown) or not _fits(name, left_out)
     }
+
+
+def _fits(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def credential_names(coordinator: Any) -> set[str]:

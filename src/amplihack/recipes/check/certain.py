@@ -65,9 +65,15 @@ def _calls(subject: CheckedRecipe) -> Iterator[Problem]:
     if any(isinstance(step.action, SubRecipe) for step in subject.steps):
         from amplihack.recipes.check.failing_recipes import failing_recipes
         from amplihack.recipes.check.nesting import bottomless_calls
-        from amplihack.recipes.check.sub_recipes import empty_inputs, missing_inputs, unknown_recipes
+        from amplihack.recipes.check.sub_recipes import (
+            empty_inputs,
+            missing_inputs,
+            unknown_recipes,
+            wrong_inputs,
+        )
 
-        for stage in (unknown_recipes, missing_inputs, empty_inputs, failing_recipes, bottomless_calls):
+        inputs = (missing_inputs, empty_inputs, wrong_inputs)
+        for stage in (unknown_recipes, *inputs, failing_recipes, bottomless_calls):
             yield from stage(subject)
 
 

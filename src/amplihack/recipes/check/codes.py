@@ -48,6 +48,7 @@ CODES: Final[dict[str, str]] = {
     "unsupported-template": "Template syntax of another tool, which stays in the text as it is.",
     "unused-output": "A result that nothing uses.",
     "used-before-set": "A variable is used before the step that sets it has run.",
+    "wrong-input": "A caller gives an input of a sub-recipe a value that it cannot have.",
 }
 
 

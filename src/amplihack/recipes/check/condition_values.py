@@ -10,17 +10,13 @@ from amplihack.recipes.check.conditions import inside
 from amplihack.recipes.check.sites import sites
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.conditions import (
-    And,
-    Call,
     Compare,
     Constant,
     Expression,
-    Interpolated,
     Name,
-    Not,
-    Or,
     PlaceholderNode,
 )
+from amplihack.recipes.conditions.flags import tested_names
 from amplihack.recipes.model import Recipe, every_step
 from amplihack.recipes.semantics import rules_of
 from amplihack.recipes.values import Value
@@ -32,7 +28,7 @@ def text_flags(subject: CheckedRecipe) -> Iterator[Problem]:
         return  # there the word is false
     words = {name: value for name, value in subject.recipe.context.items() if _is_word(value)}
     for site in sites(subject) if words else ():
-        for name, column in _flags(site.test.condition.tree):
+        for name, column in tested_names(site.test.condition.tree):
             if name not in words:
                 continue
             default = str(words[name])
@@ -48,19 +44,6 @@ def text_flags(subject: CheckedRecipe) -> Iterator[Problem]:
 
 def _is_word(value: Value) -> bool:
     return isinstance(value, str) and value.lower() in ("true", "false")
-
-
-def _flags(tree: Expression) -> Iterator[tuple[str, int]]:
-    match tree:
-        case Name(name) | PlaceholderNode((name,)) | Interpolated((PlaceholderNode((name,)),)):
-            yield name, tree.column
-        case Not(operand) | Call("bool", (operand,)):
-            yield from _flags(operand)
-        case And(operands) | Or(operands):
-            for operand in operands:
-                yield from _flags(operand)
-        case _:
-            return
 
 
 def compared_json(subject: CheckedRecipe) -> Iterator[Problem]:

@@ -66,5 +66,5 @@ def _texts(recipe: Recipe) -> Iterator[Text]:
 
 def _problem(found: Unsupported, text: Text, known: Collection[str]) -> Problem:
     what, fix = found.explained()
-    level: Severity = "warning" if found.name in known else "note"
+    level: Severity = "warning" if found.is_ours(known) else "note"
     return finding("unsupported-template", level, what, text.at(found.start), fix)

@@ -26,7 +26,13 @@ from amplihack.recipes.check.pointless import (
     unreachable_results,
 )
 from amplihack.recipes.check.shell_names import unexported_names
-from amplihack.recipes.check.sub_recipes import empty_inputs, missing_inputs, unknown_inputs, unknown_recipes
+from amplihack.recipes.check.sub_recipes import (
+    empty_inputs,
+    missing_inputs,
+    unknown_inputs,
+    unknown_recipes,
+    wrong_inputs,
+)
 from amplihack.recipes.check.subject import CheckedRecipe, study
 from amplihack.recipes.check.syntax import syntax_faults
 from amplihack.recipes.check.unknown import hidden_loops, reserved_names, unknown_agents, unknown_parts
@@ -42,6 +48,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     unknown_recipes,
     missing_inputs,
     empty_inputs,
+    wrong_inputs,
     unknown_inputs,
     failing_recipes,
     bottomless_calls,

@@ -11,9 +11,11 @@ from amplihack.recipes.check.neighbours import Unresolved, key
 from amplihack.recipes.check.spelling import Spelling
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.extends import Located
+from amplihack.recipes.inputs import conform
 from amplihack.recipes.model import Step, SubRecipe
 from amplihack.recipes.semantics import is_blank
 from amplihack.recipes.templates import render_text
+from amplihack.recipes.values import MISSING, Missing, Value, one_line, to_json
 
 
 def unknown_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
@@ -82,8 +84,9 @@ def _missing_inputs(call: CallNeeds, subject: CheckedRecipe) -> Iterator[Problem
         certain = not unclear and (subject.final or not inherits) and not call.insists.isdisjoint(required)
         severity = subject.blame(call.step) if certain else "note" if unclear else "warning"
         yield _missing(call.step, action, required, "needs", severity)
-    if used:
-        yield _missing(call.step, action, used, "mentions", "note")
+    if used:  # in isolation nobody else can give them
+        certain = not inherits and not call.open
+        yield _missing(call.step, action, used, "mentions", "warning" if certain else "note")
 
 
 def _missing(step: Step, action: SubRecipe, names: list[str], verb: str, severity: Severity) -> Problem:
@@ -106,6 +109,31 @@ def empty_inputs(subject: CheckedRecipe) -> Iterator[Problem]:
                 what = f"'{action.recipe.text.strip()}' needs {name}, and step '{step.id}' gives it empty"
                 blame = subject.blame(step) if name in callee.insists else "warning"
                 yield finding("missing-input", blame, what, action.recipe.where, f"give {name} a value")
+
+
+def wrong_inputs(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find values that a call hands over and that the inputs of the sub-recipe cannot have."""
+    for step, action, target in _resolved(subject):
+        for name, declared in target.recipe.declared.items():
+            value = _handed_over(name, action, subject)
+            if isinstance(value, Missing) or is_blank(value):
+                continue
+            if wrong := conform(value, declared)[1]:
+                hidden = name in subject.recipe.secrets | target.recipe.secrets
+                what = f"the input '{name}' of '{action.recipe.text.strip()}' {wrong}"
+                what += "" if hidden else f", and step '{step.id}' gives it {one_line(to_json(value), 40)}"
+                fix = declared.description and f"give it: {declared.description}"
+                fix = fix or "give it another value in the step's `context:`"
+                yield finding("wrong-input", subject.blame(step), what, action.recipe.where, fix)
+
+
+def _handed_over(name: str, action: SubRecipe, subject: CheckedRecipe) -> Value | Missing:
+    """Return the value that a call certainly gives to an input; MISSING where only the run can tell."""
+    if name in action.context:
+        value = action.context[name]
+        return MISSING if isinstance(value, str) and "{{" in value else value
+    settled = subject.final and action.mode == "inherit" and name not in subject.changed
+    return subject.recipe.context.get(name, MISSING) if settled else MISSING
 
 
 def unknown_inputs(subject: CheckedRecipe) -> Iterator[Problem]:

@@ -213,6 +213,10 @@ def _filter(before: str, name: str, more: str) -> str:
 def for_rest(words: list[str]) -> str:
     """Return the fix for words behind a whole expression; the first of `words` stands in front of them."""
     before, word, *more = [*words, "", ""]
+    if before in ("NOT", "Not"):
+        return "write `not`, in small letters"
+    if before == "if":
+        return "leave `if` out: a condition is the expression alone"
     if word == "is":
         negated = bool(more) and more[0] == "not"
         tested = more[1] if negated and len(more) > 1 else next(iter(more), "")
@@ -225,7 +229,7 @@ def for_rest(words: list[str]) -> str:
 
 def _chained(before: str, symbol: str) -> str:
     middle = before or "x"
-    return f"compare two values at a time: `a < {middle} and {middle} {symbol} b`"
+    return f"compare two values at a time: `… < {middle} and {middle} {symbol} …`"
 
 
 def for_missing(previous: str) -> str:

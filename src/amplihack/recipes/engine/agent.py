@@ -30,7 +30,7 @@ async def ask(job: Job, action: Agent, limit: float | None) -> Done:
     rendered = render_text(action.prompt.text, job.frame.view())
     job.missing(rendered.missing, "prompt")
     for warning in literal_warnings(action.prompt.text, job.frame.view()):
-        job.warn(warning)
+        job.remark(warning)
     reply = await _answer(job, action, rendered.text + _form(job), limit, may_wait=True)
     return Done(text=reply.text, usage=reply.usage, cost_usd=reply.cost_usd, stderr=reply.stderr_tail)
 
@@ -74,7 +74,7 @@ async def _answer(
     except AgentFailed as failure:
         raise _failure(failure) from failure
     if request.model is None and "providers" in reply.unused and (names := _named(action)):
-        job.warn(f"the model is left to the agent: '{names[0]}' is a pattern, not a name")
+        job.remark(f"the model is left to the agent: '{names[0]}' is a pattern, not a name")
     return reply
 
 
@@ -122,7 +122,7 @@ async def put_question(job: Job, request: AgentRequest, gates: ToolGates | None 
                 run.record(AgentPaid(job.identity, total(paid)))
     run.pace.succeeded()
     if reply.unused:
-        job.warn(f"{run.world.agents.name} cannot use what the step says about {', '.join(reply.unused)}")
+        job.remark(f"{run.world.agents.name} cannot use what the step says about {', '.join(reply.unused)}")
     if reply.lost:
         job.warn(cut_off(reply.lost))
     for tool in reply.denied:
@@ -180,13 +180,13 @@ def _persona(job: Job, action: Agent) -> Persona:
         fix = _supply(job, action.agent) or error.fix
         if job.run.options.strict_agents:
             raise StepFailure(error.what, hopeless=True, fix=fix) from error
-        job.warn(f"{error.what}; the step runs without this persona{_in_brackets(fix)}")
+        job.remark(f"{error.what}; the step runs without this persona{_in_brackets(fix)}")
         return Persona("")
     if found.namesake:
         what, fix = f"there is no agent '{action.agent}' here", _supply(job, action.agent)
         if job.run.options.strict_agents:
             raise StepFailure(what, hopeless=True, fix=fix or f"install it, or name '{found.namesake}'")
-        job.warn(f"{what}; '{found.namesake}' answers, which has its name{_in_brackets(fix)}")
+        job.remark(f"{what}; '{found.namesake}' answers, which has its name{_in_brackets(fix)}")
     return found
 
 

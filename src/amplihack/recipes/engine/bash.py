@@ -41,8 +41,8 @@ async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
         ),
         job.heard,
     )
-    for warning in outcome.warnings:
-        job.warn(warning)
+    for warning in outcome.warnings:  # about variables that no step can have, this one or a later one
+        job.run.warn("", warning)
     if outcome.stdout_lost:
         job.warn(cut_off(outcome.stdout_lost))
     if outcome.stderr_lost and action.stderr_to:
@@ -59,7 +59,7 @@ def _environment(job: Job, action: Bash) -> Mapping[str, str]:
     except TemplateError as error:
         raise StepFailure(f"{error.what} (fix: {error.fix})", hopeless=True) from error
     for warning in warnings:
-        job.warn(warning)
+        job.remark(warning)
     env, missing = render_value(dict(action.env), view)
     job.missing(missing, "env")
     return {name: to_text(value) for name, value in env.items()} if isinstance(env, dict) else {}
@@ -79,11 +79,11 @@ def _render(job: Job, action: Bash) -> ShellScript:
         lacking_variables(job.run, action.command.text, script, job.frame.scope.values, action.env), "command"
     )
     for warning in script.warnings:
-        job.warn(warning)
+        job.remark(warning)
     for text in script.variables.values():
         if text.startswith("-"):
             for warning in _taken_for_options(job, action):
-                job.warn(warning)
+                job.remark(warning)
             break
     return script
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds, references
+from amplihack.recipes.conditions.flags import texts_that_say_no
 from amplihack.recipes.conditions.unordered import compares_order, unordered
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import Job, Run, StepFailure
@@ -45,7 +46,10 @@ def test_holds(run: Run, test: Test, frame: Frame, identity: str, field: str, *,
                 _tell(run, frame.recipe, identity, f"undefined in {field}: {name}", hint)
     if compares_order(tree):
         for left, right in unordered(tree, view, frame.rules):
-            _warn(run, identity, f"{field}: {_misled(left, right)}")
+            run.remark(identity, f"{field}: {_misled(left, right)}")
+    for name, text in texts_that_say_no(tree, view, frame.rules):
+        what = f'{name} is the text "{text}", and every text that is not empty holds'
+        run.remark(identity, f"{field}: {what}; write {name} == 'true'")
     return answer
 
 
@@ -82,13 +86,8 @@ def _tell(run: Run, recipe: Recipe, identity: str, what: str, hint: str) -> None
 
 
 def _say(run: Run, identity: str, what: str, why: str, hint: str = "") -> None:
-    """Warn once for each step, however many rounds and calls evaluate its condition."""
+    """Warn once for each step, however many rounds evaluate its condition."""
     if run.options.strict_vars:
         fix = "give it a value in `context:` or with --set, or ask `defined()` first"
         raise StepFailure(f"{what}{hint} (strict variables)", hopeless=True, fix=fix)
-    _warn(run, identity, f"{what}; {why}{hint}")
-
-
-def _warn(run: Run, identity: str, warning: str) -> None:
-    if not run.state.told(identity, warning):
-        run.warn(identity, warning)
+    run.remark(identity, f"{what}; {why}{hint}")

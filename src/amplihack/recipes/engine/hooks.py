@@ -39,7 +39,7 @@ async def run_hook(run: Run, name: HookName, frame: Frame, result: StepResult) -
         if missing:  # once, however many steps it runs around
             run.warn("", f"{undefined(missing, f'hook {name}')}; it renders empty")
         for warning in script.warnings:
-            run.warn(result.identity, f"hook {name}: {warning}")
+            run.warn("", f"hook {name}: {warning}")
         outcome = await run.world.shell.run(
             ShellRequest(
                 script=script,

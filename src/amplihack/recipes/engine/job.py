@@ -146,6 +146,11 @@ class Run(Record, frozen=False):
         if not self.state.warned(identity, what):
             self.record(Warned(identity, what))
 
+    def remark(self, identity: str, what: str) -> None:
+        """Warn once for each step, however many rounds it has."""
+        if not self.state.told(identity, what):
+            self.record(Warned(identity, what))
+
 
 class Job(Record):
     """One step, or one round of its loop, at work."""
@@ -184,6 +189,10 @@ class Job(Record):
     def warn(self, what: str) -> None:
         self.run.warn(self.identity, what)
 
+    def remark(self, what: str) -> None:
+        """Warn about what the step says, once, however many rounds it has."""
+        self.run.remark(self.identity, what)
+
     def heard(self, stream: str, lines: Iterable[str]) -> None:
         self.run.world.journal.record(LinesPrinted(self.identity, stream, tuple(lines)))  # not in the state
 
@@ -220,7 +229,7 @@ class Job(Record):
         if self.run.options.strict_vars:
             fix = "give it a value in `context:`, or with --set"
             raise StepFailure(f"{what} (strict variables)", hopeless=True, fix=fix)
-        self.warn(f"{what}; it renders empty")
+        self.remark(f"{what}; it renders empty")
 
     def _item_name(self, names: Iterable[KeyPath]) -> str:
         """Tell what the item of the loop is called, where `item` was written for it."""

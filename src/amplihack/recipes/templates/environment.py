@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import line_of
-from amplihack.recipes.templates.names import LARGE, REFERENCE, unfit
+from amplihack.recipes.templates.names import LARGE, PREFIX, REFERENCE, unfit
 from amplihack.recipes.templates.scripts import ShellScript
 from amplihack.recipes.templates.variables import SMALL, Unasked, VariableIndex, mentioned_names, size_of
 from amplihack.recipes.values import Missing, Value, to_text
@@ -118,6 +118,8 @@ def _unasked(
     for name, entry, reason in found.variables:
         if name in wanted:
             continue
+        if reason and not name.startswith(PREFIX):
+            continue  # an alias: what it stands for is told
         if reason:
             warnings.append(f"{name} is not passed on to bash: its value holds {reason}")
         elif len(entry) < room and len(entry) < largest:

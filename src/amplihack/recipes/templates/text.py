@@ -56,7 +56,7 @@ def literal_warnings(template: str, scope: Mapping[str, Value]) -> tuple[str, ..
     """
     if holds_only_placeholders(template):
         return ()
-    others = (found.explained() for found in unsupported(template) if found.name in scope)
+    others = (found.explained() for found in unsupported(template) if found.is_ours(scope))
     return (*_dollar_warnings(template, scope), *dict.fromkeys(f"{what}; {fix}" for what, fix in others))
 
 

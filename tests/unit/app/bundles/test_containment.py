@@ -293,6 +293,22 @@ def test_a_download_does_not_read_the_bundle_that_includes_it(place: Place) -> N
     assert (HIDDEN in found.everything, len(found.escapes)) == (False, 5), found.escapes
 
 
+@pytest.mark.parametrize("included", ["mine", "mine:behaviors/x", "mine:bundle"])
+def test_a_download_does_not_read_the_bundle_above_by_including_a_part_of_it(
+    place: Place, included: str
+) -> None:
+    head = "bundle: {name: evil}\nincludes: ['%s']\ncontext: {include: [mine:private.md]}\n"
+    page = f"---\n{head}---\n@mine:private.md @x:own.md"
+    source = place.repository({"bundle.md": page % included})
+    place.write("project/private.md", HIDDEN)
+    place.write("project/behaviors/x.yaml", "bundle: {name: x}\n")
+    place.write("project/behaviors/own.md", "Of the part.")
+    place.write("project/bundle.yaml", f"bundle: {{name: mine}}\nincludes: ['{source}']\n")
+    found = said(place.request("."))
+    assert (HIDDEN in found.everything, len(found.escapes)) == (False, 2), found.escapes
+    assert ("Of the part." in found.prompt) == (included == "mine:behaviors/x")
+
+
 def test_a_download_reads_what_it_includes_by_name_wherever_that_lies(place: Place) -> None:
     place.write("shared/bundle.yaml", "bundle: {name: shared}\n")
     place.write("shared/words.md", "Shared words.")
@@ -437,6 +453,13 @@ def test_a_program_gets_no_path_that_leads_out_of_a_download(place: Place) -> No
 
     async def ask() -> None:
         bundle = await BundleRegistry(place.path / "home/.amplifier").load(source)
+        told = [each["reason"].partition(" leads out")[0].split()[0] for each in bundle.load_report]
+        assert told == [
+            "context",
+            "context",
+            "the",
+            "t:",
+        ]  # the link is met when its namespace is looked into
         bundle.load_agent_metadata()
         bundle.resolve_pending_context()
         assert [path.name for path in bundle.context.values()] == ["a.md"]

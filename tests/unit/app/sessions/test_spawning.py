@@ -177,6 +177,16 @@ def test_an_id_that_no_child_can_have_is_refused(family: House, name: str) -> No
     asyncio.run(story())
 
 
+@pytest.mark.parametrize(("agent", "instruction"), [(None, "x"), (7, "x"), ("helper", None), ("helper", [])])
+def test_what_is_no_name_and_no_instruction_is_refused(family: House, agent: Any, instruction: Any) -> None:
+    async def story() -> None:
+        async with (await family.prepare()).create_session() as session:
+            with pytest.raises(SpawnRefused):
+                await session.coordinator.get_capability("session.spawn")(agent, instruction, session)
+
+    asyncio.run(story())
+
+
 def test_a_child_does_one_thing_at_a_time(family: House) -> None:
     async def story() -> None:
         async with (await family.prepare()).create_session() as session:

@@ -56,6 +56,23 @@ async def test_what_a_command_leaves_running_is_ended_with_it(tmp_path: Path) ->
         assert not lives(int(done["stdout"]))
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "nohup sleep 3600 >/dev/null 2>&1 & echo $! >child; disown",
+        "(setsid sh -c 'echo $$ >child; exec sleep 3600' >/dev/null 2>&1 &)\n"
+        "until [ -s child ]; do sleep 0.02; done",
+    ],
+)
+async def test_what_a_command_leaves_running_unheard_is_ended_with_it_and_told(
+    tmp_path: Path, command: str
+) -> None:
+    async with mounted("tool-bash", tmp_path) as tools:
+        done = await tools.call("bash", command=command)
+        assert not lives(int((tmp_path / "child").read_text()))
+        assert "run_in_background" in done["note"]
+
+
 async def test_a_flood_of_output_is_cut_and_told(tmp_path: Path) -> None:
     async with mounted("tool-bash", tmp_path, config={"max_output_bytes": 1_000}) as tools:
         out = (await tools.call("bash", command="echo first; seq 1 200000; echo last"))["stdout"]
@@ -84,6 +101,19 @@ async def test_the_keys_of_the_models_are_not_in_the_environment_of_commands(
         out = (await tools.call("bash", command="env"))["stdout"]
         assert "secret" not in out
         assert "PLAIN=plain" in out
+
+
+async def test_keys_of_other_models_are_not_passed_on_either_unless_that_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    async with mounted("tool-bash", tmp_path) as tools:
+        assert "secret" not in (await tools.call("bash", command="env"))["stdout"]
+    async with mounted("tool-bash", tmp_path, config={"show_env": ["OPENAI_*"]}) as tools:
+        out = (await tools.call("bash", command="env"))["stdout"]
+        assert "OPENAI_API_KEY=sk-secret" in out
+        assert "ANTHROPIC_API_KEY" not in out
 
 
 async def test_a_job_in_the_background_is_looked_at_and_stopped(tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ OTHERS = {
     "child.yaml": "name: child\ncontext: {goal: ''}\ncontext_validation: {goal: nonempty}\nsteps:\n"
     "  - {id: c, command: 'echo {{goal}}'}\n",
     "plain.yaml": "name: plain\ncontext: {tone: calm}\nsteps:\n  - {id: p, command: 'echo {{tone}}'}\n",
+    "asks.yaml": "name: asks\n"
+    "inputs: {n: {type: integer, default: 1}, tone: {enum: [calm, loud], default: calm}}\n"
+    "steps:\n  - {id: q, command: 'echo {{n}} {{tone}} {{extra}}'}\n",
     "broken.yaml": "name: broken\n",
     "doomed.yaml": "name: doomed\nsteps:\n  - {id: d, recipe: wrong}\n",
     "wrong.yaml": "name: wrong\nsteps:\n  - {id: w, command: 'echo a; done'}\n",
@@ -242,6 +245,36 @@ PAIRS = [
         "error",
         FLAT + "  - {id: a, recipe: child, context: {goal: ''}}\n",
         FLAT + "  - {id: a, command: ls, output: goal}\n  - {id: b, recipe: child}\n",
+    ),
+    (
+        "missing-input",
+        "warning",
+        FLAT + "  - {id: a, recipe: asks, context: {n: 2}, context_mode: isolated}\n",
+        FLAT + "  - {id: a, recipe: asks, context: {n: 2, extra: x}, context_mode: isolated}\n",
+    ),
+    (
+        "wrong-input",
+        "error",
+        FLAT + "  - {id: a, recipe: asks, context: {n: few, extra: x}}\n",
+        FLAT + "  - {id: a, recipe: asks, context: {n: '{{mode}}', extra: x}}\n",
+    ),
+    (
+        "wrong-input",
+        "error",
+        FLAT + "  - {id: a, recipe: asks, context: {tone: shrill, extra: x}}\n",
+        FLAT + "  - {id: a, recipe: asks, context: {tone: loud, n: '7', extra: x}}\n",
+    ),
+    (
+        "wrong-input",
+        "warning",
+        FLAT + "  - {id: a, recipe: asks, context: {n: few, extra: x}, condition: mode == 'slow'}\n",
+        FLAT + "  - {id: a, recipe: asks, context: {n: '', extra: x}, condition: mode == 'slow'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        "name: main\ncontext: {my mode: 1}\nsteps:\n  - {id: a, command: 'echo {{my mode}}'}\n",
+        "name: main\ncontext: {mode: 1}\nsteps:\n  - {id: a, command: 'echo {{mode}}'}\n",
     ),
     (
         "unknown-input",

@@ -118,7 +118,7 @@ def test_a_hook_that_runs_a_value_as_a_program_is_told() -> None:
     world = FakeWorld()
     text = "name: r\nhooks: {post_step: 'eval {{step_id}}'}\nsteps: [{id: a, command: one}]\n"
     assert world.run(text).warnings == (
-        "a: hook post_step: the value of step_id is run as a bash program on line 1",
+        "hook post_step: the value of step_id is run as a bash program on line 1",
     )
 
 

@@ -346,3 +346,22 @@ def test_how_many_rounds_at_once_from_a_template_is_held_to_what_may_be_written(
     result = world.run(recipe("foreach: [1, 2], parallel: '{{n}}', command: x"), {"n": given})
     assert world.shell.requests == []
     assert "'parallel' should be a whole number, 1 or more" in result.step_results[0].error
+
+
+@pytest.mark.parametrize("parallel", ["", ", parallel: true"])
+def test_what_is_wrong_with_a_step_is_told_once_for_all_its_rounds(parallel: str) -> None:
+    body = f"foreach: [a, b, c], command: 'eval {{{{item}}}}; echo {{{{nope}}}}'{parallel}"
+    result = FakeWorld().run(recipe(body))
+    assert [each for each in result.warnings if "undefined" in each] == [
+        "s[0]: undefined in command: nope; it renders empty"
+    ]
+    assert len([each for each in result.warnings if "as a bash program" in each]) == 1
+
+
+def test_two_steps_of_one_id_in_two_recipes_both_say_what_is_wrong() -> None:
+    world = FakeWorld(recipes={"child": "name: child\nsteps: [{id: s, command: 'echo {{nope}}'}]\n"})
+    result = world.run("name: p\nsteps: [{id: s, command: 'echo {{nope}}'}, {id: call, recipe: child}]\n")
+    assert result.warnings == (
+        "s: undefined in command: nope; it renders empty",
+        "call/s: undefined in command: nope; it renders empty",
+    )

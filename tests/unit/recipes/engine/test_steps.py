@@ -339,3 +339,15 @@ def test_the_name_of_a_step_is_shown_with_its_values() -> None:
         "  - {id: l, foreach: [u], steps: [{id: c, name: 'For {{item}}', command: y}]}\n"
     )
     assert [event.title for event in world.journal.of(StepStarted)] == ["Build 3", "b", "l", "For u"]
+
+
+def test_a_text_that_says_no_and_holds_is_told() -> None:
+    text = "name: r\n%scontext: {flag: 'false'}\nsteps:\n  - {id: a, condition: '{{flag}}', command: one}\n"
+    ours = FakeWorld().run(text % "")
+    assert statuses(ours) == {"a": "completed"}
+    assert ours.warnings == (
+        'a: condition: flag is the text "false", and every text that is not empty holds; '
+        "write flag == 'true'",
+    )
+    theirs = FakeWorld().run(text % "dialect: amplifier\nversion: 1.0.0\n")
+    assert (statuses(theirs), theirs.warnings) == ({"a": "skipped"}, ())

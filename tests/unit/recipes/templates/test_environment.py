@@ -172,10 +172,7 @@ def test_when_the_room_is_spent_referenced_values_still_arrive(tmp_path: Path) -
 def test_a_nul_byte_is_skipped_with_a_warning_where_nothing_refers_to_it() -> None:
     made = plan({"bad": "a\0b", "good": "g"}, "echo {{good}}")
     assert made.exports == {"RECIPE_VAR_good": "g", "GOOD": "g"}
-    assert made.warnings == (
-        "RECIPE_VAR_bad is not passed on to bash: its value holds a NUL byte",
-        "BAD is not passed on to bash: its value holds a NUL byte",
-    )
+    assert made.warnings == ("RECIPE_VAR_bad is not passed on to bash: its value holds a NUL byte",)
 
 
 @pytest.mark.parametrize("value", ["a\0b", "\ud800"])

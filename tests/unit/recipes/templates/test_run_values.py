@@ -122,6 +122,8 @@ def test_a_variable_that_code_of_the_script_only_prints_is_not_told(template: st
         "x={{v}}; declare -A y; f() { unset y; }; f; y[$x]=1",
         "x={{v}}; declare() { :; }; declare -A y; y[$x]=1",
         "declare() { :; }; declare -A y; y[{{v}}]=1",
+        "f() { x={{v}}; readonly y; declare -A y 2>/dev/null; y[$x]=1; }; f",
+        "f() { declare -A y 2>/dev/null; y[{{v}}]=1; }; readonly y; f",
         "shopt -s expand_aliases; alias declare=:\ndeclare -A y; y[{{v}}]=1",
         "enable -n declare\ndeclare -A y; y[{{v}}]=1",
         "f() { declare -A y; }; z={{w}}; x=$(echo z); y[$x]=1; : {{v}}",
@@ -153,6 +155,8 @@ def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path
         ('f() { (( m[$k]++ )); }; declare -A m; k=$(echo k); f; f; echo "${m[k]}" {{v}}', "2 $x\n"),
         ("declare -A m; f() { local m; m[i]=5; echo ${m[1]}; }; i=$(echo 1); f; : {{v}}", "5\n"),
         ('unset m; declare -A m; k=$(echo k.1); m[$k]=1; echo "${!m[@]}" {{v}}', "k.1 $x\n"),
+        ('declare -A m; readonly m; echo "${m[{{v}}]-none}"', "none\n"),
+        ('readonly -A m=([{{v}}]=1); echo "${!m[@]}"', "$x\n"),
         ("y=(); export a=$(echo '$5 (a)'); echo \"$a\" {{v}}", "$5 (a) $x\n"),
         ('y=(); k=a; x=$(echo "\\$5 <b>"); export "$k=$x"; echo "$a" {{v}}', "$5 <b> $x\n"),
         ('x={{v}}; log=out; echo "$x" >& "$log"; cat out', "$x\n"),
@@ -215,3 +219,18 @@ def test_what_a_guard_stops_in_a_subshell_is_told_with_its_line(guarded: str, tm
         check=False,
     )
     assert why_stopped(finished.stderr).startswith("line 2: bash evaluates")
+
+
+@pytest.mark.parametrize("command", ["cat", "read a"])
+def test_ten_thousand_heredocs_on_one_line_are_read(command: str) -> None:
+    operators, bodies = " <<E" * 10_000, "x\nE\n" * 10_000
+    source, _ = rendered(f"{command}{operators}; echo {{{{v}}}}\n{bodies}", "1")
+    assert source.endswith(f'echo "$RECIPE_VAR_v"\n{bodies}')
+
+
+@pytest.mark.parametrize(
+    "template", ["$(echo {{v}})", "f() { $1; }; f {{v}}", 'f() { $1; }; f "$(echo {{v}})"']
+)
+def test_a_value_that_the_script_runs_as_a_command_is_told(template: str) -> None:
+    _, warnings = rendered(template, "echo hello")
+    assert warnings == ("the value of v is the command that the script runs on line 1",)

@@ -18,6 +18,7 @@ from amplifier_core import (
 
 from amplihack.errors import AmplihackError
 from amplihack.modules.failures import failure
+from amplihack.modules.notices import tell
 from amplihack.modules.providers.local.engine import Chunk, Engine, engine_for
 from amplihack.modules.providers.local.protocol import Answer, FinalText, Protocol
 from amplihack.modules.providers.model_events import ModelCall, ModelEvents
@@ -26,6 +27,9 @@ from amplihack.system.home import Home, this_process
 from amplihack.system.local_models.weights import LoadedFile, chosen_weights
 
 _USUAL_WINDOW = 4_096
+# Without it a small model says one sentence until its limit. Only what is long and was said just now counts:
+# repeating a name, a line of code or the prompt is fine.
+_AGAINST_CIRCLES = {"dry_multiplier": 0.8, "dry_allowed_length": 12, "dry_penalty_last_n": 512}
 
 
 class LocalSettings(Record, kw_only=True):
@@ -39,7 +43,7 @@ class LocalSettings(Record, kw_only=True):
 class LocalProvider:
     def __init__(self, coordinator: Any, settings: LocalSettings, *, name: str) -> None:
         self.name, self.priority = name, 100
-        self._settings = settings
+        self._settings, self._coordinator = settings, coordinator
         self._events = ModelEvents(coordinator, name, settings.model or "local")
 
     @property
@@ -93,7 +97,9 @@ class LocalProvider:
                 else request.temperature,
                 "cache_prompt": True,
             }
-            if protocol.schema is not None:
+            if protocol.schema is None:
+                body |= _AGAINST_CIRCLES
+            else:
                 body["response_format"] = {
                     "type": "json_schema",
                     "json_schema": {"name": "answer", "schema": protocol.schema},
@@ -153,7 +159,11 @@ class LocalProvider:
             )
         else:
             content.append({"type": "text", "text": answer.text})
-        reason = "tool_use" if calls else "length" if answer.cut else "end_turn"
+        if answer.cut:  # small models often find no end of their own: it is told, and no failure of the turn
+            tell(
+                self._coordinator, "provider-local", "the answer was cut at its limit of tokens (max_tokens)"
+            )
+        reason = "tool_use" if calls else "end_turn"
         return ChatResponse(content=content, tool_calls=calls or None, usage=usage, finish_reason=reason)
 
 

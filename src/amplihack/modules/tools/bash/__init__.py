@@ -20,6 +20,7 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> An
         most_output=settings.count("max_output_bytes", 100_000, least=200),
         most_jobs=settings.count("max_background_jobs", 8, least=0),
         hidden=settings.texts("hide_env"),
+        shown=settings.texts("show_env"),
     )
     settings.done()
     tool = BashTool(coordinator, chosen)

@@ -24,6 +24,7 @@ class BashSettings(Record, kw_only=True):
     most_output: int
     most_jobs: int
     hidden: tuple[str, ...]  # patterns of variables that commands do not get
+    shown: tuple[str, ...]  # of those that they get although they hold keys of models
 
 
 class BashTool(ShippedTool):
@@ -70,8 +71,10 @@ class BashTool(ShippedTool):
         directory = working_dir(self._coordinator)
         if "\0" in text:
             raise ToolFailed("a command cannot contain a NUL", fix="leave it out")
-        argv, env = (BASH, "-c", text), command_environment(self._coordinator, self._settings.hidden)
-        return Command(argv=argv, cwd=Path(directory), env=env, timeout=seconds)
+        chosen = self._settings
+        env = command_environment(self._coordinator, chosen.hidden, chosen.shown)
+        argv = (BASH, "-c", text)
+        return Command(argv=argv, cwd=Path(directory), env=env, timeout=seconds, leaves_nothing=True)
 
     def _result(self, finished: Finished, seconds: float) -> Any:
         output: dict[str, Any] = {
@@ -81,9 +84,10 @@ class BashTool(ShippedTool):
         }
         if finished.timed_out:
             output["note"] = f"ended after {seconds:g} seconds, with everything that it had started"
-        error = (
-            None if finished.ok else {"message": output.get("note", f"the command failed: {finished.status}")}
-        )
+        elif finished.cut_off:
+            output["note"] = "what it had left running was ended with it: run_in_background keeps a command"
+        message = output["note"] if finished.timed_out else f"the command failed: {finished.status}"
+        error = None if finished.ok else {"message": message}
         return ToolResult(success=finished.ok, output=output, error=error)
 
     def _shown(self, captured: Captured) -> str:

@@ -84,6 +84,11 @@ class Script(Record, frozen=False, eq=False, repr=False):
         for word in command.strings:
             self.gives(word, *command.fills)
         for offset, text in command.bodies:
+            self.fill_from(command, offset, text)
+
+    def fill_from(self, command: SimpleCommand, offset: int, text: str) -> None:
+        """Record that the variables of `read` or `mapfile` get the body of one heredoc."""
+        if command.fills:
             sink = Sink(offset, text, Guard.NUMBER, "", self.quoted)
             self.flow.received += [(name, sink) for name in command.fills]
 

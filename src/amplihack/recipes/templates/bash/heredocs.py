@@ -96,8 +96,9 @@ def _body(c: Cursor, waiting: Waiting) -> None:
         heredoc_text(c)
         c.script.heredocs -= 1
         c.script.flow.assign(INPUT, c.text[start : ending.body])
-        waiting.command.bodies.append((c.origin[start], c.text[start : ending.body]))
-        c.script.fill(waiting.command)
+        body = (c.origin[start], c.text[start : ending.body])
+        waiting.command.bodies.append(body)
+        c.script.fill_from(waiting.command, *body)
     c.pos, c.end = ending.rest, outer
     marks = c.since(first)
     if waiting.command.words and input_language(waiting.command) == "bash":

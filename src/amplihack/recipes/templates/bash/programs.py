@@ -40,7 +40,7 @@ from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, ValueFlow
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 
 _CALLBACK = "-[A-Za-z]*C"
-_VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*)\}?")
+_VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*|[0-9@*])\}?")
 
 
 def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
@@ -113,11 +113,11 @@ def name_language(
 def _note_command(command: SimpleCommand, flow: ValueFlow) -> None:
     """Note a value that is the command which a launcher runs, and a variable in place of any command."""
     name, word = launched(command.words) or ("", command.words[0])
-    if name and word.plain.startswith(("\0", "\1")):
+    if word.text.startswith("\1") or (name and word.plain.startswith(("\0", "\1"))):
         for place in word.marks[0].places:
-            place.launcher = name
+            place.launcher = name or "the script"
     elif word.text.startswith("$") and (found := _VARIABLE.fullmatch(word.text)):
-        flow.launched.add(found[1])
+        flow.launched.add(found[1] if found[1].isidentifier() else ARGUMENTS)
 
 
 def _is_process(mark: Place | Output) -> bool:

@@ -288,5 +288,6 @@ def _settle_assigned(mark: Place | Output, script: Script) -> None:
     received = variables.from_input.union(mark.variables) if mark.feeds else mark.variables
     if not script.flow.executed.isdisjoint(received) or not PROGRAM_VARIABLES.isdisjoint(received):
         name_language([mark], "bash")
-    if isinstance(mark, Place) and not script.flow.launched.isdisjoint(mark.variables):
-        mark.launcher = mark.launcher or "the script"
+    if not script.flow.launched.isdisjoint(mark.variables):
+        for place in mark.places:
+            place.launcher = place.launcher or "the script"

@@ -92,6 +92,8 @@ class Variables(Record, frozen=False, eq=False, repr=False):
             self.keyed.add(name)
         elif builtin in ("declare", "typeset", "local") and "g" not in flags and "p" not in flags:
             self.undone.add(name)  # in a function this is another variable
+        if (builtin == "readonly" or "r" in flags) and "A" not in flags and not self.is_proven(name):
+            self.undone.add(name)  # it can never become an associative array
         if "n" in flags and builtin != "export":
             self.references.add(name)
             if not bound:

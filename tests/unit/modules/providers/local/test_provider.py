@@ -143,3 +143,13 @@ async def test_a_question_that_is_too_long_is_made_shorter(models: Path) -> None
     async with opened(on_local(context={"auto_compact": False}, loop={"max_output_tokens": 4})) as stage:
         with pytest.raises(RuntimeError, match="context size"):
             await stage.say("word " * 4_000)
+
+
+@with_model
+async def test_an_answer_at_its_limit_is_told_and_no_failure(models: Path) -> None:
+    given = on_local()
+    given["providers"][0]["config"]["max_tokens"] = 3
+    async with opened(given) as stage:
+        assert await stage.say("Write a long story.")
+        assert any("limit of tokens" in line for line in stage.shown.lines)
+        assert stage.recorder.of("orchestrator:complete")[0]["status"] == "success"
