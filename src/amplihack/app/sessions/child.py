@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from inspect import isawaitable
 from pathlib import Path
 from typing import Any
@@ -220,8 +221,10 @@ async def _run(
         goes_on = False
         if request.goes_on:
             prompt, goes_on = await to_go_on(child, prompt)
-        async with asyncio.timeout(request.seconds):
-            output = await child.execute(prompt, goes_on=goes_on)
+        with_parent = nullcontext() if above is None else above.having(child)
+        with with_parent:
+            async with asyncio.timeout(request.seconds):
+                output = await child.execute(prompt, goes_on=goes_on)
         return _answer(output, child, completed, await child.messages())
     finally:
         forget()

@@ -320,6 +320,22 @@ def test_cancelling_the_parent_ends_the_whole_tree(family: House) -> None:
     asyncio.run(story())
 
 
+def test_cancelling_a_session_ends_children_that_no_turn_of_its_own_started(family: House) -> None:
+    async def story() -> None:
+        async with (await family.prepare()).create_session() as session:
+            spawn = session.coordinator.get_capability("session.spawn")
+            children = session.coordinator.get_capability("session.children")
+            working = [asyncio.ensure_future(spawn("helper", "wait", session)) for _ in range(2)]
+            while len(children.running) < 2 or not all([await each.messages() for each in children.running]):
+                await asyncio.sleep(0.01)
+            assert await session.cancel(immediate=True)
+            done, _ = await asyncio.wait(working, timeout=30)
+            assert [type(each.exception()) for each in done] == [TurnCancelled, TurnCancelled]
+            assert await session.execute("go on") == "you said: go on"
+
+    asyncio.run(story())
+
+
 def test_many_children_run_side_by_side(family: House) -> None:
     async def story() -> None:
         prepared = await family.prepare()
