@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from amplihack.system.locks import locked
 from amplihack.system.run_store.schema import MIGRATIONS, VERSION
@@ -68,6 +66,9 @@ def _beside_its_log(path: Path) -> sqlite3.Connection:
     log = Path(f"{path}-wal")
     if not log.exists() or log.stat().st_size == 0:
         return _connected(f"{path.absolute().as_uri()}?mode=ro&immutable=1")
+    import shutil  # deferred, as the next: almost no disk is full
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory(prefix="amplihack-runs-") as folder:  # an open file stays after it was removed
         copy = Path(folder) / path.name
         for source, target in ((path, copy), (log, Path(f"{copy}-wal"))):
