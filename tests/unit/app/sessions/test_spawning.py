@@ -326,8 +326,10 @@ def test_cancelling_a_session_ends_children_that_no_turn_of_its_own_started(fami
             spawn = session.coordinator.get_capability("session.spawn")
             children = session.coordinator.get_capability("session.children")
             working = [asyncio.ensure_future(spawn("helper", "wait", session)) for _ in range(2)]
-            while len(children.running) < 2 or not all([await each.messages() for each in children.running]):
+            begun: list[Any] = []
+            while len(begun) < 2 or not all(begun):
                 await asyncio.sleep(0.01)
+                begun = [await each.messages() for each in children.running]
             assert await session.cancel(immediate=True)
             done, _ = await asyncio.wait(working, timeout=30)
             assert [type(each.exception()) for each in done] == [TurnCancelled, TurnCancelled]
