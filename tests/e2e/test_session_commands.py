@@ -121,6 +121,32 @@ def test_sessions_of_agents_are_listed_on_demand(workspace: Workspace, home: Pat
     assert workspace.run("session", "show").stdout.startswith("session 11111111-aaaa")  # the last of ours
 
 
+BUNDLE = """\
+bundle: {name: house}
+session: {orchestrator: loop-streaming, context: context-simple}
+tools: [{module: tool-bash}, {module: tool-filesystem}]
+agents:
+  reader: {description: Reads., instruction: You only read.}
+spawn: {exclude_tools: [%s]}
+"""
+
+
+@pytest.mark.parametrize("excluded", ["bash", "tool-bash"])
+@pytest.mark.parametrize("agent", ["reader", "self"])
+def test_an_agent_that_is_resumed_keeps_to_the_policy_of_the_bundle_that_spawned_it(
+    workspace: Workspace, home: Path, excluded: str, agent: str
+) -> None:
+    bundle = workspace.write("house.yaml", BUNDLE % excluded)
+    write_session(home, "root", bundle_source=str(bundle), at=1_700_000_001)
+    child = write_session(home, "0-1_agent", agent_name=agent, parent_id="root", at=1_700_000_009)
+    workspace.write("s.yaml", "- {tools: [{name: bash, input: {command: touch there}}]}\n- {text: done}\n")
+    wanted = ("--yes", "--model", "scripted:s.yaml", "go on")
+    answer = workspace.run("session", "resume", "0-1_agent", *wanted)
+    assert answer.exit_code == 0, answer.stderr
+    assert "There is no tool 'bash'" in (child / "transcript.jsonl").read_text()
+    assert not (home / "there").exists()
+
+
 def test_a_tool_that_was_given_several_lines_stands_below_what_was_said(
     workspace: Workspace, home: Path
 ) -> None:

@@ -108,6 +108,7 @@ NOT_TOLD = {
     "recipes.templates.variables:_MOST": "what is kept ready",
     "recipes.tracked:_LONGEST": "what is kept ready",
     "system.agent_tools.environment:_LONGEST": "the length of a number",
+    "sessions.ids:_LONGEST": "what a file system takes as a name",
     "system.bash_syntax:_TIMEOUT": "bash reads scripts in milliseconds",
     "system.listeners.wording:MOST_FILES": "the length of a line",
     "system.tool_schema:_LARGEST": "precision of an estimate",

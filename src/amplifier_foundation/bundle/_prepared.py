@@ -136,8 +136,11 @@ class PreparedBundle:
 
         spec = self._spec(self.bundle, None)
         plan = {**self.mount_plan, **({"spawn": policy} if policy is not None else {})}
-        for name, value in with_spawning(replace(spec, plan=plan, capabilities={})).capabilities.items():
+        offering = with_spawning(replace(spec, plan=plan, capabilities={}))
+        for name, value in offering.capabilities.items():
             session.coordinator.register_capability(name, value)
+        if offering.on_open is not None:
+            offering.on_open(session)
 
     def _spec(self, bundle: Bundle, session_cwd: Path | str | None) -> SessionSpec:
         """Return what every session of a bundle has in common."""

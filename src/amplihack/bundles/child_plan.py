@@ -42,8 +42,10 @@ def child_plan(
     Nothing of the result is shared with either. Raises ValueError for an `agents:` or a policy that means
     nothing.
     """
-    policy = _mapping(agent.get("spawn")) or policy_of(parent)
-    problems = list(_doubts(policy))
+    own_policy, policy = _mapping(agent.get("spawn")), policy_of(parent)
+    problems = [*_doubts(own_policy or policy), *_without_effect(own_policy)]
+    if any(own_policy.get(key) is not None for key in ("tools", "exclude_tools")):
+        policy = own_policy  # of one that says nothing about tools, the bundle's still holds
     hidden = _excluded_tools(_entries(parent, "tools"), policy, asked.tools)
     plan: dict[str, Any] = {key: deepcopy(value) for key, value in parent.items()}
     inherited = _inherited_tools(_entries(parent, "tools"), policy, problems)
@@ -109,6 +111,11 @@ def _doubts(policy: Mapping[str, Any]) -> Iterator[Problem]:
     limit = policy.get("max_depth")
     if limit is not None and not _is_count(limit):
         yield _doubt(f"spawn.max_depth is {limit!r}, and does nothing", "write a whole number")
+
+
+def _without_effect(policy: Mapping[str, Any]) -> Iterator[Problem]:
+    if policy.get("max_depth") is not None:
+        yield _doubt("spawn.max_depth of an agent does nothing", "write it into `spawn:` of the bundle")
 
 
 def _doubt(what: str, fix: str) -> Problem:

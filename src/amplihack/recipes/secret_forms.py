@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from amplihack.patterns import pattern
-from amplihack.recipes.secret_spellings import encoded, escaped
+from amplihack.recipes.secret_spellings import encoded, escaped, in_mail
 from amplihack.recipes.values import Value, to_text
 from amplihack.recipes.wrapped_secrets import MASK, Wraps
 
@@ -98,6 +98,7 @@ class KnownForms:
         new = {form for each in secrets for form in forms(each) if form and not form.isspace()} - self._all
         self._all |= new
         self._wraps.add(secrets)
+        self._wraps.add(form for each in secrets for form in in_mail(each))
         for form in new:
             mark = next((sign for sign in _MARKS if sign in form), "")
             self._by_mark.setdefault(mark, []).append(form)

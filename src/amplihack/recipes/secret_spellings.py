@@ -12,6 +12,7 @@ from amplihack.patterns import pattern
 _SHORTEST_FACE = 7  # characters of base64 that cannot be there by chance; six bytes have as many anywhere
 _SHORTEST_TURNED = 8  # in other letters or backwards, a shorter text may be an ordinary word
 _JSON_LEVELS = 5  # a text inside JSON inside a text inside JSON …
+_TAB, _SPACE, _EQUALS, _TILDE = b"\t =~"
 _PLAIN = pattern(r"[A-Za-z0-9_.-]*")  # nothing escapes these
 _HEX_ESCAPE = pattern(r"%[0-9A-F]{2}")
 _UNICODE_ESCAPE = pattern(r"\\u[0-9a-f]{4}")
@@ -31,6 +32,7 @@ def escaped(text: str) -> Iterator[str]:
     yield text
     if len(text) >= _SHORTEST_TURNED:
         yield from (text.upper(), text.lower())
+    yield from in_mail(text)
     if _PLAIN.fullmatch(text):
         return
     yield from _in_shell(text)
@@ -177,3 +179,16 @@ def _in_markup(text: str) -> Iterator[str]:
         yield written
         yield written.encode("ascii", "xmlcharrefreplace").decode("ascii")
         yield written.replace("&", "&amp;")
+
+
+def in_mail(text: str) -> Iterator[str]:
+    """Yield it in quoted-printable, as the body and as the head of a message have it. Lines are not cut."""
+    data = text.encode("utf-8", "surrogatepass")
+    yield "".join(map(_printable, data))
+    yield "".join("=20" if byte == _SPACE else "=09" if byte == _TAB else _printable(byte) for byte in data)
+    yield "".join(f"={byte:02X}" if byte in b"_?" else _printable(byte) for byte in data).replace(" ", "_")
+
+
+def _printable(byte: int) -> str:
+    plain = byte in b"\t\r\n" or (_SPACE <= byte <= _TILDE and byte != _EQUALS)
+    return chr(byte) if plain else f"={byte:02X}"

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from amplihack.patterns import pattern
+
 MASK = "***"
 _PIECE = 12  # characters of a secret, at the start or the end of a line, that are not there by chance
 _CUT_PIECE = 6  # of them, right at the sign that something was cut off
 _SHORTEST, _LONGEST = 10, 8_192  # characters of a form that is looked for in pieces
 _FEW = 20_000  # characters of a text in which every line is looked at; in a longer one the first and the last
 _PART = 262_144  # characters of a text that are looked at at once
-_GAP = r"(?:[ \t\r\n]|\\[rn])*"  # also a line break as JSON writes it
+_GAP = r"(?:=?(?:[ \t\r\n]|\\[rn]))*"  # also a line break as JSON and quoted-printable write it
+_SOFT_BREAK = pattern(r"=(?:\r?\n|(?:\\r)?\\n)")  # of quoted-printable: the line goes on
 
 
 class Wraps:
@@ -54,8 +57,10 @@ class Wraps:
     def _flat_in(self, text: str) -> list[str]:
         """Return the forms that are in the text without its blanks, longest first."""
         found: set[str] = set()
-        for flat in _flat_parts(text, overlap=len(self._forms[0])):
-            found.update(form for form in self._forms if form in flat)
+        joined = _SOFT_BREAK.sub("", text)
+        for each in (text,) if joined == text else (text, joined):
+            for flat in _flat_parts(each, overlap=len(self._forms[0])):
+                found.update(form for form in self._forms if form in flat)
         return [form for form in self._forms if form in found]
 
     def _mask_lines(self, text: str) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from amplihack.system.locks import LockError, try_lock_directory
 from amplihack.system.process_table import look_up, send, tree
 
-_DIRECTORIES = ("amplihack-run-", "amplihack-agent-")
+_DIRECTORIES = ("amplihack-run-", "amplihack-agent-", "amplihack-install-")
 _PROGRESS = ("amplihack-progress-", ".amplihack-progress-")
 _ABANDONED = 60.0  # seconds; a run that lives renews its progress file far more often
 _PAUSE, _PATIENCE = 0.01, 10.0  # seconds between two looks at what is being killed, and in all

@@ -18,13 +18,13 @@ from amplihack.system.watcher import watch_over_us
 
 @contextmanager
 def scratch_directory(kind: str) -> Iterator[Path]:
-    """Make a private directory, for a `run` or an `agent`, and remove it at the end.
+    """Make a private directory, for a `run`, an `agent` or an `install`, and remove it at the end.
 
-    If this process is killed, the watcher removes the directory at once, or the next run does.
+    If this process is killed, the watcher removes the directory at once, or the next run or install does.
     """
     watch_over_us()
     temporary = temporary_place()
-    if kind == "run":
+    if kind != "agent":  # there may be many of them, each within a run
         remove_abandoned(temporary)
     try:
         path = make_directory(f"amplihack-{kind}-{os.getpid()}-{own_start()}-", temporary)

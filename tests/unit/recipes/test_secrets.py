@@ -2,6 +2,7 @@ import base64
 import html
 import json
 import os
+import quopri
 import re
 import subprocess
 import textwrap
@@ -109,6 +110,9 @@ def test_without_secrets_a_text_stays_the_very_same_object() -> None:
         KEY.encode("utf-16-le").hex(),
         base64.b64encode(KEY.encode("utf-16-le")).decode().rstrip("="),
         base64.b64encode(base64.b64encode(KEY.encode())).decode().rstrip("="),
+        quopri.encodestring(KEY.encode()).decode(),
+        quopri.encodestring(KEY.encode(), quotetabs=True).decode(),
+        quopri.encodestring(KEY.encode(), header=True).decode(),
         KEY.upper(),
         KEY.lower(),
     ],
@@ -116,6 +120,16 @@ def test_without_secrets_a_text_stays_the_very_same_object() -> None:
 def test_a_secret_is_masked_however_it_is_written(written: str) -> None:
     masked = Redactor(["key"], values={"key": KEY}).redact_text(f"before {written} after")
     assert masked in ("before *** after", 'before "***" after')
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("before", range(60, 76, 5))
+def test_a_secret_in_a_mail_is_masked_across_its_soft_line_breaks(before: int, ends: str) -> None:
+    value = "pass=wörd & more of it, as long as such a text may ever be"
+    mail = quopri.encodestring(f"{'x' * before} {value} end".encode()).decode().replace("\n", ends)
+    masked = Redactor(["key"], values={"key": value}).redact_text(mail)
+    for piece in ("pass", "more", "long", "such", "ever"):
+        assert piece not in masked
 
 
 @pytest.mark.parametrize("depth", range(1, 6))

@@ -27,6 +27,7 @@ from amplihack.app.sessions.models_here import model_here
 from amplihack.app.sessions.prepared import BundleHere, HostParts, Prepared, load_here, prepare_loaded
 from amplihack.app.sessions.spawning import agent_plan
 from amplihack.app.workspace import Workspace
+from amplihack.bundles.child_plan import ChildPlan
 from amplihack.bundles.mount_plan import mount_plan
 from amplihack.errors import AmplihackError, Problem
 from amplihack.records import Record, field, replace
@@ -34,11 +35,13 @@ from amplihack.sessions.calls import Message
 from amplihack.sessions.errors import SessionError, TurnFailed
 from amplihack.sessions.happenings import Hearing, OnHappening
 from amplihack.sessions.host_plan import HostWishes, fitted, require_session, with_response_format
+from amplihack.sessions.ids import is_fit_id
 from amplihack.sessions.kept_children import KeptChild
 from amplihack.sessions.model_choice import ChosenModel
 from amplihack.sessions.usage import TokenUsage
 from amplihack.system.kernel.session import LiveSession
 from amplihack.system.modules.activation import Progress, tell_nobody
+from amplihack.system.session_store.reading import read_metadata
 from amplihack.system.session_store.store import SessionStore
 from amplihack.system.settings_files import read_settings
 
@@ -181,23 +184,28 @@ async def open_talk(
     `here` is the bundle, if it is loaded already.
     """
     before = await asyncio.to_thread(_stored_facts, workspace, request)
+    spawned = before.get("agent_name", "")  # an agent goes on as the one that it was, under the same policy
+    request = replace(request, agent=request.agent or spawned)
     source = _source(workspace, request.bundle) or before.get("bundle_source")
     source = source or await asyncio.to_thread(default_source, workspace)
     wish, models = _lasting(workspace, request.model) or before.get("model"), list[ChosenModel]()
     here = here or await load_here(workspace, source, offline=request.offline)
     require_session(mount_plan(here.loaded.bundle), here.loaded.bundle.name)
-    agent = _agent(here, request)
+    agent, laid = _agent(here, request), list[ChildPlan]()
 
     def adapt(plan: dict[str, Any]) -> dict[str, Any]:
         models.append(model_here(workspace, planned_providers(plan), wish))
         plan = {**plan, "providers": models[0].providers}
-        if agent:
-            plan = agent_plan(plan, request.agent, agent)
+        if agent or spawned:
+            laid.append(agent_plan(plan, request.agent, agent, before.get("asked", {})))
+            plan = laid[0].plan
         return _wanted(plan, request, models[0], shows=host.on_happening is not None)
 
     prepared = await prepare_loaded(workspace, here, keep=request.keep, progress=host.progress, adapt=adapt)
     parts = _parts(request, host, {"bundle_source": source, "model": wish})
     parts = replace(parts, agent=request.agent, instruction=str(agent.get("instruction") or ""))
+    for each in laid:
+        parts = replace(parts, hidden_tools=each.hidden_tools, own_modules=each.own_modules)
     if request.resume is None:
         opening = prepared.create_session(request.session_id, parts)
     else:
@@ -294,14 +302,33 @@ def _stored_facts(workspace: Workspace, request: AskRequest) -> dict[str, Any]:
     """Return the bundle and the model that a session was opened with, and its id: `last` may change."""
     if request.resume is None:
         return {}
-    stored = SessionStore(workspace.home.root / "sessions").read(request.resume)
+    store = SessionStore(workspace.home.root / "sessions")
+    stored = store.read(request.resume)
     found = stored.metadata
     known = found.get("working_dir")
     if request.working_dir is None and isinstance(known, str) and not Path(known).is_dir():
         what = f"the directory of session {stored.session_id} is not there any more: {known}"
         raise SessionError(what, fix="say where to go on, with -C DIR")
-    facts = {name: found[name] for name in ("bundle_source", "model") if isinstance(found.get(name), str)}
+    facts = _texts(_opener(store, found), "bundle_source", "model")
+    if isinstance(found.get("agent_name"), str):
+        asked = found.get("asked")
+        facts.update(agent_name=found["agent_name"], asked=asked if isinstance(asked, Mapping) else {})
     return {**facts, "session_id": stored.session_id}
+
+
+def _texts(found: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: found[name] for name in names if isinstance(found.get(name), str)}
+
+
+def _opener(store: SessionStore, found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is known of the session that a user opened: an agent has its bundle and its model."""
+    seen: set[str] = set()
+    while isinstance(parent := found.get("parent_id"), str) and "bundle_source" not in found:
+        if parent in seen or not is_fit_id(parent) or not (above := store.directory(parent)).is_dir():
+            break
+        seen.add(parent)
+        found = read_metadata(above)[0]
+    return found
 
 
 def _source(workspace: Workspace, given: str | None) -> str | None:

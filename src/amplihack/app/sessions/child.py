@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from inspect import isawaitable
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,7 @@ async def run_child(parent: Any, request: ChildRequest) -> ChildAnswer:
     child it came from. Cancelling the parent cancels the child.
     """
     above = _live(parent)
-    depth = (above.depth if above is not None else 0) + 1
+    depth = (above.depth if above is not None else request.spec.depth) + 1
     _require_depth(depth, request)
     session_id = request.session_id or _new_id(request.agent, parent)
     spec = await _child_spec(parent, request, session_id, depth)
@@ -168,6 +169,7 @@ async def _child_spec(parent: Any, request: ChildRequest, session_id: str, depth
         used=used,
         log=log,
         depth=depth,
+        on_open=None,
         agent=request.agent,
         problems=problems,
     )
@@ -219,8 +221,10 @@ async def _run(
         goes_on = False
         if request.goes_on:
             prompt, goes_on = await to_go_on(child, prompt)
-        async with asyncio.timeout(request.seconds):
-            output = await child.execute(prompt, goes_on=goes_on)
+        with_parent = nullcontext() if above is None else above.having(child)
+        with with_parent:
+            async with asyncio.timeout(request.seconds):
+                output = await child.execute(prompt, goes_on=goes_on)
         return _answer(output, child, completed, await child.messages())
     finally:
         forget()

@@ -62,6 +62,7 @@ class SessionSpec(Record, kw_only=True):
     hidden_tools: frozenset[str] = frozenset()  # tools that are taken away, except those of
     own_modules: frozenset[str] = frozenset()
     log_failures: Callable[[str], None] | None = None  # hears what the session goes without
+    on_open: Callable[[LiveSession], None] | None = None  # gets the session before its first turn
     told: frozenset[str] = frozenset()  # modules whose failure was told when the bundle was prepared
 
 
@@ -104,6 +105,8 @@ async def open_session(spec: SessionSpec) -> LiveSession:
         )
     )
     live.append(session)
+    if spec.on_open is not None:
+        spec.on_open(session)
     try:
         await _hide_tools(session, spec)
         _tell_failures(session, spec)

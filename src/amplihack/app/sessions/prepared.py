@@ -46,6 +46,8 @@ class HostParts(Record, kw_only=True):
     capabilities: Mapping[str, Any] = field(default_factory=dict)  # of the host, for modules and children
     agent: str = ""  # one that is answering in place of the bundle
     instruction: str = ""  # of that agent
+    hidden_tools: frozenset[str] = frozenset()  # which a policy takes away from it, except those of
+    own_modules: frozenset[str] = frozenset()
     described: Mapping[str, Any] = field(default_factory=dict)  # what is stored with a new session besides
     messages: list[Message] | None = None  # what was said before in a new session, unless it is stored
     children: Sequence[KeptChild] = ()  # the agents that it had started then
@@ -169,6 +171,8 @@ class Prepared:
             allow_partial=host.allow_partial,
             required=host.required,
             log_failures=host.told,
+            hidden_tools=host.hidden_tools,
+            own_modules=host.own_modules,
         )
 
     def _stored(self) -> SessionStore:

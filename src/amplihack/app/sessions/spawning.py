@@ -13,10 +13,12 @@ from amplihack.app.sessions.opening import SessionSpec
 from amplihack.bundles.child_plan import ChildPlan, Inheritance, child_plan, with_met_policy
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.tree import Leaf, Table
+from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.records import replace
 from amplihack.sessions.calls import Message
 from amplihack.sessions.errors import SpawnRefused
+from amplihack.sessions.ids import is_fit_id
 from amplihack.sessions.kept_children import KeptChild
 from amplihack.sessions.preferences import (
     PROTECTED_KEYS,
@@ -52,16 +54,37 @@ def with_spawning(
     spawner = Spawner(spec, store, at_once)
     offered = {SPAWN: spawner.spawn, RESUME: spawner.resume, CHILDREN: spawner.family}
     wrong = _doubts(spec.plan) if spec.depth == 0 else ()  # told once, not for each child
-    return replace(spec, capabilities={**offered, **spec.capabilities}, problems=(*spec.problems, *wrong))
+    return replace(
+        spec,
+        capabilities={**offered, **spec.capabilities},
+        problems=(*spec.problems, *wrong),
+        on_open=spawner.belong_to,
+    )
 
 
 def _doubts(plan: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """Return what is wrong with the policy of a bundle, before any agent is spawned."""
+    """Return what is wrong with the policies of a bundle and of its agents, before any is spawned."""
     try:
-        return child_plan(plan, {}).problems
+        found = child_plan(plan, {}).problems
     except ValueError as error:
         what, fix = f"{error}; until then no agent can be spawned", "correct the policy of the bundle"
         return (Problem(what, None, fix, "warning", "spawn-policy"),)
+    agents = _mapping(plan.get("agents")).items()
+    of_agents = (_doubts_of(plan, name, each["spawn"]) for name, each in agents if _has_policy(each))
+    return (*found, *(each for problems in of_agents for each in problems if each not in found))
+
+
+def _has_policy(agent: object) -> bool:
+    return bool(_mapping(_mapping(agent).get("spawn")))
+
+
+def _doubts_of(plan: Mapping[str, Any], name: str, policy: Mapping[str, Any]) -> tuple[Problem, ...]:
+    try:
+        found = child_plan(plan, {"spawn": policy}).problems
+    except ValueError as error:
+        what = f"{error}; until then it cannot be spawned"
+        found = (Problem(what, None, "correct the policy of the agent", "warning", "spawn-policy"),)
+    return tuple(replace(each, what=f"agent {name}: {each.what}") for each in found)
 
 
 class Spawner:
@@ -76,7 +99,13 @@ class Spawner:
         self.family = Family(spec.children, listens=store is None)
         self._agents: dict[str, Mapping[str, Any]] = {}  # what those are that were started here
         self._parents: dict[str, Any] = {}
+        self._at_work: set[str] = set()  # ids that were asked for
+        self._session: LiveSession | None = None
         self._some_cut_off = spec.is_resumed
+
+    def belong_to(self, session: LiveSession) -> None:
+        """Be told whose children these are, for callers that do not say it."""
+        self._session = session
 
     async def spawn(
         self,
@@ -95,7 +124,12 @@ class Spawner:
         **extra: Any,
     ) -> dict[str, Any]:
         """Run an agent with an instruction. Raises SpawnRefused for an agent that may not be called here."""
-        parent = parent_session if parent_session is not None else extra.get("parent")
+        named = parent_session if parent_session is not None else extra.get("parent")
+        parent = named if named is not None else self._session
+        if not isinstance(instruction, str):
+            raise SpawnRefused(f"{agent_name}: {instruction!r:.80} is no instruction", fix="give it a text")
+        if sub_session_id:
+            self._require_fit(sub_session_id, parent)
         if extra.get("use_subprocess"):
             _tell(parent, f"{agent_name} runs in this process, although a process of its own was asked for")
         agent = self._agent(agent_name, agent_configs, parent)
@@ -154,7 +188,7 @@ class Spawner:
         Raises SpawnRefused for an unknown one.
         """
         known = await asyncio.to_thread(self._remembered, sub_session_id)
-        parent = extra.get("parent_session") or self._parents.get(sub_session_id)
+        parent = extra.get("parent_session") or self._parents.get(sub_session_id) or self._session
         agent = self._agents.get(sub_session_id) or self._agent(known.agent, None, parent)
         request = replace(
             self._request(known.agent, agent, known.asked),
@@ -186,6 +220,7 @@ class Spawner:
 
     async def _run(self, parent: Any, request: ChildRequest, agent: Mapping[str, Any]) -> dict[str, Any]:
         began: list[str] = []
+        self._reserve(request.session_id)
 
         def note(child: LiveSession) -> None:
             began.append(child.session_id)
@@ -206,9 +241,28 @@ class Spawner:
             self._some_cut_off = True
             raise
         finally:
+            self._at_work.discard(request.session_id or "")
             for each in began:
                 self.family.left(each)
         return answer.to_dict()
+
+    def _require_fit(self, session_id: str, parent: Any) -> None:
+        """Raise SpawnRefused for an id that no child can have."""
+        if not is_fit_id(session_id):
+            what, fix = (
+                f"{session_id!r:.80} cannot be a session's id",
+                "ids are short, without slashes and dots",
+            )
+            raise SpawnRefused(what, fix=fix)
+        if session_id == getattr(parent, "session_id", None):
+            raise SpawnRefused(f"{session_id} is the parent itself", fix="give the child an id of its own")
+
+    def _reserve(self, session_id: str | None) -> None:
+        """Let a child do one thing at a time: two would write over each other."""
+        if session_id in self._at_work:
+            raise SpawnRefused(f"the child session {session_id} is at work", fix="wait for its answer")
+        if session_id:
+            self._at_work.add(session_id)
 
     def _offer(self, spec: SessionSpec) -> SessionSpec:
         return with_spawning(spec, store=self._store)
@@ -222,10 +276,15 @@ class Spawner:
         for agents in map(_mapping, declared):
             if isinstance(agents.get(name), Mapping):
                 return dict(agents[name])
-        known = (
-            ", ".join(sorted({str(each) for agents in map(_mapping, declared) for each in agents})) or "none"
+        known = sorted({str(each) for agents in map(_mapping, declared) for each in agents})
+        meant = closest(str(name), known)
+        hint = f"; did you mean {meant!r}?" if meant else ""
+        # A model reads what went wrong, and not how a user would mend it.
+        listed = ", ".join(known) or "none"
+        raise SpawnRefused(
+            f"unknown agent: {name!r}{hint} (the agents here are {listed})",
+            fix=f"name one of them, or add {name!r} to `agents:` of the bundle",
         )
-        raise SpawnRefused(f"unknown agent: {name!r}", fix=f"the agents here are {known}")
 
     def _remembered(self, session_id: str) -> KeptChild:
         if (known := self.family.known(session_id)) is not None:
@@ -264,9 +323,15 @@ class Spawner:
         return found
 
 
-def agent_plan(plan: Mapping[str, Any], name: str, agent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the plan of an agent that answers in place of its bundle. Raises SpawnRefused."""
-    return with_met_policy(_plan(plan, agent, _inheritance({}), name).plan, plan)
+def agent_plan(
+    plan: Mapping[str, Any], name: str, agent: Mapping[str, Any], asked: Mapping[str, Any]
+) -> ChildPlan:
+    """Return the plan of an agent that answers in place of its bundle. Raises SpawnRefused.
+
+    `asked` is what its caller had wished for, if it was spawned before.
+    """
+    made = _plan(plan, agent, _inheritance(asked), name)
+    return replace(made, plan=with_met_policy(made.plan, plan))
 
 
 def _plan(parent: Mapping[str, Any], agent: Mapping[str, Any], asked: Inheritance, name: str) -> ChildPlan:

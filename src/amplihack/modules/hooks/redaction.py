@@ -32,6 +32,8 @@ _EVENTS = (
 )
 # What a change of these would change for the model, and not only for those who listen.
 _FOR_THE_MODEL = ("tool:pre", "tool:post", "prompt:submit")
+# Where the loop looks for what this hook changed: the kernel drops it as soon as another hook says a word.
+_KEPT = {"tool:pre": ("tool_inputs", "tool_input"), "tool:post": ("tool_results", "result")}
 
 
 async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> None:
@@ -75,8 +77,9 @@ class RedactionHook:
         changed = self.redact(given)
         if changed == given:
             return HookResult()
-        if event == "tool:post" and self._for_model:
-            # Another hook's word would make the loop lose this change.
-            kept = self._coordinator.session_state.setdefault("tool_results", {})
-            kept[given.get("tool_call_id")] = changed.get("result")
+        if event in _KEPT and self._for_model:
+            place, key = _KEPT[event]
+            self._coordinator.session_state.setdefault(place, {})[given.get("tool_call_id")] = changed.get(
+                key
+            )
         return HookResult(action="modify", data=changed)

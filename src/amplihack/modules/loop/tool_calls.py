@@ -92,11 +92,15 @@ class ToolCalls:
         return result if final == as_json(shown) else as_result(final)
 
     def _replaced(self, key: str, call_id: str, said: Any, given: Any) -> Any:
-        """Return what a hook put in place of a value. It is lost on the way if another hook says more."""
-        kept = self._state.get(key, {})
-        if isinstance(kept, dict) and call_id in kept:
-            return as_json(kept.pop(call_id))
-        return given if said is None else said
+        """Return what hooks made of a value, one after the other.
+
+        The kernel drops it if one of them says more; then what the first of ours has kept counts.
+        """
+        kept = self._state.get(key)
+        left = kept.pop(call_id, None) if isinstance(kept, dict) else None
+        if said is not None and said != given:
+            return said
+        return given if left is None else as_json(left)
 
     async def _attempt(self, call: Any, arguments: dict[str, Any]) -> ToolResult:
         """Run the tool. A failure of any kind is a result that the model can read."""

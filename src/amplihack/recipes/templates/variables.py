@@ -32,15 +32,16 @@ Variable: TypeAlias = tuple[str, bytes, str]  # name, `NAME=value`, why it is un
 def shell_variables(scope: Mapping[str, Value]) -> dict[str, str]:
     """Return every variable that a scope stands for: `RECIPE_VAR_*`, flattened members, upper-case aliases.
 
-    The plain names come before the aliases. Where two variables share a name, the first counts.
+    The plain names come before the aliases. Where two variables share a name, the first counts; an alias
+    gives way to a variable that has its name as it is.
     """
     variables: dict[str, str] = {}
     for key, value in scope.items():
         for name, each in _flattened(variable_name((key,)), value):
             variables.setdefault(name, to_text(each))
-    for key, value in scope.items():
-        if _is_scalar(value) and (alias := alias_name(key)):
-            variables.setdefault(alias, to_text(value))
+    for key in sorted(scope, key=lambda key: key != alias_name(key)):
+        if _is_scalar(scope[key]) and (alias := alias_name(key)):
+            variables.setdefault(alias, to_text(scope[key]))
     return variables
 
 
@@ -119,7 +120,7 @@ class VariableIndex:
             found = inside(variable_name((key,)), scope[key], name)
             if not isinstance(found, Missing):
                 return found
-        for key in self._in_order(scope, (name,)):
+        for key in sorted(self._in_order(scope, (name,)), key=lambda key: key != name):
             if _is_scalar(scope[key]) and alias_name(key) == name:
                 return scope[key]
         return MISSING
@@ -144,18 +145,22 @@ class VariableIndex:
         return self._unasked
 
     def _small(self, scope: Mapping[str, Value], most: int, consulted: set[str]) -> list[Variable]:
-        """Return the first variables that hold small scalars, aliases last; a name may come twice."""
+        """Return the first variables that hold small scalars, aliases last; a name may come twice.
+
+        A variable whose own name is in capitals comes before those whose alias is the same.
+        """
         plain: list[Variable] = []
+        own: list[Variable] = []
         aliases: list[Variable] = []
         for key, value in scope.items():
             if self._values.get(key, MISSING) is not value:
                 self._note(key, value)
             consulted.add(key)
             plain += self._plain[key]
-            aliases += self._aliases[key]
+            (own if key == key.upper() else aliases).extend(self._aliases[key])
             if len(plain) >= most:
                 break
-        return (plain + aliases)[:most]
+        return (plain + own + aliases)[:most]
 
     def _note(self, key: str, value: Value) -> None:
         self._values[key] = value

@@ -7,8 +7,8 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeAlias, TypeVar
@@ -20,10 +20,12 @@ from amplihack.system.files import real
 from amplihack.system.kernel.hook_switches import HookSwitches
 from amplihack.system.kernel.module_faults import fix_for
 from amplihack.system.kernel.resolver import BundleModuleResolver
+from amplihack.system.modules.activation import entry_point_package
 from amplihack.system.modules.package import ModulePackage
 
 MountFunction: TypeAlias = Callable[[Any], Awaitable[Any]]
 _Result = TypeVar("_Result")
+_NOTICEABLE = 3.0  # seconds after which whoever waits for a module wants to know for which
 _AGAIN = 0.5  # seconds after which a mount() that swallowed its cancellation is cancelled again
 _TRIES = 10
 _KINDS = {"providers": "provider", "tools": "tool", "hooks": "hook"}
@@ -73,14 +75,16 @@ class ModuleMounter:
         kind, instance = self._next(module_id)
         self._task = asyncio.current_task()
         try:
-            inner = await _staying(self._loaded(module_id, config, source_hint, coordinator))
+            with self._telling(f"{module_id} is still being loaded"):
+                inner = await _staying(self._loaded(module_id, config, source_hint, coordinator))
         except Exception as error:
             self._note(kind, module_id, instance, error)
             raise
 
         async def mount(target: Any) -> Any:
             try:
-                return await _staying(self._mount(inner, target, kind, module_id))
+                with self._telling(f"{module_id} is still in its mount()"):
+                    return await _staying(self._mount(inner, target, kind, module_id))
             except Exception as error:
                 self._note(kind, module_id, instance, error)
                 raise
@@ -90,6 +94,19 @@ class ModuleMounter:
             known = self._ready(ready, module_id) if kind == "hook" else ready
             mount.__on_session_ready__ = known  # type: ignore[attr-defined] # the kernel looks for it there
         return mount
+
+    @contextmanager
+    def _telling(self, what: str) -> Iterator[None]:
+        """Show what is waited for, if it takes long. An import that never ends would be silent otherwise."""
+        show = getattr(self._coordinator.display_system, "show_message", None)
+        if show is None:
+            yield
+            return
+        told = asyncio.get_running_loop().call_later(_NOTICEABLE, show, what, "info", "amplihack")
+        try:
+            yield
+        finally:
+            told.cancel()
 
     def _ready(self, ready: tuple[str, MountFunction], module_id: str) -> tuple[str, MountFunction]:
         """Let a module of hooks register late handlers as it registers those of its mount()."""
@@ -131,6 +148,8 @@ class ModuleMounter:
         if package is None and module_id in self._shipped:
             await _import_aside(self._shipped[module_id])
             return _mount_function(module_id, self._shipped[module_id], "mount", config)
+        if package is None and self._resolver is not None and (name := entry_point_package(module_id)):
+            await _import_aside(name)
         if package is None or not package.is_python:
             return await self._by_kernel(module_id, config, hint, coordinator)
         known = (module_id, str(package.root))
@@ -176,6 +195,7 @@ class ModuleMounter:
             returned = await _mount_returned(target, returned)
             after = _standing(target)
             new = tuple(name for name in after if after[name] is not before.get(name))
+        new = await self._without_unnamed(target, module_id, new)
         if kind == "tool" and not new:
             what = "protocol_compliance: No tool was mounted and mount() did not return a Tool instance"
             raise MountsNothingError(what, fix=fix_for("mounts_nothing", module_id))
@@ -185,6 +205,20 @@ class ModuleMounter:
         self._note_replaced(module_id, [name for point, name in new if (point, name) in before])
         self.mounted.append(Mounted(module_id, kind, tuple(name for _, name in new)))
         return returned if callable(returned) else None
+
+    async def _without_unnamed(
+        self, target: Any, module_id: str, new: Sequence[tuple[str, str]]
+    ) -> tuple[tuple[str, str], ...]:
+        """Take away tools that no model could call: a service would refuse every request because of them."""
+        unnamed = [name for point, name in new if point == "tools" and not name.strip()]
+        for name in unnamed:
+            await target.unmount("tools", name=name)
+            what, fix = (
+                f"{module_id} has a tool without a name; it is left out",
+                fix_for("tool_name", module_id),
+            )
+            self.problems.append(Problem(what, None, fix, "warning", "tool-unnamed"))
+        return tuple(each for each in new if each[0] != "tools" or each[1] not in unnamed)
 
     def _note_replaced(self, module_id: str, names: Sequence[str]) -> None:
         """Note tools of other modules that are gone now. Instances of providers the kernel puts back."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from inspect import isawaitable
 from types import TracebackType
@@ -49,6 +50,7 @@ class LiveSession:
         self._alone = asyncio.Lock()
         self._cancelled_by_us = False
         self._closed = False
+        self._children: list[LiveSession] = []  # at work
 
     # what programs know from the kernel's own session -----------------------------------------------------
 
@@ -198,7 +200,19 @@ class LiveSession:
         await token.trigger_callbacks()
         if not immediate:
             return not self._parts.turn.is_running
-        return await self._parts.turn.stop()
+        ended = await self._parts.turn.stop()
+        # Those that the turn had started have ended with it; a program may have started others beside it.
+        others = await asyncio.gather(*(each.cancel(immediate=True) for each in self._children))
+        return ended and all(others)
+
+    @contextmanager
+    def having(self, child: LiveSession) -> Iterator[None]:
+        """Let a child be cancelled together with this session during the block."""
+        self._children.append(child)
+        try:
+            yield
+        finally:
+            self._children.remove(child)
 
     async def cleanup(self) -> None:
         """Close the session: its modules clean up, its files are closed. Safe to call twice."""

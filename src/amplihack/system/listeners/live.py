@@ -87,7 +87,7 @@ class LiveProgress(Listener):
                 refresh_per_second=REFRESHES,
                 transient=True,  # it vanishes when stopped
                 redirect_stdout=False,  # results go to stdout after the run, untouched
-                redirect_stderr=False,
+                redirect_stderr=True,  # a line of ours has to stand above the display, which wipes its own
                 vertical_overflow="crop",
             )
             self._live.start()

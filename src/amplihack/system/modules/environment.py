@@ -6,9 +6,11 @@ import hashlib
 import json
 import site
 import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from importlib import invalidate_caches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from amplihack.system.locks import locked_async
@@ -42,9 +44,25 @@ class ModuleEnvironment:
             (self.directory / "pyvenv.cfg").is_file() and self.python.exists() and self.site_packages.is_dir()
         )
 
-    def lock(self) -> Any:
-        """Hold the environment for installing, with `async with`; other processes wait."""
-        return locked_async(self.directory.with_suffix(".lock"), patience=_PATIENCE)
+    @asynccontextmanager
+    async def held(self, variables: Mapping[str, str]) -> AsyncIterator[dict[str, str]]:
+        """Hold the environment for installing, and give the variables for whoever changes it.
+
+        Other processes wait. What a killed one left running there is ended first.
+        """
+        from amplihack.system.process_marks import (
+            VARIABLE,
+            with_mark,
+        )  # slow, and most bundles install nothing
+        from amplihack.system.process_tree import end_tree
+
+        place = hashlib.sha256(str(self.directory).encode()).hexdigest()[:16]
+        mark = f"install-{place}:"
+        async with locked_async(self.directory.with_suffix(".lock"), patience=_PATIENCE):
+            if not await end_tree(mark, grace=0):  # whoever holds the lock starts them, and that is us
+                what = f"an installer that was left running in {self.directory} does not end"
+                raise ModuleError(what, fix="end it by hand, then try again")
+            yield {**variables, VARIABLE: with_mark(variables, mark)}
 
     async def make(self, variables: dict[str, str]) -> None:
         """Make the environment if it is not there or was left half-made. Needs the lock."""

@@ -6,7 +6,6 @@ import asyncio
 import importlib.util
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -17,6 +16,7 @@ from amplihack.system.modules.errors import ModuleError
 from amplihack.system.modules.requirements import canonical, parse_requirement
 from amplihack.system.modules.wanted import Build, Wanted
 from amplihack.system.processes import Command, run_process
+from amplihack.system.scratch import scratch_directory
 
 _LAST_WORDS = 8_000  # bytes of what an installer said
 _LAST_LINES = 8
@@ -45,8 +45,8 @@ class Installer:
 
     async def install(self, wanted: Sequence[Wanted]) -> dict[str, ModuleError]:
         """Install everything in one call; else all that can be had. Returns what failed, by name."""
-        with tempfile.TemporaryDirectory(prefix="amplihack-install-") as scratch:
-            pins = Path(scratch) / "constraints.txt"
+        with scratch_directory("install") as scratch:
+            pins = scratch / "constraints.txt"
             pinned = await asyncio.to_thread(host_pins, without=self._environment.site_packages)
             pins.write_text("".join((pinned, *(f"{each}\n" for each in self._settled))), "utf-8")
             failed = await self._build_aside(wanted, pins)

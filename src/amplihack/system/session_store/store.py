@@ -20,6 +20,7 @@ from amplihack.sessions.errors import (
     SessionNotStored,
 )
 from amplihack.sessions.forks import ForkResult, cut_at
+from amplihack.sessions.ids import is_fit_id
 from amplihack.sessions.messages import count_turns
 from amplihack.system.locks import HeldLock, LockError, is_locked, try_lock
 from amplihack.system.replace import UNFINISHED
@@ -49,7 +50,7 @@ class SessionStore:
         self.root = Path(root)
 
     def directory(self, session_id: str) -> Path:
-        if not session_id or session_id.startswith(".") or "/" in session_id or "\0" in session_id:
+        if not is_fit_id(session_id):
             raise SessionNotFound(
                 f"{session_id!r} cannot be a session's id", fix="ids have no slashes and dots"
             )

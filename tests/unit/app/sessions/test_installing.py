@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from tests.support.installing import NEEDY, fake_uv, needing, prepared, without_
 from tests.support.packages import make_self_building, write_wheel
 
 from amplifier_foundation.modules import ModuleActivationError
+from amplihack.system.modules.environment import ModuleEnvironment
 
 
 @pytest.fixture
@@ -234,8 +236,12 @@ def building(house: House, name: str, meeting: tuple[Path, int] | None = None) -
 
 
 def test_killed_in_the_middle_of_an_install_the_next_one_is_whole(
-    house: House, wheels: Path, tmp_path: Path
+    house: House, wheels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
     backend, victim = building(house, "one") / "backend.py", tmp_path / "pid"
     kills = f"""
         victim = Path({str(victim)!r})
@@ -259,7 +265,28 @@ def test_killed_in_the_middle_of_an_install_the_next_one_is_whole(
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=300)
     assert (done.returncode, victim.exists()) == (-signal.SIGKILL, False), done.stderr
     assert ("installing", "tool-one") in prepared(house)
+    assert list(temporary.glob("amplihack-install-*")) == []
     assert ("installing", "tool-one") not in prepared(house)
+
+
+def test_what_a_killed_install_left_running_is_ended_before_the_next_begins(tmp_path: Path) -> None:
+    async def variables() -> dict[str, str]:
+        async with ModuleEnvironment(tmp_path).held({"PATH": os.defpath}) as given:
+            return given
+
+    started = [
+        subprocess.Popen(["sleep", "600"], env=env)
+        for env in (asyncio.run(variables()), {"PATH": os.defpath})
+    ]
+    left, other = started
+    try:
+        asyncio.run(variables())
+        assert left.wait(60) == -signal.SIGKILL
+        assert other.poll() is None
+    finally:
+        for each in started:
+            each.kill()
+            each.wait()
 
 
 def test_builds_run_side_by_side_of_modules_and_of_what_they_require(

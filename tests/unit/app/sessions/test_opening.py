@@ -6,7 +6,7 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from tests.support.ecosystem import MODULES, House
@@ -135,10 +135,10 @@ def test_what_an_app_changes_in_the_plan_reaches_later_sessions(house: House) ->
 # modules that cannot be used -------------------------------------------------------------------------------
 
 
-def opened(house: House) -> LiveSession:
+def opened(house: House, **options: Any) -> LiveSession:
     async def story() -> LiveSession:
         prepared = await house.prepare()
-        async with prepared.create_session() as session:
+        async with prepared.create_session(**options) as session:
             return session
 
     return asyncio.run(story())
@@ -430,6 +430,84 @@ def test_the_event_loop_stays_free_while_modules_are_imported(house: House, tmp_
         session, _ = await asyncio.gather(prepared.create_session(), others())
         assert session.load_failures == ()
         await session.cleanup()
+
+    asyncio.run(story())
+
+
+WAITS = """
+import pathlib, time
+end = time.monotonic() + 60
+while not pathlib.Path({go!r}).exists():
+    assert time.monotonic() < end, "nobody was told"
+    time.sleep(0.01)
+async def mount(coordinator, config=None):
+    coordinator.register_capability("slow", True)
+"""
+
+
+@pytest.fixture
+def told_soon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """A display that lets a module go on as soon as it is told that this one is waited for."""
+    monkeypatch.setattr("amplihack.system.kernel.mounter._NOTICEABLE", 0.01)
+
+    class Display:
+        lines: ClassVar[list[str]] = []
+
+        def show_message(self, message: str, *_: str) -> None:
+            self.lines.append(message)
+            if "slow" in message:
+                (tmp_path / "go").touch()
+
+    return Display()
+
+
+def test_a_module_that_takes_long_to_import_is_named_meanwhile(
+    house: House, tmp_path: Path, told_soon: Any
+) -> None:
+    house.add("hooks", "hooks-slow", WAITS.format(go=str(tmp_path / "go")))
+    session = opened(house, display_system=told_soon)
+    assert session.load_failures == ()
+    assert "hooks-slow is still being loaded" in told_soon.lines
+
+
+def test_an_installed_module_that_takes_long_to_import_is_named_too(
+    house: House, tmp_path: Path, told_soon: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    (site / "house_slow-1.dist-info").mkdir(parents=True)
+    (site / "house_slow-1.dist-info/METADATA").write_text("Name: house-slow\nVersion: 1\n")
+    entry = "[amplifier.modules]\nhooks-slow = house_slow:mount\n"
+    (site / "house_slow-1.dist-info/entry_points.txt").write_text(entry)
+    (site / "house_slow.py").write_text(WAITS.format(go=str(tmp_path / "go")))
+    monkeypatch.syspath_prepend(site)
+    house.change("hooks:\n", "hooks:\n  - {module: hooks-slow}\n")
+    session = opened(house, display_system=told_soon)
+    assert session.load_failures == ()
+    assert "hooks-slow is still being loaded" in told_soon.lines
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_tool_without_a_name_is_left_out_and_told(house: House, name: str) -> None:
+    code = f"""
+        from amplifier_module_tool_echo import EchoTool
+        async def mount(coordinator, config=None):
+            await coordinator.mount("tools", EchoTool(coordinator, {{}}), name={name!r})
+            if (config or {{}}).get("more"):
+                await coordinator.mount("tools", EchoTool(coordinator, {{}}), name="more")
+    """
+    house.add("tools", "tool-nameless", code, config={"more": True})
+
+    async def story() -> None:
+        prepared = await house.prepare()
+        async with prepared.create_session() as session:
+            assert sorted(session.coordinator.get("tools")) == ["echo", "more"]
+            (problem,) = session.problems
+            assert problem.what == "tool-nameless has a tool without a name; it is left out"
+            assert "`name`" in problem.fix
+        prepared.mount_plan["tools"][0]["config"] = {}
+        async with prepared.create_session() as session:
+            assert [each.module for each in session.load_failures] == ["tool-nameless"]
+            assert any("without a name" in each.what for each in session.problems)
 
     asyncio.run(story())
 

@@ -109,8 +109,98 @@ def test_an_unknown_agent_and_one_that_may_not_be_called_are_refused(family: Hou
     unknown, lonely = told(
         family, "call delegate nobody hello", "call delegate lonely call delegate helper hello"
     )
-    assert "SpawnRefused: unknown agent: 'nobody'" in unknown
+    assert "SpawnRefused: unknown agent: 'nobody' (the agents here are helper, lonely, picky)" in unknown
     assert "SpawnRefused: unknown agent: 'helper'" in lonely
+
+
+def test_a_mistyped_agent_is_told_which_one_was_meant(family: House) -> None:
+    (answer,) = told(family, "call delegate helpr hello")
+    assert "did you mean 'helper'?" in answer
+
+
+def test_a_policy_of_an_agent_that_says_nothing_about_tools_leaves_the_bundles(family: House) -> None:
+    family.change("  lonely:\n", "  lonely:\n    spawn: {max_depth: 2}\n")
+    shown = Shown()
+    (tools,) = told(family, "call delegate lonely call names", display_system=shown)
+    assert tools == "tool said: tool said: delegate names"
+    assert "agent lonely: spawn.max_depth of an agent does nothing" in " ".join(shown.lines)
+
+
+@pytest.mark.parametrize(
+    ("policy", "what"),
+    [
+        ("{exclude_tool: [names]}", "agent lonely: spawn.exclude_tool is unknown and does nothing"),
+        ("{tools: [nobody]}", "agent lonely: spawn.tools names 'nobody', and there is no such tool"),
+        ("{exclude_tools: 7}", "agent lonely: spawn.exclude_tools: 7 means nothing"),
+    ],
+)
+def test_what_is_wrong_with_the_policy_of_an_agent_is_told_at_once(
+    family: House, policy: str, what: str
+) -> None:
+    family.change("  lonely:\n", f"  lonely:\n    spawn: {policy}\n")
+    shown = Shown()
+    told(family, display_system=shown)
+    assert what in " ".join(shown.lines)
+
+
+def test_a_caller_that_names_no_parent_means_the_session_that_it_belongs_to(family: House) -> None:
+    family.change("---\n\nYou are", "  max_depth: 1\n---\n\nYou are")
+    tool = family.directory / "modules/tool-delegate/amplifier_module_tool_delegate/__init__.py"
+    tool.write_text(tool.read_text().replace("parent_session=self.coordinator.session,", ""))
+
+    async def story() -> None:
+        async with (await family.prepare()).create_session(session_id="root") as session:
+            seen: list[str | None] = []
+            children = session.coordinator.get_capability("session.children")
+            began = children.began
+
+            def note(about: Any, child: LiveSession) -> None:
+                seen.append(child.parent_id)
+                began(about, child)
+
+            children.began = note
+            assert "1 may be" in await session.execute("call delegate helper call delegate helper hello")
+            assert seen == ["root"]
+            assert session.usage.calls == 4
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/b", ".hidden", "x" * 300, "root"])
+def test_an_id_that_no_child_can_have_is_refused(family: House, name: str) -> None:
+    async def story() -> None:
+        async with (await family.prepare()).create_session(session_id="root") as session:
+            spawn = session.coordinator.get_capability("session.spawn")
+            with pytest.raises(SpawnRefused):
+                await spawn("helper", "hello", session, sub_session_id=name)
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(("agent", "instruction"), [(None, "x"), (7, "x"), ("helper", None), ("helper", [])])
+def test_what_is_no_name_and_no_instruction_is_refused(family: House, agent: Any, instruction: Any) -> None:
+    async def story() -> None:
+        async with (await family.prepare()).create_session() as session:
+            with pytest.raises(SpawnRefused):
+                await session.coordinator.get_capability("session.spawn")(agent, instruction, session)
+
+    asyncio.run(story())
+
+
+def test_a_child_does_one_thing_at_a_time(family: House) -> None:
+    async def story() -> None:
+        async with (await family.prepare()).create_session() as session:
+            spawn = session.coordinator.get_capability("session.spawn")
+            calls = (spawn("helper", "hello", session, sub_session_id="one") for _ in range(2))
+            answers: list[Any] = await asyncio.gather(*calls, return_exceptions=True)
+            first, second = answers
+            assert first["output"] == "you said: hello"
+            assert isinstance(second, SpawnRefused)
+            assert "one is at work" in str(second)
+            resume = session.coordinator.get_capability("session.resume")
+            assert (await resume("one", "again"))["output"] == "you said: again"
+
+    asyncio.run(story())
 
 
 def test_children_stop_at_the_depth_limit(family: House) -> None:
@@ -225,6 +315,24 @@ def test_cancelling_the_parent_ends_the_whole_tree(family: House) -> None:
             with pytest.raises(TurnCancelled):
                 await running
             assert not [each for each in asyncio.all_tasks() if "execute" in repr(each)]
+            assert await session.execute("go on") == "you said: go on"
+
+    asyncio.run(story())
+
+
+def test_cancelling_a_session_ends_children_that_no_turn_of_its_own_started(family: House) -> None:
+    async def story() -> None:
+        async with (await family.prepare()).create_session() as session:
+            spawn = session.coordinator.get_capability("session.spawn")
+            children = session.coordinator.get_capability("session.children")
+            working = [asyncio.ensure_future(spawn("helper", "wait", session)) for _ in range(2)]
+            begun: list[Any] = []
+            while len(begun) < 2 or not all(begun):
+                await asyncio.sleep(0.01)
+                begun = [await each.messages() for each in children.running]
+            assert await session.cancel(immediate=True)
+            done, _ = await asyncio.wait(working, timeout=30)
+            assert [type(each.exception()) for each in done] == [TurnCancelled, TurnCancelled]
             assert await session.execute("go on") == "you said: go on"
 
     asyncio.run(story())

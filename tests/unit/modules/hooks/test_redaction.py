@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.kernel_sessions import answering, opened, plan
+from amplifier_core import HookResult, ToolResult
+from tests.support.kernel_sessions import Lambda, answering, opened, plan
 
 from amplihack.modules.redaction import TextRedactor
 
@@ -65,6 +66,48 @@ async def test_the_model_reads_what_a_tool_gave_unless_told_otherwise() -> None:
             assert await stage.say("go") == "ok"
             results = [each["content"] for each in await stage.messages() if each["role"] == "tool"]
             assert results == [content]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("says", ["inject_context", "ask_user"])
+async def test_what_it_changed_holds_though_another_hook_says_more(says: str) -> None:
+    got: list[Any] = []
+
+    async def run(given: dict[str, Any]) -> ToolResult:
+        got.append(given)
+        return ToolResult(success=True, output=SECRETS[0])
+
+    class Consent:
+        async def request_approval(self, *_: Any) -> str:
+            return "allow"
+
+    async def say(_: str, __: dict[str, Any]) -> Any:
+        return HookResult(action=says, context_injection="by the way", ephemeral=True, approval_prompt="ok?")
+
+    steps = [{"tools": [{"name": "a", "input": {"key": SECRETS[1]}}]}, {"text": "ok"}]
+    hooks = [{"module": "hooks-redaction", "config": {"redact_model_input": True}}]
+    async with opened(plan(steps=steps, hooks=hooks), tools=[Lambda("a", run)], approval=Consent()) as stage:
+        for event in ("tool:pre", "tool:post"):
+            stage.coordinator.hooks.register(event, say, priority=50, name=f"says-{event}")
+        assert await stage.say("go") == "ok"
+        results = [each["content"] for each in await stage.messages() if each["role"] == "tool"]
+    assert results == ["***"]
+    assert got == [{"key": "***"}]
+
+
+@pytest.mark.asyncio
+async def test_what_a_later_hook_makes_of_it_holds() -> None:
+    async def shorten(_: str, data: dict[str, Any]) -> Any:
+        result = {**data["result"], "output": f"{data['result']['output']} and more"}
+        return HookResult(action="modify", data={**data, "result": result})
+
+    config = {"redact_model_input": True}
+    async with opened(with_secret_result(**config), tools=[answering("a", SECRETS[0])]) as stage:
+        stage.coordinator.hooks.register("tool:post", shorten, priority=50, name="later")
+        assert await stage.say("go") == "ok"
+        results = [each["content"] for each in await stage.messages() if each["role"] == "tool"]
+        assert results == ["*** and more"]
+        assert stage.coordinator.session_state["tool_results"] == {}
 
 
 @pytest.mark.asyncio

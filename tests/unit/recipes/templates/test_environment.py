@@ -211,3 +211,11 @@ def test_few_variables_go_along_unasked_but_every_favoured_one_does() -> None:
     assert {"TASK_DESCRIPTION", "RECIPE_VAR_task_description", "SHOULD_PUBLISH"} <= made.exports.keys()
     assert made.exports["RECIPE_VAR_n0"] == "0"
     assert len(made.exports) < 100
+
+
+@pytest.mark.parametrize("script", ["env", "echo $X_FILE"])
+def test_a_name_in_capitals_beats_the_alias_of_another(script: str) -> None:
+    scope: dict[str, Value] = {"x_FILE": "alias", "X_FILE": "own"}
+    assert shell_variables(scope)["X_FILE"] == "own"
+    plan = plan_environment(scope, ShellScript(script, {}), inherited_bytes=0, budget=100_000)
+    assert plan.exports["X_FILE"] == "own"

@@ -147,3 +147,15 @@ def test_the_other_listeners_do_without_rich() -> None:
     code = "".join(f"import amplihack.system.listeners.{name}\n" for name in modules)
     code += "import sys; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_line_to_stderr_stands_above_the_display_which_would_wipe_it(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    screen.hear(*BEGIN)
+    sys.stderr.write("stopping …\n")
+    screen.progress.close()
+    assert "stopping …\n" in screen.file.getvalue()
+    sys.stderr.write("later\n")
+    assert "later" not in screen.file.getvalue()

@@ -79,6 +79,15 @@ def heartbeats(progress: PlainProgress, stream: io.StringIO, clock: Clock, secon
     return [line for line in stream.getvalue()[before:].splitlines() if "…" in line]
 
 
+def test_a_step_that_began_right_after_a_tick_is_mentioned_after_half_a_minute_too() -> None:
+    stream, clock = io.StringIO(), Clock()
+    progress = PlainProgress(stream, clock=clock)
+    clock.now += 0.5
+    progress.hear(started("slow"))
+    clock.now -= 0.5
+    assert len(heartbeats(progress, stream, clock, 30)) == 1
+
+
 def test_a_step_that_takes_long_is_mentioned_every_half_minute_with_its_last_line() -> None:
     stream, clock = io.StringIO(), Clock()
     progress = PlainProgress(stream, clock=clock)
