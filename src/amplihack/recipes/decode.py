@@ -129,7 +129,9 @@ def _recipe(root: Mapping, verdict: Verdict, reader: StepReader, report: Report)
         declared=inputs.declared,
         inputs=frozenset(inputs.declared.keys() - context.keys()),
         context_validation={name: str(rule) for name, rule in fields.map("context_validation").items()},
+        rule_places=_places(fields.mapping("context_validation")),
         secrets=frozenset(fields.words("secrets")),
+        secret_places=_item_places(fields.nodes.get("secrets")),
         limits=reader.limits(fields, ""),
         hooks=_hooks(fields.mapping("hooks"), report),
         extends=fields.text("extends"),
@@ -321,6 +323,11 @@ def _backoff(node: Mapping, report: Report) -> Backoff | None:
 
 def _places(node: Mapping | None) -> dict[str, Location]:
     return {key: scalar.where for key, scalar in node.keys.items()} if node else {}
+
+
+def _item_places(node: Node | None) -> dict[str, Location]:
+    items = node.items if isinstance(node, Sequence) else [node]
+    return {item.text: item.where for item in items if isinstance(item, Scalar)}
 
 
 def _summary(fields: Fields, report: Report) -> Text | None:

@@ -61,7 +61,9 @@ def merge(parent: Recipe, child: Recipe) -> Recipe:
         declared={**parent.declared, **child.declared},
         inputs=(parent.inputs | child.inputs) - context.keys(),
         context_validation={**parent.context_validation, **child.context_validation},
+        rule_places={**parent.rule_places, **child.rule_places},
         secrets=parent.secrets | child.secrets,
+        secret_places={**parent.secret_places, **child.secret_places},
         limits=Limits(
             _first(child.limits.max_depth, parent.limits.max_depth),
             _first(child.limits.max_total_steps, parent.limits.max_total_steps),

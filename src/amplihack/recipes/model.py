@@ -291,7 +291,9 @@ class Recipe(Record, kw_only=True):
     declared: Mapping[str, Input] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()  # declared without a default: the caller supplies them
     context_validation: Mapping[str, str] = field(default_factory=dict)
+    rule_places: Mapping[str, Location] = field(default_factory=dict, compare=False, repr=False)
     secrets: frozenset[str] = frozenset()
+    secret_places: Mapping[str, Location] = field(default_factory=dict, compare=False, repr=False)
     limits: Limits = Limits()
     hooks: Hooks = Hooks()
     extends: Text | None = None

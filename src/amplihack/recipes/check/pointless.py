@@ -21,7 +21,7 @@ def unknown_rules(subject: CheckedRecipe) -> Iterator[Problem]:
     for name, rule in subject.recipe.context_validation.items():
         if rule.strip() and rule.strip() not in CONTEXT_RULES:
             what = f"context_validation: '{name}' has the unknown rule '{rule}', which checks nothing"
-            where = subject.recipe.context_places.get(name, subject.recipe.where)
+            where = subject.recipe.rule_places.get(name, subject.recipe.where)
             yield finding("unknown-rule", "warning", what, where, rule_meant(rule.strip()))
 
 
@@ -35,7 +35,7 @@ def unknown_secrets(subject: CheckedRecipe) -> Iterator[Problem]:
             "unknown-secret",
             "note" if expected and not meant else "warning",
             f"secrets: nothing sets {name}, so nothing is hidden",
-            subject.recipe.where,
+            subject.recipe.secret_places.get(name, subject.recipe.where),
             f"did you mean {meant}?" if meant else f"add `{name}:` to `context:`, or remove it",
         )
 

@@ -614,3 +614,19 @@ def test_a_script_that_never_ends_is_shown_at_its_own_last_line() -> None:
     (problem,) = (each for each in check(text) if each.code == "bash-syntax")
     assert problem.where is not None
     assert problem.where.line == 6
+
+
+@pytest.mark.parametrize(
+    ("code", "top", "place"),
+    [
+        ("unknown-rule", "context_validation:\n  task: nonemty\n", (4, 3)),
+        ("unknown-secret", "secrets:\n  - task\n  - tasks\n", (5, 5)),
+        ("unknown-secret", "secrets: [mode, tasks]\n", (3, 17)),
+    ],
+)
+def test_a_finding_about_a_name_stands_where_the_name_is_written(
+    code: str, top: str, place: tuple[int, int]
+) -> None:
+    (found,) = check(FLAT.replace("steps:", f"{top}steps:") + "  - {id: a, command: ls}\n")
+    assert found.where is not None
+    assert (found.code, found.where.line, found.where.column) == (code, *place)
