@@ -72,6 +72,7 @@ FILE_CODES = {
     "too-large": "A limit beyond what there can be; the largest possible one counts.",
     "two-loops": "A step with `foreach` and `while_condition`; it may have one of them.",
     "unknown-field": "A field that nothing reads: probably a typo. Yours may begin with `x-`.",
+    "unreadable": "The file is no YAML, no text or too large; this code is in `--json` and `--sarif` alone.",
     "unknown-type": "A type of an input that nobody knows, so that it is not checked.",
     "version-form": "A version that readers of other tools may not understand.",
     "wrong-type": "A field that holds the wrong kind of value.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -32,6 +33,12 @@ def test_a_finding_shows_what_where_and_how_to_fix(workspace: Workspace, golden:
     answer = workspace.run("recipe", "check", "early.yaml")
     golden.check("check-used-before-set", answer.stdout)
     assert "[used-before-set]" in answer.stdout
+
+
+def test_a_file_that_is_no_yaml_has_a_code_for_other_programs(workspace: Workspace) -> None:
+    workspace.write("cut.yaml", "name: [x\n")
+    (found,) = json.loads(workspace.run("recipe", "check", "cut.yaml", "--json").stdout)
+    assert (found["code"], found["severity"]) == ("unreadable", "error")
 
 
 def test_json_is_a_list_of_findings(workspace: Workspace) -> None:

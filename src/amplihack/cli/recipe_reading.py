@@ -123,7 +123,9 @@ def answer_check(options: argparse.Namespace) -> int:
         out_json(to_sarif(found, __version__))
     elif options.json:
         if not nothing:  # else the document that tells it is all there is
-            out_json([problem_json(problem) for problem in found])
+            from amplihack.recipes.check.codes import UNREADABLE
+
+            out_json([problem_json(problem) | {"code": problem.code or UNREADABLE} for problem in found])
     else:
         for text in draw_problems(found, sys.stdout):
             out(text)

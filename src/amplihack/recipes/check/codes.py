@@ -51,6 +51,8 @@ CODES: Final[dict[str, str]] = {
     "wrong-input": "A caller gives an input of a sub-recipe a value that it cannot have.",
 }
 
+UNREADABLE: Final = "unreadable"  # in JSON and SARIF: what is wrong with the YAML itself has no code
+
 
 def finding(code: str, severity: Severity, what: str, where: Location, fix: str = "") -> Problem:
     """Make a problem; its code has to be in the table."""

@@ -7,15 +7,14 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from amplihack.errors import Location, Problem
-from amplihack.recipes.check.codes import CODES
+from amplihack.recipes.check.codes import CODES, UNREADABLE
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
-_UNNAMED: Final = "problem"
 
 
 def to_sarif(findings: Sequence[Problem], version: str) -> dict[str, Any]:
     """One run with one result for each finding, ready for `json.dumps`."""
-    codes = sorted({finding.code or _UNNAMED for finding in findings})
+    codes = sorted({finding.code or UNREADABLE for finding in findings})
     positions = {code: index for index, code in enumerate(codes)}
     driver = {"name": "amplihack", "version": version, "rules": [_rule(code) for code in codes]}
     return {
@@ -39,7 +38,7 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(finding: Problem, positions: dict[str, int]) -> dict[str, Any]:
-    code = finding.code or _UNNAMED
+    code = finding.code or UNREADABLE
     text = f"{finding.what}\nfix: {finding.fix}" if finding.fix else finding.what
     result: dict[str, Any] = {
         "ruleId": code,

@@ -51,7 +51,7 @@ def test_rules_are_listed_once_and_explained() -> None:
 
 def test_a_finding_without_a_place_or_a_code_is_still_a_result() -> None:
     result = to_sarif((Problem("odd"),), "1")["runs"][0]["results"][0]
-    assert result == {"ruleId": "problem", "ruleIndex": 0, "level": "error", "message": {"text": "odd"}}
+    assert result == {"ruleId": "unreadable", "ruleIndex": 0, "level": "error", "message": {"text": "odd"}}
 
 
 def test_paths_become_uris() -> None:
