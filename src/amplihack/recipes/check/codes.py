@@ -30,6 +30,7 @@ CODES: Final[dict[str, str]] = {
     "reserved-name": "A result or a variable has a name that belongs to the runner.",
     "set-by-caller": "A variable that only a recipe which calls this one sets.",
     "split-group": "Members of a parallel group do not stand together, so they do not run together.",
+    "name-as-text": "The name of a value, where nothing but a placeholder gives the value.",
     "sum-as-text": "A value that looks like a sum, in a place where nothing is calculated.",
     "text-as-flag": 'A text such as "false" is tested as it is, and every text that is not empty holds.',
     "too-deep": "Sub-recipes are nested deeper than the limit allows.",

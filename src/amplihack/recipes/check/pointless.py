@@ -10,7 +10,15 @@ from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Foreach, Step, SubRecipe, Text
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.semantics import BUILT_IN, CONTEXT_RULES, as_list, is_blank, list_path, rule_meant
+from amplihack.recipes.semantics import (
+    BUILT_IN,
+    CONTEXT_RULES,
+    as_list,
+    declared_names,
+    is_blank,
+    list_path,
+    rule_meant,
+)
 from amplihack.recipes.templates.names import name_part
 from amplihack.recipes.values import Missing, Value, lookup
 from amplihack.records import replace
@@ -186,6 +194,15 @@ def sums_as_text(subject: CheckedRecipe) -> Iterator[Problem]:
                     what = f"{field}: {name} becomes the text '{value.strip()}': nothing is calculated there"
                     fix = "let the command calculate it, such as `echo $(( {{n}} + 1 ))`, and use its result"
                     yield finding("sum-as-text", "warning", what, step.where, fix)
+
+
+def names_as_text(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find an `output:` of the recipe that is the name of a value: it gives the name, not the value."""
+    summary = subject.recipe.summary
+    name = summary.text.strip() if summary else ""
+    if summary and name in subject.flow.made | declared_names(subject.recipe):
+        what = f"the recipe gives the text '{name}', not the value of {name}"
+        yield finding("name-as-text", "warning", what, summary.where, f'write output: "{{{{{name}}}}}"')
 
 
 def _assigned(step: Step) -> Iterator[tuple[str, Mapping[str, Value]]]:

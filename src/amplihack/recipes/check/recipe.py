@@ -18,6 +18,7 @@ from amplihack.recipes.check.order import dependencies, parallel_writes, split_g
 from amplihack.recipes.check.other_templates import other_templates
 from amplihack.recipes.check.pointless import (
     constant_loops,
+    names_as_text,
     pointless_overrides,
     pointless_retries,
     sums_as_text,
@@ -78,6 +79,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     constant_loops,
     unreachable_results,
     sums_as_text,
+    names_as_text,
 )
 
 

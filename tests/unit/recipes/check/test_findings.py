@@ -92,6 +92,12 @@ PAIRS = [
         FLAT + "  - {id: a, recipe: plain, context: {n: '{{mode}} - {{task}}'}}\n",
     ),
     (
+        "name-as-text",
+        "warning",
+        FLAT + "  - {id: a, command: ls}\noutput: a\n",
+        FLAT + "  - {id: a, command: ls}\noutput: '{{a}}'\n",
+    ),
+    (
         "failing-recipe",
         "error",
         FLAT + "  - {id: a, recipe: doomed}\n",
