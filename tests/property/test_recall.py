@@ -18,7 +18,8 @@ from amplihack.records import replace
 BLOCK = 50
 BLOCKS = int(os.environ.get("SEMANTICS_EXAMPLES", "300")) // BLOCK
 CRASHES = 4  # for each recipe
-TOLD_ONCE = "; nothing sets it"
+# A run tells these once for all rounds of a step: which of several at once tells it is nobody's promise.
+TOLD_ONCE = ("; nothing sets it", "; it renders empty", "every text that is not empty holds")
 
 
 class Crash(BaseException):
@@ -52,14 +53,18 @@ def stored(events: list[Recorded]) -> list[Recorded]:
 
 def timeless(result: RunResult) -> RunResult:
     """Return the result without durations, and without the step that is told of a name once for all."""
-    once = sorted(text.partition(": ")[2] for text in result.warnings if TOLD_ONCE in text)
-    warnings = tuple(text for text in result.warnings if TOLD_ONCE not in text)
+    once = sorted(text.partition(": ")[2] for text in result.warnings if _told_once(text))
+    warnings = tuple(text for text in result.warnings if not _told_once(text))
     steps = tuple(map(_timeless, result.step_results))
     return replace(result, duration=None, step_results=steps, warnings=(*warnings, *once))
 
 
+def _told_once(text: str) -> bool:
+    return any(each in text for each in TOLD_ONCE)
+
+
 def _timeless(step: StepResult) -> StepResult:
-    warnings = tuple(text for text in step.warnings if TOLD_ONCE not in text)
+    warnings = tuple(text for text in step.warnings if not _told_once(text))
     return replace(step, duration=None, warnings=warnings, children=tuple(map(_timeless, step.children)))
 
 
