@@ -188,3 +188,33 @@ def test_short_memory_is_told_before_loading(tmp_path: Path) -> None:
 
 def test_one_core_is_left_to_others() -> None:
     assert weights.usual_threads() >= 1
+
+
+def a_group(path: Path, most: str, used: int, cached: int) -> None:
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "memory.max").write_text(f"{most}\n")
+    (path / "memory.current").write_text(f"{used}\n")
+    (path / "memory.stat").write_text(f"anon 1\ninactive_file {cached}\n")
+
+
+def test_the_memory_that_a_container_leaves_counts_with_what_can_be_dropped(tmp_path: Path) -> None:
+    own, groups = tmp_path / "own", tmp_path / "groups"
+    own.write_text("0::/outer/inner\n")
+    a_group(groups / "outer", "5000", 3000, 500)
+    a_group(groups / "outer" / "inner", "max", 100, 0)
+    assert weights.room_in_container(groups, own) == 2500
+
+
+def test_without_limits_a_container_leaves_all(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("0::/\n")
+    assert weights.room_in_container(tmp_path, own) is None
+    assert weights.room_in_container(tmp_path, tmp_path / "none") is None
+
+
+def test_groups_of_the_older_kind_and_paths_outside_tell_nothing(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("4:memory:/docker/x\n")
+    assert weights.room_in_container(tmp_path, own) is None
+    own.write_text("0::/../elsewhere\n")
+    assert weights.room_in_container(tmp_path, own) is None

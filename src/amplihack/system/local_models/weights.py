@@ -54,7 +54,8 @@ def _from_file(path: Path) -> LoadedFile:
 
 def require_memory(weights: LoadedFile) -> None:
     """Raise InputError when the machine has too little memory left for the weights."""
-    free = available_memory()
+    known = [room for room in (available_memory(), room_in_container()) if room is not None]
+    free = min(known, default=None)
     if free is not None and free < weights.memory:
         needed = weights.memory / 1e9
         raise InputError(
@@ -72,6 +73,29 @@ def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int | None:
     except (OSError, ValueError, IndexError):
         pass
     return None
+
+
+def room_in_container(
+    groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")
+) -> int | None:
+    """Return how many bytes the limits of the container leave; None if there are none."""
+    try:
+        (path,) = (line[3:] for line in own.read_text("utf-8").splitlines() if line.startswith("0::"))
+    except (OSError, ValueError):  # no such kernel, or its older kind of groups
+        return None
+    inner = groups / path.lstrip("/")
+    above = [inner, *inner.parents]
+    rooms = map(_room_in_group, above[: above.index(groups) + 1])
+    return min((room for room in rooms if room is not None), default=None)
+
+
+def _room_in_group(group: Path) -> int | None:
+    try:
+        most, used = ((group / f"memory.{name}").read_text("ascii").strip() for name in ("max", "current"))
+        stat = dict(line.split() for line in (group / "memory.stat").read_text("ascii").splitlines())
+        return None if most == "max" else int(most) - int(used) + int(stat.get("inactive_file", 0))
+    except (OSError, ValueError):  # the outermost group has no limit
+        return None
 
 
 def usual_threads() -> int:
