@@ -205,6 +205,17 @@ def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path
         ('y=(); k=a; x=$(echo "\\$5 <b>"); export "$k=$x"; echo "$a" {{v}}', "$5 <b> $x\n"),
         ('x={{v}}; log=out; echo "$x" >& "$log"; cat out', "$x\n"),
         ('f() { echo "$2"; }; c=f; mapfile -t -c 1 -C "$c" l <<< {{v}}', "$x\n"),
+        ('. ./lib; f() { local m="now: $1"; echo "$m"; }; f "(<a> {{v}})"', "now: (<a> $x)\n"),
+        (". ./lib; f() { local m=({{v}}) n='({{v}})'; echo \"$m $n\"; }; f", "$x ($x)\n"),
+        (
+            'retry() { local n=$1; shift; while (( n-- )); do "$@" && return; done; }; retry 2 echo {{v}}',
+            "$x\n",
+        ),
+        (
+            'declare -A n; for w in {{v}} "<b>" {{v}}; do n[$w]=$(( ${n[$w]:-0} + 1 )); done; echo "${n[@]}"',
+            "2 1\n",
+        ),
+        ('if :; then declare -A n; fi; k=$(echo "<b>"); n[$k]=1; echo "${n[$k]}" {{v}}', "1 $x\n"),
         ('run() { "$@"; }; run printf "%s\\n" {{v}}', "$x\n"),
         ('retry() { shift; "$@"; }; retry 3 echo test -v {{v}}', "test -v $x\n"),
         ('f() { local a="({{v}})"; echo "$a"; }; b=(1); f', "($x)\n"),
@@ -217,6 +228,7 @@ def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path
     ],
 )
 def test_what_is_harmless_goes_on(template: str, printed: str, tmp_path: Path) -> None:
+    (tmp_path / "lib").write_text("other=(1)\n", encoding="utf-8")
     source, _ = rendered(template, "$x")
     assert run(source, "$x", tmp_path) == printed
 

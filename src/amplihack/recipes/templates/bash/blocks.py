@@ -6,7 +6,7 @@ from collections import defaultdict
 from functools import partial
 from typing import ClassVar
 
-from amplihack.recipes.templates.bash.cursor import Script
+from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.places import SimpleCommand
 from amplihack.records import Record, field
 
@@ -41,7 +41,8 @@ class Block(Record, frozen=False, eq=False):
     element: int
     pipeline: int
     before: str
-    function: bool
+    function: str  # whose body it is
+    start: int
 
 
 class CommandList(Record, frozen=False, eq=False, repr=False):
@@ -58,7 +59,7 @@ class CommandList(Record, frozen=False, eq=False, repr=False):
     fresh: bool = False  # an operator came last
     begun: bool = False  # an assignment or redirection has come: no reserved word can follow
     closed: bool = False
-    function: bool = False  # the next block is the body of a function
+    function: str = ""  # the next block is the body of this function
     loop: str = ""  # the variable of `for` or `select`
     piped: list[SimpleCommand] = field(default_factory=list)  # in front of this one, in the same pipeline
     descriptor: tuple[str, int] | None = None  # what stands right before a redirection, and where
@@ -74,26 +75,29 @@ class CommandList(Record, frozen=False, eq=False, repr=False):
         self.piped = []
 
 
-def open_block(script: Script, state: CommandList, kind: str) -> None:
+def open_block(c: Cursor, state: CommandList, kind: str) -> None:
     """Begin a block. What it declares may not hold after its end."""
-    state.open.append(Block(kind, state.element, state.pipeline, state.before, state.function))
+    script = c.script
+    state.open.append(Block(kind, state.element, state.pipeline, state.before, state.function, c.pos))
     state.kinds[kind] += 1
-    script.functions += state.function
-    state.function = False
+    script.functions += bool(state.function)
+    state.function = ""
     state.begin(len(script.marks))
     script.variables.enter()
 
 
-def close_block(script: Script, state: CommandList) -> None:
-    block = state.open.pop()
+def close_block(c: Cursor, state: CommandList) -> None:
+    script, block = c.script, state.open.pop()
+    if block.function:
+        script.bodies.setdefault(block.function, []).append(c.text[block.start : c.pos])
     state.kinds[block.kind] -= 1
-    script.functions -= block.function
+    script.functions -= bool(block.function)
     state.element, state.pipeline, state.before = block.element, block.pipeline, block.before
     script.variables.leave()
 
 
-def reopen_block(script: Script, state: CommandList, kind: str) -> None:
+def reopen_block(c: Cursor, state: CommandList, kind: str) -> None:
     """Move from one part of a compound command to the next, such as from `then` to `else`."""
     state.function = state.open[-1].function
-    close_block(script, state)
-    open_block(script, state, kind)
+    close_block(c, state)
+    open_block(c, state, kind)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.command_names import BUILTINS, DECLARES
-from amplihack.recipes.templates.bash.cursor import Script
+from amplihack.recipes.templates.bash.cursor import Declaration, Script
 from amplihack.recipes.templates.bash.number_guards import Guard
 from amplihack.recipes.templates.bash.places import (
     Edit,
@@ -29,6 +29,7 @@ _EXPANSIONS = ("$", "`", "\1")
 _DECLARES = pattern(rf"\b(?:{'|'.join(sorted(DECLARES))})\b")
 _UNKNOWN_OPTION = pattern(r"-\w*[\0\1$`]")
 _MANY = pattern(r"\$(?:@|\{@|\{\w+\[@\])")  # several words, though in quotes
+_BEGINS_LITERAL = pattern(r"[^\0\1$`(]")
 _ONE_EXPANSION = pattern(r"""["']?(?:[\0\1]|\$\w+|\$\{\w+\})["']?""")
 
 
@@ -56,6 +57,7 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
             hold(word.marks)
             script.flow.evaluated.update(identifiers(word.text))
             script.flow.count(word.text)
+            script.variables.saw_elements(word.text)
             script.evaluates(word, Guard.NUMBER)
     elif name in ("read", "mapfile", "readarray"):
         _reading(command, arguments, script)
@@ -114,7 +116,10 @@ def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> Non
         _settle_names(word, script, is_array="a" in flags or "A" in flags)
         name = _NAME.match(word.plain)
         if (name or word.plain.startswith(_EXPANSIONS)) and not word.is_list and "=" in word.text:
-            _settle_value(word, name.group() if name else "", flags, script)
+            fresh = builtin == "export" or (
+                script.functions > 0 and builtin != "readonly" and "g" not in flags
+            )
+            _settle_value(word, name.group() if name else "", flags, script, fresh=fresh and "I" not in flags)
         if name and certain and declares_associative(words, name.group(), script):
             script.variables.prove(name.group())
         for declared in _declared_names(word.plain):
@@ -143,11 +148,16 @@ def _settle_names(word: Word, script: Script, *, is_array: bool) -> None:
     hold(mark for mark in word.marks if mark.array and not word.is_list)
 
 
-def _settle_value(word: Word, name: str, flags: str, script: Script) -> None:
-    """Note a value that bash evaluates if it is in parentheses and the variable is an array."""
+def _settle_value(word: Word, name: str, flags: str, script: Script, *, fresh: bool) -> None:
+    """Note a value that bash evaluates if it is in parentheses and the variable is an array.
+
+    A `fresh` variable is one only if the script itself makes it so.
+    """
     is_array = "a" in flags or "A" in flags
+    if _BEGINS_LITERAL.match(word.plain.partition("=")[2]):
+        return
     if any(not mark.array for mark in word.marks) or "$" in word.text:
-        script.declarations.append((word, name, is_array))
+        script.declarations.append(Declaration(word, name, is_array, fresh))
     if is_array:
         script.flow.evaluated.update(references(word.text))
 

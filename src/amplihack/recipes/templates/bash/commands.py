@@ -63,7 +63,7 @@ def commands(c: Cursor, closer: str, opened: int) -> None:
         _steps(c, state)
     _end_command(c, state, "")
     while state.open:
-        close_block(c.script, state)
+        close_block(c, state)
     script.variables.leave()
     if closer and not state.closed:
         raise c.unclosed(f"the {c.text[opened : opened + 2]}", opened)
@@ -188,7 +188,7 @@ def _separator(c: Cursor, state: CommandList) -> None:
     state.before = operator if operator in ("&&", "||", *_PIPES) else ""
     state.fresh = True
     if operator in (";;", ";&", ";;&") and state.innermost == "case":
-        reopen_block(c.script, state, "pattern")
+        reopen_block(c, state, "pattern")
 
 
 def _open_parenthesis(c: Cursor, state: CommandList) -> None:
@@ -201,7 +201,7 @@ def _open_parenthesis(c: Cursor, state: CommandList) -> None:
         return
     c.pos += 1
     if state.innermost != "pattern":
-        open_block(c.script, state, "(")
+        open_block(c, state, "(")
         state.expects = Expects.COMMAND
 
 
@@ -210,11 +210,11 @@ def _close_parenthesis(c: Cursor, state: CommandList) -> bool:
     _end_command(c, state, "")
     state.fresh = False
     if state.innermost == "pattern":
-        reopen_block(c.script, state, "case")
+        reopen_block(c, state, "case")
     elif state.kinds["("]:
         while state.innermost != "(":
-            close_block(c.script, state)
-        close_block(c.script, state)
+            close_block(c, state)
+        close_block(c, state)
     elif state.closer:
         state.closed = True
         return False
@@ -234,7 +234,7 @@ def _next_word(c: Cursor, state: CommandList) -> None:
         state.descriptor = (found.text, start)
     elif state.innermost == "pattern":
         if found.text == "esac":
-            close_block(c.script, state)
+            close_block(c, state)
             state.expects = Expects.COMMAND
     else:
         take(c, state, found)

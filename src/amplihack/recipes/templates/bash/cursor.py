@@ -13,11 +13,20 @@ from amplihack.recipes.templates.bash.number_guards import Guard, Sink
 from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Word, spread
 from amplihack.recipes.templates.bash.value_flow import ValueFlow, identifiers, references
 from amplihack.recipes.templates.bash.variable_attributes import Variables
-from amplihack.records import Record, field
+from amplihack.records import Record, field, replace
 
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite
 BLANKS = pattern(r"(?:[ \t]|\\\n)+")
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
+
+
+class Declaration(Record, eq=False):
+    """An argument of `declare` and the like whose value bash reads as elements if it is in parentheses."""
+
+    word: Word
+    name: str  # empty if only the run knows it
+    forced: bool  # it makes an array of the variable
+    fresh: bool  # no code that is not read here can have made one of it
 
 
 class Script(Record, frozen=False, eq=False, repr=False):
@@ -28,10 +37,11 @@ class Script(Record, frozen=False, eq=False, repr=False):
     flow: ValueFlow = field(default_factory=ValueFlow)
     edits: list[Edit] = field(default_factory=list)  # what to change beside the placeholders
     declared_whole: list[tuple[Word, bool]] = field(default_factory=list)  # word, surely an array
-    declarations: list[tuple[Word, str, bool]] = field(default_factory=list)  # word, name, surely an array
+    declarations: list[Declaration] = field(default_factory=list)
     sinks: list[Sink] = field(default_factory=list)
     keys: list[Sink] = field(default_factory=list)  # subscripts of arrays that are associative so far
     ends: dict[int, int] = field(default_factory=dict)  # of parameter expansions, by where they begin
+    bodies: dict[str, list[str]] = field(default_factory=dict)  # of the functions
     lists: dict[str, list[list[Word]]] = field(default_factory=dict)  # the elements of `name=( ... )`
     aliases: dict[str, set[str]] = field(default_factory=dict)  # the words of their texts
     ran: set[str] = field(default_factory=set)  # files that the script starts or sources
@@ -257,7 +267,7 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
 
     def evaluates(self, start: int, first: int, guard: Guard, array: str = "", *, key: bool = False) -> None:
         """Record that bash evaluates the text from `start` to here, if it is no `key`."""
-        sink = self.sink(start, first, guard, array)
+        sink = replace(self.sink(start, first, guard, array), once=bool(array))
         (self.script.keys if key else self.script.sinks).append(sink)
 
     def sink(self, start: int, first: int, guard: Guard, array: str = "") -> Sink:
@@ -265,7 +275,7 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         text = self.text_since(start, first)
         places = spread(text, self.since(first), self.origin[start : self.pos + 1])
         proven = self.script.variables.proven_in(text) if "[" in text else frozenset()
-        return Sink(self.origin[start], text, guard, array, self.script.quoted, proven, places)
+        return Sink(self.origin[start], text, guard, array, self.script.quoted, proven, places=places)
 
     def find(self, wanted: str, *, escapes: bool = False) -> int:
         """Return the next `wanted` outside placeholders, or -1; with `escapes`, not after a backslash."""

@@ -21,6 +21,7 @@ from amplihack.recipes.templates.bash.value_flow import identifiers
 _DOUBLE_RUN = pattern(r"""[^"\\$`{]+""")
 _HEREDOC_RUN = pattern(r"[^\\$`{]+")
 _ARITHMETIC_RUN = pattern(r"[^()\[\]\\$`{;]+")
+_SUBSCRIPT = pattern(r"(\$\{[!#]?\w+)\[[^\[\]]*\]")
 _BACKTICK_ESCAPES = "$`\\"
 
 
@@ -189,8 +190,10 @@ def arithmetic(c: Cursor, closer: str, construct: str, opened: int) -> None:
                 c.evaluates(*part, Guard.NUMBER)
                 c.advance(len(closer))
                 hold(c.since(first))
-                expression = c.text[start : c.pos]
+                # Subscripts in `${...}` are evaluated or not where they stand.
+                expression = _SUBSCRIPT.sub(r"\1", c.text[start : c.pos])
                 c.script.flow.count(expression)
+                c.script.variables.saw_elements(expression)
                 c.script.flow.evaluated.update(identifiers(expression))
                 return
             if char == ";":

@@ -104,6 +104,7 @@ class Sink(Record):
     array: str = ""  # whose subscript it is
     quoted: bool = False  # in code in double quotes, which bash expands before it reads it as code
     proven: frozenset[str] = frozenset()  # arrays in it that are associative so far
+    once: bool = False  # a key there is expanded once, as in `m[$k]=1` and `${m[$k]}`
     places: Sequence[int] = ()  # of its characters and its end in the template, where they are known
 
     def position(self, index: int) -> int | None:
@@ -166,8 +167,10 @@ def operands(
         if index and index not in ("[@]", "[*]"):
             inside, start = index[1:-1], offset + position + 1
             check = keyed.check(inside, name) if keyed and name not in proven else ""
-            inner = Guard.TEXT if name in proven or check else Guard.NUMBER
-            yield from operands(inside, inner, keyed, start, proven=proven)
+            is_key = name in proven or bool(check)
+            if not (is_key and found["braced"]):  # `${m[$k]}` expands its key once, `m[$k]` twice
+                inner = Guard.TEXT if is_key else Guard.NUMBER
+                yield from operands(inside, inner, keyed, start, proven=proven)
             for each in operands(inside, Guard.NUMBER, keyed, start) if check else ():
                 yield replace(each, text=check, changed=False, bare=False)
         position += len(index)

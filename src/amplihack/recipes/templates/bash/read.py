@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder, find_placeholders
@@ -13,6 +13,7 @@ from amplihack.recipes.templates.bash.command_names import DECLARES
 from amplihack.recipes.templates.bash.commands import commands
 from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
 from amplihack.recipes.templates.bash.dispatch import settle_dispatched
+from amplihack.recipes.templates.bash.function_arguments import evaluated_positions, evaluated_words
 from amplihack.recipes.templates.bash.joined_names import Joint, runs
 from amplihack.recipes.templates.bash.number_guards import (
     Guard,
@@ -40,7 +41,7 @@ from amplihack.recipes.templates.bash.places import (
 )
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.reading import Reading
-from amplihack.recipes.templates.bash.value_flow import Suspects, identifiers, references
+from amplihack.recipes.templates.bash.value_flow import Suspects, ValueFlow, identifiers, references
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 from amplihack.records import Record, replace
 
@@ -94,11 +95,32 @@ def calls_of(script: str) -> tuple[Sequence[Sequence[Word]], AbstractSet[str]]:
     return [words for _, words in found.flow.calls], found.flow.functions
 
 
-def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
+def _commands(script: str, placeholders: Sequence[Placeholder]) -> Script:
     found = Script()
     starts = {each.start: each for each in placeholders}
     cursor = Cursor(script, starts, range(len(script) + 1), found, _GRAMMAR)
     commands(cursor, "", 0)
+    return found
+
+
+def _passed(found: Script) -> Callable[[str, list[Word]], Sequence[Word]]:
+    """Return what tells which words of a call the function may evaluate."""
+    positions = cache(lambda name: evaluated_positions(name, found.bodies, cache(_flow)))
+    return lambda name, words: evaluated_words(words, positions(name))
+
+
+def _flow(body: str) -> ValueFlow | None:
+    """Return what the body of a function does with its variables; None if it cannot be told alone."""
+    try:
+        found = _commands(body, find_placeholders(body))
+    except TemplateError:
+        return None
+    found.flow.settle(found.variables.integers, found.variables.from_input, lambda _, words: words)
+    return found.flow
+
+
+def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
+    found = _commands(script, placeholders)
     settle_dispatched(found)
     _settle_keys(found)
     for command in _written_scripts(found):
@@ -106,7 +128,7 @@ def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
         for text in (*texts, *(body for _, body in command.bodies)):
             found.flow.executed.update(references(text))
     found.flow.executed |= found.flow.reaches_programs(found.variables.references)
-    found.flow.settle(found.variables.integers, found.variables.from_input)
+    found.flow.settle(found.variables.integers, found.variables.from_input, _passed(found))
     found.flow.evaluated |= found.variables.leading_to_integers()
     found.flow.blind |= any(
         _calculates(name, found) or found.variables.is_bound_later(name) for name in found.flow.unguarded
@@ -171,7 +193,8 @@ def _guards(script: str, found: Script) -> list[Edit]:
         together = list(runs(sink.text, keyed)) if sink.guard is Guard.NUMBER else []
         kept.update(dict.fromkeys(_named(sink, together)))
         proven = {name for name in sink.proven if found.variables.keeps_keys(name)}
-        for operand in operands(sink.text, sink.guard, keyed, proven=proven):
+        taken = sink.once and sink.guard is Guard.TEXT  # as a key, whatever it holds
+        for operand in () if taken else operands(sink.text, sink.guard, keyed, proven=proven):
             if operand.changed and (made := _changed(sink, operand, found)):
                 kept[made] = None
             elif operand.changed or _needs_guard(operand, together, suspects):
@@ -245,8 +268,9 @@ def read_fully(script: str, placeholders: Sequence[Placeholder]) -> Reading:
     for mark in found.marks:
         _settle(mark, found)
         mark.evaluated |= found.variables.reads_integers()
-    for word, name, forced in found.declarations:
-        if forced or found.variables.may_be_array(name):
+    for each in found.declarations:
+        word, name, variables = each.word, each.name, found.variables
+        if each.forced or name in variables.arrays or (not each.fresh and variables.may_be_array(name)):
             for mark in word.marks:
                 mark.listed, mark.expanded = is_one_expansion(word), True
                 for place in mark.places:

@@ -5,7 +5,8 @@ n={{v}}; (( n > 3 ))        x={{v}}; echo ${!x}        f() { (( $1 )); }; f {{v}
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from amplihack.patterns import pattern
@@ -16,6 +17,8 @@ from amplihack.records import Record, field
 
 _LONG = 4096  # a text of this size is no expression
 ARGUMENTS = "@"  # stands for $1, $@ and the like
+CALLED = "@called"  # what a function of the script gets for them
+PASSED = "@passed"  # of this, what it may evaluate
 INPUT = "<"  # stands for the text of `<<<` and heredocs
 
 _INSIDE = pattern(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\{\{[^{}]*\}\}|\$\{#[^{}]*\}")
@@ -34,6 +37,8 @@ _PRINTS = pattern(r"(?:\$\(|`)\s*(?:echo|printf|cat)\s")
 # A text with a pattern for the names of files, which may be any, and what only looks like one.
 _PATTERN = pattern(r"[*?\[]")
 _NO_PATTERN = pattern(r"^\w+\[[^\]]*\]|\[[^\]]*\]=|\$\(\(.*?\)\)|\$\[[^\]]*\]|\$\{[^{}]*\}|\$[?*@]")
+_NUMBER = pattern(r"\$\(\(.*?\)\)", re.DOTALL)
+_KEY = pattern(r"\w+\[[^\[\]]*\]\+?=(?!\()")
 _NO_QUOTES = str.maketrans("", "", "\"'\\")
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*|\$\{?[0-9@*]")
 
@@ -95,6 +100,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     )  # with values or variables among their words
     _printed: dict[str, set[str]] = field(default_factory=dict)  # what `echo` and the like print into it
     _sources: dict[str, set[str]] = field(default_factory=dict)
+    _keys: dict[str, set[str]] = field(default_factory=dict)  # what its subscripts are made of
     _named: dict[str, set[str]] = field(default_factory=dict)  # with or without `$`
 
     def assign(self, variable: str, text: str, *, is_read: bool = False) -> None:
@@ -104,8 +110,12 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
             self.run(text)
         if "\0" in text or "\1" in text or _INDIRECT.search(text) or _makes_text(text):
             self.fed.add(variable)
+        if key := _KEY.match(text):
+            text = text[key.end() :]
+            self._keys.setdefault(variable, set()).update(identifiers(key[0]))
         if "$" in text:
             self._sources.setdefault(variable, set()).update(references(text))
+        text = _NUMBER.sub("", text)
         if len(text) < _LONG and (named := set(identifiers(_inside_out(text)))):
             self._named.setdefault(variable, set()).update(named)
 
@@ -144,7 +154,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
         `opaque` says that the script runs code that is not read here.
         """
         following: dict[str, list[str]] = {}
-        for variable, sources in self._sources.items():
+        for variable, sources in (*self._sources.items(), *self._keys.items()):
             for source in sources:
                 following.setdefault(source, []).append(variable)
         found: set[str] = set()
@@ -161,28 +171,42 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
                 waiting += following.get(name, ())
         return Suspects(frozenset(found), frozenset(self.written), self.unknown or opaque)
 
-    def settle(self, integers: Iterable[str], from_input: Iterable[str]) -> None:
+    def settle(
+        self,
+        integers: Iterable[str],
+        from_input: Iterable[str],
+        passed: Callable[[str, list[Word]], Sequence[Word]],
+    ) -> None:
         """Follow assignments backwards, and arguments into the functions of the script.
 
-        `from_input` are the variables that the script reads from its input.
+        `from_input` are the variables that the script reads from its input, and `passed` are the words of a
+        call that the function may evaluate.
         """
-        for word in (word for name, words in self.calls if name in self.functions for word in words):
-            self.assign(ARGUMENTS, word.text)
-            for mark in word.marks:
-                mark.variables += (ARGUMENTS,)
+        for name, words in self.calls:
+            if name in self.functions:
+                self._pass(words, CALLED)
+                self._pass(passed(name, words), PASSED)
         if INPUT in self._sources or INPUT in self._named:
             for name in from_input:
                 self._sources.setdefault(name, set()).add(INPUT)
-        if self._sources or self._named or self._printed:
+        if self._sources or self._named or self._printed or self.written:
             known = self.written.union(from_input)
+            self._sources.setdefault(ARGUMENTS, set()).add(PASSED)
             self.unread = self._leading_to(self.unread, known)
             self.evaluated = self._leading_to(
                 (*self.evaluated, *self.unread, *self._assigned(integers)), known
             )
+            self._sources[ARGUMENTS].add(CALLED)
             for variable, printed in self._printed.items():
                 self._sources.setdefault(variable, set()).update(printed)
             self.executed = self._leading_to(self.executed)
             self.launched = self._leading_to(self.launched)
+
+    def _pass(self, words: Iterable[Word], name: str) -> None:
+        for word in words:
+            self.assign(name, word.text)
+            for mark in word.marks:
+                mark.variables += (name,)
 
     def reaches_programs(self, references: Iterable[str]) -> set[str]:
         """Return the references whose target is a variable that bash or a program runs."""

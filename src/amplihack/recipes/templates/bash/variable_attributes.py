@@ -87,6 +87,10 @@ class Variables(Record, frozen=False, eq=False, repr=False):
         if not self.is_proven(name):
             self.indexed.add(name)
 
+    def saw_elements(self, expression: str) -> None:
+        """Record the arrays that an arithmetic expression may make by assigning to an element."""
+        self.arrays.update(_SUBSCRIPTED.findall(expression))
+
     def declare(self, builtin: str, name: str, flags: str, *, bound: bool) -> None:
         """Record the attributes that a declaration may give to a name; `bound` if it also assigns."""
         if "i" in flags:

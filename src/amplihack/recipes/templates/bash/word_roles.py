@@ -46,11 +46,11 @@ def _take_command(c: Cursor, state: CommandList, found: Word) -> None:
         condition(c, c.pos - 2)
     elif text == "esac" and state.kinds["case"]:
         while state.innermost != "case":
-            close_block(c.script, state)
-        close_block(c.script, state)
+            close_block(c, state)
+        close_block(c, state)
     elif parentheses := _FUNCTION_PARENTHESES.match(c.text, c.pos, c.end):
         c.pos = parentheses.end()
-        state.function = True
+        state.function = found.plain
         c.script.flow.functions.add(found.plain)
         refuse(found.marks, Refusal.FUNCTION)
     elif (assigned := _ASSIGNED.match(text)) and not assigned.group(1).isprintable():
@@ -107,33 +107,33 @@ def _take_case_word(_: Cursor, state: CommandList, __: Word) -> None:
 def _take_case_in(c: Cursor, state: CommandList, found: Word) -> None:
     state.expects = Expects.COMMAND
     if found.text == "in":
-        open_block(c.script, state, "pattern")
+        open_block(c, state, "pattern")
 
 
 def _take_function(c: Cursor, state: CommandList, found: Word) -> None:
     refuse(found.marks, Refusal.FUNCTION)
     if parentheses := _FUNCTION_PARENTHESES.match(c.text, c.pos, c.end):
         c.pos = parentheses.end()
-    state.function = True
+    state.function = found.plain
     c.script.flow.functions.add(found.plain)
     state.expects = Expects.COMMAND
 
 
 def _begin(c: Cursor, state: CommandList, text: str) -> None:
-    open_block(c.script, state, text)
+    open_block(c, state, text)
 
 
 def _go_on(c: Cursor, state: CommandList, text: str) -> None:
     """Read `then`, `elif`, `else` or `do`, which begin another part of the same command."""
     if state.innermost in ("if", "then", "elif", "while", "until"):
-        reopen_block(c.script, state, text)
+        reopen_block(c, state, text)
     else:
-        open_block(c.script, state, text)
+        open_block(c, state, text)
 
 
 def _finish(c: Cursor, state: CommandList, text: str) -> None:
     if state.innermost in _FINISHES[text]:
-        close_block(c.script, state)
+        close_block(c, state)
 
 
 def _name_coproc(c: Cursor) -> None:
