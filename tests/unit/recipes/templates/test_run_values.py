@@ -62,6 +62,10 @@ def run(source: str, value: str, folder: Path) -> str:
         'x={{v}}; echo "$x" | cat > s.sh; bash s.sh',
         "mapfile -c 1 -C eval lines <<< {{v}}",
         'x={{v}}; mapfile -c 1 -C eval lines <<< "$x"',
+        "cat > r.sh <<'EOF'\neval \"$1\"\nEOF\nbash r.sh {{v}}",
+        "cat > r.sh <<'EOF'\neval \"$n\"\nEOF\nexport n={{v}}; ./r.sh",
+        "history -s {{v}}",
+        'run() { "$@"; }; run eval {{v}}',
     ],
 )
 def test_a_value_that_a_shell_runs_in_the_end_is_told(template: str) -> None:
@@ -172,6 +176,13 @@ def test_a_variable_that_code_of_the_script_only_prints_is_not_told(template: st
         'x=n; : "${!x:={{v}}}"; (( n++ ))',
         'read n < <(echo {{v}}); printf -v"x[$n]" 1',
         'read n < <(echo {{v}}); read -ra"$n" <<< 1',
+        # scripts in files, into which no guard is put
+        "cat > r.sh <<'EOF'\n(( $1 ))\nEOF\nbash r.sh {{v}}",
+        "cat > r.sh <<'EOF'\n(( n ))\nEOF\nexport n={{v}}; sh r.sh; bash r.sh",
+        "cat > r.sh <<EOF\n(( \\$1 ))\nEOF\nchmod +x r.sh; ./r.sh {{v}}",
+        "tee r.sh <<'EOF'\n(( $1 ))\nEOF\nbash r.sh \"$(echo {{v}})\"",
+        "echo '(( n ))' > r.sh; n={{v}}; . ./r.sh",
+        "echo 'declare -i n' > r.sh; . ./r.sh; n={{v}}",
         # code that is not read
         'x=n; eval "$x=\\$RECIPE_VAR_v"; q[n]=1; : {{v}}',
         "z={{w}}; eval :; n=$(echo z); q[$n]=1; : {{v}}",
@@ -216,6 +227,7 @@ def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path
             "2 1\n",
         ),
         ('if :; then declare -A n; fi; k=$(echo "<b>"); n[$k]=1; echo "${n[$k]}" {{v}}', "1 $x\n"),
+        ("echo 'echo \"$1\"' > r.sh; bash r.sh {{v}}; cat r.sh", '$x\necho "$1"\n'),
         ('run() { "$@"; }; run printf "%s\\n" {{v}}', "$x\n"),
         ('retry() { shift; "$@"; }; retry 3 echo test -v {{v}}', "test -v $x\n"),
         ('f() { local a="({{v}})"; echo "$a"; }; b=(1); f', "($x)\n"),

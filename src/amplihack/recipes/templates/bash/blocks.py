@@ -89,7 +89,7 @@ def open_block(c: Cursor, state: CommandList, kind: str) -> None:
 def close_block(c: Cursor, state: CommandList) -> None:
     script, block = c.script, state.open.pop()
     if block.function:
-        script.bodies.setdefault(block.function, []).append(c.text[block.start : c.pos])
+        script.bodies.setdefault(block.function, []).append((c.text, block.start, c.pos))
     state.kinds[block.kind] -= 1
     script.functions -= bool(block.function)
     state.element, state.pipeline, state.before = block.element, block.pipeline, block.before

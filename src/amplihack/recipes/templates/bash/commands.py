@@ -111,7 +111,8 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
         # A pipe or `&` runs the command in a subshell, and `&&` or `||` may not run it at all.
         certain = not state.before and following not in ("|", "|&", "&")
         settle_builtin(command, c.script, certain=certain)
-        c.script.ran.update(files_run(command))
+        for file in files_run(command):
+            c.script.ran.setdefault(file, []).extend(command.words[1:])
         _note_files(c, state)
         for code in settle_programs(command, c.script.flow):
             name = without_prefix(command.words)[0].plain

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
@@ -18,6 +19,9 @@ from amplihack.records import Record, field, replace
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite
 BLANKS = pattern(r"(?:[ \t]|\\\n)+")
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
+
+
+Body: TypeAlias = tuple[str, int, int]  # a text, and where a part of it begins and ends
 
 
 class Declaration(Record, eq=False):
@@ -41,10 +45,12 @@ class Script(Record, frozen=False, eq=False, repr=False):
     sinks: list[Sink] = field(default_factory=list)
     keys: list[Sink] = field(default_factory=list)  # subscripts of arrays that are associative so far
     ends: dict[int, int] = field(default_factory=dict)  # of parameter expansions, by where they begin
-    bodies: dict[str, list[str]] = field(default_factory=dict)  # of the functions
+    bodies: dict[str, list[Body]] = field(default_factory=dict)  # of the functions
     lists: dict[str, list[list[Word]]] = field(default_factory=dict)  # the elements of `name=( ... )`
     aliases: dict[str, set[str]] = field(default_factory=dict)  # the words of their texts
-    ran: set[str] = field(default_factory=set)  # files that the script starts or sources
+    ran: dict[str, list[Word]] = field(
+        default_factory=dict
+    )  # files that it starts or sources: their arguments
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
     quoted: bool = False  # what is being read is code in double quotes
     starts_shells: bool = False  # with code of the script: guards in it must find their patterns

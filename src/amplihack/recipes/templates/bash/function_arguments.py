@@ -7,18 +7,21 @@ Only these tell a value that must not be passed. What the function does in the e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TypeAlias
 
 from amplihack.patterns import pattern
+from amplihack.recipes.templates.bash.cursor import Body
 from amplihack.recipes.templates.bash.places import Word
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, ValueFlow, references
 
 _POSITION = pattern(r"(\$\{?[#!]?)([1-9])(?![0-9])")
 _NAMED = pattern(r"amplihack_([1-9])")
 _SHIFT = pattern(r"\bshift\b")
-_LOOP = pattern(r"\b(?:while|until|for)\b.*\bshift\b", 16)  # re.DOTALL
+_LOOP = pattern(r"\b(?:while|until|for)\b.*\bshift\b", re.DOTALL)
+_LONGEST = 20_000  # no body that a person writes; functions may stand in functions
 _MANY = pattern(r"\$(?:@|\*|\{[@*]|\{\w+\[)|(?<!\")\$")  # may be more words than one, or none
 
 Positions: TypeAlias = AbstractSet[int] | None  # None: any of them
@@ -26,13 +29,16 @@ Read: TypeAlias = Callable[[str], ValueFlow | None]
 
 
 def evaluated_positions(
-    name: str, bodies: Mapping[str, Sequence[str]], read: Read, within: tuple[str, ...] = ()
+    name: str, bodies: Mapping[str, Sequence[Body]], read: Read, within: tuple[str, ...] = ()
 ) -> Positions:
     """Return the arguments of a function that bash evaluates, as far as its text shows."""
     if not bodies.get(name) or name in within:
         return None
     found: set[int] = set()
-    for body in bodies[name]:
+    for text, start, end in bodies[name]:
+        if end - start > _LONGEST:
+            return None
+        body = text[start:end]
         flow = read(_POSITION.sub(r"\1amplihack_\2", body))
         if flow is None or ARGUMENTS in flow.evaluated:
             return None
@@ -46,7 +52,7 @@ def evaluated_positions(
 
 
 def _passed_on(
-    flow: ValueFlow, bodies: Mapping[str, Sequence[str]], read: Read, within: tuple[str, ...]
+    flow: ValueFlow, bodies: Mapping[str, Sequence[Body]], read: Read, within: tuple[str, ...]
 ) -> Positions:
     """Return the arguments that a function passes on to others, which evaluate them."""
     found: set[int] = set()

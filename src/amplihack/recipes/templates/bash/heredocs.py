@@ -91,6 +91,7 @@ def _body(c: Cursor, waiting: Waiting) -> None:
     outer, c.end = c.end, ending.body
     if waiting.quoted:
         c.take_all(Quoting.QUOTED_HEREDOC, ending.body)
+        waiting.command.texts.append(c.text[start : ending.body])
     else:
         c.script.heredocs += 1
         heredoc_text(c)

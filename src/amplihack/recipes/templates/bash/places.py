@@ -254,6 +254,7 @@ class SimpleCommand(Record, frozen=False, eq=False, repr=False):
     inputs: list[Word] = field(default_factory=list)  # the words of `<<<` and `<`
     strings: list[Word] = field(default_factory=list)  # those of `<<<`
     bodies: list[tuple[int, str]] = field(default_factory=list)  # of its heredocs, and where they begin
+    texts: list[str] = field(default_factory=list)  # of its quoted heredocs
     fills: tuple[str, ...] = ()  # the variables that `read` or `mapfile` fills
     outputs: list[str] = field(default_factory=list)  # the files that `>` and the like name
     marked: bool = False  # values stand among its words and inputs

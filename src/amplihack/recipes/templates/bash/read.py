@@ -41,8 +41,9 @@ from amplihack.recipes.templates.bash.places import (
 )
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.reading import Reading
-from amplihack.recipes.templates.bash.value_flow import Suspects, ValueFlow, identifiers, references
+from amplihack.recipes.templates.bash.value_flow import Suspects, ValueFlow, identifiers
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
+from amplihack.recipes.templates.bash.written_scripts import settle_written, written_scripts
 from amplihack.records import Record, replace
 
 _GRAMMAR = Grammar(commands, parameter)
@@ -110,23 +111,25 @@ def _passed(found: Script) -> Callable[[str, list[Word]], Sequence[Word]]:
 
 
 def _flow(body: str) -> ValueFlow | None:
-    """Return what the body of a function does with its variables; None if it cannot be told alone."""
+    found = _alone(body)
+    return found.flow if found else None
+
+
+def _alone(part: str) -> Script | None:
+    """Return what a function or another script does; None if it cannot be read by itself."""
     try:
-        found = _commands(body, find_placeholders(body))
+        found = _commands(part, find_placeholders(part))
     except TemplateError:
         return None
     found.flow.settle(found.variables.integers, found.variables.from_input, lambda _, words: words)
-    return found.flow
+    return found
 
 
 def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
     found = _commands(script, placeholders)
     settle_dispatched(found)
     _settle_keys(found)
-    for command in _written_scripts(found):
-        texts = [word.text for word in (*command.words, *command.strings)]
-        for text in (*texts, *(body for _, body in command.bodies)):
-            found.flow.executed.update(references(text))
+    settle_written(found, _alone)
     found.flow.executed |= found.flow.reaches_programs(found.variables.references)
     found.flow.settle(found.variables.integers, found.variables.from_input, _passed(found))
     found.flow.evaluated |= found.variables.leading_to_integers()
@@ -161,11 +164,6 @@ def _calculates(name: str, found: Script) -> bool:
     return name in variables.integers or (
         name in variables.references and bool(variables.leading_to_integers())
     )
-
-
-def _written_scripts(found: Script) -> list[SimpleCommand]:
-    """Return the commands that write a file which the script then runs."""
-    return [command for command in found.writers if not found.ran.isdisjoint(command.outputs)]
 
 
 def _sinks(found: Script, keyed: Keyed) -> Iterator[Sink]:
@@ -276,7 +274,7 @@ def read_fully(script: str, placeholders: Sequence[Placeholder]) -> Reading:
                 for place in mark.places:
                     place.declared = word
             found.receives(word, name, Guard.LIST if is_one_expansion(word) else Guard.TEXT)
-    for command in _written_scripts(found):
+    for command in written_scripts(found):
         words = (*command.words, *command.strings)
         name_language((mark for word in words for mark in word.marks), "bash")
         name_language((mark for mark in found.marks if _written_by(mark, command)), "bash")
