@@ -21,6 +21,7 @@ _POSITION = pattern(r"(\$\{?[#!]?)([1-9])(?![0-9])")
 _NAMED = pattern(r"amplihack_([1-9])")
 _SHIFT = pattern(r"\bshift\b")
 _LOOP = pattern(r"\b(?:while|until|for)\b.*\bshift\b", re.DOTALL)
+_MOST = 8  # definitions of one function
 _LONGEST = 20_000  # no body that a person writes; functions may stand in functions
 _MANY = pattern(r"\$(?:@|\*|\{[@*]|\{\w+\[)|(?<!\")\$")  # may be more words than one, or none
 
@@ -32,7 +33,7 @@ def evaluated_positions(
     name: str, bodies: Mapping[str, Sequence[Body]], read: Read, within: tuple[str, ...] = ()
 ) -> Positions:
     """Return the arguments of a function that bash evaluates, as far as its text shows."""
-    if not bodies.get(name) or name in within:
+    if not 0 < len(bodies.get(name, ())) < _MOST or name in within:
         return None
     found: set[int] = set()
     for text, start, end in bodies[name]:

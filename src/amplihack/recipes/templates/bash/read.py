@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
 
@@ -190,12 +190,13 @@ def _guards(script: str, found: Script) -> list[Edit]:
     for sink in _sinks(found, keyed):
         together = list(runs(sink.text, keyed)) if sink.guard is Guard.NUMBER else []
         kept.update(dict.fromkeys(_named(sink, together)))
+        around = _around(together)
         proven = {name for name in sink.proven if found.variables.keeps_keys(name)}
         taken = sink.once and sink.guard is Guard.TEXT  # as a key, whatever it holds
         for operand in () if taken else operands(sink.text, sink.guard, keyed, proven=proven):
             if operand.changed and (made := _changed(sink, operand, found)):
                 kept[made] = None
-            elif operand.changed or _needs_guard(operand, together, suspects):
+            elif operand.changed or _needs_guard(operand, around, suspects):
                 text = operand.text.replace("$", "\\$") if sink.quoted else operand.text
                 edits[Edit(sink.offset, sink.offset, text)] = None
         if sink.guard is Guard.TEXT and sink.array in keyed:
@@ -235,9 +236,14 @@ def _changed(sink: Sink, operand: Operand, found: Script) -> Kept | None:
     return None if start is None or end is None else Kept(start, end, operand.name, sink.quoted)
 
 
-def _needs_guard(operand: Operand, around: Iterable[Joint], suspects: Suspects) -> bool:
+def _around(together: Sequence[Joint]) -> dict[int, Joint]:
+    """Return the innermost run at each position of an expression, which may be long."""
+    return {position: run for run in reversed(together) for position in range(run.start, run.end)}
+
+
+def _needs_guard(operand: Operand, around: Mapping[int, Joint], suspects: Suspects) -> bool:
     """Tell whether an operand may name another variable, or hold any text."""
-    run = next((run for run in around if run.start <= operand.start < run.end), None)
+    run = around.get(operand.start)
     if run and run.is_joined:
         return True
     return operand.name in suspects and not (operand.bare and run and run.is_name)
