@@ -477,9 +477,9 @@ LIMITS: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         "the answer of a recipe that an agent ran",
-        "modules.tools.recipes:_MOST_OUTPUT",
-        "bytes",
-        "the rest is left out",
+        "modules.tools.recipes:_MOST_SHOWN",
+        "characters",
+        "long texts in it are cut, and say so",
     ),
     (
         "links that the path of a file tool may lead through",

@@ -20,7 +20,7 @@ from amplihack.recipes.inputs import from_environment
 from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
 from amplihack.recipes.ports import Approver, Persona, Personas, World
 from amplihack.records import Record, field, replace
-from amplihack.system.agent_tools.environment import RunIdentity
+from amplihack.system.agent_tools.environment import RunIdentity, for_commands
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec, session_bundle, spec_for_children
 from amplihack.system.agent_tools.table import SESSION
 from amplihack.system.agent_tools.wrapped import Isolated, Late
@@ -95,7 +95,7 @@ def _shell(
         return AdapterShell(request.adapter)
     spec = spec_for_children(request.agent, search)
     left = request.store.directory(request.run_id) / "left" if request.store and not request.dry_run else None
-    environment = search.child_environment(spec)
+    environment = for_commands(search.child_environment(spec))
     return BashShell(environment, scratch, on_start, left=left, alone=request.standalone)
 
 
@@ -127,9 +127,8 @@ class Book(Record):
         found = opened.decoded.warnings
         if self.strict and found:
             raise RecipeError(found[0].what, where=found[0].where, fix=found[0].fix, found=found)
-        located = replace(
-            opened.located, recipe=from_environment(opened.located.recipe, self.workspace.environment)
-        )
+        seen = for_commands(self.workspace.environment)
+        located = replace(opened.located, recipe=from_environment(opened.located.recipe, seen))
         self.on_recipe(located.recipe)
         self.on_opened(opened)
         if path not in self.told:

@@ -14,6 +14,7 @@ from amplihack.recipes.inputs import conformed, from_environment, input_problems
 from amplihack.recipes.semantics import declared_names
 from amplihack.recipes.values import DEEPEST, Value, from_json, one_line, typed
 from amplihack.records import Record, replace
+from amplihack.system.agent_tools.environment import for_commands
 from amplihack.system.files import read_bytes, read_text
 from amplihack.system.home import Home
 
@@ -57,7 +58,7 @@ def start_with(
 
     Raises RecipeError with every input that is missing or wrong.
     """
-    recipe = from_environment(opened.located.recipe, workspace.environment)
+    recipe = from_environment(opened.located.recipe, for_commands(workspace.environment))
     problems = tuple(input_problems(recipe, {**recipe.context, **values}))
     if problems:
         first = problems[0]

@@ -24,6 +24,7 @@ MODES = ("ask", "auto-edit", "plan", "yolo")
 _READING = {"read_file", "grep", "glob", "todo"}
 _EDITING = {"write_file", "edit_file"}
 _LOOKING = {"list", "validate", "status"}  # actions of the tool `recipes`
+_DECIDING = {"approve", "deny"}
 # What says everything that matters of a call. Of other tools, all arguments matter.
 _SUBJECTS = {
     "bash": "command",
@@ -64,9 +65,10 @@ _ACTIONS: dict[str, Action] = {"allow": "allow", "deny": "deny", "ask": "ask"}
 
 
 def _by_mode(mode: str, tool: str, arguments: Mapping[str, Any]) -> ToolDecision:
+    at_gate = tool == "recipes" and arguments.get("action") in _DECIDING  # for a person, in any mode
     harmless = tool in _READING or (tool == "recipes" and arguments.get("action") in _LOOKING)
     plain_edit = tool in _EDITING and not _is_of_the_house(str(arguments.get("file_path", "")))
-    if mode == "yolo" or harmless or (mode == "auto-edit" and plain_edit):
+    if (mode == "yolo" and not at_gate) or harmless or (mode == "auto-edit" and plain_edit):
         return ToolDecision("allow")
     if mode == "plan":
         return ToolDecision("deny", f"{tool} is not used while planning: say what you would do")
@@ -85,7 +87,8 @@ def subject_of(tool: str, arguments: Mapping[str, Any]) -> str:
         return str(found)
     if tool == "recipes":  # as the command that it runs
         words = [str(arguments[name]) for name in ("action", "recipe", "run", "stage") if name in arguments]
-        return " ".join([*words, *_named(arguments.get("context"))])
+        told = {"message": arguments["message"]} if arguments.get("message") else {}
+        return " ".join([*words, *_named(arguments.get("context")), *_named(told)])
     return ", ".join(_named(arguments))
 
 
