@@ -31,8 +31,9 @@ from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.reading import Fields, Report, mappings, read_table
 from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.recipes.semantics import DEEPEST, ITEM
-from amplihack.recipes.values import Value, to_json
+from amplihack.recipes.values import Value, to_json, to_text
 
+_WORDS_OF_A_PROMPT = ("task", "skill", "actions")  # of one that is made up, where a step has none
 _MISSING = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
 # What the other dialect means, in the words of the line that tells it.
 _CONDITIONS = 'conditions take the texts "false" and "0" as false, and numbers in texts as numbers'
@@ -134,9 +135,13 @@ class StepReader:
                 why, owners = f"on {of_kind}", " and ".join(field.kinds)
             elif field.loops and not any(loop in fields.nodes for loop in field.loops):
                 why, owners = f"without {' or '.join(field.loops)}", "loop"
+            elif name in _WORDS_OF_A_PROMPT and "prompt" in fields.nodes:
+                why, owners = "beside 'prompt'", ""
             else:
                 continue
             what, fix = f"{owner}'{name}' has no effect {why}", f"remove it: it belongs to {owners} steps"
+            if not owners:
+                fix = f"say it in the prompt, or rename it to x-{name} to keep it as a note"
             if name in _OTHER_LIMIT and ("foreach" in fields or "while_condition" in fields):
                 fix = f"write `{_OTHER_LIMIT[name]}:`, which limits this loop"
             self.report.add("no-effect", what, fields.where(name), fix, "warning")
@@ -422,10 +427,17 @@ def _kind(fields: Fields) -> Kind:
 def _described(fields: Fields) -> str:
     """A prompt made of the words that a step without one still has."""
     parts = [fields.word("task") or "", fields.word("description") or ""]
-    inputs = fields.data("inputs")
-    if inputs:
+    if actions := fields.data("actions"):
+        parts.append("\n".join(f"- {to_text(each)}" for each in _listed(actions)))
+    if skill := fields.word("skill"):
+        parts.append(f"Use the skill {skill}.")
+    if inputs := fields.data("inputs"):
         parts.append("Inputs:\n" + (inputs if isinstance(inputs, str) else to_json(inputs)))
     return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _listed(value: Value) -> list[Value]:
+    return value if isinstance(value, list) else [value]
 
 
 def _model_choice(item: Value) -> ModelChoice:
