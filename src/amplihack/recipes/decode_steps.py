@@ -131,7 +131,7 @@ class StepReader:
         kind, of_kind = _KINDS[type(action)]
         for name in fields.nodes:
             field = STEP.known[name]
-            if field.kinds and kind not in field.kinds:
+            if field.kinds and kind not in field.kinds and not _for_recovery(name, fields):
                 why, owners = f"on {of_kind}", " and ".join(field.kinds)
             elif field.loops and not any(loop in fields.nodes for loop in field.loops):
                 why, owners = f"without {' or '.join(field.loops)}", "loop"
@@ -142,6 +142,8 @@ class StepReader:
             what, fix = f"{owner}'{name}' has no effect {why}", f"remove it: it belongs to {owners} steps"
             if not owners:
                 fix = f"say it in the prompt, or rename it to x-{name} to keep it as a note"
+            if name == "working_dir":
+                fix = "write it on the steps inside; `context:` can hand the path to a recipe"
             if name in _OTHER_LIMIT and ("foreach" in fields or "while_condition" in fields):
                 fix = f"write `{_OTHER_LIMIT[name]}:`, which limits this loop"
             self.report.add("no-effect", what, fields.where(name), fix, "warning")
@@ -434,6 +436,11 @@ def _described(fields: Fields) -> str:
     if inputs := fields.data("inputs"):
         parts.append("Inputs:\n" + (inputs if isinstance(inputs, str) else to_json(inputs)))
     return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _for_recovery(name: str, fields: Fields) -> bool:
+    """Tell whether a directory is that of the agent which may finish the work of a failed sub-recipe."""
+    return name == "working_dir" and bool(fields.flag("recovery_on_failure"))
 
 
 def _listed(value: Value) -> list[Value]:

@@ -172,6 +172,26 @@ def test_a_sub_recipe_sees_everything_or_only_its_context_by_dialect() -> None:
     assert stated == SubRecipe(Text("r"), mode="inherit")
 
 
+@pytest.mark.parametrize(
+    ("field", "action", "told"),
+    [
+        ("working_dir: d", "recipe: r", "on a recipe step"),
+        ("working_dir: d", "foreach: [1], steps: [{id: b, command: ls}]", "on a step that holds others"),
+        ("parse_json: true", "foreach: [1], steps: [{id: b, command: ls}]", "on a step that holds others"),
+        ("output_type: text", "foreach: [1], steps: [{id: b, command: ls}]", "on a step that holds others"),
+        ("parse_json_required: true", "foreach: [1], steps: [{id: b, prompt: p}]", "that holds others"),
+    ],
+)
+def test_a_field_that_does_nothing_on_this_kind_of_step_is_told(field: str, action: str, told: str) -> None:
+    (problem,) = decode_text(f"name: n\nsteps: [{{id: a, {action}, {field}}}]", "r").problems
+    assert problem.code == "no-effect"
+    assert told in problem.what
+
+
+def test_the_directory_of_the_agent_that_recovers_a_sub_recipe_has_an_effect() -> None:
+    assert problems("name: n\nsteps: [{id: a, recipe: r, working_dir: d, recovery_on_failure: true}]") == []
+
+
 # two spellings
 
 
@@ -185,7 +205,8 @@ def test_a_sub_recipe_sees_everything_or_only_its_context_by_dialect() -> None:
 )
 def test_two_spellings_that_agree_are_fine(first: str, second: str) -> None:
     for pair in (f"{first}, {second}", f"{second}, {first}"):
-        assert problems(f"name: n\nsteps: [{{id: a, recipe: r, {pair}}}]") == []
+        action = "command: ls" if "cwd" in pair else "recipe: r"
+        assert problems(f"name: n\nsteps: [{{id: a, {action}, {pair}}}]") == []
 
 
 @pytest.mark.parametrize(
@@ -198,7 +219,8 @@ def test_two_spellings_that_agree_are_fine(first: str, second: str) -> None:
     ],
 )
 def test_two_spellings_that_differ_are_an_error_that_names_both(first: str, second: str) -> None:
-    text = f"name: n\nsteps:\n- id: a\n  recipe: r\n  {first}\n  {second}\n"
+    action = "command: ls" if "cwd" in first else "recipe: r"
+    text = f"name: n\nsteps:\n- id: a\n  {action}\n  {first}\n  {second}\n"
     (problem,) = decode_text(text, "r").problems
     names = [pair.split(":")[0] for pair in (first, second)]
     assert problem.what.startswith(f"Step 'a': '{names[0]}' and '{names[1]}' mean the same")
