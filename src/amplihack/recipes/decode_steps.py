@@ -7,6 +7,7 @@ from typing import Final
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
+from amplihack.patterns import pattern
 from amplihack.recipes.fields import RECURSION, RETRY, STEP, Dialect, Kind
 from amplihack.recipes.model import (
     Action,
@@ -33,6 +34,9 @@ from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.recipes.semantics import DEEPEST, ITEM
 from amplihack.recipes.values import Value, to_json, to_text
 
+# A step that has fewer than two of these cannot contradict itself.
+_MAY_DISAGREE: Final = frozenset({"on_error", "continue_on_error", "fatal", "timeout", "idle_timeout"})
+_ONLY_COMMENTS: Final = pattern(r"\A(?:\s*(?:#[^\n]*)?(?:\n|\Z))*\Z")
 _WORDS_OF_A_PROMPT = ("task", "skill", "actions")  # of one that is made up, where a step has none
 _MISSING = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
 # What the other dialect means, in the words of the line that tells it.
@@ -101,6 +105,10 @@ class StepReader:
         action = self._action(fields, owner)
         self._no_effect(fields, action, owner)
         self._not_filled_in(fields, owner)
+        if len(_MAY_DISAGREE.intersection(fields.nodes)) > 1:
+            from amplihack.recipes.decode_disagreements import tell_disagreements  # deferred: few steps do
+
+            tell_disagreements(fields, owner, self.report)
         return Step(
             id=name,
             action=action,
@@ -195,8 +203,9 @@ class StepReader:
         needed, stated = _MISSING[kind], "type" in fields
         written = fields.text(needed) if kind != "bash" else None
         blank = written is not None and not written.text.strip()
-        if kind == "bash" and (script := fields.text(needed)) and not script.text.strip():
-            what, fix = f"{owner}'command' is empty, so the step does nothing", "write a script, or remove it"
+        if kind == "bash" and (script := fields.text(needed)) and not _ONLY_COMMENTS.sub("", script.text):
+            holds = "holds comments alone" if script.text.strip() else "is empty"
+            what, fix = f"{owner}'command' {holds}, so the step does nothing", "write a script, or remove it"
             self.report.add("no-effect", what, fields.where(needed), fix, "warning")
         if (needed in fields.nodes and not blank) or (kind == "agent" and _described(fields)):
             return

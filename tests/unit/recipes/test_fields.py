@@ -85,7 +85,8 @@ def lines_for(table: str, line: str, given: Field) -> list[str]:
             return ["name: n", "stages:", "-", *(f"  {row}" for row in (line, *rest)), LAST_STAGE]
         case "approval":
             prompt = [] if given.name == "prompt" else ["    prompt: p"]
-            stage = ["- name: s", f"  {ONE_STEP}", "  approval:", f"    {line}", *prompt]
+            limit = ["    timeout: 5"] if given.name == "default" else []  # what it is the answer after
+            stage = ["- name: s", f"  {ONE_STEP}", "  approval:", f"    {line}", *prompt, *limit]
             return ["name: n", "stages:", *stage, LAST_STAGE]
         case "input":
             return ["name: n", "parameters:", "  p:", f"    {line}", ONE_STEP]
