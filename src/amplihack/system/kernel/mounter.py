@@ -20,7 +20,7 @@ from amplihack.system.files import real
 from amplihack.system.kernel.hook_switches import HookSwitches
 from amplihack.system.kernel.module_faults import fix_for
 from amplihack.system.kernel.resolver import BundleModuleResolver
-from amplihack.system.modules.activation import entry_point_package
+from amplihack.system.modules.entry_points import installed_module
 from amplihack.system.modules.package import ModulePackage
 
 MountFunction: TypeAlias = Callable[[Any], Awaitable[Any]]
@@ -148,8 +148,9 @@ class ModuleMounter:
         if package is None and module_id in self._shipped:
             await _import_aside(self._shipped[module_id])
             return _mount_function(module_id, self._shipped[module_id], "mount", config)
-        if package is None and self._resolver is not None and (name := entry_point_package(module_id)):
-            await _import_aside(name)
+        if package is None and self._resolver is not None and (found := installed_module(module_id)):
+            await _import_aside(found.package)
+            return _mount_function(module_id, found.package, found.attribute, config)
         if package is None or not package.is_python:
             return await self._by_kernel(module_id, config, hint, coordinator)
         known = (module_id, str(package.root))
