@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from amplihack.records import Record
 from amplihack.system.modules.package import ENTRY_POINTS
 
-_known: dict[tuple[str, ...], Mapping[str, InstalledModule]] = {}  # by the path that was searched
+_known: dict[frozenset[str], Mapping[str, InstalledModule]] = {}  # by the path that was searched
 
 
 class InstalledModule(Record):
@@ -23,7 +23,7 @@ def installed_module(name: str) -> InstalledModule | None:
 
     A distribution that is installed later, in a directory that was searched before, is found after `forget`.
     """
-    place = tuple(sys.path)
+    place = frozenset(sys.path)  # modules change its order all the time
     if place not in _known:
         _known.clear()
         _known[place] = _searched()

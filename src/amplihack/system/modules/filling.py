@@ -29,7 +29,7 @@ class Filler:
         self._installer = Installer(variables, place, offline=offline, constraints=constraints)
         self._pins = place / "constraints.txt"
         self._wheels: dict[Build, Path | ModuleError] = {}
-        self._backends = asyncio.Lock()
+        self._backends: dict[frozenset[str], asyncio.Lock] = {}
 
     async def filled(
         self, wanted: Sequence[Wanted]
@@ -55,7 +55,7 @@ class Filler:
 
     async def with_backend(self, requires: Sequence[str]) -> ModuleEnvironment:
         """Return an environment that has what a build requires; projects that need the same share it."""
-        async with self._backends:
+        async with self._backends.setdefault(frozenset(requires), asyncio.Lock()):
             serving = self._environments.serving(requires, "", "build")
             found = await asyncio.to_thread(lambda: next((each for each in serving if each.is_held()), None))
             if found is not None:
