@@ -102,8 +102,9 @@ class PreparedBundle:
         Returns `output`, `session_id`, `status`, `turn_count` and `metadata`.
         """
         from amplifier_foundation.bundle._translation import to_core
+        from amplihack.app.sessions.agent_plans import as_listed, child_of
         from amplihack.app.sessions.child import ChildRequest, run_child
-        from amplihack.app.sessions.spawning import as_listed, child_of, with_spawning
+        from amplihack.app.sessions.spawning import with_spawning
         from amplihack.records import replace
 
         whole = self.bundle.compose(child_bundle) if compose else child_bundle
