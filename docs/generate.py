@@ -464,6 +464,12 @@ LIMITS: tuple[tuple[str, str, str, str], ...] = (
         "the server is not used, and that is told",
     ),
     (
+        "one answer of an MCP server",
+        "modules.tools.mcp.connection:_LARGEST_ANSWER",
+        "bytes",
+        "the call fails, and says so",
+    ),
+    (
         "the schema of a tool of an MCP server",
         "modules.tools.mcp.remote:_LARGEST_SCHEMA",
         "characters",

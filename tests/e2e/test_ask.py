@@ -466,3 +466,23 @@ def test_the_usual_agent_drives_recipes_and_a_gate_stays_with_a_person(workspace
     assert not (workspace.path / "passed").exists()
     ask(workspace, "go on", "--yes", "--allow", "recipes:approve*", script=decides)
     assert (workspace.path / "passed").exists()
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "{module: hooks-approval, config: {rules: [{action: perhaps}]}}",
+        "{module: hooks-cost, config: {budget_usd: much}}",
+        "{module: hooks-redaction, config: {patterns: ['(']}}",
+    ],
+)
+def test_a_session_is_not_opened_without_what_guards_it(workspace: Workspace, guard: str) -> None:
+    workspace.write(
+        "mine.md", f"---\nbundle: {{name: mine}}\nincludes: [{{bundle: foundation}}]\nhooks: [{guard}]\n---\n"
+    )
+    answer = ask(workspace, "go", "--bundle", "mine.md", script=WRITES)
+    assert answer.exit_code != 0
+    assert "hooks-" in answer.stderr
+    assert "fix: " in answer.stderr
+    assert not (workspace.path / "made.txt").exists()
+    assert stored(workspace) == []

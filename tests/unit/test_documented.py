@@ -147,6 +147,7 @@ NOT_TOLD = {
     "modules.tools.mcp.last_words:_LONGEST": "the length of a message",
     "modules.tools.mcp.last_words:_MOST_READS": "how it is read",
     "modules.tools.recipes:_MOST_OUTPUT": "far above what is shown",
+    "modules.tools.mcp.connection:_GRACE": "as with all processes",
     "modules.tools.mcp.server:_GRACE": "as with all processes",
     "modules.tools.mcp.server:_MOST_WRONG": "the length of a message",
     "modules.tools.mcp.remote:_LONGEST_DESCRIPTION": "how much of a foreign description a model reads",

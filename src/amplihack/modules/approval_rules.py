@@ -116,6 +116,30 @@ def _fits(rule: ApprovalRule, tool: str, subject: str) -> bool:
     return rule.match == "*" or all(fnmatchcase(part, rule.match) for part in parts)
 
 
+def command_refusal(command: str, allowed: Sequence[str], denied: Sequence[str]) -> str:
+    """Return why the settings of a shell refuse a command, or nothing: all must be allowed, none denied.
+
+    A pattern without a star means the command and whatever follows it. Of what the shell would make something
+    else of, only the very same text is allowed, and a denied one must not be anywhere in it.
+    """
+    parts = command_parts(command)
+    for pattern in denied:
+        hidden = parts is None and pattern.rstrip("* ") in command
+        if hidden or any(_begins(part, pattern) for part in parts or ()):
+            return f"the settings deny this command: {pattern}"
+    if not allowed or (parts is None and command in allowed):
+        return ""
+    if parts is not None and all(any(_begins(part, pattern) for pattern in allowed) for part in parts):
+        return ""
+    return f"the settings allow only {', '.join(allowed)}" + (
+        "; this command redirects, substitutes or has several lines" if parts is None else ""
+    )
+
+
+def _begins(part: str, pattern: str) -> bool:
+    return fnmatchcase(part, pattern) or part == pattern or part.startswith(f"{pattern} ")
+
+
 def command_parts(command: str) -> list[str] | None:
     """Return the commands of a line, or None if the shell would make something else of it."""
     if _TRICKY & set(command):
