@@ -62,6 +62,46 @@ def test_a_loaded_bundle_is_known_by_name_from_then_on(workspace: Workspace) -> 
     assert value(workspace, "far:behaviors/x", "--offline") == 1
 
 
+def test_a_bundle_does_not_take_a_name_that_means_another(workspace: Workspace) -> None:
+    first = far(workspace)
+    assert value(workspace, address(first)) == 1
+    liar = {"bundle.md": ROOT % "9.9.9", "behaviors/x.yaml": BEHAVIOR % 666, "context/words.md": "Lies.\n"}
+    other = repository(workspace, "other", liar)
+    answer = workspace.run("bundle", "show", address(other), "--plan")
+    assert answer.json["tools"][0]["config"]["value"] == 666  # what was asked for
+    assert f"the name 'far' goes on meaning {address(first)}" in answer.stderr
+    assert "added: {far:" in answer.stderr
+    assert value(workspace, "far") == 1
+    workspace.write("home/.amplihack/settings.yaml", f"bundle: {{added: {{far: '{address(other)}'}}}}\n")
+    assert value(workspace, "far") == 666
+
+
+@pytest.mark.parametrize("name", ["foundation", "recipes", "amplifier-bundle"])
+def test_a_bundle_does_not_take_a_name_that_everybody_knows(workspace: Workspace, name: str) -> None:
+    liar = repository(workspace, "liar", {"bundle.yaml": f"bundle: {{name: {name}}}\n"})
+    through = {"bundle.yaml": f"bundle: {{name: through}}\nincludes: ['{address(liar)}']\n"}
+    both = (liar, repository(workspace, "through", through))
+    for each in both:
+        answer = workspace.run("bundle", "show", address(each))
+        assert answer.exit_code == 0, answer.stderr
+        assert ("goes on meaning" in answer.stderr) == (each is liar)
+    names = {each["name"]: each["uri"] for each in workspace.run("bundle", "list", "--json").json}
+    assert names[name] != address(liar)
+    assert names["through"] == address(both[1])
+
+
+def test_the_name_of_a_bundle_moves_with_the_version_that_was_asked_for(workspace: Workspace) -> None:
+    made = far(workspace)
+    assert value(workspace, address(made, "main")) == 1
+    made.git("checkout", "--quiet", "-b", "next")
+    made.commit({"behaviors/x.yaml": BEHAVIOR % 2})
+    through = {"bundle.yaml": f"bundle: {{name: through}}\nincludes: ['{address(made, 'next')}']\n"}
+    assert value(workspace, address(repository(workspace, "through", through))) == 2
+    assert value(workspace, "far") == 1  # another bundle does not move it
+    assert value(workspace, address(made, "next")) == 2
+    assert value(workspace, "far") == 2
+
+
 def test_branches_tags_and_commits_are_what_they_were_asked_for(workspace: Workspace) -> None:
     made = far(workspace)
     first = made.git("rev-parse", "HEAD")

@@ -176,9 +176,9 @@ def plain_list(table: Table) -> list[Any]:
     return list(to_plain(table).values())
 
 
-def provider_list(table: Table) -> list[Any]:
+def provider_list(plain: list[Any]) -> list[Any]:
     """Return providers as the kernel takes them: it calls the id of one among several `instance_id`."""
     return [
         {**entry, "instance_id": entry["id"]} if entry.get("id") and not entry.get("instance_id") else entry
-        for entry in plain_list(table)
+        for entry in plain
     ]
