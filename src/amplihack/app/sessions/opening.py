@@ -102,6 +102,7 @@ async def open_session(spec: SessionSpec) -> LiveSession:
             strict=spec.strict,
             allow_partial=spec.allow_partial,
             required=spec.required,
+            told=spec.log_failures,
         )
     )
     live.append(session)
