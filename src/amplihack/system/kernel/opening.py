@@ -65,6 +65,7 @@ class OpenRequest(Record, kw_only=True):
     required: frozenset[str] = frozenset()  # modules that it cannot do without
     on_close: tuple[Callable[[], Awaitable[None]], ...] = ()
     told: Callable[[str], None] | None = None  # hears what takes long, where nothing shows messages
+    before: Callable[[Any], Awaitable[None]] | None = None  # gets the kernel's session before any module
 
 
 async def open_live(request: OpenRequest) -> LiveSession:
@@ -96,6 +97,8 @@ async def open_live(request: OpenRequest) -> LiveSession:
     tally = Tally()
     tally.add(request.used)
     try:
+        if request.before is not None:
+            await request.before(raw)
         await _initialise(raw, mounter, request)
         turn = await _stand_in(coordinator, request)
         _listen(coordinator, kernel, tally, request.log)
