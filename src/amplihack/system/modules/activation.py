@@ -159,7 +159,7 @@ class Activator:
             return {}
         try:
             failed = await self._provision.provide(wanted)
-        except ModuleError as error:  # of all of them: no room, no installer, a lock that nobody gives up
+        except AmplihackError as error:  # of all of them: no room, no installer, a lock that nobody gives up
             return {one.name: error for one in wanted}
         others = [each for name, each in {**self.packages, **packages}.items() if name not in failed]
         return {
