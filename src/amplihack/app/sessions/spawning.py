@@ -157,7 +157,8 @@ class Spawner:
     def _request(self, name: str, agent: Mapping[str, Any], asked: Mapping[str, Any]) -> ChildRequest:
         """Return what is the same whenever an agent runs: its plan, its model and its loop."""
         made = plan_of(self._spec.plan, agent, inheritance(asked), name)
-        spec = replace(laid(self._spec, made), bundle=agent_bundle(self._spec.bundle, name, agent))
+        bundle = agent_bundle(self._spec.bundle, name, agent)
+        spec = replace(laid(self._spec, made), bundle=bundle, before=None)
         wished = asked.get("provider_preferences") or agent.get("provider_preferences")
         return ChildRequest(
             spec=spec,

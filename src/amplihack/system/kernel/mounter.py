@@ -9,6 +9,7 @@ from typing import Any
 
 from amplihack.errors import AmplihackError, Problem
 from amplihack.sessions.errors import ModuleFailure
+from amplihack.system.kernel.closing import within_time
 from amplihack.system.kernel.hook_switches import HookSwitches
 from amplihack.system.kernel.importing import import_aside, staying
 from amplihack.system.kernel.module_faults import fix_for
@@ -35,12 +36,13 @@ class ModuleMounter:
         plan: Mapping[str, Any],
         resolver: BundleModuleResolver | None,
         shipped: Mapping[str, str],
+        told: Callable[[str], None] | None = None,
     ) -> None:
         from amplifier_core import HookResult
         from amplifier_core.loader import ModuleLoader
 
         self._kernel = ModuleLoader(coordinator=coordinator)
-        self._coordinator, self._resolver, self._shipped = coordinator, resolver, shipped
+        self._coordinator, self._resolver, self._shipped, self._told = coordinator, resolver, shipped, told
         self._expected = list(_expected(plan))
         self._task: asyncio.Task[Any] | None = None
         self.failures: list[ModuleFailure] = []
@@ -64,7 +66,8 @@ class ModuleMounter:
             try:
                 with self._telling(f"{module_id} is still in its mount()"):
                     known = self.hooks.standing_in(target, module_id) if kind == "hook" else target
-                    return await staying(self._mounted.note(inner(known), target, kind, module_id))
+                    cleanup = await staying(self._mounted.note(inner(known), target, kind, module_id))
+                    return None if cleanup is None else within_time(cleanup, module_id, self.tell)
             except Exception as error:
                 self._note(kind, module_id, instance, error)
                 raise
@@ -78,15 +81,19 @@ class ModuleMounter:
     @contextmanager
     def _telling(self, what: str) -> Iterator[None]:
         """Show what is waited for, if it takes long. An import that never ends would be silent otherwise."""
-        show = getattr(self._coordinator.display_system, "show_message", None)
-        if show is None:
-            yield
-            return
-        told = asyncio.get_running_loop().call_later(_NOTICEABLE, show, what, "info", "amplihack")
+        told = asyncio.get_running_loop().call_later(_NOTICEABLE, self.tell, what, "info")
         try:
             yield
         finally:
             told.cancel()
+
+    def tell(self, what: str, level: str = "warning") -> None:
+        """Show something where the host shows messages; one that shows none may hear it in its log."""
+        show = getattr(self._coordinator.display_system, "show_message", None)
+        if show is not None:
+            show(what, level, "amplihack")
+        elif self._told is not None:
+            self._told(what)
 
     def _ready(self, ready: tuple[str, MountFunction], module_id: str) -> tuple[str, MountFunction]:
         """Let a module of hooks register late handlers as it registers those of its mount()."""

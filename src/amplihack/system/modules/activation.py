@@ -136,6 +136,10 @@ class Activator:
         package = read_module(directory, module)
         if package.is_native:
             _require_allowed(package, module, self._request.variables)
+        for each in package.other_peers:
+            what = f"{module} requires {each}; it is tried all the same"
+            fix = "use a version of the module that fits, or another amplihack"
+            self.problems.append(Problem(what, None, fix, "warning", "module-peer"))
         return package
 
     def _stand_in(self, need: ModuleNeed, source: str, error: AmplihackError) -> AmplihackError | None:
@@ -155,7 +159,7 @@ class Activator:
             return {}
         try:
             failed = await self._provision.provide(wanted)
-        except ModuleError as error:  # of all of them: no room, no installer, a lock that nobody gives up
+        except AmplihackError as error:  # of all of them: no room, no installer, a lock that nobody gives up
             return {one.name: error for one in wanted}
         others = [each for name, each in {**self.packages, **packages}.items() if name not in failed]
         return {

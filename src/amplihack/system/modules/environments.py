@@ -145,8 +145,9 @@ class Environments(Record):
             EnvBuilder(symlinks=True).create(made.directory)
         except (OSError, ImportError) as error:
             self.discard(made)
-            fix = "check the disk and that this Python has its `venv` module"
-            raise ModuleError(f"cannot make an environment for modules: {error}", fix=fix) from error
+            said = error.strerror if isinstance(error, OSError) else str(error)
+            fix = f"check the space in {self.root}, and that this Python has its `venv` module"
+            raise ModuleError(f"cannot make an environment for modules: {said}", fix=fix) from error
         return made
 
     def finish(
@@ -171,7 +172,7 @@ class Environments(Record):
         except OSError as error:
             self.discard(made)
             what = f"cannot finish an environment for modules: {error.strerror or error}"
-            raise ModuleError(what, fix="check the disk") from error
+            raise ModuleError(what, fix=f"check the space in {self.root}") from error
         return made
 
     def discard(self, made: ModuleEnvironment) -> None:

@@ -222,6 +222,23 @@ def test_without_installing_what_is_here_already_is_used(home: Path, versions: P
     asyncio.run(story())
 
 
+def test_where_nothing_can_be_written_modules_that_need_nothing_still_work(
+    home: Path, versions: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    one = lazily(tmp_path, "one", "house-dep==1.0")
+    (home / "cache").mkdir(parents=True)
+    (home / "cache" / "environment").write_text("a file in the way")
+
+    async def story() -> None:
+        ready = await one.prepare()
+        async with ready.create_session(session_cwd=one.work) as session:
+            assert [each.module for each in session.load_failures] == ["tool-one"]
+            assert await session.execute("call echo x") == f"tool said: x in {one.work}"
+
+    asyncio.run(story())
+    assert "tool-one is not available: cannot make the lock" in caplog.text
+
+
 def test_a_module_that_fails_each_time_adds_nothing(home: Path, versions: Path, tmp_path: Path) -> None:
     one = lazily(tmp_path, "one", "house-dep==1.0")
     needing(one, "no-such-package", name="tool-lost", code=TOOL.replace('"echo"', '"lost"'))
