@@ -3,11 +3,13 @@
 The first rule that fits wins; without one the mode decides. `match` is a glob on what the tool would do: the
 command, the path, the address. A command is split at `;`, `&&`, `||` and `|`, and an allowing rule must fit
 every part of it, so that `git status*` does not allow `git status; rm -rf .`. A command with anything that
-the shell would replace or redirect is one part, and only a rule that is written exactly so allows it.
+the shell would replace or redirect is one part, and only a rule that is written exactly so allows it; one
+that denies or asks fits it wherever its words stand in it.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -37,6 +39,7 @@ _SUBJECTS = {
 }
 _HOUSE = {".git", ".amplihack"}
 _TRICKY = set("$`<>(){}\n\\!")
+_LONGEST = 20_000  # characters that are taken apart, which takes quadratic time
 _BETWEEN = {";", "&&", "||", "|"}
 
 
@@ -110,7 +113,7 @@ def _fits(rule: ApprovalRule, tool: str, subject: str) -> bool:
         return fnmatchcase(subject, rule.match)
     parts = command_parts(subject)
     if rule.action != "allow":  # what refuses need not be exact: any part is enough
-        return fnmatchcase(subject, rule.match) or any(fnmatchcase(part, rule.match) for part in parts or ())
+        return fnmatchcase(subject, rule.match) or _is_in(rule.match, subject, parts)
     if parts is None:
         return subject == rule.match
     return rule.match == "*" or all(fnmatchcase(part, rule.match) for part in parts)
@@ -122,10 +125,11 @@ def command_refusal(command: str, allowed: Sequence[str], denied: Sequence[str])
     A pattern without a star means the command and whatever follows it. Of what the shell would make something
     else of, only the very same text is allowed, and a denied one must not be anywhere in it.
     """
+    if not allowed and not denied:
+        return ""
     parts = command_parts(command)
     for pattern in denied:
-        hidden = parts is None and pattern.rstrip("* ") in command
-        if hidden or any(_begins(part, pattern) for part in parts or ()):
+        if _is_in(pattern, command, parts) or any(_begins(part, pattern) for part in parts or ()):
             return f"the settings deny this command: {pattern}"
     if not allowed or (parts is None and command in allowed):
         return ""
@@ -136,13 +140,22 @@ def command_refusal(command: str, allowed: Sequence[str], denied: Sequence[str])
     )
 
 
+def _is_in(pattern: str, command: str, parts: Sequence[str] | None) -> bool:
+    """Tell whether a part fits; of a command that nobody can take apart, whether it is anywhere in it."""
+    if parts is None:
+        words = pattern.rstrip("* ")
+        after = "" if pattern.removeprefix(words) == "*" else r"(?![\w.-])"
+        return re.search(rf"(?<![\w.-]){re.escape(words)}{after}", command) is not None
+    return any(fnmatchcase(part, pattern) for part in parts)
+
+
 def _begins(part: str, pattern: str) -> bool:
     return fnmatchcase(part, pattern) or part == pattern or part.startswith(f"{pattern} ")
 
 
 def command_parts(command: str) -> list[str] | None:
     """Return the commands of a line, or None if the shell would make something else of it."""
-    if _TRICKY & set(command):
+    if len(command) > _LONGEST or _TRICKY & set(command):
         return None
     try:
         words = list(shlex.shlex(command, posix=False, punctuation_chars=";&|"))

@@ -9,7 +9,7 @@ import pytest
 from amplifier_core import create_test_coordinator
 from tests.support.tool_stage import mounted
 
-from amplihack.modules.approval_rules import command_refusal
+from amplihack.modules.approval_rules import ApprovalRule, command_refusal, decide
 from amplihack.modules.hooks import approval
 from amplihack.modules.settings import ModuleConfigError
 from amplihack.modules.tools import bash, delegate
@@ -47,6 +47,22 @@ async def test_only_allowed_commands_run(command: str, runs: bool) -> None:
 )
 async def test_denied_commands_do_not_run(command: str, runs: bool) -> None:
     assert (command_refusal(command, (), ("rm *",)) == "") is runs
+
+
+async def test_a_very_long_command_is_looked_at_at_once() -> None:
+    long = "x" * 3_000_000
+    assert command_refusal(f"echo {long}", ("echo *",), ()) != ""
+    assert command_refusal(f"echo {long}; rm x", (), ("rm *",)) != ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["ls\nrm -rf x", "echo $(rm x)", "true; (rm x)", "rm x > y", "rm x", f"echo {'x' * 30_000}; rm x"],
+)
+async def test_a_denying_rule_is_not_got_around_by_what_cannot_be_taken_apart(command: str) -> None:
+    rules = [ApprovalRule("bash", "rm *", "deny")]
+    assert decide("yolo", rules, "bash", {"command": command}).action == "deny"
+    assert decide("yolo", rules, "bash", {"command": "ls > x"}).action == "allow"
 
 
 async def test_a_shell_keeps_to_the_commands_of_its_settings(tmp_path: Path) -> None:
