@@ -242,6 +242,20 @@ async def test_a_background_process_lives_until_the_run_ends_it(place: Place, ho
     assert await background.end() == ()  # a second time changes nothing
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who is in a session")
+@pytest.mark.parametrize("where", ["", ">/dev/null 2>&1"])
+async def test_a_background_process_without_its_environment_is_ended_with_the_run_too(
+    place: Place, where: str
+) -> None:
+    script = f"(trap '' TERM; exec env -i sleep 600 {where}) & echo $! > pid; echo started"
+    background = await in_background(place, script)
+    pid = int((place.folder / "pid").read_text())
+    left = await background.end(grace=0.1)
+    assert [(each.step, each.command) for each in left] == [("serve", "sleep 600")]
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
 async def test_what_a_background_process_prints_is_heard_and_never_waited_for(place: Place) -> None:
     heard: list[str] = []
     script = "(while [ ! -e go ]; do sleep 0.01; done; echo late; exec sleep 600) & echo started"
