@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias
 from amplihack.bundles.file_report import FileReport, as_items, mistyped_keys, place_of, text
 from amplihack.bundles.meant_address import meant_address
 from amplihack.bundles.model import Include
+from amplihack.bundles.near_paths import nearest_path
 from amplihack.bundles.ports import Names, Namespace, Texts
 from amplihack.bundles.reach import is_within, may_name
 from amplihack.bundles.schemes import is_address
 from amplihack.bundles.tree import Table, Tree
 from amplihack.bundles.uris import address_inside, escapes, file_uri, parse_uri, shown, split_namespace
-from amplihack.documents.suggest import closest
 from amplihack.records import Record, replace
 
 BUNDLE_FILES = ("bundle.md", "bundle.yaml", "bundle.yml")
@@ -160,17 +160,8 @@ def _no_bundle_at(path: str, directory: str | None, files: Texts) -> UnresolvedI
 
 
 def nearest_bundle(path: str, files: Texts) -> str | None:
-    """Return the bundle file whose path differs from one that leads nowhere in one mistyped part."""
-    here, rest = posixpath.split(path)
-    below: list[str] = [rest]
-    while not files.is_dir(here) and here != posixpath.dirname(here):
-        here, last = posixpath.split(here)
-        below.insert(0, last)
-    inside = files.list(here)
-    stems = (posixpath.splitext(name) for name in inside.files)
-    known = {*inside.directories, *inside.files, *(stem for stem, suffix in stems if suffix in _SUFFIXES)}
-    meant = closest(below[0], known)
-    return first_bundle_file(posixpath.join(here, meant, *below[1:]), files) if meant else None
+    """Return the bundle file that was probably meant by a path that leads nowhere."""
+    return nearest_path(path, files, lambda near: first_bundle_file(near, files))
 
 
 def _leads_out(source: str) -> UnresolvedInclude:

@@ -17,6 +17,7 @@ from amplihack.bundles.file_report import (
 from amplihack.bundles.merge import merge
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree, to_plain
+from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.records import replace
 
@@ -70,7 +71,10 @@ def _module_fix(entry: Table) -> str:
     name, module = entry.text("name"), entry.get("module")
     if isinstance(module, Leaf) and module.value is not None:
         return f'write module: "{module.value}"'
-    return f"write `module: {name}`" if name else "name a module"
+    if name:
+        return f"write `module: {name}`"
+    meant = closest("module", [key for key in entry.entries if isinstance(key, str)])
+    return f"did you mean `module` by `{meant}`?" if meant else "name a module"
 
 
 def module_id(entry: Table) -> str:
