@@ -222,6 +222,24 @@ def test_without_installing_what_is_here_already_is_used(home: Path, versions: P
     asyncio.run(story())
 
 
+def test_a_project_that_a_module_requires_is_built_again_when_any_file_of_it_changes(
+    home: Path, versions: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "house-own"
+    project.mkdir()
+    make_self_building(project, "own")
+    backend = project / "backend.py"
+    backend.write_text(backend.read_text().replace('"x = 1\\n"', '(Path.cwd() / "code.txt2").read_text()'))
+    code = "import amplifier_module_own_marker as house_dep\n"
+    house = House(tmp_path / "one" / "house")
+    lazy = LAZY.replace("import house_dep\n", code).replace('"echo"', '"one"')
+    needing(house, f"amplifier-module-own @ file://{project}", name="tool-one", code=lazy)
+    for word in ("first", "second"):
+        (project / "code.txt2").write_text(f"VALUE = {word!r}\n")
+        assert in_another_process(house, "one") == f"tool said: {word}"
+        assert in_another_process(house, "one") == f"tool said: {word}"
+
+
 def test_where_nothing_can_be_written_modules_that_need_nothing_still_work(
     home: Path, versions: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
