@@ -57,6 +57,7 @@ EXEMPT = {
     ("recipes/engine/job.py", "Job.claim"): "a fixed text that other programs look for",
     ("recipes/engine/job.py", "run_ended"): "the words of the gate that ended the run",
     ("recipes/engine/loops.py", "_note_recalled"): "the recalled error holds its fix",
+    ("modules/tools/mcp/connection.py", "service_streams.Limited.__aiter__"): "the call that fails has one",
     ("recipes/engine/recovery.py", "recover"): "the errors of the steps inside have their own",
     ("recipes/engine/sub_recipe.py", "call_recipe"): "the problem is a whole message",
     ("recipes/engine/sub_recipe.py", "_find"): "a fixed text that other programs look for",

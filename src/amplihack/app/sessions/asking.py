@@ -283,6 +283,9 @@ _FIXES = {
     "RateLimitError": "wait, and ask again: `amplihack session resume` goes on with a session",
     "NetworkError": "check the network, and the address of the service",
     "InvalidRequestError": "correct what the message names",
+    "ContextLengthError": "ask for less at once, begin a new session (/compact or /clear in a chat), or "
+    "choose a model with a larger window",
+    "QuotaExceededError": "look at the account of the provider: its credit or its limit is used up",
 }
 
 

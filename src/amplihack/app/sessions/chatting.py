@@ -62,6 +62,11 @@ class Chat:
         """Go on with the same session in another directory."""
         return await self._change(replace(self._here(), working_dir=directory))
 
+    async def change_approvals(self, mode: str) -> Talk:
+        """Go on with the same session, and ask for other things before tools do them."""
+        here = self._here()
+        return await self._change(replace(here, wishes=replace(here.wishes, approval=mode)))
+
     async def fork(self, turn: int | None) -> Talk:
         """Go on with a copy of this session, up to a turn. Raises ValueError for an unknown turn."""
         forked = await asyncio.to_thread(self.store.fork, self.talk.session_id, turn=turn)

@@ -35,6 +35,8 @@ from amplihack.system.undisturbed import undisturbed
 
 SESSION_CAPABILITY = "amplihack.session"  # the open session itself, for whoever spawns from it
 _COUNTED = ("llm:response", "provider:response")
+# Hooks that only keep a session from things: without them it would do, spend or show what it should not.
+_GUARDS = frozenset({"hooks-approval", "hooks-redaction", "hooks-cost"})
 _SETTLING = 0.05  # seconds at the end of a process that had a session
 _LATE = 10_000  # a priority after which nobody changes the data any more
 
@@ -184,7 +186,8 @@ def _hear_failures(coordinator: Any, kernel: Any, mounter: ModuleMounter) -> Non
 def _judge(mounter: ModuleMounter, request: OpenRequest) -> None:
     """Raise ModulesFailed if the session should not be opened without what failed."""
     failures = tuple(mounter.failures)
-    needed = tuple(each for each in failures if each.module in request.required)
+    guards = frozenset() if request.allow_partial else _GUARDS
+    needed = tuple(each for each in failures if each.module in request.required | guards)
     if needed or (request.strict and failures):
         raise _refused("; ".join(each.problem.what for each in needed or failures), failures)
     providers = request.plan.get("providers") or ()

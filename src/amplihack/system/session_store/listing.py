@@ -26,6 +26,7 @@ class KeptSession(Record, kw_only=True):
     directory: Path
     status: SessionStatus
     prompt: str = ""
+    name: str = ""  # that a person gave it
     bundle: str | None = None
     model: str | None = None
     working_dir: str | None = None
@@ -71,6 +72,7 @@ def described(stored: StoredSession, *, is_open: bool) -> KeptSession:
         directory=stored.directory,
         status=status,
         prompt=first_prompt(stored.messages),
+        name=_text(known.get("name")) or "",
         bundle=_text(known.get("bundle")),
         model=_text(known.get("asked_model")) or _text(known.get("model")),
         working_dir=_text(known.get("working_dir")),
