@@ -16,6 +16,7 @@ from tests.support.ecosystem import TOOL, House
 from tests.support.installing import needing, prepared
 from tests.support.packages import make_self_building, write_wheel
 
+from amplifier_foundation import run_session_in_subprocess
 from amplihack.system.modules.cleaning import clean_environments
 from amplihack.system.modules.environment_contents import FILE
 from amplihack.system.modules.errors import ModuleActivationError
@@ -238,6 +239,22 @@ def test_a_project_that_a_module_requires_is_built_again_when_any_file_of_it_cha
         (project / "code.txt2").write_text(f"VALUE = {word!r}\n")
         assert in_another_process(house, "one") == f"tool said: {word}"
         assert in_another_process(house, "one") == f"tool said: {word}"
+
+
+def test_a_session_in_a_process_of_its_own_has_what_its_modules_need(
+    home: Path, versions: Path, tmp_path: Path
+) -> None:
+    one = lazily(tmp_path, "one", "house-dep==1.0")
+
+    async def story() -> None:
+        ready = await one.prepare(strict=True)
+        paths = {name: each["path"] for name, each in ready.module_exports.items()}
+        said = await run_session_in_subprocess(
+            ready.mount_plan, "call one x", "parent", one.work, module_paths=paths
+        )
+        assert said == "tool said: version 1.0"
+
+    asyncio.run(story())
 
 
 def test_where_nothing_can_be_written_modules_that_need_nothing_still_work(
