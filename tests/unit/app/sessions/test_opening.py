@@ -539,6 +539,37 @@ def test_whoever_stops_waiting_for_a_session_leaves_nothing_behind(house: House,
     asyncio.run(story())
 
 
+def test_a_module_of_hooks_that_hears_nothing_and_brings_nothing_is_told(house: House) -> None:
+    late = """
+        async def mount(coordinator, config=None):
+            return None
+        async def on_session_ready(coordinator):
+            coordinator.hooks.register("tool:pre", lambda *_: None, name="late")
+    """
+    house.add("hooks", "hooks-deaf", "async def mount(coordinator, config=None):\n    return None\n")
+    house.add("hooks", "hooks-late", late)
+    (problem,) = opened(house).problems
+    assert problem.what == "hooks-deaf registers no handler in mount(), so that it does nothing"
+    assert "coordinator.hooks.register" in problem.fix
+
+
+def test_a_hook_that_wants_to_end_the_program_does_not(house: House) -> None:
+    code = """
+        import sys
+        async def mount(coordinator, config=None):
+            async def leave(event, data):
+                sys.exit(3)
+            coordinator.hooks.register("tool:pre", leave, name="leave")
+    """
+    house.add("hooks", "hooks-leaving", code)
+
+    async def story() -> None:
+        async with (await house.prepare()).create_session(session_cwd=house.work) as session:
+            assert await session.execute("call echo x") == f"tool said: x in {house.work}"
+
+    asyncio.run(story())
+
+
 ENDLESS = """
 import asyncio
 from amplifier_module_tool_echo import EchoTool
