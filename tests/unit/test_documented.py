@@ -154,7 +154,7 @@ NOT_TOLD = {
     "modules.tools.mcp.remote:_LONGEST_DESCRIPTION": "how much of a foreign description a model reads",
     "modules.tools.mcp.remote:_LONGEST_NAME": "what services take as the name of a tool",
     "modules.tools.search.worker:_LONGEST_LINE": "more than is shown of it",
-    "bundles.foundation.origin_claims:_MOST_KEPT": "what is kept to save work",
+    "bundles.foundation.late_bundle:_MOST_KEPT": "what is kept to save work",
     "cli.quick_start:_MOST_CODE": "larger modules are read as usual",
     "sessions.compaction:_LARGEST_SHARE": "how compaction goes about it",
 }  # fmt: skip

@@ -6,13 +6,13 @@ import posixpath
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from amplihack.bundles.file_report import FileReport, as_items, mistyped_keys, place_of, texts
+from amplihack.bundles.file_report import FileReport, as_items, mistyped_keys, place_of, text
 from amplihack.bundles.meant_address import meant_address
 from amplihack.bundles.model import Include
 from amplihack.bundles.ports import Names, Namespace, Texts
 from amplihack.bundles.reach import is_within, may_name
 from amplihack.bundles.schemes import is_address
-from amplihack.bundles.tree import Items, Table, Tree
+from amplihack.bundles.tree import Table, Tree
 from amplihack.bundles.uris import address_inside, escapes, file_uri, parse_uri, shown, split_namespace
 from amplihack.documents.suggest import closest
 from amplihack.records import Record, replace
@@ -20,6 +20,7 @@ from amplihack.records import Record, replace
 BUNDLE_FILES = ("bundle.md", "bundle.yaml", "bundle.yml")
 _CANDIDATES = ("", ".yaml", ".yml", ".md", *(f"/{name}" for name in BUNDLE_FILES))
 _SUFFIXES = (".md", ".yaml", ".yml")
+_SHAPE = "include-shape"
 Reason: TypeAlias = Literal["unknown-name", "unknown-namespace", "missing-path", "escapes"]
 
 
@@ -62,10 +63,9 @@ def decode_includes(tree: Tree | None, report: FileReport) -> tuple[Include, ...
         if isinstance(item, Table):
             found.extend(_mapping(item, index, report))
             continue
-        listed = Items([item], item.origin, item.line, item.column)
         found.extend(
             Include(leaf.value.strip(), place_of(leaf, report.lines), mapping=False)
-            for leaf in texts(listed, "includes", report)
+            for leaf in text(item, f"includes[{index}]", report, _SHAPE)
         )
     return tuple(found)
 
@@ -76,9 +76,9 @@ def _mapping(item: Table, index: int, report: FileReport) -> Iterator[Include]:
         keys = ", ".join(str(key) for key in item.entries) or "nothing"
         what = f"`includes[{index}]` has {keys} but no `bundle`: it includes nothing"
         fix = f"write `- bundle: {item.text(next(iter(item.entries), '')) or '…'}`"
-        report.warn("include-shape", what, item, fix)
+        report.warn(_SHAPE, what, item, fix)
         return
-    for leaf in texts(Items([source]), f"includes[{index}].bundle", report):
+    for leaf in text(source, f"includes[{index}].bundle", report, _SHAPE):
         yield Include(leaf.value.strip(), place_of(leaf, report.lines))
     mistyped_keys(item, ("bundle",), f"`includes[{index}]`:", report)
 

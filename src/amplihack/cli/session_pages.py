@@ -95,7 +95,7 @@ def session_page(kept: KeptSession, told: Sequence[Utterance], *, full: bool) ->
         lines.append(f"  inside the session {kept.parent_id}")
     for each in told:
         lines += ["", *_utterance(each, full=full)]
-    if kept.status != "open" and kept.agent is None:
+    if kept.status != "open" and not kept.is_inside:
         lines += ["", f"`amplihack session resume {kept.session_id}` goes on"]
     return lines
 

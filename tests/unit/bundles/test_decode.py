@@ -162,6 +162,24 @@ def test_lost_includes_are_errors_only_when_strict() -> None:
         found.checked()
 
 
+def test_an_include_that_is_no_text_is_told_by_its_place_and_lost() -> None:
+    found = decoded("includes:\n  - ./a.yaml\n  - 5\n  - {bundle: [x]}\n  -\n  - ' '\n")
+    assert [each.source for each in found.bundle.includes] == ["./a.yaml"]
+    assert codes(found) == ["include-shape", "include-shape", "ignored-entry", "include-shape"]
+    places = [each.what.partition(" ")[0] for each in found.problems]
+    assert places == ["`includes[1]`", "`includes[2].bundle`", "`includes[3]`", "`includes[4]`"]
+    with pytest.raises(BundleLoadError, match="should be text"):
+        found.checked()
+
+
+def test_a_module_that_is_no_text_is_told_as_what_it_is() -> None:
+    found = decoded("tools:\n  - module: 5\n  - module:\n")
+    assert [each.what.partition("] ")[2] for each in found.problems] == [
+        "has a 'module' that is no text", "has no 'module'",
+    ]  # fmt: skip
+    assert found.problems[0].fix == 'write module: "5"'
+
+
 def test_an_include_that_stands_alone_is_wrapped_and_reported() -> None:
     found = decoded("includes: foundation\n")
     assert [each.source for each in found.bundle.includes] == ["foundation"]

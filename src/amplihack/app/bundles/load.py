@@ -33,7 +33,7 @@ from amplihack.bundles.names import KnownNames, NameTable
 from amplihack.bundles.prompt import Prompt
 from amplihack.bundles.reach import ReachableFiles
 from amplihack.bundles.settings import Policy, Settings, compose_policies, lay_settings, policies_of
-from amplihack.bundles.uris import shown, without_fragment
+from amplihack.bundles.uris import is_same_place, shown, without_fragment
 from amplihack.errors import AmplihackError, Problem
 from amplihack.records import Record, field, replace
 from amplihack.system.bundle_files import BundleFiles
@@ -150,8 +150,8 @@ async def load(request: LoadRequest) -> LoadedBundle:
         exact = with_sources(loaded.bundle, lambda uri: pinned(uri, pins) or uri)
         loaded = replace(loaded, bundle=exact)
     if request.registry_home is not None:
-        forgotten = await asyncio.to_thread(_remember, request.registry_home, loaded.nodes)
-        loaded = replace(loaded, problems=(*loaded.problems, *forgotten))
+        told = await asyncio.to_thread(_remember, request.registry_home, request.names, loaded)
+        loaded = replace(loaded, problems=(*loaded.problems, *told))
     return loaded
 
 
@@ -216,14 +216,34 @@ class Loader:
             self._graph.enter(uri, node)
 
 
-def _remember(home: Path, nodes: Mapping[str, Node]) -> tuple[Problem, ...]:
-    """Note the names of remote bundles for later commands; that this fails stops nothing."""
+def _remember(home: Path, names: KnownNames, loaded: LoadedBundle) -> tuple[Problem, ...]:
+    """Note the names of remote bundles for later commands; that this fails stops nothing.
+
+    A bundle chooses its name, so it never takes one that leads elsewhere: what other bundles include by that
+    name stays the same. The bundle that was asked for may only move its own name to another version.
+    """
+    asked = _remembered({"": loaded.composition.root})
+    found = {
+        name: uri
+        for name, uri in _remembered(loaded.nodes).items()
+        if (known := names.lookup(name)) is None or (name in asked and is_same_place(known.uri, uri))
+    }
+    told = [_taken(name, uri, names) for name, uri in asked.items() if name not in found]
     try:
-        remember(home, _remembered(nodes))
+        remember(home, found)
     except AmplihackError as error:
         what = f"the names of these bundles are not remembered: {error.what}"
-        return (Problem(what, None, error.fix, "warning", "not-remembered"),)
-    return ()
+        told.append(Problem(what, None, error.fix, "warning", "not-remembered"))
+    return tuple(told)
+
+
+def _taken(name: str, uri: str, names: KnownNames) -> Problem:
+    """Tell that a name goes on meaning another bundle than the one that was loaded."""
+    known = names.lookup(name)
+    elsewhere = shown(known.uri) if known is not None else ""
+    what = f"the name {name!r} goes on meaning {elsewhere}, and not this bundle"
+    fix = f"use its address, or write bundle: {{added: {{{name}: {uri}}}}} in settings.yaml"
+    return Problem(what, None, fix, "warning", "name-taken")
 
 
 def _remembered(nodes: Mapping[str, Node]) -> dict[str, str]:

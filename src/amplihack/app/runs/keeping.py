@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from amplihack.app.run_request import RunRequest
 from amplihack.app.run_world import Book
 from amplihack.app.workspace import STDIN_NAME, Opened, Workspace
+from amplihack.credentials import MASK
 from amplihack.errors import AmplihackError
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.recipes.values import Value
-from amplihack.recipes.wrapped_secrets import MASK
 from amplihack.records import Record
 from amplihack.system.agent_tools.environment import for_commands
 from amplihack.system.agent_tools.spec import lasting

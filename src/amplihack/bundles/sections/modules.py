@@ -55,9 +55,8 @@ def _add_module(found: Table, item: Tree, at: str, report: FileReport, base: str
         return
     key = module_id(item)
     if not key:
-        report.warn(
-            "module-missing", f"Bundle '{report.owner}': {at} has no 'module'", item, _module_fix(item)
-        )
+        lacks = "has no 'module'" if is_absent(item.get("module")) else "has a 'module' that is no text"
+        report.warn("module-missing", f"Bundle '{report.owner}': {at} {lacks}", item, _module_fix(item))
         return
     entry = _entry(item, f"Bundle '{report.owner}': {at}", report, base)
     before = found.entries.get(key)
@@ -68,7 +67,9 @@ def _add_module(found: Table, item: Tree, at: str, report: FileReport, base: str
 
 def _module_fix(entry: Table) -> str:
     """Suggest the module of an entry that names none; some people write `name` for it."""
-    name = entry.text("name")
+    name, module = entry.text("name"), entry.get("module")
+    if isinstance(module, Leaf) and module.value is not None:
+        return f'write module: "{module.value}"'
     return f"write `module: {name}`" if name else "name a module"
 
 
@@ -176,9 +177,9 @@ def plain_list(table: Table) -> list[Any]:
     return list(to_plain(table).values())
 
 
-def provider_list(table: Table) -> list[Any]:
+def provider_list(plain: list[Any]) -> list[Any]:
     """Return providers as the kernel takes them: it calls the id of one among several `instance_id`."""
     return [
         {**entry, "instance_id": entry["id"]} if entry.get("id") and not entry.get("instance_id") else entry
-        for entry in plain_list(table)
+        for entry in plain
     ]

@@ -47,14 +47,10 @@ def check_session(_section: str, table: Table) -> Iterator[Problem]:
             yield Problem(what, place_of(part), "add `module: name` to it", code="session-module")
 
 
-def session_plan(table: Table) -> dict[str, Any]:
+def session_plan(plain: dict[str, Any]) -> dict[str, Any]:
     """Return the section as it is mounted; a bare module name becomes a mapping."""
-    plain: dict[str, Any] = to_plain(table)
-    for role in ROLES:
-        part = table.get(role)
-        if isinstance(part, Leaf) and isinstance(part.value, str):
-            plain[role] = {"module": part.value}
-    return plain
+    named = {role: {"module": plain[role]} for role in ROLES if isinstance(plain.get(role), str)}
+    return {**plain, **named}
 
 
 def session_rows(section: str, table: Table, _costs: Costs) -> Iterator[Row]:

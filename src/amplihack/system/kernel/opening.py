@@ -22,6 +22,7 @@ from amplihack.system.files import real
 from amplihack.system.foundation.session_working_dir import WORKING_DIR_CAPABILITY
 from amplihack.system.kernel import import_kernel
 from amplihack.system.kernel.approvals import ApprovalDesk, ApprovalMemory
+from amplihack.system.kernel.closing import close_kernel
 from amplihack.system.kernel.module_faults import fix_for
 from amplihack.system.kernel.mounter import ModuleMounter
 from amplihack.system.kernel.recorder import RecordedContext
@@ -65,6 +66,8 @@ class OpenRequest(Record, kw_only=True):
     allow_partial: bool = False  # open even without any provider
     required: frozenset[str] = frozenset()  # modules that it cannot do without
     on_close: tuple[Callable[[], Awaitable[None]], ...] = ()
+    told: Callable[[str], None] | None = None  # hears what takes long, where nothing shows messages
+    before: Callable[[Any], Awaitable[None]] | None = None  # gets the kernel's session before any module
 
 
 async def open_live(request: OpenRequest) -> LiveSession:
@@ -82,7 +85,7 @@ async def open_live(request: OpenRequest) -> LiveSession:
         fix = "give the bundle `session: {orchestrator: …, context: …}`, or include one that has them"
         raise SessionError(f"no session can be opened with this plan: {error}", fix=fix) from error
     coordinator = raw.coordinator
-    mounter = ModuleMounter(coordinator, request.plan, _own(request.resolver), request.shipped)
+    mounter = ModuleMounter(coordinator, request.plan, _own(request.resolver), request.shipped, request.told)
     coordinator.loader = mounter
     if request.resolver is not None:
         await coordinator.mount("module-source-resolver", request.resolver)
@@ -96,6 +99,8 @@ async def open_live(request: OpenRequest) -> LiveSession:
     tally = Tally()
     tally.add(request.used)
     try:
+        if request.before is not None:
+            await request.before(raw)
         await _initialise(raw, mounter, request)
         turn = await _stand_in(coordinator, request)
         _listen(coordinator, kernel, tally, request.log)
@@ -284,7 +289,7 @@ def _switched(register: Callable[[], Callable[[], object]]) -> Callable[[bool], 
 async def _give_up(raw: Any, mounter: ModuleMounter) -> None:
     try:
         await mounter.stop()
-        await raw.cleanup()
+        await close_kernel(raw, mounter.tell)
     finally:
         mounter.cleanup()
 

@@ -18,6 +18,7 @@ from amplihack.sessions.happenings import Happening
 from amplihack.sessions.mending import mended
 from amplihack.sessions.messages import count_turns, last_answer
 from amplihack.sessions.usage import CHILD_COMPLETED, Tally, TokenUsage
+from amplihack.system.kernel.closing import close_kernel
 from amplihack.system.kernel.hook_switches import HookSwitches
 from amplihack.system.kernel.mounter import ModuleMounter
 from amplihack.system.kernel.streaming import streamed
@@ -294,7 +295,7 @@ class LiveSession:
         if self._parts.turn.is_running:
             await self.cancel(immediate=True)
         try:
-            await self._parts.kernel.cleanup()
+            await close_kernel(self._parts.kernel, self._parts.mounter.tell)
         finally:
             self._parts.mounter.cleanup()
             for each in self._parts.on_close:

@@ -71,9 +71,14 @@ class ModulePackage(Record):
         )
 
     @property
-    def is_unclear(self) -> bool:
-        """Tell whether only the installer knows if anything is missing."""
-        return all(is_unclear(each, installed_version(each.name)) for each in self.missing)
+    def other_peers(self) -> tuple[str, ...]:
+        """Return what it requires of packages that every session has, in versions that are not these."""
+        peers = [(each, installed_version(each.name)) for each in self.requirements if each.name in PEERS]
+        return tuple(
+            f"{each.text}, and this is {version}"
+            for each, version in peers
+            if version is not None and not is_met(each, version) and not is_unclear(each, version)
+        )
 
 
 def read_module(directory: Path, module: str) -> ModulePackage:
@@ -97,7 +102,7 @@ def read_project(directory: Path) -> ModulePackage:
     data = _toml(directory / "pyproject.toml")
     project = data.get("project")
     table: Mapping[str, Any] = project if isinstance(project, dict) else {}
-    lines = _texts(table.get("dependencies")) if table else _requirement_lines(directory)
+    lines = _dependencies(directory, table) if table else _requirement_lines(directory)
     found = (parse_requirement(line) for line in lines)
     return ModulePackage(
         directory,
@@ -110,6 +115,17 @@ def read_project(directory: Path) -> ModulePackage:
         python=str(table.get("requires-python") or ""),
         uv_sources=frozenset(map(canonical, _uv_sources(data))),
     )
+
+
+def _dependencies(directory: Path, project: Mapping[str, Any]) -> list[str]:
+    """Return what a project requires. Raises ModuleError for what no installer would understand either."""
+    found = project.get("dependencies", [])
+    wrong = [] if isinstance(found, list) else [found]
+    wrong += [each for each in _items(found) if not isinstance(each, str) or parse_requirement(each) is None]
+    if wrong:
+        what = f"{directory / 'pyproject.toml'}: `dependencies` has {wrong[0]!r:.80}, which is no requirement"
+        raise ModuleError(what, fix='write it as a list of texts: dependencies = ["rich>=13"]')
+    return list(found)
 
 
 def is_installable(directory: Path) -> bool:
@@ -242,6 +258,10 @@ def _toml(path: Path) -> Mapping[str, Any]:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ModuleError(f"{path} is no TOML: {error}", fix="correct it") from error
+
+
+def _items(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _texts(value: object) -> list[str]:

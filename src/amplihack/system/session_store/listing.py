@@ -39,6 +39,11 @@ class KeptSession(Record, kw_only=True):
     forked_from_turn: int | None = None
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def is_inside(self) -> bool:
+        """Tell whether an agent had it inside another session; a fork of such a one stands for itself."""
+        return self.agent is not None and self.forked_from_turn is None
+
 
 def kept_sessions(store: SessionStore) -> list[KeptSession]:
     """Return all sessions, the one that was used last first. Blocking."""

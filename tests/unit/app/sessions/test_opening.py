@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 from tests.support.ecosystem import MODULES, House
+from tests.support.kernel_sessions import Shown
 
 from amplifier_foundation import get_working_dir, set_working_dir
 from amplihack.sessions.errors import ModulesFailed, SessionError
@@ -536,6 +537,74 @@ def test_whoever_stops_waiting_for_a_session_leaves_nothing_behind(house: House,
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(story())
+
+
+ENDLESS = """
+import asyncio
+from amplifier_module_tool_echo import EchoTool
+mounts = []
+async def endless():
+    if len(mounts) == 1:  # on trial, by the validator of the kernel
+        return
+    for _ in range({stubborn}):
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError:
+            pass
+    await asyncio.sleep(1000)
+async def mount(coordinator, config=None):
+    mounts.append(coordinator)
+    await coordinator.mount("tools", EchoTool(coordinator, {{}}), name="endless")
+    {given}
+"""
+
+
+@pytest.mark.parametrize("stubborn", [0, 1])  # cancellations that it does not care about
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("return endless", "tool-endless has not cleaned up after 0.1 seconds; it is left as it is"),
+        (
+            "coordinator.register_cleanup(endless)",
+            "a module has not cleaned up after 0.2 seconds; it is left as it is",
+        ),
+    ],
+)
+def test_a_cleanup_that_never_ends_keeps_no_session_from_closing(
+    house: House, monkeypatch: pytest.MonkeyPatch, given: str, told: str, stubborn: int
+) -> None:
+    monkeypatch.setattr("amplihack.system.kernel.closing._FOR_ONE", 0.1)
+    monkeypatch.setattr("amplihack.system.kernel.closing._FOR_ALL", 0.2)
+    monkeypatch.setattr("amplihack.system.kernel.closing._A_MOMENT", 0.1)
+    house.add("tools", "tool-endless", ENDLESS.format(given=given, stubborn=stubborn))
+    shown = Shown()
+
+    async def story() -> None:
+        prepared = await house.prepare()
+        session = await prepared.create_session(display_system=shown)
+        assert await session.execute("hello") == "you said: hello"
+        async with asyncio.timeout(30):
+            await session.cleanup()
+        assert any(told in line for line in shown.lines)
+        for left in asyncio.all_tasks() - {asyncio.current_task()}:
+            left.cancel()
+
+    asyncio.run(story())
+
+
+def test_what_takes_long_is_logged_where_nothing_shows_messages(
+    house: House, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amplihack.system.kernel.mounter._NOTICEABLE", 0.01)
+    code = """
+        import asyncio
+        async def mount(coordinator, config=None):
+            await asyncio.sleep(0.2)
+            coordinator.register_capability("slow", True)
+    """
+    house.add("hooks", "hooks-slow", code)
+    assert opened(house).load_failures == ()
+    assert "hooks-slow is still" in caplog.text
 
 
 def test_an_import_that_never_ends_keeps_no_program_from_ending(house: House, tmp_path: Path) -> None:
