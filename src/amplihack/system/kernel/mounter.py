@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from amplihack.errors import AmplihackError, Problem
+from amplihack.errors import Problem
 from amplihack.sessions.errors import ModuleFailure
 from amplihack.system.kernel.closing import within_time
 from amplihack.system.kernel.hook_switches import HookSwitches
