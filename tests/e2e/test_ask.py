@@ -486,3 +486,12 @@ def test_a_session_is_not_opened_without_what_guards_it(workspace: Workspace, gu
     assert "fix: " in answer.stderr
     assert not (workspace.path / "made.txt").exists()
     assert stored(workspace) == []
+
+
+@pytest.mark.skipif(find_spec("anthropic") is None, reason="the extra is not here")
+def test_a_bundle_with_a_provider_that_has_no_key_says_which(workspace: Workspace) -> None:
+    included = "[{bundle: foundation}, {bundle: foundation:providers/anthropic-opus}]"
+    workspace.write("mine.md", f"---\nbundle: {{name: mine}}\nincludes: {included}\n---\n")
+    answer = workspace.run("run", "hi", "--bundle", "mine.md", env=NO_KEYS)
+    assert "provider-anthropic has no key" in answer.stderr
+    assert "fix: set ANTHROPIC_API_KEY" in answer.stderr
