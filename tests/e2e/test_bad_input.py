@@ -268,3 +268,12 @@ def test_what_nobody_expected_is_our_bug_and_says_so(workspace: Workspace, name:
     assert "Traceback" in done.stderr
     assert "has a bug: the error above is not your fault." in done.stderr
     assert "\n  fix: please report it" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("version", ""), ("recipe", "sync", "\n"), ("recipe", "run", "a.yaml", " ")]
+)
+def test_an_empty_word_too_many_is_told(workspace: Workspace, words: tuple[str, ...]) -> None:
+    answer = workspace.run(*words)
+    assert answer.exit_code == 2
+    assert "leave out the empty word" in answer.stderr

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplihack.documents.suggest import closest
+from amplihack.documents.suggest import alike, closest
 from amplihack.errors import AmplihackError, NotFound, NothingToUse, Problem, UsageError
 from amplihack.recipes.naming import unsafe_name
 from amplihack.records import Record, field, replace
@@ -178,13 +178,14 @@ def _not_found(workspace: Workspace, reference: str) -> NotFound:
     from amplihack.system.recipe_listing import list_library
 
     library = workspace.library
-    meant = closest(reference, [info.name for info in list_library(library).recipes])
-    if meant:
+    known = [info.name for info in list_library(library).recipes]
+    if meant := closest(reference, known):
         return NotFound(f"Recipe '{reference}' not found.", fix=f"did you mean '{meant}'?")
     places = [f"  - {library.shown(place)}{_state(place, reference)}" for place in library.searched]
     what = f"Recipe '{reference}' not found. Searched the following directories (in order):"
     fix = "`amplihack recipe list` shows what there is; -R adds a directory"
-    return NotFound("\n".join([what, *places]), fix=fix)
+    names = " or ".join(map(repr, alike(reference, known)))
+    return NotFound("\n".join([what, *places]), fix=f"did you mean {names}? {fix}" if names else fix)
 
 
 def _state(directory: Path, name: str) -> str:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from amplihack.recipes.engine.dry_run import Forecast
     from amplihack.recipes.model import Recipe
     from amplihack.recipes.results import RunResult
-    from amplihack.system.run_store.store import RunStore
+    from amplihack.system.run_store.new_runs import NewRuns
 
 
 # Flags ----------------------------------------------------------------------------------------------------
@@ -261,13 +261,13 @@ def given_by(options: argparse.Namespace) -> Given:
     )
 
 
-def _store(options: argparse.Namespace, workspace: Workspace) -> RunStore | None:
+def _store(options: argparse.Namespace, workspace: Workspace) -> NewRuns | None:
     """Return where runs are kept; none for a run that writes nothing."""
     if options.ephemeral or options.dry_run is not None:
         return None
-    from amplihack.system.run_store.store import RunStore  # deferred: `sqlite3` is slow to load
+    from amplihack.system.run_store.new_runs import NewRuns  # deferred: `sqlite3` is slow to load
 
-    return RunStore(workspace.home.root)
+    return NewRuns(workspace.home.root)
 
 
 def _request(options: argparse.Namespace, workspace: Workspace) -> RunRequest:

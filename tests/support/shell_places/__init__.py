@@ -116,7 +116,7 @@ _DISGUISES = [
 ]
 _PLAIN = [
     *("", "1", "-1", "plain", "two  words", "-n", "-v", "-", "--", "-a", "2", "EOF", "é漢", "\udcff", "a=b"),
-    *("(x)", "\t\tx", "x\n", "[a-z]?", "!!", "\\", "%s", "&"),
+    *("(x)", "\t\tx", "x\n", "[a-z]?", "!!", "\\", "%s", "&", "b", "RECIPE_VAR_w", "n", "x"),
 ]
 _TABLES = Path(__file__).parent
 
@@ -138,6 +138,8 @@ def statements(name: str) -> list[str]:
 
 EVALUATED = [*statements("evaluated"), *statements("flows"), *statements("built")]
 PRINTED = statements("printed")
+# Ways of a value into the variable `n`, and what bash may evaluate of it: each way leads to each of them.
+SOURCES, SINKS = statements("sources"), statements("sinks")
 
 
 def value(random_: random.Random) -> str:
@@ -153,11 +155,18 @@ def pairs(random_: random.Random, number: int) -> Iterator[Pair]:
         if random_.randrange(4):
             form, _printed = random_.choice(FORMS)
             around = random_.choice(AROUND + AROUND_LOSING_NEWLINES)
-            yield Pair(around.replace("@", random_.choice(EVALUATED).replace("§", form)), None)
+            yield Pair(around.replace("@", evaluating(random_).replace("§", form)), None)
         else:
             form, printed = random_.choice([form for form in FORMS if form[1]])
             around = random_.choice(AROUND)
             yield Pair(around.replace("@", _filled(random_.choice(PRINTED), form)), printed)
+
+
+def evaluating(random_: random.Random) -> str:
+    """A statement that evaluates a value, or a way that one takes to where it is evaluated."""
+    if random_.randrange(2):
+        return random_.choice(EVALUATED)
+    return f"b={{{{w}}}}; {random_.choice(SOURCES)}\n{random_.choice(SINKS)}"
 
 
 def _filled(statement: str, form: str) -> str:

@@ -152,7 +152,10 @@ def _remote_address(request: LoadRequest) -> str | None:
 
 
 async def clean(workspace: Workspace, *, dry_run: bool) -> CleanReport:
-    """Remove cached sources that no bundle with a name, and not the lock file of this directory, uses."""
+    """Remove cached sources that no bundle with a name, and not the lock file of this directory, uses.
+
+    And environments for modules that nobody can use any more, or has used for long.
+    """
     names = await asyncio.to_thread(names_here, workspace)
     # Only names that were registered or configured: a folder's bundles are not in the cache.
     keep = [known.uri for known in names.every() if known.source in ("settings", "registry")]
@@ -166,4 +169,8 @@ async def clean(workspace: Workspace, *, dry_run: bool) -> CleanReport:
         offline=True,
     )
     async with cache as sources:
-        return await asyncio.to_thread(sources.clean, keep=keep, dry_run=dry_run)
+        report: CleanReport = await asyncio.to_thread(sources.clean, keep=keep, dry_run=dry_run)
+    from amplihack.system.modules.cleaning import clean_environments  # slow, and only cleaning needs it
+
+    gone = await asyncio.to_thread(clean_environments, workspace.home.root / "cache", dry_run=dry_run)
+    return replace(report, removed=(*report.removed, *gone))

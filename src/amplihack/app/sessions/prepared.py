@@ -10,9 +10,16 @@ from uuid import uuid4
 
 from amplihack.app.bundles.command_request import request_here
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
+from amplihack.app.sessions.agent_plans import (
+    SpawnedAgent,
+    agent_bundle,
+    laid,
+    line_plan,
+    spawned_agents,
+)
 from amplihack.app.sessions.opening import Opening, SessionSpec, open_session
 from amplihack.app.sessions.prepare import PreparedModules, PrepareRequest, prepare
-from amplihack.app.sessions.spawning import agent_bundle, with_spawning
+from amplihack.app.sessions.spawning import with_spawning
 from amplihack.app.workspace import Workspace, open_workspace
 from amplihack.bundles.completion import prompt_scope
 from amplihack.bundles.mentions import MentionScope
@@ -28,6 +35,7 @@ from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.kernel.session import LiveSession
 from amplihack.system.modules.activation import ALLOW_NATIVE, Progress, tell_nobody
 from amplihack.system.session_mentions import SeenContents, SessionMentions
+from amplihack.system.session_store.children import depth_of, spawned_line
 from amplihack.system.session_store.log import SessionLog
 from amplihack.system.session_store.store import SessionStore
 from amplihack.system.settings_files import home_allows_native
@@ -125,8 +133,9 @@ class Prepared:
         known = stored.metadata.get("working_dir")
         if host.working_dir is None and isinstance(known, str) and known:
             spec = self._spec(replace(host, working_dir=Path(known)))
+        line = await asyncio.to_thread(spawned_line, self._stored(), stored.metadata)
         spec = replace(
-            spec,
+            self._as_spawned(spec, spawned_agents(line), host),
             session_id=stored.session_id,
             parent_id=stored.metadata.get("parent_id"),
             is_resumed=True,
@@ -134,8 +143,20 @@ class Prepared:
             used=stored.used,
             log=opened.log,
             problems=stored.problems,
+            depth=depth_of(line),
         )
         return await self._open(spec, opened.log)
+
+    def _as_spawned(self, spec: SessionSpec, line: Sequence[SpawnedAgent], host: HostParts) -> SessionSpec:
+        """Return the spec of a session that an agent had: it goes on as that agent, under the policy for it.
+
+        A host that names an agent itself has done so already.
+        """
+        if not line or host.agent:
+            return spec
+        made, agent = line_plan(self.plan, line)
+        named = agent_bundle(spec.bundle, agent.name, agent.definition)
+        return replace(laid(spec, made), bundle=named, agent=agent.name)
 
     async def _open(self, spec: SessionSpec, log: SessionLog | None) -> LiveSession:
         try:

@@ -11,7 +11,8 @@ from amplihack.system.undisturbed import undisturbed
 T = TypeVar("T")
 
 _LOOK = 0.05  # seconds between two looks: the kernel's token wakes nobody
-_PATIENCE = 15.0  # seconds that cancelled work gets to clean up
+PATIENCE = 15.0  # seconds that cancelled work gets to clean up
+_LAST_WORDS = 3.0  # seconds that a cancelled turn gets to store and to tell something: a hook may hang there
 
 
 class TurnInterrupted(Exception):  # noqa: N818 - what happened, not a failure
@@ -64,18 +65,31 @@ class Interruption:
             await self.wait({task})
         except asyncio.CancelledError:
             self.now()
-            await self.finish(end([task]))
+            await self.finish(end([task]), PATIENCE)
         if task.done() and not task.cancelled():
             return task.result()
-        await self.finish(end([task]))
+        await self.finish(end([task]), PATIENCE)
         raise TurnInterrupted
 
-    async def finish(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do the work to its end. If the turn is cancelled meanwhile, it ends at its next look."""
-        try:
-            await undisturbed(work)
-        except asyncio.CancelledError:
-            self.now()
+    async def finish(self, work: Coroutine[Any, Any, None], seconds: float | None = None) -> None:
+        """Do the work to its end. If the turn is cancelled meanwhile, it ends at its next look.
+
+        From then on, the work gets `seconds`, or a few: a turn that nobody can end would end its session.
+        """
+        task = asyncio.ensure_future(work)
+        deadline: float | None = None
+        clock = asyncio.get_running_loop().time
+        while not task.done() and (deadline is None or clock() < deadline):
+            try:
+                await asyncio.wait({task}, timeout=None if deadline is None else deadline - clock())
+            except asyncio.CancelledError:
+                self.now()
+                deadline = deadline or clock() + (_LAST_WORDS if seconds is None else seconds)
+        if not task.done():
+            task.cancel()
+            await undisturbed(_settled(task))
+        if task.done() and not task.cancelled():
+            task.result()
 
     async def wait(self, tasks: set[asyncio.Future[T]]) -> None:
         """Wait until all are done, or until everything must end at once."""
@@ -90,4 +104,9 @@ async def end(tasks: Iterable[asyncio.Future[Any]]) -> None:
     for task in running:
         task.cancel()
     if running:
-        await asyncio.wait(running, timeout=_PATIENCE)
+        await asyncio.wait(running, timeout=PATIENCE)
+
+
+async def _settled(task: asyncio.Future[Any]) -> None:
+    """Give a cancelled task a moment to notice."""
+    await asyncio.wait({task}, timeout=_LOOK)

@@ -35,6 +35,7 @@ _MAY_EVALUATE = pattern(
     r"|\b(?:let|mapfile|readarray|declare|typeset|local|export|readonly|unset|read|getopts|wait|printf|test)\b"
     r"|\b(?:BASHPID|HISTCMD|LINENO|OPTIND|S?RANDOM|SECONDS)\b"
 )
+_JOINED = pattern(r"""\\\n|['"\\]""")  # what may stand in the middle of a name
 _NAMES = pattern(r"\b(?:RECIPE_VAR_\w+|[A-Z_][A-Z0-9_]*)\b")
 _STOPPED = pattern(r"(\d+): AMPLIHACK_STOP: (.+) is ((?:not|in) .+)")
 
@@ -72,7 +73,7 @@ def _guarded(script: str, scope: Mapping[str, Value], env: Collection[str]) -> s
 
     Raises TemplateError for a value that reaches a place into which no guard can be put.
     """
-    if not _MAY_EVALUATE.search(script):
+    if not _MAY_EVALUATE.search(_JOINED.sub("", script)):
         return script
     ours = {name for name in _NAMES.findall(script) if _is_ours(name, scope)}
     if not env and not ours:

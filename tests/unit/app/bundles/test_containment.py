@@ -20,7 +20,7 @@ from amplifier_foundation import BaseMentionResolver, Bundle, BundleRegistry, lo
 from amplifier_foundation.bundle._translation import to_core
 from amplihack.app.bundles.checking import check
 from amplihack.app.bundles.load import LoadRequest, load
-from amplihack.app.sessions.spawning import as_listed
+from amplihack.app.sessions.agent_plans import as_listed
 from amplihack.bundles.errors import BundleError
 from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.names import KnownNames

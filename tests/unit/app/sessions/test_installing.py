@@ -13,24 +13,11 @@ from textwrap import dedent, indent
 
 import pytest
 from tests.support.ecosystem import TOOL, House
-from tests.support.installing import NEEDY, fake_uv, needing, prepared, without_uv
+from tests.support.installing import NEEDY, fake_uv, needing, prepared
 from tests.support.packages import make_self_building, write_wheel
 
 from amplifier_foundation.modules import ModuleActivationError
-from amplihack.system.modules.environment import ModuleEnvironment
-
-
-@pytest.fixture
-def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only place where packages can be had from."""
-    directory = tmp_path / "wheels"
-    directory.mkdir()
-    for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(directory)}.items():
-        monkeypatch.setenv(f"PIP_{name}", value)
-        monkeypatch.setenv(f"UV_{name}", value)
-    monkeypatch.setenv("PATH", without_uv())
-    write_wheel(directory, "house-dep")
-    return directory
+from amplihack.system.modules.environments import Environments
 
 
 def test_what_a_module_needs_is_installed_once_and_beside_us(
@@ -271,7 +258,7 @@ def test_killed_in_the_middle_of_an_install_the_next_one_is_whole(
 
 def test_what_a_killed_install_left_running_is_ended_before_the_next_begins(tmp_path: Path) -> None:
     async def variables() -> dict[str, str]:
-        async with ModuleEnvironment(tmp_path).held({"PATH": os.defpath}) as given:
+        async with Environments.here(tmp_path).held({"PATH": os.defpath}) as given:
             return given
 
     started = [

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 from tests.support.ecosystem import MODULES, House
+from tests.support.kernel_sessions import Shown
 
 from amplifier_foundation import get_working_dir, set_working_dir
 from amplihack.sessions.errors import ModulesFailed, SessionError
@@ -536,6 +537,105 @@ def test_whoever_stops_waiting_for_a_session_leaves_nothing_behind(house: House,
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(story())
+
+
+def test_a_module_of_hooks_that_hears_nothing_and_brings_nothing_is_told(house: House) -> None:
+    late = """
+        async def mount(coordinator, config=None):
+            return None
+        async def on_session_ready(coordinator):
+            coordinator.hooks.register("tool:pre", lambda *_: None, name="late")
+    """
+    house.add("hooks", "hooks-deaf", "async def mount(coordinator, config=None):\n    return None\n")
+    house.add("hooks", "hooks-late", late)
+    (problem,) = opened(house).problems
+    assert problem.what == "hooks-deaf registers no handler in mount(), so that it does nothing"
+    assert "coordinator.hooks.register" in problem.fix
+
+
+def test_a_hook_that_wants_to_end_the_program_does_not(house: House) -> None:
+    code = """
+        import sys
+        async def mount(coordinator, config=None):
+            async def leave(event, data):
+                sys.exit(3)
+            coordinator.hooks.register("tool:pre", leave, name="leave")
+    """
+    house.add("hooks", "hooks-leaving", code)
+
+    async def story() -> None:
+        async with (await house.prepare()).create_session(session_cwd=house.work) as session:
+            assert await session.execute("call echo x") == f"tool said: x in {house.work}"
+
+    asyncio.run(story())
+
+
+ENDLESS = """
+import asyncio
+from amplifier_module_tool_echo import EchoTool
+mounts = []
+async def endless():
+    if len(mounts) == 1:  # on trial, by the validator of the kernel
+        return
+    for _ in range({stubborn}):
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError:
+            pass
+    await asyncio.sleep(1000)
+async def mount(coordinator, config=None):
+    mounts.append(coordinator)
+    await coordinator.mount("tools", EchoTool(coordinator, {{}}), name="endless")
+    {given}
+"""
+
+
+@pytest.mark.parametrize("stubborn", [0, 1])  # cancellations that it does not care about
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("return endless", "tool-endless has not cleaned up after 0.1 seconds; it is left as it is"),
+        (
+            "coordinator.register_cleanup(endless)",
+            "a module has not cleaned up after 0.2 seconds; it is left as it is",
+        ),
+    ],
+)
+def test_a_cleanup_that_never_ends_keeps_no_session_from_closing(
+    house: House, monkeypatch: pytest.MonkeyPatch, given: str, told: str, stubborn: int
+) -> None:
+    monkeypatch.setattr("amplihack.system.kernel.closing._FOR_ONE", 0.1)
+    monkeypatch.setattr("amplihack.system.kernel.closing._FOR_ALL", 0.2)
+    monkeypatch.setattr("amplihack.system.kernel.closing._A_MOMENT", 0.1)
+    house.add("tools", "tool-endless", ENDLESS.format(given=given, stubborn=stubborn))
+    shown = Shown()
+
+    async def story() -> None:
+        prepared = await house.prepare()
+        session = await prepared.create_session(display_system=shown)
+        assert await session.execute("hello") == "you said: hello"
+        async with asyncio.timeout(30):
+            await session.cleanup()
+        assert any(told in line for line in shown.lines)
+        for left in asyncio.all_tasks() - {asyncio.current_task()}:
+            left.cancel()
+
+    asyncio.run(story())
+
+
+def test_what_takes_long_is_logged_where_nothing_shows_messages(
+    house: House, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amplihack.system.kernel.mounter._NOTICEABLE", 0.01)
+    code = """
+        import asyncio
+        async def mount(coordinator, config=None):
+            await asyncio.sleep(0.2)
+            coordinator.register_capability("slow", True)
+    """
+    house.add("hooks", "hooks-slow", code)
+    assert opened(house).load_failures == ()
+    assert "hooks-slow is still" in caplog.text
 
 
 def test_an_import_that_never_ends_keeps_no_program_from_ending(house: House, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ _MAY_BE_OPERATOR = pattern(r"[\0\1]*-?[\0\1]*v?[\0\1]*|.*[$`].*", re.DOTALL)
 _EXPANSIONS = ("$", "`", "\1")
 _DECLARES = pattern(rf"\b(?:{'|'.join(sorted(DECLARES))})\b")
 _UNKNOWN_OPTION = pattern(r"-\w*[\0\1$`]")
+_MANY = pattern(r"\$(?:@|\{@|\{\w+\[@\])")  # several words, though in quotes
 _ONE_EXPANSION = pattern(r"""["']?(?:[\0\1]|\$\w+|\$\{\w+\})["']?""")
 
 
@@ -36,14 +37,16 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
 
     `certain` means that nothing can keep the command from running in this shell.
     """
-    if (first := command.words[0].plain) in ("alias", "enable"):
+    if command.words[0].plain in ("alias", "enable"):
         script.variables.any_undone |= any(_DECLARES.search(word.plain) for word in command.words[1:])
-    if first not in BUILTINS:
-        if command.marked or any("$" in word.text for word in command.words):
-            script.flow.calls.append((first, command.words))
-        return
+        for name, _, text in (word.plain.partition("=") for word in command.words[1:]):
+            script.aliases.setdefault(name, set()).update(identifiers(text))
     words = without_prefix(command.words)
     if not words:
+        return
+    if words[0].plain not in BUILTINS:
+        if command.marked or any("$" in word.text for word in words):
+            script.flow.calls.append((words[0].plain, list(words)))
         return
     name, arguments = words[0].plain, words[1:]
     if name in DECLARES:
@@ -127,8 +130,7 @@ def _settle_names(word: Word, script: Script, *, is_array: bool) -> None:
     """Refuse values in the declared name, and accept only numbers in its subscript."""
     before, _, value = word.text.partition("=")
     if not word.is_list:  # also the subscript of an associative array: bash expands it twice here
-        script.takes_name(word, before)
-        script.flow.unknown |= "$" in before.partition("[")[0]
+        script.writes_name(word, before)
     if not word.assigns and not value and any(sign in before for sign in _EXPANSIONS):
         script.declared_whole.append((word, is_array))
     if not word.assigns:
@@ -199,7 +201,7 @@ def _split(arguments: Sequence[Word], options: _Options) -> _Split:
                     break
                 if letter in options.argument + options.name + options.code:
                     if plain[position:]:
-                        attached = Word(plain[position:], word.marks)
+                        attached = Word(plain[position:], word.marks, word.start, word.start)
                         _take_option(letter, attached, word, options, split)
                     else:
                         pending = letter
@@ -224,8 +226,7 @@ def _reading(command: SimpleCommand, arguments: Sequence[Word], script: Script) 
     split = _split(arguments, _READING.get(name, _READING["mapfile"]))
     for word in (*split.names, *split.operands):
         refuse(word.marks, Refusal.NAME)
-        script.takes_name(word)
-        script.flow.unknown |= "$" in word.text.partition("[")[0]
+        script.writes_name(word, array=name != "read" or word in split.names)
     for word in split.codes:
         script.flow.executed.update(references(word.text))
         script.evaluates(word, Guard.WORD)
@@ -240,8 +241,6 @@ def _reading(command: SimpleCommand, arguments: Sequence[Word], script: Script) 
         variables.from_afar |= filled
     command.fills = tuple(sorted(filled))
     script.fill(command)
-    for array in arrays if name == "read" else targets:
-        variables.saw_array(array)
 
 
 def _unset(arguments: Sequence[Word], script: Script) -> None:
@@ -256,8 +255,7 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
     """Check `printf` and `wait`: a first operand that is a value must not be taken for an option."""
     split = _split(arguments, _Options(name="v" if name == "printf" else "p"))
     for word in split.names:
-        script.takes_name(word)
-        script.flow.unknown |= "$" in word.text.partition("[")[0]
+        script.writes_name(word)
         if variable := _NAME.match(word.plain):
             for operand in split.operands:
                 assign(operand.marks, variable.group())
@@ -274,8 +272,7 @@ def _getopts(arguments: Sequence[Word], script: Script) -> None:
     if len(arguments) < 2:
         return
     refuse(arguments[1].marks, Refusal.NAME)
-    script.takes_name(arguments[1])
-    script.flow.unknown |= "$" in arguments[1].text
+    script.writes_name(arguments[1])
     for word in arguments[2:] or (Word("$@", []),):
         assign(word.marks, arguments[1].plain, "OPTARG")
         script.flow.assign(arguments[1].plain, word.text)
@@ -290,8 +287,11 @@ def _test(arguments: Sequence[Word], script: Script) -> None:
             script.takes_name(after)
         elif before.marks and _MAY_BE_OPERATOR.fullmatch(before.plain):
             refuse(after.marks, Refusal.OPERATOR)
-        elif before.plain.startswith("$"):
+        elif before.plain.startswith(_EXPANSIONS):
             script.evaluates(after, Guard.NAME)
-    for word in arguments:  # `[ $x ]` can become `[ -v a[...] ]`
-        if "$" in word.text and '"' not in word.text:
+            for mark in after.marks:
+                mark.evaluated = True
+    for word in arguments:  # `[ $x ]` and `[ "$@" ]` can become `[ -v a[...] ]`
+        if "$" in word.text and ('"' not in word.text or _MANY.search(word.text)):
+            script.flow.evaluated.update(name for name in references(word.text) if '"' in word.text)
             script.evaluates(word, Guard.NAME)

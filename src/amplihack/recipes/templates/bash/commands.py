@@ -25,7 +25,7 @@ from amplihack.recipes.templates.bash.builtins import (
     settle_builtin,
     without_prefix,
 )
-from amplihack.recipes.templates.bash.constant_code import read_code
+from amplihack.recipes.templates.bash.constant_code import calculates_with, read_code
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import arithmetic
 from amplihack.recipes.templates.bash.heredocs import newline
@@ -114,7 +114,8 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
         c.script.ran.update(files_run(command))
         _note_files(c, state)
         for code in settle_programs(command, c.script.flow):
-            _run_code(c, code, own=command.words[0].plain in _OWN_CODE)
+            name = without_prefix(command.words)[0].plain
+            _run_code(c, code, own=name in _OWN_CODE, at_once=name == "eval")
             _run_printed(c, code)
         if state.before in _PIPES and (language := input_language(command)):
             name_language(c.script.marks[state.pipeline :], language, without=command)
@@ -133,10 +134,16 @@ def _note_files(c: Cursor, state: CommandList) -> None:
             c.script.writers.append(each)
 
 
-def _run_code(c: Cursor, code: Word, *, own: bool) -> None:
-    """Read code of the script, or note the variables that are a part of it."""
-    if not read_code(c, code, own=own):
-        c.script.flow.run(code.text)
+def _run_code(c: Cursor, code: Word, *, own: bool, at_once: bool = False) -> None:
+    """Read code of the script, or note the variables that are a part of it.
+
+    `at_once` means that this shell runs it where it stands.
+    """
+    if read_code(c, code, own=own):
+        return
+    calculated = c.script.flow.run(code.text, calculates_with(c, code))
+    if at_once and calculated:
+        c.script.calculates(code, calculated)
 
 
 def _run_printed(c: Cursor, code: Word) -> None:

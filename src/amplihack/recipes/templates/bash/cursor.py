@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
@@ -17,6 +17,7 @@ from amplihack.records import Record, field
 
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite
 BLANKS = pattern(r"(?:[ \t]|\\\n)+")
+_NO_QUOTES = str.maketrans("", "", "'\"\\")
 
 
 class Script(Record, frozen=False, eq=False, repr=False):
@@ -31,6 +32,8 @@ class Script(Record, frozen=False, eq=False, repr=False):
     sinks: list[Sink] = field(default_factory=list)
     keys: list[Sink] = field(default_factory=list)  # subscripts of arrays that are associative so far
     ends: dict[int, int] = field(default_factory=dict)  # of parameter expansions, by where they begin
+    lists: dict[str, list[list[Word]]] = field(default_factory=dict)  # the elements of `name=( ... )`
+    aliases: dict[str, set[str]] = field(default_factory=dict)  # the words of their texts
     ran: set[str] = field(default_factory=set)  # files that the script starts or sources
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
     quoted: bool = False  # what is being read is code in double quotes
@@ -46,6 +49,11 @@ class Script(Record, frozen=False, eq=False, repr=False):
         text = word.text if text is None else text
         self.sinks.append(Sink(word.start, text, guard, "", self.quoted, places=word.places))
 
+    def calculates(self, word: Word, names: Iterable[str]) -> None:
+        """Record that bash calculates with variables because of a word, before which guards can stand."""
+        text = " ".join(sorted(names))
+        self.sinks.append(Sink(word.start, text, Guard.NUMBER, "", self.quoted))
+
     def takes_name(self, word: Word, text: str | None = None) -> None:
         """Record that bash takes a word, or the beginning of it, for the name of a variable.
 
@@ -59,9 +67,22 @@ class Script(Record, frozen=False, eq=False, repr=False):
             inside = rest.rpartition("]")[0]
             self.flow.evaluated.update(identifiers(inside))
             array, offset = name.strip("\"'\\"), word.start + len(name) + 1
-            if self._can_guard(word, inside):
+            if word.is_attached:
+                self.sinks.append(Sink(word.start, inside, Guard.NUMBER, array, self.quoted))
+            elif self._can_guard(word, inside):
                 places = word.places[len(name) + 1 :]
                 self.sinks.append(Sink(offset, inside, Guard.NUMBER, array, self.quoted, places=places))
+
+    def writes_name(self, word: Word, text: str | None = None, *, array: bool = False) -> None:
+        """Record that bash takes a word for the name of a variable and gives that a value.
+
+        A subscript makes an array of it, and so does a command that always does, with `array`.
+        """
+        self.takes_name(word, text)
+        name, subscript, _ = (word.text if text is None else text).partition("[")
+        self.flow.unknown |= any(sign in name for sign in "$`\1")
+        if array or subscript:
+            self.variables.saw_array(name.translate(_NO_QUOTES))
 
     def receives(self, word: Word, name: str, guard: Guard) -> None:
         """Record that a variable gets what stands behind the `=` of a word."""

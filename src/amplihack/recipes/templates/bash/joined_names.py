@@ -5,7 +5,7 @@ Text of the script itself can so name a variable that holds a value.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterator
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.number_guards import closed, subscript_at
@@ -39,7 +39,7 @@ class Joint(Record):
         return not self.letters and self.expansions > 0 and self.pieces > 1 and not self.name[:1].isdigit()
 
 
-def runs(text: str, keyed: Collection[str]) -> Iterator[Joint]:
+def runs(text: str, keyed: Container[str]) -> Iterator[Joint]:
     """Yield what stands together in an expression, but nothing of the keys of associative arrays."""
     position = 0
     while found := _BEGINS.search(text, position):
@@ -52,7 +52,7 @@ def runs(text: str, keyed: Collection[str]) -> Iterator[Joint]:
             yield replace(run, end=position) if run.is_name else run
 
 
-def _inside(index: str, offset: int, keyed: Collection[str]) -> Iterator[Joint]:
+def _inside(index: str, offset: int, keyed: Container[str]) -> Iterator[Joint]:
     for run in runs(index[1:-1], keyed):
         yield replace(run, start=run.start + offset + 1, end=run.end + offset + 1)
 

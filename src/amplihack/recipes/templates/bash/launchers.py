@@ -78,6 +78,7 @@ LAUNCHERS = {
     "gtimeout": _TIMEOUT,
     "hatch": _RUN,
     "ionice": Launching("-c -n -p -P -u --class --classdata"),
+    "jobs": Launching(behind="-x"),
     "kubectl": Launching(behind="--"),
     "lxc": Launching(operands=1, behind="exec"),
     "mamba": _RUN,

@@ -59,6 +59,8 @@ _PRINTED = (
     'echo "amplihack: line $1: AMPLIHACK_STOP: what a command printed is $3" >&2;fi;'
     'printf %s "$t";};'
 )
+# Only the key of no text has a value, and it is empty.
+_TABLE = "declare -rA AMPLIHACK_NUMBERS=([.]=)||exit 127;"
 # A subscript of an array that may be associative: if it is not, all that stands there must hold numbers.
 _SUBSCRIPT = (
     "AMPLIHACK_SUBSCRIPT(){ local AMPLIHACK_NAME;"
@@ -66,8 +68,7 @@ _SUBSCRIPT = (
     "while [[ $AMPLIHACK_KEY =~ [A-Za-z_][A-Za-z_0-9]* ]];do AMPLIHACK_NAME=${BASH_REMATCH[0]};"
     "[[ ${!AMPLIHACK_NAME//$AMPLIHACK_NOT_A_NUMBER} ]]&&break;"
     "AMPLIHACK_KEY=${AMPLIHACK_KEY/$AMPLIHACK_NAME/ };done;"
-    "if [[ ${AMPLIHACK_KEY//$AMPLIHACK_NOT_A_NUMBER} ]];then printf @;"
-    'echo "amplihack: line ${BASH_LINENO[0]}: AMPLIHACK_STOP: the subscript of $1 is not a number" >&2;fi;};'
+    "[[ ! ${AMPLIHACK_KEY//$AMPLIHACK_NOT_A_NUMBER} ]]||printf @;};"
 )
 
 # Bash itself keeps numbers in these.
@@ -148,7 +149,7 @@ def _made(text: Kept) -> tuple[str, str]:
 
 
 def operands(
-    text: str, guard: Guard, keyed: Collection[str] = (), offset: int = 0, *, proven: Collection[str] = ()
+    text: str, guard: Guard, keyed: Keyed | None = None, offset: int = 0, *, proven: Collection[str] = ()
 ) -> Iterator[Operand]:
     """Yield the variables that bash evaluates in an expression, those in subscripts first.
 
@@ -164,7 +165,7 @@ def operands(
         index = subscript_at(text, position) if not found["plain"] else ""
         if index and index not in ("[@]", "[*]"):
             inside, start = index[1:-1], offset + position + 1
-            check = checked_subscript(inside, name) if name in keyed and name not in proven else ""
+            check = keyed.check(inside, name) if keyed and name not in proven else ""
             inner = Guard.TEXT if name in proven or check else Guard.NUMBER
             yield from operands(inside, inner, keyed, start, proven=proven)
             for each in operands(inside, Guard.NUMBER, keyed, start) if check else ():
@@ -188,20 +189,32 @@ def operands(
             position = closed(text, text.index("{", found.start()), "{", "}") or position
 
 
-def checked_subscript(text: str, array: str) -> str:
-    """Return a guard for a subscript of an array that only the run knows to be associative.
+class Keyed(Record):
+    """The arrays of which only the run knows whether they are associative."""
 
-    It is nothing where the subscript cannot be written a second time: then only numbers are safe. It costs a
-    process, and is for scripts that declare the array where nobody can tell whether it counts.
-    """
-    if _TWICE.search(text):
-        return ""
-    pieces = []
-    for found in _PIECE.finditer(text.translate(_NO_QUOTES)):
-        name = found["name"]
-        pieces.append(f"${{{name}-}}" if name else found["word"] or "+")
-    key = "".join(pieces)
-    return f"$(AMPLIHACK_KEY={key} AMPLIHACK_SUBSCRIPT {array})"
+    names: Collection[str]
+    every: bool = False  # the script runs code that is not read here, which may have made any
+    alone: bool = True  # no other shell runs code of the script, which would not know our table
+
+    def __contains__(self, name: object) -> bool:
+        return bool(name) and (self.every or name in self.names)
+
+    def check(self, text: str, array: str) -> str:
+        """Return a guard for the subscript of an array; nothing if it is surely none of these.
+
+        It is nothing too where the subscript cannot be written a second time: then only numbers are safe.
+        What is no number costs a process.
+        """
+        if array not in self or _TWICE.search(text):
+            return ""
+        key, left = "", ""
+        for found in _PIECE.finditer(text.translate(_NO_QUOTES)):
+            name = found["name"] or found["word"] or ""
+            key += f"${{{name}-}}" if found["name"] else name or "+"
+            left += f"${{{name}+${{{name}//${Guard.NUMBER.name}}}}}" if name and not name.isdigit() else ""
+        printed = f"${{{_LEFT}:=$(AMPLIHACK_KEY={key} AMPLIHACK_SUBSCRIPT {array})}}"
+        check = f"{printed}${{{_LEFT}:+${{{STOP}:?the subscript of {array} is {Guard.NUMBER.words}}}}}"
+        return f"${{AMPLIHACK_NUMBERS[.{left}]-{check}}}" if self.alone else check
 
 
 def _needed(bare: str | None, guard: Guard) -> Guard | None:
@@ -261,4 +274,6 @@ def preamble(text: str, *, exported: bool) -> str:
         definitions += f"readonly {STOP}=;{_LEFT}=;"
     if checks and exported:
         checks += "export -f AMPLIHACK_SUBSCRIPT;"
+    if "AMPLIHACK_NUMBERS[" in text:
+        checks += _TABLE
     return definitions + checks + (_PRINTED if "AMPLIHACK_PRINTED" in text else "")

@@ -21,7 +21,7 @@ _EVALUATES = pattern(
 _PROMPTS = pattern(r"\$\{(!?(?:\w++|[@*])(?:\[[^\[\]]*\])?)@P\}")
 _NAME_REST = pattern(r"[A-Za-z0-9_]+")
 _DEFAULT = pattern(r":?[-=?+]")
-_PATTERN = pattern(r"##?|%%?|\^\^?|,,?")
+_PATTERN = pattern(r"##?|%%?|\^\^?|,,?|~~?")
 _REPLACE = pattern(r"//?")
 _OPERAND_RUN = pattern(r"""[^}/\\'"$`{]+""")
 
@@ -38,9 +38,9 @@ def parameter(c: Cursor, quoting: Quoting) -> None:
             if prompt := _PROMPTS.match(c.text, opened, c.end):
                 text = f"${{{prompt[1]}}}"
                 c.script.sinks.append(Sink(c.origin[opened], text, Guard.TEXT, "", c.script.quoted))
-        if c.peek() == "[":
+        if subscripted := c.peek() == "[":
             subscript(c, name)
-        _operation(c, name, quoting)
+        _operation(c, name, quoting, subscripted=subscripted, indirect=c.text.startswith("${!", opened))
         first = c.count()
         while c.peek() != "}":
             if c.pos >= c.end:
@@ -61,7 +61,7 @@ def _name(c: Cursor) -> str:
     return (head and head["name"]) or ""
 
 
-def _operation(c: Cursor, name: str, quoting: Quoting) -> None:
+def _operation(c: Cursor, name: str, quoting: Quoting, *, subscripted: bool, indirect: bool) -> None:
     """Read the operator and its words, up to the closing brace.
 
     A pattern or replacement in quotes is literal even where the whole `${...}` is in double quotes.
@@ -74,6 +74,9 @@ def _operation(c: Cursor, name: str, quoting: Quoting) -> None:
             text = c.text_since(start, first)
             assign(c.since(first), name)
             c.script.flow.assign(name, text)
+            c.script.flow.unknown |= indirect
+            if subscripted:
+                c.script.variables.saw_array(name)
             c.script.flow.received.append((name, c.sink(start, first, Guard.NUMBER)))
         if quoting is Quoting.ARITHMETIC:
             hold(c.since(first))

@@ -217,6 +217,11 @@ class Word(Record, frozen=False, eq=False, repr=False):
         return self.end - self.start != len(self.text) + sum(mark.length - 1 for mark in self.marks)
 
     @property
+    def is_attached(self) -> bool:
+        """Tell whether it is the rest of a word that begins with an option, of which `start` is known."""
+        return self.end == self.start
+
+    @property
     def places(self) -> Sequence[int]:
         """Return where its characters and its end are in the template; nothing if a line ends inside it."""
         return spread(self.text, self.marks, range(self.start, self.end + 1))

@@ -43,6 +43,7 @@ CODE_OPTION = {
     "enable": r"-[a-z]*f",
     "gdb": r"-ex|--eval-command|-eval-command",
     "hash": r"-[a-z]*p",
+    "history": r"-[a-z]*s",
     "man": r"-P|--pager",
     "nc": r"-[a-z]*[ce]",
     "ncat": r"-[a-z]*[ce]|--sh-exec|--exec",

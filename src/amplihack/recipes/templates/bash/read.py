@@ -12,13 +12,14 @@ from amplihack.recipes.templates.bash.builtins import is_one_expansion
 from amplihack.recipes.templates.bash.command_names import DECLARES
 from amplihack.recipes.templates.bash.commands import commands
 from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
+from amplihack.recipes.templates.bash.dispatch import settle_dispatched
 from amplihack.recipes.templates.bash.joined_names import Joint, runs
 from amplihack.recipes.templates.bash.number_guards import (
     Guard,
     Kept,
+    Keyed,
     Operand,
     Sink,
-    checked_subscript,
     keep,
     operands,
     preamble,
@@ -98,6 +99,7 @@ def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
     starts = {each.start: each for each in placeholders}
     cursor = Cursor(script, starts, range(len(script) + 1), found, _GRAMMAR)
     commands(cursor, "", 0)
+    settle_dispatched(found)
     _settle_keys(found)
     for command in _written_scripts(found):
         texts = [word.text for word in (*command.words, *command.strings)]
@@ -144,13 +146,11 @@ def _written_scripts(found: Script) -> list[SimpleCommand]:
     return [command for command in found.writers if not found.ran.isdisjoint(command.outputs)]
 
 
-def _sinks(found: Script) -> Iterator[Sink]:
+def _sinks(found: Script, keyed: Keyed) -> Iterator[Sink]:
     """Yield all that bash evaluates, also because of what the whole script says about a variable."""
     variables = found.variables
     for sink in found.sinks:
-        keyed = sink.array and (variables.opaque or sink.array in variables.keyed)
-        twice = sink.array in variables.keyed and not checked_subscript(sink.text, sink.array)
-        yield replace(sink, guard=Guard.TEXT) if keyed and not twice else sink
+        yield replace(sink, guard=Guard.TEXT) if keyed.check(sink.text, sink.array) else sink
     for word, is_array in found.declared_whole:  # name and value come from one expansion
         if is_array or variables.may_be_array(""):
             yield Sink(word.start, word.text, Guard.ASSIGNED, "", quoted=False, places=word.places)
@@ -166,18 +166,19 @@ def _guards(script: str, found: Script) -> list[Edit]:
     suspects = found.flow.suspects(found.variables.from_input, opaque=found.variables.opaque)
     edits: dict[Edit, None] = {}
     kept: dict[Kept, None] = {}
-    for sink in _sinks(found):
-        together = list(runs(sink.text, found.variables.keyed)) if sink.guard is Guard.NUMBER else []
+    keyed = Keyed(found.variables.keyed, found.variables.opaque, not found.starts_shells)
+    for sink in _sinks(found, keyed):
+        together = list(runs(sink.text, keyed)) if sink.guard is Guard.NUMBER else []
         kept.update(dict.fromkeys(_named(sink, together)))
         proven = {name for name in sink.proven if found.variables.keeps_keys(name)}
-        for operand in operands(sink.text, sink.guard, found.variables.keyed, proven=proven):
+        for operand in operands(sink.text, sink.guard, keyed, proven=proven):
             if operand.changed and (made := _changed(sink, operand, found)):
                 kept[made] = None
             elif operand.changed or _needs_guard(operand, together, suspects):
                 text = operand.text.replace("$", "\\$") if sink.quoted else operand.text
                 edits[Edit(sink.offset, sink.offset, text)] = None
-        if sink.guard is Guard.TEXT and sink.array in found.variables.keyed:
-            text = _checked_subscript(sink, suspects)
+        if sink.guard is Guard.TEXT and sink.array in keyed:
+            text = _checked_subscript(sink, suspects, keyed)
             edits.update({Edit(sink.offset, sink.offset, text): None} if text else {})
     edits.update(dict.fromkeys(keep(kept)))
     outputs = [mark for mark in found.marks if isinstance(mark, Output)]
@@ -187,14 +188,14 @@ def _guards(script: str, found: Script) -> list[Edit]:
     return [Edit(0, 0, definitions), *guards] if guards else []
 
 
-def _checked_subscript(sink: Sink, suspects: Suspects) -> str:
+def _checked_subscript(sink: Sink, suspects: Suspects, keyed: Keyed) -> str:
     """Return what checks a subscript while the script runs: its array may be associative or not."""
     found = list(operands(sink.text, Guard.NUMBER))
     if not any(operand.name in suspects for operand in found) and not any(
         run.is_name or run.is_joined for run in runs(sink.text, ())
     ):
         return ""
-    text = checked_subscript(sink.text, sink.array)
+    text = keyed.check(sink.text, sink.array)
     return text.replace("$", "\\$") if sink.quoted else text
 
 
@@ -233,7 +234,7 @@ def _of_output(output: Output, found: Script) -> Guard | None:
     if output.runs or output.expanded:
         return Guard.WORD if output.runs else Guard.LIST if output.listed else Guard.TEXT
     if not found.flow.unread.isdisjoint(output.variables):
-        return Guard.NAME
+        return Guard.NUMBER
     unknown = output.evaluated and found.flow.blind  # it may go to an integer that only the run knows
     return Guard.NAME if unknown or (output.named and not output.places) else None
 
@@ -284,7 +285,7 @@ def _settle_assigned(mark: Place | Output, script: Script) -> None:
         hold([mark])
     if variables.is_name(mark):
         refuse([mark], Refusal.NAME)
-    mark.evaluated = script.flow.is_evaluated(mark, variables.from_input)
+    mark.evaluated |= script.flow.is_evaluated(mark, variables.from_input)
     received = variables.from_input.union(mark.variables) if mark.feeds else mark.variables
     if not script.flow.executed.isdisjoint(received) or not PROGRAM_VARIABLES.isdisjoint(received):
         name_language([mark], "bash")

@@ -19,7 +19,7 @@ from amplihack.recipes.templates.bash.words import word
 
 _OPERATOR = pattern(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")
 _WRITES = (">", ">>", ">|", "&>", "&>>")
-_DESCRIPTOR = pattern(r"[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*(?P<subscript>\[.*\])?\}", re.DOTALL)
+_DESCRIPTOR = pattern(r"[0-9]+|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<subscript>\[.*\])?\}", re.DOTALL)
 
 
 def is_descriptor(found: Word, script: Script) -> bool:
@@ -28,6 +28,7 @@ def is_descriptor(found: Word, script: Script) -> bool:
     if descriptor and descriptor["subscript"]:
         refuse(found.marks, Refusal.NAME)
         script.takes_name(found)
+        script.variables.saw_array(descriptor["name"])
     return descriptor is not None
 
 

@@ -31,6 +31,9 @@ _CALCULATES = pattern(
     r"\(\(|\$\[|\blet\s|\w\[|\[\[[^\n]*-(?:eq|ne|lt|le|gt|ge)\b|\b(?:declare|typeset|local)\s+-|@P\}|\$\{!"
 )
 _PRINTS = pattern(r"(?:\$\(|`)\s*(?:echo|printf|cat)\s")
+# A text with a pattern for the names of files, which may be any, and what only looks like one.
+_PATTERN = pattern(r"[*?\[]")
+_NO_PATTERN = pattern(r"^\w+\[[^\]]*\]|\[[^\]]*\]=|\$\(\(.*?\)\)|\$\[[^\]]*\]|\$\{[^{}]*\}|\$[?*@]")
 _NO_QUOTES = str.maketrans("", "", "\"'\\")
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*|\$\{?[0-9@*]")
 
@@ -52,10 +55,12 @@ def _inside_out(text: str) -> str:
     return text.translate(_NO_QUOTES).replace("$(", "(")
 
 
-def _makes_name(text: str) -> bool:
-    """Tell whether an assignment may give a variable the name of another that its text does not show."""
+def _makes_text(text: str) -> bool:
+    """Tell whether an assignment may make the name of a variable or a file that its text does not show."""
     return len(text) < _LONG and bool(
-        _MAKES_NAME.search(text) or _MAKES_NAME.search(text.translate(_NO_QUOTES))
+        _MAKES_NAME.search(text)
+        or _MAKES_NAME.search(text.translate(_NO_QUOTES))
+        or _PATTERN.search(_NO_PATTERN.sub("", text))
     )
 
 
@@ -92,24 +97,36 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     _sources: dict[str, set[str]] = field(default_factory=dict)
     _named: dict[str, set[str]] = field(default_factory=dict)  # with or without `$`
 
-    def assign(self, variable: str, text: str) -> None:
-        """Record that the value of a word is assigned to a variable."""
+    def assign(self, variable: str, text: str, *, is_read: bool = False) -> None:
+        """Record that a variable gets the value of a word; `is_read` if that is code with guards in it."""
         self.written.add(variable)
-        if variable in PROGRAM_VARIABLES:
+        if variable in PROGRAM_VARIABLES and not is_read:
             self.run(text)
-        if "\0" in text or "\1" in text or _INDIRECT.search(text) or _makes_name(text):
+        if "\0" in text or "\1" in text or _INDIRECT.search(text) or _makes_text(text):
             self.fed.add(variable)
         if "$" in text:
             self._sources.setdefault(variable, set()).update(references(text))
         if len(text) < _LONG and (named := set(identifiers(_inside_out(text)))):
             self._named.setdefault(variable, set()).update(named)
 
-    def run(self, code: str) -> None:
-        """Record that bash runs a text which is not read as a script: variables may be a part of it."""
+    def run(self, code: str, calculates_with: AbstractSet[str] | None = None) -> set[str]:
+        """Record that bash runs a text into which no guard can be put: variables may be a part of it.
+
+        Return what it calculates with, as it is given, or all that it might.
+        """
         expanded = set(references(code.replace("\\$", "")))
         self.executed |= expanded
-        if _CALCULATES.search(code):
-            self.unread.update(set(identifiers(_inside_out(code))) - expanded)
+        if calculates_with is None:
+            calculates_with = set(identifiers(_inside_out(code))) if _CALCULATES.search(code) else set()
+        self.unread |= calculates_with - expanded
+        return {name for name in calculates_with - expanded if name.isidentifier()}
+
+    def holds_arguments(self, variable: str) -> bool:
+        return variable == ARGUMENTS or ARGUMENTS in self._sources.get(variable, ())
+
+    def named(self, variable: str) -> AbstractSet[str]:
+        """Return the words that are assigned to a variable, with or without `$`."""
+        return self._named.get(variable, frozenset())
 
     def print_into(self, variable: str, substitution: str) -> None:
         """Record what a substitution prints that is assigned to a variable."""

@@ -18,14 +18,18 @@ from amplihack.records import Record, field
 _SUBSCRIPTED = pattern(r"([A-Za-z_]\w*)\[")
 # Bash evaluates what is assigned to these as arithmetic.
 _INTEGERS = ("BASHPID", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM")
-_ARRAYS = ("BASH_ALIASES", "BASH_CMDS", "DIRSTACK", "FUNCNAME", "GROUPS", "PIPESTATUS")
+_ARRAYS = (
+    *("BASH_ALIASES", "BASH_CMDS", "BASH_REMATCH", "COPROC", "DIRSTACK", "FUNCNAME", "GROUPS", "MAPFILE"),
+    "PIPESTATUS",
+)
 # A shell expands these when it starts or prompts.
-EXPANDED_VARIABLES = frozenset(("BASH_ENV", "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4"))
+PROMPTS = ("PS0", "PS1", "PS2", "PS4")
+EXPANDED_VARIABLES = frozenset(("BASH_ENV", "ENV", "PROMPT_COMMAND", *PROMPTS))
 # Bash, or a shell that some program starts, runs what is assigned to these.
 PROGRAM_VARIABLES = EXPANDED_VARIABLES.union(
     """
-    BASH_ALIASES EDITOR FZF_DEFAULT_COMMAND GIT_EDITOR GIT_EXTERNAL_DIFF GIT_PAGER GIT_SEQUENCE_EDITOR
-    GIT_SSH_COMMAND LESSCLOSE LESSOPEN MAKEFLAGS MANPAGER PAGER RSYNC_RSH VISUAL
+    BASH_ALIASES BASH_CMDS EDITOR FZF_DEFAULT_COMMAND GIT_EDITOR GIT_EXTERNAL_DIFF GIT_PAGER
+    GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND LESSCLOSE LESSOPEN MAKEFLAGS MANPAGER PAGER RSYNC_RSH VISUAL
     """.split()  # noqa: SIM905 - a table of names, not code
 )
 
@@ -35,6 +39,7 @@ class Variables(Record, frozen=False, eq=False, repr=False):
     references: set[str] = field(default_factory=set)  # namerefs
     unbound: set[str] = field(default_factory=set)  # namerefs that some declaration leaves without a target
     arrays: set[str] = field(default_factory=lambda: set(_ARRAYS))
+    any_array: bool = False  # some array has a name that only the run knows
     indexed: set[str] = field(default_factory=lambda: set(_ARRAYS))  # arrays not known to be associative
     keyed: set[str] = field(default_factory=lambda: {"BASH_ALIASES", "BASH_CMDS"})  # may be associative
     loops: set[str] = field(default_factory=set)  # the variables of `for` and `select`
@@ -77,6 +82,7 @@ class Variables(Record, frozen=False, eq=False, repr=False):
         return self._proven[name] > 0
 
     def saw_array(self, name: str) -> None:
+        self.any_array |= not name.isidentifier()
         self.arrays.add(name)
         if not self.is_proven(name):
             self.indexed.add(name)
@@ -109,9 +115,10 @@ class Variables(Record, frozen=False, eq=False, repr=False):
 
     def may_be_array(self, name: str) -> bool:
         """Tell whether a variable may be an array; no name stands for one that only the run knows."""
-        if not name:
-            return self.opaque or len(self.arrays) > len(_ARRAYS)
-        return self.opaque or name in self.arrays
+        if self.opaque or self.any_array or not self.references.isdisjoint(self.arrays):
+            return True
+        unknown = not name or name in self.references
+        return name in self.arrays or (unknown and len(self.arrays) > len(_ARRAYS))
 
     def is_integer(self, mark: Mark) -> bool:
         """Tell whether bash evaluates the value as arithmetic, because an integer variable receives it."""

@@ -21,9 +21,9 @@ from amplihack.recipes.templates.bash.places import Refusal, Word, refuse
 _FUNCTION_PARENTHESES = pattern(r"(?:[ \t]|\\\n)*\((?:[ \t]|\\\n)*\)")
 _IN = pattern(r"(?:\s|\\\n)*in\s")
 _ASSIGNED = pattern(r"""([A-Za-z0-9_\0\1"']++)(?:\[.*\])?\+?=""", re.DOTALL)
-_TIME_OPTION = pattern(r"[ \t]+-p(?=[ \t])")
+_TIME_OPTION = pattern(r"(?:[ \t]+-p(?=[ \t]))?(?:[ \t]+--(?=[ \t]))?")
 _COPROC_NAME = pattern(
-    r"[ \t]+[A-Za-z_][A-Za-z0-9_]*(?=[ \t]+(?:\{[ \t\n]|\(|\[\[|(?:if|while|until|for|case|select)[ \t\n]))"
+    r"[ \t]+([A-Za-z_][A-Za-z0-9_]*)(?=[ \t]+(?:\{[ \t\n]|\(|\[\[|(?:if|while|until|for|case|select)[ \t\n]))"
 )
 
 
@@ -136,6 +136,12 @@ def _finish(c: Cursor, state: CommandList, text: str) -> None:
         close_block(c.script, state)
 
 
+def _name_coproc(c: Cursor) -> None:
+    if found := _COPROC_NAME.match(c.text, c.pos, c.end):
+        c.pos = found.end()
+        c.script.variables.saw_array(found[1])
+
+
 _FINISHES = {"fi": ("if", "then", "elif", "else"), "done": ("do",), "}": ("{",)}
 _BLOCKS: dict[str, Callable[[Cursor, CommandList, str], None]] = {
     **dict.fromkeys(("if", "while", "until", "{"), _begin),
@@ -145,7 +151,7 @@ _BLOCKS: dict[str, Callable[[Cursor, CommandList, str], None]] = {
 _PREFIXES: dict[str, Callable[[Cursor], object]] = {
     "!": lambda _: None,
     "time": lambda c: c.skip(_TIME_OPTION),
-    "coproc": lambda c: c.skip(_COPROC_NAME),
+    "coproc": _name_coproc,
 }
 _BEGINS = {
     "for": Expects.VARIABLE,

@@ -8,11 +8,13 @@ pattern    = ("@" | "?" | "*" | "+" | "!") "(" ... ")"
 from __future__ import annotations
 
 from amplihack.patterns import pattern
+from amplihack.recipes.templates.bash.constant_code import read_prompt
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import quoted_or_plain, subscript, substitution
 from amplihack.recipes.templates.bash.heredocs import newline
-from amplihack.recipes.templates.bash.number_guards import Guard
+from amplihack.recipes.templates.bash.number_guards import Guard, Sink
 from amplihack.recipes.templates.bash.places import Output, Quoting, Word, assign
+from amplihack.recipes.templates.bash.variable_attributes import PROMPTS
 
 _PLAIN = pattern(r"""[^ \t\n;&|<>()\\'"$`{]+""")
 _SIMPLE = pattern(r"""[^ \t\n;&|<>()\\'"$`{=\[#]+(?=[ \t\n;&|]|\Z)""")  # most words, read at once
@@ -45,13 +47,17 @@ def word(c: Cursor, *, assignable: bool = False, argument: bool = False) -> Word
     found = finished(c, start, first, assigns, is_list=is_list)
     if assigns:
         assign(c.since(value), assigns)
-        c.script.flow.assign(assigns, found.text)
+        is_read = assigns in PROMPTS and read_prompt(c, found)
+        c.script.flow.assign(assigns, found.text, is_read=is_read)
         for mark in found.marks:
             if isinstance(mark, Output):
                 printed = c.text[mark.position : mark.position + mark.length]
                 c.script.flow.print_into(assigns, printed)
         if not is_list:
             c.script.flow.received.append((assigns, c.sink(equals, value, Guard.NUMBER)))
+            if c.text[equals - 2 : equals] == "+=":  # an integer is calculated with what it held before
+                sink = Sink(c.origin[equals], assigns, Guard.NUMBER, "", c.script.quoted)
+                c.script.flow.received.append((assigns, sink))
     return found
 
 
@@ -129,6 +135,8 @@ def _extended_glob(c: Cursor) -> None:
 def _list(c: Cursor, name: str) -> None:
     """Read `( words )` after `name=`. An element may begin with its own `[subscript]=`."""
     opened = c.pos
+    elements: list[Word] = []
+    c.script.lists.setdefault(name, []).append(elements)
     c.pos += 1
     with c.deeper():
         while c.pos < c.end:
@@ -146,7 +154,8 @@ def _list(c: Cursor, name: str) -> None:
             elif char and char in ";&|<>(" and c.ahead(2) not in ("<(", ">("):
                 c.pos += 1
             elif char:
-                c.script.gives(word(c), name)
+                elements.append(word(c))
+                c.script.gives(elements[-1], name)
     raise c.unclosed("the array", opened)
 
 
