@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.file_report import FileReport, as_items, mistyped_keys, place_of, text
-from amplihack.bundles.meant_address import meant_address
+from amplihack.bundles.meant_address import meant_address, tell_ignored_part
 from amplihack.bundles.model import Include
 from amplihack.bundles.near_paths import nearest_path
 from amplihack.bundles.ports import Names, Namespace, Texts
 from amplihack.bundles.reach import is_within, may_name
 from amplihack.bundles.schemes import is_address
-from amplihack.bundles.tree import Table, Tree
+from amplihack.bundles.tree import Leaf, Table, Tree
 from amplihack.bundles.uris import address_inside, escapes, file_uri, parse_uri, shown, split_namespace
 from amplihack.records import Record, replace
 
@@ -64,10 +64,15 @@ def decode_includes(tree: Tree | None, report: FileReport) -> tuple[Include, ...
             found.extend(_mapping(item, index, report))
             continue
         found.extend(
-            Include(leaf.value.strip(), place_of(leaf, report.lines), mapping=False)
-            for leaf in text(item, f"includes[{index}]", report, _SHAPE)
+            _include(leaf, report, mapping=False) for leaf in text(item, f"includes[{index}]", report, _SHAPE)
         )
     return tuple(found)
+
+
+def _include(leaf: Leaf, report: FileReport, *, mapping: bool) -> Include:
+    source = leaf.value.strip()
+    tell_ignored_part(source, leaf, report)
+    return Include(source, place_of(leaf, report.lines), mapping)
 
 
 def _mapping(item: Table, index: int, report: FileReport) -> Iterator[Include]:
@@ -79,7 +84,7 @@ def _mapping(item: Table, index: int, report: FileReport) -> Iterator[Include]:
         report.warn(_SHAPE, what, item, fix)
         return
     for leaf in text(source, f"includes[{index}].bundle", report, _SHAPE):
-        yield Include(leaf.value.strip(), place_of(leaf, report.lines))
+        yield _include(leaf, report, mapping=True)
     mistyped_keys(item, ("bundle",), f"`includes[{index}]`:", report)
 
 

@@ -173,8 +173,12 @@ def _mounting(
         return
     target = _entry_point(place, data)
     if project is not None and data and target is None:
+        # A package of the usual name is found without one.
+        usual = find_mount(place.directory, f"amplifier_module_{place.name.replace('-', '_')}", files)
+        level: Severity = "note" if isinstance(usual, MountFunction) else "warning"
         fix = f'write [project.entry-points."{ENTRY_POINTS}"] with {place.name} = "<package>:mount"'
-        yield project.problem("no-entry-point", f"no entry point is called {place.name}", fix, "[project]")
+        what = f"no entry point is called {place.name}"
+        yield project.problem("no-entry-point", what, fix, "[project]", level)
     elif project is not None and target is not None and ":" not in target:
         what, fix = f"the entry point {target} names no function", f'write "{target.strip()}:mount"'
         yield project.problem("no-entry-point", what, fix, target)

@@ -249,3 +249,12 @@ def test_a_mount_is_called_with_two_arguments_and_awaited(head: str, is_sound: b
 
 def test_a_mount_that_returns_what_is_awaited_need_not_be_async() -> None:
     assert found(world(code="def mount(c, config):\n    return c.mount('tools', 1)\n")) == []
+
+
+def test_a_package_of_the_usual_name_needs_no_entry_point() -> None:
+    project = (PROJECT % "").replace('tool-x = "amplifier_module_tool_x:mount"\n', "")
+    (note,) = lint_module(ModulePlace("/m", "tools", "tool-x"), world(project))
+    assert (note.code, note.severity) == ("no-entry-point", "note")
+    elsewhere = world(project, code=None, **{"tool_x/__init__.py": SOUND})
+    (problem,) = lint_module(ModulePlace("/m", "tools", "tool-x"), elsewhere)
+    assert (problem.code, problem.severity) == ("no-entry-point", "warning")
