@@ -394,6 +394,17 @@ def test_a_package_of_a_name_that_is_taken_never_runs_the_code_of_the_other(
     asyncio.run(story())
 
 
+def test_a_package_with_the_name_of_one_of_pythons_is_told_to_be_renamed(house: House) -> None:
+    house.add("tools", "tool-own", MODULES["tool-echo"])
+    project = house.directory / "modules" / "tool-own"
+    (project / "amplifier_module_tool_own").rename(project / "json")
+    file = project / "pyproject.toml"
+    file.write_text(file.read_text().replace('"amplifier_module_tool_own:mount"', '"json:mount"'))
+    (failure,) = opened(house).load_failures
+    assert "Refusing to load json" in failure.what
+    assert failure.fix == "rename the package: Python itself has one of that name"
+
+
 def test_a_directory_without_package_and_entry_point_says_what_to_write(house: House) -> None:
     house.write("modules/tool-empty/README.md", "nothing here")
     house.change("tools:\n", "tools:\n  - {module: tool-empty, source: ./modules/tool-empty}\n")
