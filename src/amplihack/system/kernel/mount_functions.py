@@ -44,7 +44,11 @@ def mount_function(module_id: str, name: str, attribute: str, config: Any) -> Mo
         raise UnmountableError(what, fix=fix_for("mount_exists", module_id))
 
     async def mount(coordinator: Any) -> Any:
-        return await function(coordinator, config or {})
+        mounting = function(coordinator, config or {})
+        if not inspect.isawaitable(mounting):
+            what = "mount_signature: mount() should be async (async def mount(...))"
+            raise UnmountableError(what, fix=fix_for("mount_signature", module_id))
+        return await mounting
 
     ready = getattr(module, "on_session_ready", None)
     if inspect.iscoroutinefunction(ready):

@@ -498,6 +498,35 @@ def test_an_installed_module_that_takes_long_to_import_is_named_too(
     assert "hooks-slow is still being loaded" in told_soon.lines
 
 
+@pytest.mark.parametrize(
+    ("code", "told", "fix"),
+    [
+        ("def mount(coordinator, config=None):\n    pass\n", "mount() should be async", "async def mount"),
+        ("async def mount(coordinator, config=None):\n    pass\n", "No tool was mounted", "mount('tools'"),
+        ("x = 1\n", "No mount() function found", "async def mount"),
+        ("import no_such_package\n", "No module named 'no_such_package'", "dependencies"),
+        ("raise ValueError('at import')\n", "at import", ""),
+        ("raise SystemExit(3)\n", "SystemExit(3)", "raise other errors"),
+    ],
+)
+def test_an_installed_module_that_cannot_be_mounted_says_why(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, told: str, fix: str
+) -> None:
+    """The kernel does not validate modules that it finds by entry point."""
+    site = tmp_path / "site"
+    info = site / "house_broken-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: house-broken\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[amplifier.modules]\ntool-broken = house_broken:mount\n")
+    (site / "house_broken.py").write_text(code)
+    monkeypatch.syspath_prepend(site)
+    house.change("tools:\n", "tools:\n  - {module: tool-broken}\n")
+    (failure,) = opened(house).load_failures
+    assert (failure.kind, failure.module) == ("tool", "tool-broken")
+    assert told in failure.what
+    assert fix in failure.fix
+
+
 @pytest.mark.parametrize("name", ["", " "])
 def test_a_tool_without_a_name_is_left_out_and_told(house: House, name: str) -> None:
     code = f"""
