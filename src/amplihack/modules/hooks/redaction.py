@@ -16,6 +16,9 @@ from amplihack.system.home import this_process
 __amplifier_module_type__ = "hook"
 
 _NAME = "hooks-redaction"
+_SHORTEST_KEY = (
+    8  # characters; services of one's own are given `x` or `none`, which is in every other sentence
+)
 _EVENTS = (
     "tool:pre",
     "tool:post",
@@ -69,7 +72,8 @@ class RedactionHook:
             self._learned |= new
             environment, _ = this_process()
             for name in new & environment.keys():
-                self._known.learn(name, environment[name])
+                if len(environment[name]) >= _SHORTEST_KEY:
+                    self._known.learn(name, environment[name])
         return self._redactor.redact(value)
 
     async def on_event(self, event: str, data: Mapping[str, Any]) -> Any:
