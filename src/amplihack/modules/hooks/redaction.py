@@ -10,15 +10,13 @@ from amplifier_core import HookResult
 from amplihack.modules.redaction import TextRedactor
 from amplihack.modules.settings import ModuleSettings
 from amplihack.modules.tools.environment import credential_names
+from amplihack.recipes.secret_guesses import SHORTEST_GUESS
 from amplihack.recipes.secrets import Redactor
 from amplihack.system.home import this_process
 
 __amplifier_module_type__ = "hook"
 
 _NAME = "hooks-redaction"
-_SHORTEST_KEY = (
-    8  # characters; services of one's own are given `x` or `none`, which is in every other sentence
-)
 _EVENTS = (
     "tool:pre",
     "tool:post",
@@ -72,7 +70,7 @@ class RedactionHook:
             self._learned |= new
             environment, _ = this_process()
             for name in new & environment.keys():
-                if len(environment[name]) >= _SHORTEST_KEY:
+                if len(environment[name]) >= SHORTEST_GUESS:  # less is a placeholder, such as `x` or `none`
                     self._known.learn(name, environment[name])
         return self._redactor.redact(value)
 
