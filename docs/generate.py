@@ -464,6 +464,12 @@ LIMITS: tuple[tuple[str, str, str, str], ...] = (
         "the server is not used, and that is told",
     ),
     (
+        "one answer of an MCP server",
+        "modules.tools.mcp.connection:_LARGEST_ANSWER",
+        "bytes",
+        "the call fails, and says so",
+    ),
+    (
         "the schema of a tool of an MCP server",
         "modules.tools.mcp.remote:_LARGEST_SCHEMA",
         "characters",
@@ -477,9 +483,9 @@ LIMITS: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         "the answer of a recipe that an agent ran",
-        "modules.tools.recipes:_MOST_OUTPUT",
-        "bytes",
-        "the rest is left out",
+        "modules.tools.recipes:_MOST_SHOWN",
+        "characters",
+        "long texts in it are cut, and say so",
     ),
     (
         "links that the path of a file tool may lead through",

@@ -13,6 +13,7 @@ _HOMES = {
         "BundleModuleResolver",
         "BundleModuleSource",
         "PreparedBundle",
+        "SessionPreInitializer",
         "bridge_child_cost",
         "sum_cost_usd",
     ),

@@ -3,6 +3,7 @@ from amplifier_foundation.bundle._observability import inject_additional_events 
 from amplifier_foundation.bundle._prepared import BundleModuleResolver as BundleModuleResolver
 from amplifier_foundation.bundle._prepared import BundleModuleSource as BundleModuleSource
 from amplifier_foundation.bundle._prepared import PreparedBundle as PreparedBundle
+from amplifier_foundation.bundle._prepared import SessionPreInitializer as SessionPreInitializer
 from amplifier_foundation.bundle._prepared import bridge_child_cost as bridge_child_cost
 from amplifier_foundation.bundle._prepared import sum_cost_usd as sum_cost_usd
 from amplifier_foundation.cache.disk import DiskCache as DiskCache

@@ -6,6 +6,8 @@ import re
 
 from amplihack.patterns import pattern
 
+MASK = "***"  # what stands for a secret
+
 _USER = pattern(r"(?i)\b([a-z][a-z0-9+.\-]{0,30}://)([^/\s?#]+)@")  # bounded: a line may be very long
 _PARAMETER = pattern(
     r"(?i)([?&#;][\w.-]*(?:token|secret|key|password|passwd|pwd|auth|credentials?|sig|signature)=)([^&#;\s\"'`]+)"
@@ -29,6 +31,6 @@ def hide_credentials(text: str, *, keep_columns: bool = False) -> str:
         return f"{found[1]}{mask(found[2])}" if _STANDS_FOR_ONE.sub("", found[2]) else found[0]
 
     def mask(secret: str) -> str:
-        return "*" * len(secret) if keep_columns else "***"
+        return "*" * len(secret) if keep_columns else MASK
 
     return _PARAMETER.sub(parameter, _USER.sub(user, text))

@@ -436,3 +436,83 @@ def test_an_agent_gets_no_file_from_outside_by_a_mention(workspace: Workspace) -
         said = json.dumps([each.body for each in server.asked])
     assert "well known" in said
     assert "hush hush" not in said
+
+
+GATED = """\
+name: gated
+stages:
+  - {name: first, steps: [{id: a, command: echo a}], approval: {prompt: Go on?}}
+  - {name: second, steps: [{id: b, command: touch passed}]}
+"""
+
+
+def test_the_usual_agent_drives_recipes_and_a_gate_stays_with_a_person(workspace: Workspace) -> None:
+    workspace.write("gated.yaml", GATED)
+    begun = ask(
+        workspace,
+        "go",
+        "--yes",
+        script="- tools: [{name: recipes, input: {action: run, recipe: gated.yaml}}]\n- text: It waits.\n",
+    )
+    assert begun.exit_code == 0, begun.stderr
+    run = json.loads(workspace.run("runs", "list", "--json").stdout)[0]["run_id"]
+    decides = f"""\
+- tools: [{{name: recipes, input: {{action: approve, run: {run}}}}}]
+- tools: [{{name: recipes, input: {{action: resume, run: {run}}}}}]
+- text: Done.
+"""
+    refused = ask(workspace, "go on", "--yes", script=decides)
+    assert "recipes:approve*" in refused.stderr
+    assert not (workspace.path / "passed").exists()
+    ask(workspace, "go on", "--yes", "--allow", "recipes:approve*", script=decides)
+    assert (workspace.path / "passed").exists()
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "{module: hooks-approval, config: {rules: [{action: perhaps}]}}",
+        "{module: hooks-cost, config: {budget_usd: much}}",
+        "{module: hooks-redaction, config: {patterns: ['(']}}",
+    ],
+)
+def test_a_session_is_not_opened_without_what_guards_it(workspace: Workspace, guard: str) -> None:
+    workspace.write(
+        "mine.md", f"---\nbundle: {{name: mine}}\nincludes: [{{bundle: foundation}}]\nhooks: [{guard}]\n---\n"
+    )
+    answer = ask(workspace, "go", "--bundle", "mine.md", script=WRITES)
+    assert answer.exit_code != 0
+    assert "hooks-" in answer.stderr
+    assert "fix: " in answer.stderr
+    assert not (workspace.path / "made.txt").exists()
+    assert stored(workspace) == []
+
+
+@pytest.mark.skipif(find_spec("anthropic") is None, reason="the extra is not here")
+def test_a_bundle_with_a_provider_that_has_no_key_says_which(workspace: Workspace) -> None:
+    included = "[{bundle: foundation}, {bundle: foundation:providers/anthropic-opus}]"
+    workspace.write("mine.md", f"---\nbundle: {{name: mine}}\nincludes: {included}\n---\n")
+    answer = workspace.run("run", "hi", "--bundle", "mine.md", env=NO_KEYS)
+    assert "provider-anthropic has no key" in answer.stderr
+    assert "fix: set ANTHROPIC_API_KEY" in answer.stderr
+
+
+def test_the_list_of_what_is_to_do_is_there_in_a_resumed_session(workspace: Workspace) -> None:
+    todos = "[{content: Run the tests, status: pending}]"
+    ask(
+        workspace,
+        "plan",
+        script=f"- tools: [{{name: todo, input: {{action: create, todos: {todos}}}}}]\n- text: Planned.\n",
+    )
+    ask(
+        workspace,
+        "--resume",
+        "last",
+        "go on",
+        "--max-turns",
+        "1",
+        script="rules:\n- {when: go on, tools: [{name: todo, input: {action: list}}]}\nat_end: echo\n",
+    )
+    results = [str(each["content"]) for each in stored(workspace) if each["role"] == "tool"]
+    assert len(results) == 2
+    assert "Run the tests" in results[1]

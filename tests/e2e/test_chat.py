@@ -514,3 +514,49 @@ def test_resume_asks_once_more_or_talks(start: Start, workspace: Workspace) -> N
     assert workspace.run("chat", "--resume", "nobody").exit_code == 3
     chat = start("--resume", first)
     shows(chat, "3 turns so far")
+
+
+def test_turns_are_taken_back_asked_again_and_summarised(workspace: Workspace) -> None:
+    script = {"rules": [{"when": "Summarise our", "text": "They greeted."}], "at_end": "echo"}
+    workspace.write("script.yaml", json.dumps(script))
+    lines = ["/undo", "one", "two", "/undo", "/retry", "/rename the  greeting", "/compact", "three", "/undo"]
+    answer = workspace.run("chat", "--model", "scripted:script.yaml", stdin="\n".join(lines))
+    assert answer.exit_code == 0, answer.stderr
+    assert "nothing was said yet" in answer.stderr
+    told = [json.loads(workspace.run("session", "show", each, "--json").stdout) for each in kept(workspace)]
+    said = {tuple(each["content"] for each in one["messages"] if each["role"] == "user") for one in told}
+    assert {("one", "two"), ("one",)} <= said  # as they were: nothing is lost by going back
+    summary = "This is what was said before, summarised:\n\nThey greeted."
+    assert {(summary, "three"), (summary,)} <= said
+    assert "the greeting" in workspace.run("session", "list").stdout
+
+
+def test_going_back_takes_back_no_cost(workspace: Workspace) -> None:
+    workspace.write("script.yaml", json.dumps(SCRIPT))
+    lines = ["hello", "/undo", "/cost", "hello", "/cost"]
+    answer = workspace.run("chat", "--model", "scripted:script.yaml", stdin="\n".join(lines))
+    told = [line for line in answer.stdout.splitlines() if line.startswith("this ")]
+    assert "$0.0125" in told[1]
+    assert told[1].startswith("this chat: ")
+    assert "$0.0250" in told[3]
+
+
+def test_what_is_asked_for_is_shown_and_changed(workspace: Workspace) -> None:
+    script = {
+        "rules": [{"when": "^again", "text": "Done."}],
+        "steps": [{"tools": [{"name": "write_file", "input": {"file_path": "made", "content": "x"}}]}],
+        "at_end": "repeat",
+    }
+    workspace.write("script.yaml", json.dumps(script))
+    lines = ["/approvals", "/approvals never", "/approvals auto-edit", "write it", "/config"]
+    flags = ("--model", "scripted:script.yaml", "--allow", "bash:ls", "--max-turns", "1")
+    answer = workspace.run("chat", *flags, stdin="\n".join(lines))
+    assert "mode  ask\nallow  bash:ls\n" in answer.stdout
+    assert "/approvals cannot be 'never'" in answer.stderr
+    assert (workspace.path / "made").exists()
+    assert '"mode": "auto-edit"' in answer.stdout
+
+
+def kept(workspace: Workspace) -> list[str]:
+    listed = json.loads(workspace.run("session", "list", "--json").stdout)
+    return [each["session_id"] for each in listed]

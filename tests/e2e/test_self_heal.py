@@ -320,6 +320,18 @@ def test_a_failure_is_one_json_document_where_json_is_wanted(program: Workspace)
     assert done.json["error"]["what"].startswith("amplihack: self-heal failed: ")
 
 
+@pytest.mark.parametrize("words", [("runs", "list"), ("session", "list")])
+def test_a_command_that_uses_nothing_of_the_bundle_tells_the_failure_and_goes_on(
+    program: Workspace, words: tuple[str, ...]
+) -> None:
+    break_bundle(program).write_bytes(b"importlib")
+    done = program.run(*words, "--json")
+    assert "amplihack: self-heal failed: " in done.stderr
+    assert done.exit_code == 0
+    assert "error" not in done.json
+    assert not stamp(program).exists()
+
+
 def test_a_compatible_staged_bundle_of_another_version_is_never_stamped_as_this_one(
     program: Workspace,
 ) -> None:

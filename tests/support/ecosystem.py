@@ -232,6 +232,55 @@ async def mount(coordinator, config=None):
     coordinator.register_capability("notes", heard)
 '''
 
+# A tool in the shape of the ecosystem's: it knows nothing but the capability.
+DELEGATE = """
+from amplifier_core import ToolResult
+
+
+class Delegate:
+    name, description = "delegate", "Hands work to an agent: its first word names the agent."
+    input_schema = {"type": "object", "properties": {"text": {"type": "string"}}}
+
+    def __init__(self, coordinator, config):
+        self.coordinator, self.config = coordinator, config
+
+    async def execute(self, input_data):
+        agent, _, rest = input_data["text"].partition(" ")
+        spawn = self.coordinator.get_capability("session.spawn")
+        try:
+            found = await spawn(
+                agent_name=agent, instruction=rest, parent_session=self.coordinator.session,
+                agent_configs=self.coordinator.config.get("agents", {}), **self.config.get("more", {}),
+            )
+        except Exception as error:
+            return ToolResult(success=False, error={"message": f"{type(error).__name__}: {error}"})
+        self.coordinator.session_state.setdefault("children", []).append(found)
+        return ToolResult(success=True, output=found["output"])
+
+
+async def mount(coordinator, config=None):
+    tool = Delegate(coordinator, config or {})
+    await coordinator.mount("tools", tool, name=tool.name)
+"""
+
+NAMES = """
+from amplifier_core import ToolResult
+
+
+class Names:
+    name, description, input_schema = "names", "Lists the tools of its session.", {"type": "object"}
+
+    def __init__(self, coordinator):
+        self.coordinator = coordinator
+
+    async def execute(self, input_data):
+        return ToolResult(success=True, output=" ".join(sorted(self.coordinator.get("tools"))))
+
+
+async def mount(coordinator, config=None):
+    await coordinator.mount("tools", Names(coordinator), name="names")
+"""
+
 MODULES = {
     "tool-echo": TOOL,
     "loop-plain": LOOP,

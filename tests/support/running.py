@@ -116,8 +116,8 @@ class Terminal:
             except OSError:  # how a terminal says that nobody else has it open any more
                 return
 
-    def type(self, line: str) -> None:
-        os.write(self._person, f"{line}\n".encode())
+    def type(self, line: str, end: str = "\n") -> None:
+        os.write(self._person, f"{line}{end}".encode())
 
     def end(self) -> Answer:
         def over() -> bool:

@@ -57,6 +57,7 @@ EXEMPT = {
     ("recipes/engine/job.py", "Job.claim"): "a fixed text that other programs look for",
     ("recipes/engine/job.py", "run_ended"): "the words of the gate that ended the run",
     ("recipes/engine/loops.py", "_note_recalled"): "the recalled error holds its fix",
+    ("modules/tools/mcp/connection.py", "service_streams.Limited.__aiter__"): "the call that fails has one",
     ("recipes/engine/recovery.py", "recover"): "the errors of the steps inside have their own",
     ("recipes/engine/sub_recipe.py", "call_recipe"): "the problem is a whole message",
     ("recipes/engine/sub_recipe.py", "_find"): "a fixed text that other programs look for",
@@ -104,7 +105,7 @@ def without_fix() -> dict[tuple[str, str], list[int]]:
     found: dict[tuple[str, str], list[int]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         file = str(path.relative_to(SOURCE))
-        if file == "recipes/progress_format.py":
+        if file in ("recipes/progress_format.py", "recipes/progress_reading.py", "recipes/workstreams.py"):
             continue  # other programs write these files; a person never sees its errors
         for function, call, name in makers(path):
             if not has_fix(call, name):

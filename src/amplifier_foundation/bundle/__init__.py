@@ -7,6 +7,7 @@ _HOMES = {
     "BundleModuleResolver": "_prepared",
     "BundleModuleSource": "_prepared",
     "PreparedBundle": "_prepared",
+    "SessionPreInitializer": "_prepared",
 }
 __all__ = [*_HOMES]
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from amplifier_foundation.bundle import _translation as translation
 from amplifier_foundation.configurator._types import Origin
 from amplihack.bundles import context_files, model, mount_plan, provenance, roster
-from amplihack.bundles.compose import compose
 from amplihack.bundles.decode import decode_data
 from amplihack.bundles.foundation import modes
-from amplihack.bundles.foundation.origin_claims import LateClaims
+from amplihack.bundles.foundation.late_bundle import LateBundle
 from amplihack.bundles.ports import FileText
 from amplihack.bundles.tree import to_plain
 from amplihack.errors import Problem
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Bundle"]
 
 _logger = logging.getLogger(__name__)
-_path = lru_cache(maxsize=256)(Path)  # bundles that are composed one by one share few directories
 
 
 @dataclass(repr=False)  # asyncio asks for the repr of every result, and a whole composition takes seconds
@@ -57,27 +54,17 @@ class Bundle:
     load_report: list[dict[str, Any]] = field(default_factory=list, compare=False)
     _source_uri: str | None = field(default=None, init=False, repr=False, compare=False)
     _commits: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _core: model.Bundle | None = field(default=None, init=False, repr=False, compare=False)
-    _claims: Mapping[str, Sequence[provenance.Claim]] | LateClaims | None = field(
+    _made: translation.Whole | None = field(default=None, init=False, repr=False, compare=False)
+    _claims: Mapping[str, Sequence[provenance.Claim]] | LateBundle | None = field(
         default=None, init=False, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
         """Take None for an empty collection."""
-        for each in fields(self):
-            if each.default_factory in (list, dict) and getattr(self, each.name) is None:
-                setattr(self, each.name, cast(Any, each.default_factory)())
-
-    if not TYPE_CHECKING:  # a type checker knows the fields, and should go on refusing all others
-
-        def __getattr__(self, name: str) -> Any:
-            """Make a field of plain data when it is first looked at."""
-            core = vars(self).get("_core")
-            if core is None or (name != "origins" and name not in translation.ON_DEMAND):
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            made = translation.origins_of(self) if name == "origins" else translation.ON_DEMAND[name](core)
-            setattr(self, name, made)
-            return made
+        held = vars(self)
+        for name in _COLLECTIONS:
+            if held.get(name, self) is None:
+                held[name] = _COLLECTIONS[name]()
 
     def __repr__(self) -> str:
         return f"Bundle(name={self.name!r}, version={self.version!r}, base_path={self.base_path!r})"
@@ -94,49 +81,42 @@ class Bundle:
     @classmethod
     def _from_core(
         cls,
-        core: model.Bundle,
-        claims: Mapping[str, Sequence[provenance.Claim]] | LateClaims | None = None,
+        made: translation.Whole,
+        claims: Mapping[str, Sequence[provenance.Claim]] | LateBundle | None = None,
     ) -> Bundle:
         """Wrap one of our bundles. Without `claims`, its own lines tell who brought its items in."""
-        known = {
-            "name": core.name,
-            "version": core.shown_version,
-            "description": core.description,
-            "namespace_root": core.namespace_root,
-            "instruction": core.system_instruction,
-            "base_path": _path(core.base_path) if core.base_path is not None else None,
-        }
         if cls is Bundle:
-            # Not through `__init__`: a program may compose thousands, and the rest is made on demand.
-            bundle = cls.__new__(cls)
-            vars(bundle).update(known, load_report=[], _source_uri=None, _commits={})
+            bundle = cls.__new__(cls)  # not through `__init__`: fields are made on demand
         else:
-            bundle = cls(**cast(Any, known))
+            bundle = cls(**{name: make(made) for name, make in translation.SIMPLE.items()})
             for name in ("origins", *translation.ON_DEMAND):
-                delattr(bundle, name)  # `__getattr__` makes it when somebody looks
-        bundle._core, bundle._claims = core, claims
+                delattr(bundle, name)
+        vars(bundle).update(_made=made, _claims=claims)
         return bundle
 
     def compose(
         self, *others: Bundle, instruction: Literal["replace", "keep", "append"] = "replace"
     ) -> Bundle:
         """Return a new bundle with the others on top, later ones last. It shares nothing with them."""
-        parts = [(translation.to_core(each), translation.known_claims(each)) for each in (self, *others)]
-        core = compose(*(part for part, _ in parts), instruction=instruction)
-        composed = Bundle._from_core(core, LateClaims(parts, core))
-        for each in (self, *others):
-            composed.load_report += each.load_report
-            composed._commits.update(each._commits)
-            composed._source_uri = each._source_uri or composed._source_uri
+        bundles = (self, *others)
+        late = LateBundle([translation.operand(each) for each in bundles], instruction)
+        composed = Bundle._from_core(late, late)
+        for each in bundles:
+            if len(vars(each)) > len(translation.UNSEEN):
+                composed._take_report(vars(each))
         return composed
+
+    def _take_report(self, held: Mapping[str, Any]) -> None:
+        """Add what was told of a bundle that is part of this one."""
+        if held.get("load_report"):
+            self.load_report += held["load_report"]
+        if held.get("_commits"):
+            self._commits.update(held["_commits"])
+        self._source_uri = held.get("_source_uri") or self._source_uri
 
     def to_mount_plan(self) -> dict[str, Any]:
         """Return the mount plan of a session: new data, without empty sections."""
-        core = translation.to_core(self)
-        plan = cast(dict[str, Any], mount_plan.mount_plan(core))
-        if "session" in plan:
-            plan["session"] = to_plain(core.session)  # names of modules stay as they were written
-        return plan
+        return translation.plan_of(translation.whole_of(self))
 
     def resolve_context_path(self, name: str) -> Path | None:
         """Return the file of a context name or of a path in the bundle, or None."""
@@ -160,14 +140,14 @@ class Bundle:
         reachable = context_files.keep_reachable(resolved.bundle, BundleFiles())
         self.context = {name: Path(path) for name, path in reachable.bundle.resolved_context.items()}
         self._pending_context = reachable.bundle.pending_context
-        self._core = reachable.bundle
+        self._made = reachable.bundle
         self._report((*resolved.problems, *reachable.problems))
 
     def load_agent_metadata(self) -> None:
         """Load each agent's file. What the bundle itself says about an agent wins."""
         home = this_process()[0].get("HOME")
         filled = roster.fill_roster(translation.to_core(self), BundleFiles(), home=home)
-        self.agents, self._core = to_plain(filled.bundle.agents), filled.bundle
+        self.agents, self._made = to_plain(filled.bundle.agents), filled.bundle
         self._report(filled.problems)
 
     def validate_modes(self) -> list[str]:
@@ -223,6 +203,15 @@ class Bundle:
             entry = {"source": _place(each), "chain": [self.name], "reason": each.what, "exception": None}
             self.load_report.append(entry)
         return new
+
+
+_COLLECTIONS: Mapping[str, Callable[[], Any]] = {
+    each.name: each.default_factory for each in fields(Bundle) if each.default_factory in (list, dict)
+}
+for _name, _make in {**translation.ON_DEMAND, **translation.BESIDE, "origins": None}.items():
+    setattr(
+        Bundle, _name, translation.OnDemand(_name, _make)
+    )  # instead of the defaults, which `__init__` has
 
 
 def _place(problem: Problem) -> str:

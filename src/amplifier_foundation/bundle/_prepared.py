@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from amplihack.sessions import costs
 from amplihack.sessions.costs import CostReader, CostTaker, sum_cost_usd
@@ -21,11 +21,13 @@ __all__ = [
     "BundleModuleResolver",
     "BundleModuleSource",
     "PreparedBundle",
+    "SessionPreInitializer",
     "bridge_child_cost",
     "sum_cost_usd",
 ]
 
 _logger = logging.getLogger(__name__)
+SessionPreInitializer: TypeAlias = Callable[[Any], Awaitable[None]]
 
 
 def __getattr__(name: str) -> object:
@@ -57,10 +59,12 @@ class PreparedBundle:
         display_system: Any = None,
         session_cwd: Path | str | None = None,
         is_resumed: bool = False,
+        before_initialize: SessionPreInitializer | None = None,
     ) -> Opening:
         """Open a session: `await` it, or use it with `async with`, which closes it.
 
-        Nothing is shared with other sessions of this bundle.
+        Nothing is shared with other sessions of this bundle. `before_initialize` gets the kernel's session
+        before any module is mounted; what it raises is raised.
         """
         from amplihack.app.sessions.opening import Opening, open_session
         from amplihack.app.sessions.spawning import with_spawning
@@ -73,6 +77,7 @@ class PreparedBundle:
             approval_system=approval_system,
             display_system=display_system,
             is_resumed=is_resumed,
+            before=before_initialize,
         )
 
         return Opening(lambda: open_session(with_spawning(spec)))
@@ -96,20 +101,24 @@ class PreparedBundle:
         session_metadata: dict[str, Any] | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - a name that programs know
         on_child_initialized: Callable[[Any], Any] | None = None,
+        before_initialize: SessionPreInitializer | None = None,
     ) -> dict[str, Any]:
         """Run a child session with an instruction; the spawn policy of this bundle holds for it.
 
         Returns `output`, `session_id`, `status`, `turn_count` and `metadata`.
         """
         from amplifier_foundation.bundle._translation import to_core
+        from amplihack.app.sessions.agent_plans import as_listed, child_of
         from amplihack.app.sessions.child import ChildRequest, run_child
-        from amplihack.app.sessions.spawning import as_listed, child_of, with_spawning
+        from amplihack.app.sessions.spawning import with_spawning
+        from amplihack.app.sessions.wished_models import wished_models
         from amplihack.records import replace
 
         whole = self.bundle.compose(child_bundle) if compose else child_bundle
         asked = {"tools": tool_inheritance, "hooks": hook_inheritance}
         spec, plan = self._spec(whole, session_cwd), child_bundle.to_mount_plan()
         spec = child_of(spec, plan, asked, child_bundle.name) if compose else replace(spec, plan=plan)
+        spec = replace(spec, before=before_initialize)
         agent = agent_name or child_bundle.name
         spec = replace(spec, bundle=lambda: as_listed(to_core(whole), to_core(self.bundle), agent))
         request = ChildRequest(
@@ -118,7 +127,7 @@ class PreparedBundle:
             agent=agent,
             session_id=session_id,
             messages=parent_messages if session_id is None else None,
-            preferences=tuple(provider_preferences or ()),
+            preferences=wished_models(list(provider_preferences or ())),
             orchestrator_config=orchestrator_config,
             metadata=session_metadata,
             self_delegation_depth=self_delegation_depth,

@@ -66,12 +66,12 @@ class BaseMentionResolver:
         """Return a scope that knows where the bundles lie, and what downloaded ones may mention."""
         bundles = list(self.bundles.values())
         paths = [path for each in bundles for path in (each.base_path, *each.source_base_paths.values())]
-        cores = (getattr(each, "_core", None) for each in bundles)
+        made = (getattr(each, "_made", None) for each in bundles)
         return replace(
             scope,
             bases=(*scope.bases, str(self.base_path or this_process()[1])),
             tops=frozenset(str(real(path)) for path in paths if path is not None),
-            reach=joined(core.reach for core in cores if core is not None),
+            reach=joined(whole.reach for whole in made if whole is not None),
         )
 
     def _scope(self, name: str) -> MentionScope:

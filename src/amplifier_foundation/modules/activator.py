@@ -77,7 +77,7 @@ class ModuleActivator:
     async def activate_bundle_package(self, bundle_path: Path, progress_callback: _Progress = None) -> None:
         """Make the Python package of a bundle importable, if it is one and is not installed already."""
         self._hear = progress_callback or tell_nobody
-        self._judge(await self._activator.activate_bundle_packages([Path(bundle_path)]), 1)
+        self._judge(await self._activator.activate_all([], [Path(bundle_path)]), 1)
 
     def finalize(self) -> None:
         """Do nothing: what was installed is remembered at once."""

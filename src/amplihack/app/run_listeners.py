@@ -14,13 +14,12 @@ from amplihack.app.adapter import CallersListener, ExecutionListener
 from amplihack.app.run_request import RunRequest
 from amplihack.app.workspace import Workspace
 from amplihack.recipes.model import Recipe
-from amplihack.recipes.progress_format import workstream_id
 from amplihack.recipes.secrets import redactor_for
 from amplihack.recipes.values import Value
 from amplihack.system.colour import use_colours
 from amplihack.system.listeners.fan_out import FanOut
 from amplihack.system.listeners.listener import Listener
-from amplihack.system.listeners.progress_file import ProgressFile, WorkstreamFile
+from amplihack.system.listeners.progress_file import ProgressFile
 from amplihack.system.temporary import temporary_place
 
 Open: TypeAlias = Callable[[Workspace, str, RunRequest], Listener | None]  # the text is the recipe's name
@@ -98,6 +97,9 @@ def _workstream_file(workspace: Workspace, recipe: str, request: RunRequest) -> 
     path = workspace.environment.get("AMPLIHACK_WORKSTREAM_PROGRESS_FILE")
     if not path or not request.standalone:
         return None
+    from amplihack.recipes.workstreams import workstream_id  # deferred: few runs are one of several
+    from amplihack.system.listeners.workstream_file import WorkstreamFile
+
     workstream = workstream_id(workspace.environment, recipe)
     return WorkstreamFile(Path(path), workstream, recipe, pid=os.getpid(), now=time.time)
 

@@ -10,7 +10,7 @@ from amplihack.recipes.engine import Options
 from amplihack.records import field
 
 if TYPE_CHECKING:
-    from amplihack.system.run_store.store import RunStore
+    from amplihack.system.run_store.new_runs import NewRuns
 
 
 class RunRequest(Options, kw_only=True):
@@ -31,7 +31,7 @@ class RunRequest(Options, kw_only=True):
     progress: bool = False  # on stderr
     verbose: bool = False
     color: str = "auto"  # or always, never: of the progress
-    store: RunStore | None = None  # keeps the run, so that it can be resumed; None keeps nothing
+    store: NewRuns | None = None  # keeps the run, so that it can be resumed; None keeps nothing
     on_kept: Callable[[str], None] = lambda _run_id: None  # hears the id of a run that is kept, as it starts
     on_begin: Callable[[], None] = lambda: None  # called once nothing can refuse the run any more
     standalone: bool = False  # the process is there for the run: it may ask a person, and others watch it

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from amplihack.app.adapter import AdapterAgent, AdapterShell
-from amplihack.app.run_approvals import RunApprovals
 from amplihack.app.run_request import RunRequest
 from amplihack.app.workspace import Opened, Workspace, open_file
 from amplihack.errors import AmplihackError, NothingToUse, Problem, RecipeError
@@ -20,7 +20,7 @@ from amplihack.recipes.inputs import from_environment
 from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
 from amplihack.recipes.ports import Approver, Persona, Personas, World
 from amplihack.records import Record, field, replace
-from amplihack.system.agent_tools.environment import RunIdentity
+from amplihack.system.agent_tools.environment import RunIdentity, for_commands
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec, session_bundle, spec_for_children
 from amplihack.system.agent_tools.table import SESSION
 from amplihack.system.agent_tools.wrapped import Isolated, Late
@@ -36,6 +36,7 @@ from amplihack.system.shell import BashShell
 from amplihack.system.work_tree import GitWorkTree
 
 if TYPE_CHECKING:
+    from amplihack.app.run_approvals import RunApprovals
     from amplihack.app.session_agent import SessionAgent
 
 
@@ -58,8 +59,7 @@ async def open_world(
         run=RunIdentity(run_id=request.run_id, tree_id=token(4)),
     )
     approver = _approver(request, journal)
-    approvals = RunApprovals(journal.mask, journal.secrets, all_allowed=_all_allowed(request, workspace))
-    agent = _agent(workspace, located, request, search, approvals)
+    agent = _agent(workspace, located, request, search, partial(_approvals, workspace, request, journal))
     personas: Personas = PersonaFiles(workspace)
     if (session := session_behind(agent)) is not None:
         await session.ready()  # before the first step: what cannot be asked at all is no failure half-way
@@ -95,7 +95,7 @@ def _shell(
         return AdapterShell(request.adapter)
     spec = spec_for_children(request.agent, search)
     left = request.store.directory(request.run_id) / "left" if request.store and not request.dry_run else None
-    environment = search.child_environment(spec)
+    environment = for_commands(search.child_environment(spec))
     return BashShell(environment, scratch, on_start, left=left, alone=request.standalone)
 
 
@@ -127,9 +127,8 @@ class Book(Record):
         found = opened.decoded.warnings
         if self.strict and found:
             raise RecipeError(found[0].what, where=found[0].where, fix=found[0].fix, found=found)
-        located = replace(
-            opened.located, recipe=from_environment(opened.located.recipe, self.workspace.environment)
-        )
+        seen = for_commands(self.workspace.environment)
+        located = replace(opened.located, recipe=from_environment(opened.located.recipe, seen))
         self.on_recipe(located.recipe)
         self.on_opened(opened)
         if path not in self.told:
@@ -162,7 +161,7 @@ def _agent(
     located: Located,
     request: RunRequest,
     search: AgentSearch,
-    approvals: RunApprovals,
+    approvals: Callable[[], RunApprovals],
 ) -> AgentRunner | None:
     """Return the agent to ask; raise NothingToUse when a step will need one and there is none."""
     if request.dry_run:
@@ -179,7 +178,7 @@ def _agent(
 
 
 def _choose(
-    workspace: Workspace, given: str | None, search: AgentSearch, approvals: RunApprovals
+    workspace: Workspace, given: str | None, search: AgentSearch, approvals: Callable[[], RunApprovals]
 ) -> AgentRunner:
     # Deferred: a run of bash steps needs no agent.
     from amplihack.system.agent_tools.choose import choose_agent, patient
@@ -190,13 +189,19 @@ def _choose(
         return choose_agent(spec, search)
     from amplihack.app.session_agent import SessionAgent  # deferred: it loads what bundles need
 
-    return patient(SessionAgent(workspace, bundle, search.child_environment(spec), approvals), search)
+    return patient(SessionAgent(workspace, bundle, search.child_environment(spec), approvals()), search)
 
 
 def session_behind(agent: AgentRunner | None) -> SessionAgent | None:
     """Return our own sessions, if they are what answers."""
     inner = getattr(agent, "agent", agent)
     return cast("SessionAgent", inner) if inner is not None and inner.name == SESSION else None
+
+
+def _approvals(workspace: Workspace, request: RunRequest, journal: FanOut) -> RunApprovals:
+    from amplihack.app.run_approvals import RunApprovals  # deferred: only our own sessions ask
+
+    return RunApprovals(journal.mask, journal.secrets, all_allowed=_all_allowed(request, workspace))
 
 
 def _all_allowed(request: RunRequest, workspace: Workspace) -> bool:

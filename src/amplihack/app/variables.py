@@ -8,12 +8,13 @@ from pathlib import Path
 from amplihack.app.workspace import Opened, Workspace
 from amplihack.documents import Mapping as MappingNode
 from amplihack.documents import read_document, to_value
-from amplihack.documents.suggest import closest
+from amplihack.documents.suggest import alike
 from amplihack.errors import RecipeError, UsageError
 from amplihack.recipes.inputs import conformed, from_environment, input_problems
 from amplihack.recipes.semantics import declared_names
 from amplihack.recipes.values import DEEPEST, Value, from_json, one_line, typed
 from amplihack.records import Record, replace
+from amplihack.system.agent_tools.environment import for_commands
 from amplihack.system.files import read_bytes, read_text
 from amplihack.system.home import Home
 
@@ -57,7 +58,7 @@ def start_with(
 
     Raises RecipeError with every input that is missing or wrong.
     """
-    recipe = from_environment(opened.located.recipe, workspace.environment)
+    recipe = from_environment(opened.located.recipe, for_commands(workspace.environment))
     problems = tuple(input_problems(recipe, {**recipe.context, **values}))
     if problems:
         first = problems[0]
@@ -86,12 +87,10 @@ def refuse_unknown(workspace: Workspace, opened: Opened, given: Given, tags: Ite
 
 def _unknown(flag: str, kind: str, words: Sequence[str], known: frozenset[str]) -> UsageError:
     """Name every word that is unknown, and for each the one that was probably meant."""
-    meant = {word: near for word in words if (near := closest(word, known))}
+    meant = {word: " or ".join(map(repr, near)) for word in words if (near := alike(word, known))}
     listed = f"it has {', '.join(sorted(known))}" if known else f"it has no {kind}s"
     several = len(words) > 1
-    told = [
-        f"did you mean '{near}'" + (f" for '{word}'?" if several else "?") for word, near in meant.items()
-    ]
+    told = [f"did you mean {near}" + (f" for '{word}'?" if several else "?") for word, near in meant.items()]
     what = f"{flag}: the recipe does not use the {kind}{'s' if several else ''} {', '.join(map(repr, words))}"
     return UsageError(what, fix=" ".join(told if len(told) == len(words) else [*told, listed]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.file_report import place_of
@@ -12,27 +13,38 @@ from amplihack.bundles.reach import joined
 from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tree import Items, Leaf, Removed, Table
 from amplihack.errors import Problem
-from amplihack.records import replace
+from amplihack.records import Record, replace
 
 Instructions: TypeAlias = Literal["replace", "keep", "append"]
 
 
+class Overlay(Record):
+    """Bundles to lay over what there is, and what becomes of its system text."""
+
+    bundles: Sequence[Bundle]
+    instruction: Instructions = "replace"
+
+
 def compose(*bundles: Bundle, instruction: Instructions = "replace") -> Bundle:
     """Compose bundles, later ones on top; `instruction` says what a later system text does."""
-    if not bundles:
-        return Bundle()
+    return compose_in_steps(bundles[0], [Overlay(bundles[1:], instruction)]) if bundles else Bundle()
+
+
+def compose_in_steps(first: Bundle, steps: Sequence[Overlay]) -> Bundle:
+    """Return what composing each step on the result of those before it gives, merged once and not at each."""
+    bundles = (first, *(each for step in steps for each in step.bundles))
     return Bundle(
-        name=_last([each.name for each in bundles]),
-        version=_last([each.version for each in bundles]),
-        description=_last([each.description for each in bundles]),
-        includes=bundles[0].includes,
-        namespace_root=bundles[0].namespace_root,
+        name=last_text([each.name for each in bundles]),
+        version=last_text([each.version for each in bundles]),
+        description=last_text([each.description for each in bundles]),
+        includes=first.includes,
+        namespace_root=first.namespace_root,
         sections=_sections(bundles),
-        instruction=_instruction([each.instruction for each in bundles], instruction),
-        base_path=_last([each.base_path or "" for each in bundles]) or None,
-        source_base_paths=_namespaces(bundles),
+        instruction=composed_instruction(first, steps),
+        base_path=last_text([each.base_path or "" for each in bundles]) or None,
+        source_base_paths=composed_namespaces(first, steps),
         extra=merge_tables(each.extra for each in bundles),
-        lineage=_lineage([each.lineage for each in bundles]),
+        lineage=reduce(_lineage, ([each.lineage for each in step.bundles] for step in steps), first.lineage),
         reach=joined(each.reach for each in bundles),
     )
 
@@ -63,47 +75,57 @@ def compose_includes(own: Bundle, included: Sequence[Bundle]) -> Bundle:
     )
 
 
-def _last(texts: Sequence[str]) -> str:
+def last_text(texts: Sequence[str]) -> str:
+    """Return the last text that is not empty."""
     for text in reversed(texts):
         if text:
             return text
     return ""
 
 
-def _instruction(leaves: Sequence[Leaf | None], mode: Instructions) -> Leaf | None:
-    result: Leaf | None = None
-    for leaf in leaves:
-        if leaf is None or leaf is result:
-            continue
-        if result is None:
-            result = leaf
-        elif mode != "keep":
-            laid = merge(result, leaf)
-            text = f"{result.value}\n\n{leaf.value}" if mode == "append" else leaf.value
-            result = Leaf(text, laid.origin, laid.line, laid.column, laid.over)
+def composed_instruction(first: Bundle, steps: Sequence[Overlay]) -> Leaf | None:
+    """Return the system text of a composition."""
+    result = first.instruction
+    for step in steps:
+        for bundle in step.bundles:
+            if bundle.instruction is not None and bundle.instruction is not result:
+                result = _laid(result, bundle.instruction, step.instruction)
     return result
 
 
-def _namespaces(bundles: Sequence[Bundle]) -> dict[str, str]:
+def _laid(below: Leaf | None, leaf: Leaf, mode: Instructions) -> Leaf:
+    if below is None:
+        return leaf
+    if mode == "keep":
+        return below
+    laid = merge(below, leaf)
+    text = f"{below.value}\n\n{leaf.value}" if mode == "append" else leaf.value
+    return Leaf(text, laid.origin, laid.line, laid.column, laid.over)
+
+
+def composed_namespaces(first: Bundle, steps: Sequence[Overlay]) -> dict[str, str]:
     """Return namespace roots: the first to claim a name keeps it; a bundle's own name needs no entry."""
-    found: dict[str, str] = dict(bundles[0].source_base_paths)
-    if bundles[0].name and bundles[0].base_path:
-        found.setdefault(bundles[0].name, bundles[0].base_path)
-    for bundle in bundles[1:]:
-        for name, path in bundle.source_base_paths.items():
+    found: dict[str, str] = dict(first.source_base_paths)
+    name, path = first.name, first.base_path
+    for step in steps:
+        if name and path:  # of all that is composed so far
             found.setdefault(name, path)
-        if bundle.name and bundle.base_path:
-            found.setdefault(bundle.name, bundle.base_path)
+        for bundle in step.bundles:
+            for each, root in bundle.source_base_paths.items():
+                found.setdefault(each, root)
+            if bundle.name and bundle.base_path:
+                found.setdefault(bundle.name, bundle.base_path)
+            name, path = bundle.name or name, bundle.base_path or path
     return found
 
 
-def _lineage(lineages: Sequence[Lineage]) -> Lineage:
+def _lineage(first: Lineage, others: Sequence[Lineage]) -> Lineage:
     """Put the last bundle with a name or a file on top of the others."""
-    real = [each for each in lineages if each.bundle or each.file or each.parts]
+    real = [each for each in (first, *others) if each.bundle or each.file or each.parts]
     if not real:
         return Lineage()
     *parts, top = real
-    return replace(top, parts=(*parts, *top.parts)) if parts else top
+    return Lineage(top.bundle, top.version, top.file, top.uri, (*parts, *top.parts)) if parts else top
 
 
 def unmatched_removals(bundle: Bundle) -> tuple[Problem, ...]:

@@ -16,13 +16,22 @@ from amplihack.bundles.includes import (
     UnresolvedInclude,
     Within,
     first_bundle_file,
+    looks_like_path,
     resolve_include,
 )
 from amplihack.bundles.model import Bundle, Include
 from amplihack.bundles.names import NameTable
 from amplihack.bundles.ports import Namespace, Texts
 from amplihack.bundles.roots import Root, Standing
-from amplihack.bundles.uris import address_inside, canonical, shown
+from amplihack.bundles.schemes import is_address
+from amplihack.bundles.uris import (
+    address_inside,
+    canonical,
+    parse_uri,
+    shown,
+    split_namespace,
+    without_fragment,
+)
 from amplihack.errors import Location, Problem
 from amplihack.records import Record, field
 
@@ -209,6 +218,8 @@ class IncludeGraph(Record, frozen=False):
             match self._resolve_one(directive.include.source, node.directory, node.within):
                 case Target(uri):
                     self._aim(directive, uri, found)
+                    if node.is_local:
+                        self._tell_elsewhere(directive, uri)
                 case Fetch(namespace, uri):
                     self._want_namespace(directive, namespace, uri, found)
                 case UnresolvedInclude() as unresolved:
@@ -232,6 +243,18 @@ class IncludeGraph(Record, frozen=False):
             found.reached += self._expand(node)
         elif address not in self._errors:
             found.targets.setdefault(address, uri)
+
+    def _tell_elsewhere(self, directive: Directive, uri: str) -> None:
+        """Tell the user if a name means a downloaded bundle that only calls itself so."""
+        source = directive.include.source
+        name = (split_namespace(source) or (source,))[0]
+        is_name = not is_address(source) and not looks_like_path(name) and self.names.redirect(source) is None
+        usual = self.names.elsewhere(name, uri) if is_name and not parse_uri(uri).is_file else ""
+        if usual:
+            what = f"{name} means {shown(without_fragment(uri))} here, which calls itself so, and not {usual}"
+            fix = f"write the address of the one you mean instead of {name}"
+            problem = Problem(what, directive.include.where, fix, "warning", "name-elsewhere")
+            self.clashes.setdefault(directive.node, []).append(problem)
 
     def _want_namespace(self, directive: Directive, name: str, uri: str, found: _Round) -> None:
         """Ask for a bundle that has to be fetched before one can look into it."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Any, cast
 
 from amplihack.bundles.tree import NOWHERE, Items, Leaf, Removed, Table, Tree, from_value, to_plain
 from amplihack.records import replace
@@ -44,6 +45,43 @@ def merge_tables(tables: Iterable[Table]) -> Table:
     return Table(entries, first.origin, first.line, first.column, first.over, fresh)
 
 
+def merged_plain(tables: Sequence[Table]) -> dict[str, Any]:
+    """Return the plain data of what `merge_tables` makes of them, without remembering what was replaced."""
+    found: dict[str, Tree | list[Tree]] = {}  # a list where more than the last is needed to tell the value
+    for table in tables:
+        if not found:
+            found.update(table.entries)
+            continue
+        if table.fresh:
+            return cast(dict[str, Any], to_plain(merge_tables(tables)))
+        for key, item in table.entries.items():
+            before = found.get(key)
+            if before is None or type(before) is type(item) is Leaf:
+                found[key] = item
+            elif type(before) is list:
+                before.append(item)
+            elif before is not item:
+                found[key] = [cast(Tree, before), item]
+    plain: dict[str, Any] = {}
+    for key, held in found.items():
+        tree = _settled(held) if type(held) is list else held
+        if type(tree) is Leaf:
+            plain[key] = tree.value
+        elif type(tree) is dict:
+            plain[key] = tree
+        elif type(tree) is not Removed:
+            plain[key] = to_plain(cast(Tree, tree))
+    return plain
+
+
+def _settled(trees: list[Tree]) -> Tree | dict[str, Any]:
+    """Merge trees, and make plain data at once of those that are tables."""
+    for tree in trees:
+        if type(tree) is not Table or tree.fresh:
+            return reduce(merge, trees)
+    return merged_plain(cast(list[Table], trees))
+
+
 def _removals(entries: dict[str, Tree], by: Table) -> dict[str, Tree]:
     """Return what a replacing table leaves of the entries before it: the memory of them."""
     gone: dict[str, Tree] = {}
@@ -64,7 +102,8 @@ def _unite(parent: Items, child: Items) -> Items:
             added.add(mark)
     if not new:
         return parent
-    return replace(parent, items=parent.items + new, known=known | added)
+    items, origin, over = parent.items + new, parent.origin, parent.over
+    return Items(items, origin, parent.line, parent.column, over, parent.fresh, known | added)
 
 
 def _known(items: Items) -> set[object]:
@@ -74,8 +113,9 @@ def _known(items: Items) -> set[object]:
 def identity(tree: Tree) -> object:
     """Return what makes two list items the same: type and value; for containers, their sorted JSON."""
     if isinstance(tree, Leaf):
-        if tree.value is None or isinstance(tree.value, bool | int | float | str):
-            return (type(tree.value), tree.value)
+        value = tree.value
+        if value is None or isinstance(value, (str, int, float)):
+            return (type(value), value)
         return (id(tree), "nothing else is this")
     try:
         return json.dumps(to_plain(tree), sort_keys=True)

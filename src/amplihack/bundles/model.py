@@ -10,6 +10,7 @@ from amplihack.errors import Location
 from amplihack.records import Record, field, replace
 
 DEFAULT_VERSION = "1.0.0"
+NO_ENTRIES = Table()
 
 
 class Include(Record):
@@ -28,6 +29,10 @@ class Lineage(Record):
     file: str = ""
     uri: str = ""
     parts: tuple[Lineage, ...] = field(default=(), repr=False)  # a graph, too large to be shown
+
+    def __deepcopy__(self, _memo: object) -> Lineage:
+        """Share it: it cannot change, and of bundles composed one by one it is as deep as they are many."""
+        return self
 
 
 class Bundle(Record):
@@ -54,7 +59,7 @@ class Bundle(Record):
 
     def section(self, name: str) -> Table:
         """Return a section, an empty one when the bundle has none of that name."""
-        return self.sections.get(name) or Table()
+        return self.sections.get(name, NO_ENTRIES)
 
     def with_sections(self, changed: Mapping[str, Table]) -> Bundle:
         """Return the bundle with some sections replaced; empty ones are dropped."""
@@ -84,17 +89,25 @@ class Bundle(Record):
     @property
     def resolved_context(self) -> dict[str, str]:
         """Return context names and the paths that they stand for, in the order of declaration."""
-        return {
-            key: leaf.value
-            for key, leaf in self.context
-            if isinstance(leaf, Leaf) and isinstance(leaf.value, str)
-        }
+        return context_paths(self.context)
 
     @property
     def pending_context(self) -> dict[str, str]:
         """Return context names and their references that no namespace is known for yet."""
-        return {
-            key: leaf.value.reference
-            for key, leaf in self.context
-            if isinstance(leaf, Leaf) and isinstance(leaf.value, Pending)
-        }
+        return context_references(self.context)
+
+
+def context_paths(context: Table) -> dict[str, str]:
+    """Return the names in a section of context that stand for paths."""
+    return {
+        key: leaf.value for key, leaf in context if isinstance(leaf, Leaf) and isinstance(leaf.value, str)
+    }
+
+
+def context_references(context: Table) -> dict[str, str]:
+    """Return the names in a section of context that no namespace is known for yet."""
+    return {
+        key: leaf.value.reference
+        for key, leaf in context
+        if isinstance(leaf, Leaf) and isinstance(leaf.value, Pending)
+    }

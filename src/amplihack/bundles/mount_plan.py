@@ -40,13 +40,25 @@ class MountPlan(TypedDict, total=False):
 
 def mount_plan(bundle: Bundle) -> MountPlan:
     """Return new data on every call, without the sections that are empty."""
-    plan: dict[str, Any] = {}
-    for section in SECTIONS:
-        table = bundle.sections.get(section.name)
-        part = section.plan(table) if table and section.plan is not None else None
-        if part:
-            plan[section.name] = part
-    return cast(MountPlan, plan)
+    return cast(MountPlan, plan_of(plain_sections(bundle)))
+
+
+def plain_sections(bundle: Bundle) -> dict[str, Any]:
+    """Return new plain data for each section of a plan that the bundle has."""
+    return {
+        section.name: section.plain(bundle.sections[section.name])
+        for section in SECTIONS
+        if section.plan is not None and section.name in bundle.sections
+    }
+
+
+def plan_of(sections: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the plan that plain sections make."""
+    return {
+        section.name: section.plan(sections[section.name])
+        for section in SECTIONS
+        if section.plan is not None and sections.get(section.name)
+    }
 
 
 def for_kernel(plan: MountPlan) -> dict[str, Any]:

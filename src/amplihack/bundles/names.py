@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from amplihack.bundles.includes import BUNDLE_FILES
 from amplihack.bundles.ports import Namespace, Texts
+from amplihack.bundles.uris import is_same_place, shown
 from amplihack.documents.suggest import closest
 from amplihack.records import Record, field
 
@@ -100,6 +101,13 @@ class NameTable(Record, frozen=False):
     def bundle(self, name: str) -> str | None:
         """Return the address of the bundle of that name, if it is part of this load."""
         return self._bundles.get(name)
+
+    def elsewhere(self, name: str, uri: str) -> str:
+        """Return what a name leads to outside of this load, empty if that is the same as an address."""
+        known = self.known.lookup(name)
+        if known is None or is_same_place(self.known.well_known.get(name, known.uri), uri):
+            return ""
+        return "" if is_same_place(known.uri, uri) else shown(known.uri)
 
     def suggestion(self, source: str) -> str:
         """Return the name that was probably meant, of this load or any other; empty when there is none."""

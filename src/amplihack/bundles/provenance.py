@@ -210,6 +210,7 @@ def modified_by(bundle: Bundle) -> dict[str, list[str]]:
 def items_of(bundle: Bundle) -> Iterator[tuple[str, Tree]]:
     """Return everything that somebody brought in, under the name that provenance gives it."""
     for section in SESSION_LAST:
-        yield from section.named_items(bundle.section(section.name))
+        if section.name in bundle.sections:
+            yield from section.named_items(bundle.sections[section.name])
     if bundle.instruction:
         yield "instruction:", bundle.instruction

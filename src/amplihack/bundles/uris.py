@@ -166,6 +166,13 @@ def canonical(uri: str, *, base: str | None = None) -> str:
     return print_uri(tidy)
 
 
+def is_same_place(one: str, other: str) -> bool:
+    """Tell whether two addresses lead to one repository, archive or file, in whatever version."""
+    places = (replace(parse_uri(each), ref="", subpath="", commit="", sha256="") for each in (one, other))
+    first, second = (canonical(print_uri(each)) for each in places)
+    return first == second
+
+
 def _tidy_subpath(subpath: str) -> str:
     tidy = posixpath.normpath(subpath.strip("/")) if subpath.strip("/") else ""
     return "" if tidy == "." else tidy

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _OF_BASH = "Allow bash: "  # how a question about a command begins
+_AT_GATES = ("Allow recipes: approve ", "Allow recipes: deny ")
 
 # Flags ------------------------------------------------------------------------------------------------------
 
@@ -70,7 +71,7 @@ def add_session_flags(parser: Parser) -> None:
         "--approval",
         choices=("ask", "auto-edit", "plan", "yolo"),
         help="ask before anything that changes something; auto-edit: files may be edited; "
-        "plan: nothing is changed; yolo: everything is allowed",
+        "plan: nothing is changed; yolo: everything is allowed, but to decide at gates of recipes",
     )
     group.add_argument("--yes", action="store_true", help="the same as --approval yolo")
     group.add_argument(
@@ -235,6 +236,8 @@ def how_to_allow(denied: Sequence[str]) -> str:
     fix = "fix: allow what was denied with --allow TOOL[:PATTERN], or everything with --yes"
     asked = [each.removeprefix(_OF_BASH).removesuffix("?") for each in denied if each.startswith(_OF_BASH)]
     exact = [each for each in asked if command_parts(each) is None]
+    if any(each.startswith(_AT_GATES) for each in denied):
+        fix += " (decisions at gates of recipes only with --allow 'recipes:approve*' or 'recipes:deny*')"
     if not exact:
         return fix
     words = " ".join(f"--allow {shlex.quote(f'bash:{each}')}" for each in dict.fromkeys(exact))

@@ -71,17 +71,19 @@ def answer_update(workspace: Workspace, options: argparse.Namespace) -> int:
             ]
         )
     else:
+        said = "\n".join(problem.what for problem in done.problems)
         for each in done.reports:
-            _show_report(each)
+            _show_report(each, said)
         if not done.reports:
             err("nothing to update: every source is local")
     return 1 if any(each.outcome == "failed" for each in done.reports) else 0
 
 
-def _show_report(report: UpdateReport) -> None:
+def _show_report(report: UpdateReport, said: str) -> None:
+    """Show what became of a source, and why, unless that was said already."""
     change = f" {(report.before or '')[:8]} -> {(report.after or '')[:8]}"
     out(printable(f"{report.outcome:<10} {report.uri}{change if report.outcome == 'updated' else ''}"))
-    if report.error:
+    if report.error and report.error.what not in said:
         err(printable(f"  {report.error.what}"))
         if report.error.fix:
             err(printable(f"  fix: {report.error.fix}"))

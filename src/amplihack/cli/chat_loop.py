@@ -6,11 +6,12 @@ import asyncio
 import os
 import signal
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amplihack.app.sessions.asking import TalkHost
 from amplihack.app.sessions.chat_commands import answered
+from amplihack.app.sessions.chat_rewinding import AskAgain
 from amplihack.app.sessions.chatting import Chat
 from amplihack.cli.guard import INTERRUPTED
 from amplihack.cli.show import flush_out, out, printable, show_problems
@@ -110,15 +111,14 @@ class ChatLoop(ABC):
         if command is None and not prompt:
             return
         try:
-            if command is not None:
-                for line in await self._work(answered(self.chat, command)):
-                    out(printable(line))
-                flush_out()
+            if command is None:
+                await self._turn(self.chat.talk.ask(prompt))
                 return
-            self.failed = True
-            said = await self._work(self.chat.talk.ask(prompt))
-            self.failed = bool(said.unfinished)
-            self._tell(said)
+            try:
+                self._show(await self._work(answered(self.chat, command)))
+            except AskAgain as again:
+                self._show(again.lines)
+                await self._turn(self.chat.talk.ask("", attached=again.prompt))
         except TurnCancelled as cancelled:
             self.display.end_line()
             self.display.tell("interrupted; what was said is kept")
@@ -127,6 +127,18 @@ class ChatLoop(ABC):
         except AmplihackError as error:
             self.display.end_line()
             show_problems(error.problems)
+
+    async def _turn(self, turn: Coroutine[Any, Any, TurnAnswer]) -> None:
+        self.failed = True
+        said = await self._work(turn)
+        self.failed = bool(said.unfinished)
+        self._tell(said)
+
+    def _show(self, lines: Sequence[str]) -> None:
+        self.display.end_line()
+        for line in lines:
+            out(printable(line))
+        flush_out()
 
     def _tell(self, said: TurnAnswer) -> None:
         self.display.end_line()

@@ -14,6 +14,8 @@ class CommandRow:
     """One row of the table. `flags` and `answer` are `module:function` of this package.
 
     `heals` says that the staged bundle is put right first. What installs, or only looks, does without it.
+    `uses_bundle` says that the command must not run where that fails: what asks for kept runs and
+    sessions uses nothing of the bundle, so it tells and goes on.
     `hands_on` says that the words are not ours: another program gets them as they are.
     """
 
@@ -25,10 +27,11 @@ class CommandRow:
         answer: str,
         *,
         heals: bool = True,
+        uses_bundle: bool = True,
         hands_on: bool = False,
     ) -> None:
         self.summary, self.arguments, self.flags, self.answer = summary, arguments, flags, answer
-        self.heals, self.hands_on = heals, hands_on
+        self.heals, self.uses_bundle, self.hands_on = heals, uses_bundle, hands_on
 
 
 # The first word of a name that has two is a group.
@@ -86,10 +89,18 @@ COMMANDS = {
         "recipe_catalogue:sync_flags",
         "recipe_catalogue:answer_sync",
     ),
-    "runs list": CommandRow("list the runs that are kept", "", "runs:list_flags", "runs:answer_list"),
-    "runs show": CommandRow("show what happened in a run", "[RUN]", "runs:show_flags", "runs:answer_show"),
+    "runs list": CommandRow(
+        "list the runs that are kept", "", "runs:list_flags", "runs:answer_list", uses_bundle=False
+    ),
+    "runs show": CommandRow(
+        "show what happened in a run", "[RUN]", "runs:show_flags", "runs:answer_show", uses_bundle=False
+    ),
     "runs tail": CommandRow(
-        "follow a run live, whoever runs it", "[RUN]", "runs_tail:tail_flags", "runs_tail:answer_tail"
+        "follow a run live, whoever runs it",
+        "[RUN]",
+        "runs_tail:tail_flags",
+        "runs_tail:answer_tail",
+        uses_bundle=False,
     ),
     "runs resume": CommandRow(
         "go on with a run that was interrupted, failed or waits",
@@ -98,13 +109,25 @@ COMMANDS = {
         "runs_resume:answer_resume",
     ),
     "runs approve": CommandRow(
-        "approve the gate that a run waits at", "[RUN]", "runs:gate_flags", "runs:answer_approve"
+        "approve the gate that a run waits at",
+        "[RUN]",
+        "runs:gate_flags",
+        "runs:answer_approve",
+        uses_bundle=False,
     ),
     "runs deny": CommandRow(
-        "deny the gate that a run waits at: a stage for good", "[RUN]", "runs:gate_flags", "runs:answer_deny"
+        "deny the gate that a run waits at: a stage for good",
+        "[RUN]",
+        "runs:gate_flags",
+        "runs:answer_deny",
+        uses_bundle=False,
     ),
     "runs cancel": CommandRow(
-        "end a run with everything that it started", "[RUN]", "runs:run_flags", "runs:answer_cancel"
+        "end a run with everything that it started",
+        "[RUN]",
+        "runs:run_flags",
+        "runs:answer_cancel",
+        uses_bundle=False,
     ),
     "runs fork": CommandRow(
         "begin a new run that shares what came before a step",
@@ -117,8 +140,11 @@ COMMANDS = {
         "[A] [B]",
         "runs_diff:diff_flags",
         "runs_diff:answer_diff",
+        uses_bundle=False,
     ),
-    "runs prune": CommandRow("remove old runs", "", "runs:prune_flags", "runs:answer_prune"),
+    "runs prune": CommandRow(
+        "remove old runs", "", "runs:prune_flags", "runs:answer_prune", uses_bundle=False
+    ),
     "bundle show": CommandRow(
         "print the composed bundle: every part, who brought it, what it costs",
         "[BUNDLE]",
@@ -186,16 +212,14 @@ COMMANDS = {
         "chat:answer_chat",
     ),
     "session list": CommandRow(
-        "list the sessions that are kept",
-        "",
-        "session:list_flags",
-        "session:answer_list",
+        "list the sessions that are kept", "", "session:list_flags", "session:answer_list", uses_bundle=False
     ),
     "session show": CommandRow(
         "show what was said in a session, and what it used",
         "[SESSION]",
         "session:show_flags",
         "session:answer_show",
+        uses_bundle=False,
     ),
     "session resume": CommandRow(
         "go on with a session: talk, or ask once more",
@@ -208,12 +232,14 @@ COMMANDS = {
         "[SESSION]",
         "session:fork_flags",
         "session:answer_fork",
+        uses_bundle=False,
     ),
     "session prune": CommandRow(
         "remove old sessions, or some by name",
         "[SESSION …]",
         "session:prune_flags",
         "session:answer_prune",
+        uses_bundle=False,
     ),
     "model list": CommandRow(
         "show the models that can run on this machine",

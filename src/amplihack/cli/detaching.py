@@ -11,10 +11,10 @@ from amplihack.cli.show import err, out, out_json
 from amplihack.system.parent_death import die_with, live_on
 
 if TYPE_CHECKING:
-    from amplihack.system.run_store.store import RunStore
+    from amplihack.system.run_store.new_runs import NewRuns
 
 
-def detached(work: Callable[[Callable[[str], None]], int], store: RunStore, *, as_json: bool) -> int:
+def detached(work: Callable[[Callable[[str], None]], int], store: NewRuns, *, as_json: bool) -> int:
     """Do the work in a process of its own, which no terminal can end, and print the id of its run.
 
     The work gets what to call when its run is kept. From then on, what it prints goes to the log of the run;
@@ -37,7 +37,7 @@ def detached(work: Callable[[Callable[[str], None]], int], store: RunStore, *, a
     os.dup2(nothing, 1)
 
     def begun(run_id: str) -> None:
-        from amplihack.system.run_store.store import log_file  # deferred: `sqlite3` is slow to load
+        from amplihack.system.run_store.new_runs import log_file  # deferred: `sqlite3` is slow to load
 
         live_on()
         log = log_file(store, run_id)

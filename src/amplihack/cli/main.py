@@ -50,7 +50,7 @@ def dispatch(words: list[str], *, alone: bool = False) -> int:
     options = (_handed_on if COMMANDS[name].hands_on else _parsed)(name, rest)
     load("show:choose_colours")(options.color)
     if COMMANDS[name].heals:
-        heal_first()
+        heal_first(is_needed=COMMANDS[name].uses_bundle)
     code: int = load(COMMANDS[name].answer)(options)
     return code
 
@@ -68,12 +68,15 @@ def _handed_on(name: str, words: list[str]) -> Any:
     return Namespace(words=words[1:] if words[:1] == ["--"] else words, color="auto")
 
 
-def heal_first() -> None:
-    """Stage the bundle of this version before anything else is done, if it is not staged yet."""
+def heal_first(*, is_needed: bool = True) -> None:
+    """Stage the bundle of this version before anything else is done, if it is not staged yet.
+
+    Where that fails, a command that does not need it is told of it and goes on.
+    """
     from amplihack.system.healed import needs_a_look  # deferred: `--version` needs none of it
 
     if needs_a_look(os.environ, __version__):
-        load("healing:heal")()
+        load("healing:heal" if is_needed else "healing:try_to_heal")()
 
 
 def _refuse(word: str, rest: list[str], group: str = "") -> None:

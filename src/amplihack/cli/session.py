@@ -70,7 +70,7 @@ def answer_list(options: argparse.Namespace) -> int:
     from amplihack.system.session_store.listing import kept_sessions
 
     everything = kept_sessions(open_store())
-    kept = [each for each in everything if options.all or each.agent is None]
+    kept = [each for each in everything if options.all or not each.is_inside]
     hidden = len(everything) - len(kept)
     kept = kept[: options.limit]
     if options.json:

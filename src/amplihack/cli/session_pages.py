@@ -26,7 +26,7 @@ def session_json(kept: KeptSession) -> dict[str, Any]:
     """Return what `session list --json` tells of a session."""
     return {
         "session_id": kept.session_id,
-        "name": cut(kept.prompt, _WIDEST["first prompt"]),
+        "name": kept.name or cut(kept.prompt, _WIDEST["first prompt"]),
         "status": kept.status,
         "bundle": kept.bundle,
         "model": kept.model,
@@ -66,7 +66,7 @@ def _cells(kept: KeptSession, short: str) -> tuple[str, ...]:
         "bundle": kept.bundle or "",
         "model": kept.model or "",
         "directory": from_home(kept.working_dir or ""),
-        "first prompt": kept.prompt,
+        "first prompt": kept.name or kept.prompt,
     }
     return tuple(printable(cut(cells[name], _WIDEST.get(name, 60)), keep="") for name in _HEAD)
 
@@ -84,7 +84,7 @@ def session_page(kept: KeptSession, told: Sequence[Utterance], *, full: bool) ->
     """Return the lines of `session show`: what is known of it, then the conversation."""
     of = f" of the agent {kept.agent}" if kept.agent else ""
     lines = [
-        f"session {kept.session_id}{of} — {kept.status}",
+        f"session {kept.session_id}{of} — {kept.status}" + (f": {kept.name}" if kept.name else ""),
         f"  {kept.bundle or 'bundle not known'}, {kept.model or 'no model asked yet'}",
         f"  started {clock(kept.started)}, last used {clock(kept.updated)}, in {kept.working_dir or '?'}",
         f"  {_count(kept.turns, 'turn')}, {spent(kept.used)}",
@@ -95,7 +95,7 @@ def session_page(kept: KeptSession, told: Sequence[Utterance], *, full: bool) ->
         lines.append(f"  inside the session {kept.parent_id}")
     for each in told:
         lines += ["", *_utterance(each, full=full)]
-    if kept.status != "open" and kept.agent is None:
+    if kept.status != "open" and not kept.is_inside:
         lines += ["", f"`amplihack session resume {kept.session_id}` goes on"]
     return lines
 

@@ -18,6 +18,29 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     return best[1] if best[0] <= allowed else None
 
 
+def alike(word: str, known: Iterable[str]) -> tuple[str, ...]:
+    """The closest known word, else up to three that share whole words with it, or begin or end with it.
+
+    `task` is then `task_description`, and `cli_version` is `version`.
+    """
+    candidates = frozenset(known)
+    if near := closest(word, candidates):
+        return (near,)
+    kin = [(kinship, each) for each in candidates if (kinship := _kinship(word, each))]
+    best = min(kin, default=(0, ""))[0]
+    return tuple(sorted(each for kinship, each in kin if kinship == best)[:3])
+
+
+def _kinship(left: str, right: str) -> int:
+    """How near two words are that are more than typing mistakes apart; 0 if they have nothing in common."""
+    short, long = sorted((left.lower().replace("-", "_"), right.lower().replace("-", "_")), key=len)
+    if len(short) < 3:
+        return 0
+    if long.startswith(short):
+        return 1
+    return 2 if long.endswith(f"_{short}") or f"_{short}_" in long else 0
+
+
 def _plain(word: str) -> str:
     return word.lower().replace("-", "").replace("_", "")
 

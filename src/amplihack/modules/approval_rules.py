@@ -3,11 +3,13 @@
 The first rule that fits wins; without one the mode decides. `match` is a glob on what the tool would do: the
 command, the path, the address. A command is split at `;`, `&&`, `||` and `|`, and an allowing rule must fit
 every part of it, so that `git status*` does not allow `git status; rm -rf .`. A command with anything that
-the shell would replace or redirect is one part, and only a rule that is written exactly so allows it.
+the shell would replace or redirect is one part, and only a rule that is written exactly so allows it; one
+that denies or asks fits it wherever its words stand in it.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -24,6 +26,7 @@ MODES = ("ask", "auto-edit", "plan", "yolo")
 _READING = {"read_file", "grep", "glob", "todo"}
 _EDITING = {"write_file", "edit_file"}
 _LOOKING = {"list", "validate", "status"}  # actions of the tool `recipes`
+_DECIDING = {"approve", "deny"}
 # What says everything that matters of a call. Of other tools, all arguments matter.
 _SUBJECTS = {
     "bash": "command",
@@ -36,6 +39,7 @@ _SUBJECTS = {
 }
 _HOUSE = {".git", ".amplihack"}
 _TRICKY = set("$`<>(){}\n\\!")
+_LONGEST = 20_000  # characters that are taken apart, which takes quadratic time
 _BETWEEN = {";", "&&", "||", "|"}
 
 
@@ -64,9 +68,10 @@ _ACTIONS: dict[str, Action] = {"allow": "allow", "deny": "deny", "ask": "ask"}
 
 
 def _by_mode(mode: str, tool: str, arguments: Mapping[str, Any]) -> ToolDecision:
+    at_gate = tool == "recipes" and arguments.get("action") in _DECIDING  # for a person, in any mode
     harmless = tool in _READING or (tool == "recipes" and arguments.get("action") in _LOOKING)
     plain_edit = tool in _EDITING and not _is_of_the_house(str(arguments.get("file_path", "")))
-    if mode == "yolo" or harmless or (mode == "auto-edit" and plain_edit):
+    if (mode == "yolo" and not at_gate) or harmless or (mode == "auto-edit" and plain_edit):
         return ToolDecision("allow")
     if mode == "plan":
         return ToolDecision("deny", f"{tool} is not used while planning: say what you would do")
@@ -85,7 +90,8 @@ def subject_of(tool: str, arguments: Mapping[str, Any]) -> str:
         return str(found)
     if tool == "recipes":  # as the command that it runs
         words = [str(arguments[name]) for name in ("action", "recipe", "run", "stage") if name in arguments]
-        return " ".join([*words, *_named(arguments.get("context"))])
+        told = {"message": arguments["message"]} if arguments.get("message") else {}
+        return " ".join([*words, *_named(arguments.get("context")), *_named(told)])
     return ", ".join(_named(arguments))
 
 
@@ -107,15 +113,49 @@ def _fits(rule: ApprovalRule, tool: str, subject: str) -> bool:
         return fnmatchcase(subject, rule.match)
     parts = command_parts(subject)
     if rule.action != "allow":  # what refuses need not be exact: any part is enough
-        return fnmatchcase(subject, rule.match) or any(fnmatchcase(part, rule.match) for part in parts or ())
+        return fnmatchcase(subject, rule.match) or _is_in(rule.match, subject, parts)
     if parts is None:
         return subject == rule.match
     return rule.match == "*" or all(fnmatchcase(part, rule.match) for part in parts)
 
 
+def command_refusal(command: str, allowed: Sequence[str], denied: Sequence[str]) -> str:
+    """Return why the settings of a shell refuse a command, or nothing: all must be allowed, none denied.
+
+    A pattern without a star means the command and whatever follows it. Of what the shell would make something
+    else of, only the very same text is allowed, and a denied one must not be anywhere in it.
+    """
+    if not allowed and not denied:
+        return ""
+    parts = command_parts(command)
+    for pattern in denied:
+        if _is_in(pattern, command, parts) or any(_begins(part, pattern) for part in parts or ()):
+            return f"the settings deny this command: {pattern}"
+    if not allowed or (parts is None and command in allowed):
+        return ""
+    if parts is not None and all(any(_begins(part, pattern) for pattern in allowed) for part in parts):
+        return ""
+    return f"the settings allow only {', '.join(allowed)}" + (
+        "; this command redirects, substitutes or has several lines" if parts is None else ""
+    )
+
+
+def _is_in(pattern: str, command: str, parts: Sequence[str] | None) -> bool:
+    """Tell whether a part fits; of a command that nobody can take apart, whether it is anywhere in it."""
+    if parts is None:
+        words = pattern.rstrip("* ")
+        after = "" if pattern.removeprefix(words) == "*" else r"(?![\w.-])"
+        return re.search(rf"(?<![\w.-]){re.escape(words)}{after}", command) is not None
+    return any(fnmatchcase(part, pattern) for part in parts)
+
+
+def _begins(part: str, pattern: str) -> bool:
+    return fnmatchcase(part, pattern) or part == pattern or part.startswith(f"{pattern} ")
+
+
 def command_parts(command: str) -> list[str] | None:
     """Return the commands of a line, or None if the shell would make something else of it."""
-    if _TRICKY & set(command):
+    if len(command) > _LONGEST or _TRICKY & set(command):
         return None
     try:
         words = list(shlex.shlex(command, posix=False, punctuation_chars=";&|"))

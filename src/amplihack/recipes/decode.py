@@ -273,6 +273,10 @@ def _approval(stage: Mapping, name: str, owner: str, report: Report) -> Approval
     fields = read_table(node, APPROVAL, f"{owner}approval: ", report)
     if fields.flag("required") is False:
         return None
+    if fields.word("default") == "approve" and not fields.number("timeout"):
+        what = f"{owner}approval: 'default' has no effect without a 'timeout': the gate waits for an answer"
+        fix = "add a `timeout:`, or remove it"
+        report.add("no-effect", what, fields.where("default"), fix, "warning")
     before = fields.word("when") in ("before", "before_stage")
     return Approval(
         fields.text("prompt") or Text(_question(name, before=before)),

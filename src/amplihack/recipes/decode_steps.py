@@ -7,6 +7,7 @@ from typing import Final
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
+from amplihack.patterns import pattern
 from amplihack.recipes.fields import RECURSION, RETRY, STEP, Dialect, Kind
 from amplihack.recipes.model import (
     Action,
@@ -31,8 +32,12 @@ from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.reading import Fields, Report, mappings, read_table
 from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.recipes.semantics import DEEPEST, ITEM
-from amplihack.recipes.values import Value, to_json
+from amplihack.recipes.values import Value, to_json, to_text
 
+# A step that has fewer than two of these cannot contradict itself.
+_MAY_DISAGREE: Final = frozenset({"on_error", "continue_on_error", "fatal", "timeout", "idle_timeout"})
+_ONLY_COMMENTS: Final = pattern(r"\A(?:\s*(?:#[^\n]*)?(?:\n|\Z))*\Z")
+_WORDS_OF_A_PROMPT = ("task", "skill", "actions")  # of one that is made up, where a step has none
 _MISSING = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
 # What the other dialect means, in the words of the line that tells it.
 _CONDITIONS = 'conditions take the texts "false" and "0" as false, and numbers in texts as numbers'
@@ -100,6 +105,10 @@ class StepReader:
         action = self._action(fields, owner)
         self._no_effect(fields, action, owner)
         self._not_filled_in(fields, owner)
+        if len(_MAY_DISAGREE.intersection(fields.nodes)) > 1:
+            from amplihack.recipes.decode_disagreements import tell_disagreements  # deferred: few steps do
+
+            tell_disagreements(fields, owner, self.report)
         return Step(
             id=name,
             action=action,
@@ -130,13 +139,19 @@ class StepReader:
         kind, of_kind = _KINDS[type(action)]
         for name in fields.nodes:
             field = STEP.known[name]
-            if field.kinds and kind not in field.kinds:
+            if field.kinds and kind not in field.kinds and not _for_recovery(name, fields):
                 why, owners = f"on {of_kind}", " and ".join(field.kinds)
             elif field.loops and not any(loop in fields.nodes for loop in field.loops):
                 why, owners = f"without {' or '.join(field.loops)}", "loop"
+            elif name in _WORDS_OF_A_PROMPT and "prompt" in fields.nodes:
+                why, owners = "beside 'prompt'", ""
             else:
                 continue
             what, fix = f"{owner}'{name}' has no effect {why}", f"remove it: it belongs to {owners} steps"
+            if not owners:
+                fix = f"say it in the prompt, or rename it to x-{name} to keep it as a note"
+            if name == "working_dir":
+                fix = "write it on the steps inside; `context:` can hand the path to a recipe"
             if name in _OTHER_LIMIT and ("foreach" in fields or "while_condition" in fields):
                 fix = f"write `{_OTHER_LIMIT[name]}:`, which limits this loop"
             self.report.add("no-effect", what, fields.where(name), fix, "warning")
@@ -188,8 +203,9 @@ class StepReader:
         needed, stated = _MISSING[kind], "type" in fields
         written = fields.text(needed) if kind != "bash" else None
         blank = written is not None and not written.text.strip()
-        if kind == "bash" and (script := fields.text(needed)) and not script.text.strip():
-            what, fix = f"{owner}'command' is empty, so the step does nothing", "write a script, or remove it"
+        if kind == "bash" and (script := fields.text(needed)) and not _ONLY_COMMENTS.sub("", script.text):
+            holds = "holds comments alone" if script.text.strip() else "is empty"
+            what, fix = f"{owner}'command' {holds}, so the step does nothing", "write a script, or remove it"
             self.report.add("no-effect", what, fields.where(needed), fix, "warning")
         if (needed in fields.nodes and not blank) or (kind == "agent" and _described(fields)):
             return
@@ -422,10 +438,22 @@ def _kind(fields: Fields) -> Kind:
 def _described(fields: Fields) -> str:
     """A prompt made of the words that a step without one still has."""
     parts = [fields.word("task") or "", fields.word("description") or ""]
-    inputs = fields.data("inputs")
-    if inputs:
+    if actions := fields.data("actions"):
+        parts.append("\n".join(f"- {to_text(each)}" for each in _listed(actions)))
+    if skill := fields.word("skill"):
+        parts.append(f"Use the skill {skill}.")
+    if inputs := fields.data("inputs"):
         parts.append("Inputs:\n" + (inputs if isinstance(inputs, str) else to_json(inputs)))
     return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _for_recovery(name: str, fields: Fields) -> bool:
+    """Tell whether a directory is that of the agent which may finish the work of a failed sub-recipe."""
+    return name == "working_dir" and bool(fields.flag("recovery_on_failure"))
+
+
+def _listed(value: Value) -> list[Value]:
+    return value if isinstance(value, list) else [value]
 
 
 def _model_choice(item: Value) -> ModelChoice:

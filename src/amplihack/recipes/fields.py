@@ -259,6 +259,7 @@ ORCHESTRATOR = FieldTable(
 _BASH: tuple[Kind, ...] = ("bash",)
 _AGENT: tuple[Kind, ...] = ("agent",)
 _RECIPE: tuple[Kind, ...] = ("recipe",)
+_SINGLE: tuple[Kind, ...] = ("bash", "agent", "recipe")  # not a loop that holds steps
 _FOREACH: tuple[LoopField, ...] = ("foreach",)
 _WHILE: tuple[LoopField, ...] = ("while_condition",)
 _LOOP: tuple[LoopField, ...] = (*_FOREACH, *_WHILE)
@@ -355,18 +356,19 @@ STEP = FieldTable(
               doc="The body of a loop, when it is more than one step."),
         # what becomes of its result
         Field(name="output", shape="text", default="the step's id", doc="The variable for the result."),
-        Field(name="output_type", shape="choice", choices=("auto", "text"), default="auto",
+        Field(name="output_type", shape="choice", kinds=_SINGLE, choices=("auto", "text"), default="auto",
               doc="`text` keeps the result as text even if it reads as JSON."),
-        Field(name="parse_json", shape="json", default="false",
+        Field(name="parse_json", shape="json", kinds=_SINGLE, default="false",
               doc="Finds JSON in the result; `last` takes the last one instead of the first."),
-        Field(name="parse_json_required", shape="flag", default="false",
+        Field(name="parse_json_required", shape="flag", kinds=_SINGLE, default="false",
               doc="Fails the step when there is no JSON; otherwise it is degraded. With a `json_schema` it "
                   "is true unless it says false."),
         Field(name="json_schema", shape="map", kinds=("bash", "agent"),
               doc="A JSON Schema that the JSON of the result has to fit; `parse_json` is then on. An agent "
                   "is shown it, and asked once more where its answer does not fit."),
         # limits and failures
-        Field(name="working_dir", shape="template", aliases=("cwd",), default="the run's directory",
+        Field(name="working_dir", shape="template", aliases=("cwd",), kinds=("bash", "agent"),
+              default="the run's directory",
               doc="Where the step runs; relative to the run's directory."),
         Field(name="timeout", shape="seconds", default="none", doc="How long it may run; 0 is no limit."),
         Field(name="idle_timeout", shape="duration", kinds=("bash", "agent"), default="none",
@@ -387,9 +389,12 @@ STEP = FieldTable(
         # words for the reader
         Field(name="inputs", shape="any", doc="What the step works on; the prompt when there is none."),
         Field(name="outputs", shape="any", prose=True, doc="What the step yields."),
-        Field(name="task", shape="text", doc="What the agent is asked to do, when there is no `prompt`."),
-        Field(name="skill", shape="text", prose=True, doc="A skill to use; name it in the prompt."),
-        Field(name="actions", shape="any", prose=True, doc="Notes for readers."),
+        Field(name="task", shape="text", kinds=_AGENT,
+              doc="What the agent is asked to do, when there is no `prompt`."),
+        Field(name="skill", shape="text", kinds=_AGENT,
+              doc="A skill that the agent is told to use, when there is no `prompt`."),
+        Field(name="actions", shape="any", kinds=_AGENT,
+              doc="What the agent is told to do one after another, when there is no `prompt`."),
         Field(name="until", shape="any", prose=True, doc="Notes for readers; loops use `break_when`.",
               instead="write `break_when:` on a loop, or rename it to x-until to keep it as a note"),
     ),

@@ -176,6 +176,23 @@ _STEP: Final = {
     **dict.fromkeys(("entrypoint", "exec_start"), _COMMAND),
     **dict.fromkeys(("healthcheck", "health_check", "readiness_probe"), _HOLDS),
     **dict.fromkeys(("stage", "stages"), _STAGES),
+    **dict.fromkeys(("status", "exists", "up_to_date", "unix", "windows", "linux", "macos"), _CONDITION),
+    **dict.fromkeys(("failure", "tolerate", "tolerance", "fatal_errors", "nofail", "best_effort"), _GOES_ON),
+    **dict.fromkeys(("errors", "success", "failure_module", "raise", "error_equals"), _ON_FAILURE),
+    **dict.fromkeys(("pwsh", "powershell", "bat", "zsh", "python", "task_ref", "task_spec"), _COMMAND),
+    **dict.fromkeys(("subflow", "include_role", "import_role", "sub_recipes", "trigger_dag_id"), _RECIPE),
+    **dict.fromkeys(("items_path", "item_processor", "expand", "max_in_flight", "max_concurrency"), _LOOP),
+    **dict.fromkeys(("backoff_rate", "interval_seconds", "backoff_seconds"), _RETRY),
+    **dict.fromkeys(("transition", "connections", "default_condition"), _SECOND_STEP),
+    **dict.fromkeys(("early_return", "return_early"), _ENDS),
+    **dict.fromkeys(("platform", "node", "executor", "resource_class", "privileged", "user"), _HERE),
+    **dict.fromkeys(("checks", "guardrail", "guardrails", "verify", "verification", "validate"), _HOLDS),
+    **dict.fromkeys(("branchone", "branchall", "default"), _SECOND_STEP),
+    **dict.fromkeys(("forloopflow", "whileloopflow"), _LOOP),
+    **dict.fromkeys(("prerequisite", "prerequisites", "blocks", "requires_success"), _DEPENDS),
+    **dict.fromkeys(("callback", "unstable"), _ON_FAILURE),
+    **dict.fromkeys(("is_optional", "cancel_on_build_failing"), _GOES_ON),
+    "max_execution_time": _SECONDS,
     "no_output_timeout": "write `idle_timeout:`",
     "profiles": _TAGS,
     "daemon": _BEHIND,
@@ -213,6 +230,7 @@ _RECIPE_LEVEL: Final = {
     "condition": _CONDITION_BELOW,
     **dict.fromkeys(("run", "script", "shell", "cmds", "commands"), _COMMAND_BELOW),
     **dict.fromkeys(("jobs", "tasks", "workflow", "pipeline", "plays", "templates", "nodes"), _STEPS),
+    **dict.fromkeys(("workflows", "pipelines", "plan", "states", "modules"), _STEPS),
     **dict.fromkeys(("env", "environment", "vars", "variables", "arguments"), _VARIABLES),
     **dict.fromkeys(("on", "triggers", "trigger", "schedule", "cron"), _TRIGGER),
     **dict.fromkeys(("foreach", "while_condition"), "write it on a step with `steps:` inside it"),
@@ -291,6 +309,32 @@ _STEERING: Final = frozenset(
 )  # fmt: skip
 
 
+# The parts of longer words that nobody has listed, each with the word that such a word is explained as.
+_PARTS: Final = {
+    **dict.fromkeys(("if", "when", "only", "condition", "conditions", "conditional"), "when"),
+    **dict.fromkeys(("unless", "skip", "skips"), "unless"),
+    **dict.fromkeys(("until",), "loop_until"),
+    **dict.fromkeys(("while",), "while"),
+    **dict.fromkeys(("loop", "foreach", "iterate", "repeat", "rerun"), "loop"),
+    **dict.fromkeys(("retry", "retries", "attempts", "tries"), "retries"),
+    **dict.fromkeys(("approval", "approve", "approver", "approvers", "confirm", "manual", "human"), "gate"),
+    **dict.fromkeys(("gate", "pause", "suspend"), "gate"),
+    **dict.fromkeys(("depends", "dependency", "dependencies", "needs", "blocked"), "needs"),
+    **dict.fromkeys(("prerequisite", "prerequisites", "upstream", "downstream"), "needs"),
+    **dict.fromkeys(("parallel", "concurrent", "concurrency", "async"), "concurrency"),
+    **dict.fromkeys(("timeout", "deadline"), "time_limit"),
+    **dict.fromkeys(("abort", "halt", "terminate", "stop", "exit"), "abort"),
+    **dict.fromkeys(("failure", "failures", "failed", "fail", "error", "errors"), "allow_failure"),
+    **dict.fromkeys(("rollback", "compensate"), "rollback"),
+}
+# Words about a thing steer nothing, whatever else is in them: `when_to_use`, `skip_reason`.
+_ABOUT: Final = frozenset(
+    ("use", "reason", "reasons", "note", "notes", "description", "message", "criteria", "doc", "docs", "url",
+     "comment", "comments", "hint", "hints", "text", "title", "label", "example", "examples", "log", "report",
+     "file", "path", "template", "format", "type", "id", "name", "mode", "modes", "message", "info")
+)  # fmt: skip
+
+
 def snake_case(word: str) -> str:
     """Return a word as fields are written: `maxRetries` and `max-retries` as `max_retries`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word).replace("-", "_").lower()
@@ -302,3 +346,17 @@ def instead_of(word: str, table: str, known: frozenset[str]) -> str | None:
     if plain in _STEERING and plain in known:
         return f"write `{plain}:`"
     return _WORDS.get(table, {}).get(plain)
+
+
+def part_of_it(word: str, table: str) -> str | None:
+    """Return what to write instead of a word of several parts, one of which steers: `stop_after_if`.
+
+    Nobody can list them all. Whoever asks has looked first whether it is a slip of a word of ours.
+    """
+    parts = snake_case(word).split("_")
+    if table not in ("step", "stage") or len(parts) < 2 or parts[-1] in _ABOUT:
+        return None
+    known = _WORDS[table]
+    steering = (known.get(_PARTS[part]) for part in parts if part in _PARTS)
+    whole = {"on": "on_failure", "with": "loop"}.get(parts[0], "")  # `on_completion`, `with_fileglob`
+    return known.get(whole) or next(filter(None, steering), None)

@@ -46,9 +46,10 @@ _STEP: Final = {
     **dict.fromkeys(("params", "parameters", "input", "variables", "recipe_context"), "write `context:`"),
     **dict.fromkeys(("args", "input_context", "pass_context", "recipe_inputs"), "write `context:`"),
     **dict.fromkeys(("recipe_path", "recipe_name", "recipe_file", "path", "file"), "write `recipe:`"),
-    **dict.fromkeys(("env_vars", "environment_variables", "envs", "env_file"), "write `env:`"),
+    **dict.fromkeys(("env_vars", "environment_variables", "envs", "env_file", "dotenv"), "write `env:`"),
     **dict.fromkeys(
-        ("strict", "shell_options", "set_e", "pipefail", "errexit"), "write `strict_shell: true`"
+        ("strict", "shell_options", "set_e", "pipefail", "errexit", "set", "shopt"),
+        "write `strict_shell: true`",
     ),
     **dict.fromkeys(("desc", "comment", "comments", "note", "notes", "summary"), "write `description:`"),
     **dict.fromkeys(("title", "label", "display_name"), "write `name:`"),

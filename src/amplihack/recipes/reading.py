@@ -105,8 +105,7 @@ def read_table(node: Mapping, table: FieldTable, owner: str, report: Report) -> 
         if not (isinstance(child, Scalar) and child.absent) or each.shape in ("words", "map", "texts"):
             nodes[each.name], spelt[each.name] = child, key
             if each.instead:
-                what = f"{owner}'{key}' is a note for readers and does nothing"
-                report.add("no-effect", what, node.where_key(key), each.instead, "warning")
+                _tell_note(node, key, each, owner, report)
             _read(child, each, owner, values, report)
         elif each.shape in ("condition", "items"):
             what = f"{owner}'{key}' has no value, so {_WITHOUT[each.shape]}"
@@ -115,6 +114,18 @@ def read_table(node: Mapping, table: FieldTable, owner: str, report: Report) -> 
     return Fields(node, values, nodes)
 
 
+def _tell_note(node: Mapping, key: str, each: Field, owner: str, report: Report) -> None:
+    """Tell that a field is for readers alone. One that compares something was meant to steer: an error."""
+    child, where = node.entries[key], node.where_key(key)
+    if key == "until" and isinstance(child, Scalar) and _COMPARES.search(child.text):
+        what = f"{owner}'{key}' is a condition in other tools and would do nothing here"
+        report.add("foreign-word", what, where, each.instead)
+        return
+    what = f"{owner}'{key}' is a note for readers and does nothing"
+    report.add("no-effect", what, where, each.instead, "warning")
+
+
+_COMPARES = pattern(r"[=!<>]=|\{\{|\s[<>]\s|\bis (?:not )?(?:succe|fail|chang|defin)")
 _WITHOUT = {"condition": "it is not asked", "items": "there is no loop"}
 
 
@@ -138,15 +149,16 @@ def _read(child: Node, each: Field, owner: str, values: dict[str, Read], report:
 def _unknown(node: Mapping, key: str, table: FieldTable, owner: str, report: Report) -> None:
     if key.startswith("x-") or not isinstance(node.keys[key].value, str):
         return
-    from amplihack.recipes.foreign_words import instead_of  # deferred: few recipes have unknown fields
+    # Deferred: few recipes have unknown fields.
+    from amplihack.recipes.foreign_words import instead_of, part_of_it
+    from amplihack.recipes.near_words import word_for
 
-    if instead := instead_of(key, table.name, frozenset(table.known)):
+    ours, meant = word_for(key, table.name), closest(key, table.known)
+    instead = instead_of(key, table.name, frozenset(table.known))
+    if instead or (not ours and not meant and (instead := part_of_it(key, table.name))):
         what = f"{owner}'{key}' is a word of other tools and would do nothing here"
         report.add("foreign-word", what, node.where_key(key), instead)
         return
-    from amplihack.recipes.near_words import word_for  # deferred, as above
-
-    ours, meant = word_for(key, table.name), closest(key, table.known)
     thing = "Unrecognized top-level field" if table.name == "recipe" else f"{owner}unrecognized field"
     fix = f"did you mean '{meant}'?" if meant else "remove it, or rename it to x-… to keep it as a note"
     if ours and not _is_slip(key, meant):

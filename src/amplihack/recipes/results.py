@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -211,16 +212,20 @@ class RunResult(Record, kw_only=True):
         for number, what in counts:
             if number:
                 yield f"  {number} {what}"
-        if spent := spending_text(self.usage, self.cost_usd):
+        unpriced = any(step.usage is not None and step.cost_usd is None for step in self.step_results)
+        if spent := spending_text(self.usage, self.cost_usd, at_least=unpriced):
             yield f"  {spent}"
 
 
-def spending_text(usage: Usage | None, cost_usd: float | None) -> str:
-    """Return the tokens and the cost that agents reported; what is unknown is left out, and is not 0."""
+def spending_text(usage: Usage | None, cost_usd: float | None, *, at_least: bool = False) -> str:
+    """Return the tokens and the cost that agents reported; what is unknown is left out, and is not 0.
+
+    `at_least` says that some of them reported tokens and no cost.
+    """
     told = list(_tokens(usage)) if usage is not None else []
     parts = [f"tokens: {', '.join(told)}"] if told else []
     if cost_usd is not None:
-        parts.append(f"cost: ${cost_usd:.{2 if cost_usd >= 1 else 4}f}")
+        parts.append(f"cost: {'at least ' if at_least else ''}${cost_usd:.{2 if cost_usd >= 1 else 4}f}")
     return "; ".join(parts)
 
 
@@ -324,7 +329,7 @@ def total(parts: Iterable[Spending]) -> Spending:
     return Spending(
         executed=sum(part.executed for part in every),
         usage=add_usage(part.usage for part in every),
-        cost_usd=_add(part.cost_usd for part in every),
+        cost_usd=add_costs(part.cost_usd for part in every),
     )
 
 
@@ -341,8 +346,9 @@ def add_usage(usages: Iterable[Usage | None]) -> Usage | None:
 
 
 def add_costs(costs: Iterable[float | None]) -> float | None:
-    """Return the sum of what is known; None if nothing is."""
-    return _add(costs)
+    """Return the sum of what is known, as people add amounts; None if nothing is."""
+    known = [cost for cost in costs if cost is not None]
+    return math.fsum(known) if known else None
 
 
 def _add(numbers: Iterable[_N | None]) -> _N | None:

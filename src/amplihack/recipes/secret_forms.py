@@ -1,16 +1,17 @@
-"""Find secrets in texts: guess which values are secret, list the forms a secret can take, and mask them."""
+"""Find secrets in texts: list the forms a secret can take, and mask them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from amplihack.credentials import MASK
 from amplihack.patterns import pattern
+from amplihack.recipes.secret_guesses import SHORTEST_GUESS
 from amplihack.recipes.secret_spellings import encoded, escaped, in_mail
 from amplihack.recipes.values import Value, to_text
-from amplihack.recipes.wrapped_secrets import MASK, Wraps
+from amplihack.recipes.wrapped_secrets import Wraps
 
-_SHORTEST_GUESS = 8  # a shorter text that nobody declared secret is more likely an ordinary word
 _MOST_LINES = 1_000  # of one secret; a private key has some fifty
 SHORT = 4  # characters: masking every "5" in every line hides little and spoils much
 _SHORT_INSIDE = 6  # bytes: of fewer, too little is left in the middle of a base64 text to be sure
@@ -18,12 +19,6 @@ _LONG = 65_536  # characters: nobody puts more of them into a URL
 _PART = 262_144  # characters from which colours are removed at once
 _MARKS = "\\%&'"  # what an escaped form contains: a text without them needs no look for it
 
-_KEY_NAME = pattern(
-    r"PASSWORD|PASSWD|PASSPHRASE|APIKEY|(?:^|_)(?:SECRETS?|CREDENTIALS?|PRIVATE_KEY|ACCESS_KEY|API_KEY)(?:_|$)"
-    r"|TOKEN(?:_|$)|SECRET$|_(?:KEY|AUTH|PAT|PWD)$|^AUTH$|AUTHORIZATION"
-)
-_PLACE_NAME = pattern(r"(?:_|^)(?:FILE|PATH|DIR|DIRECTORY|SOCK|SOCKET|URL|URI|HOST|ENDPOINT)$")
-_URL_PASSWORD = pattern(r"://[^/\s:@]*:([^/\s@]+)@")
 _WORD = pattern(r"[\w.]*\w")
 _COLOUR = pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
@@ -47,15 +42,6 @@ def _parts_between_colours(text: str) -> Iterator[str]:
         start = end
 
 
-def secret_values(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the values of variables whose names look like keys, and passwords inside URLs."""
-    for name, value in environment.items():
-        upper = name.upper()
-        if len(value) >= _SHORTEST_GUESS and _KEY_NAME.search(upper) and not _PLACE_NAME.search(upper):
-            yield value
-        yield from (each for each in _URL_PASSWORD.findall(value) if len(each) >= _SHORTEST_GUESS)
-
-
 def forms(secret: str) -> Iterator[str]:
     """Yield every form in which the secret may appear in a text."""
     for whole in {secret, secret.strip()}:
@@ -68,7 +54,7 @@ def forms(secret: str) -> Iterator[str]:
     # Output is masked line by line, so a key of several lines never appears in one piece.
     lines = [line.strip() for line in secret.splitlines()[:_MOST_LINES]]
     for line in lines if len(lines) > 1 else []:
-        if len(line) >= _SHORTEST_GUESS:
+        if len(line) >= SHORTEST_GUESS:
             yield from escaped(line)
 
 

@@ -11,9 +11,9 @@ as they are, since other steps use them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from amplihack.credentials import hide_credentials
+from amplihack.credentials import MASK, hide_credentials
 from amplihack.recipes.events import (
     AgentAsked,
     AgentPaid,
@@ -36,10 +36,12 @@ from amplihack.recipes.events import (
 )
 from amplihack.recipes.model import Recipe, Step, every_step
 from amplihack.recipes.results import RunResult, StepResult
-from amplihack.recipes.secret_forms import KnownForms, leaves, secret_values, strip_colours, weakness
+from amplihack.recipes.secret_guesses import secret_values
 from amplihack.recipes.values import Value, tail, to_text
-from amplihack.recipes.wrapped_secrets import MASK
 from amplihack.records import replace
+
+if TYPE_CHECKING:
+    from amplihack.recipes.secret_forms import KnownForms
 
 _QUOTED = 8_000  # bytes from the end of a step's output that its error may quote
 
@@ -58,13 +60,13 @@ class Redactor:
     ) -> None:
         """Begin with the variables of the run in `values`; only those named in `names` are secret."""
         self._names: set[str] = set(names)
-        self._forms = KnownForms()
+        self._forms: KnownForms | None = None  # loaded with the first secret: most runs have none
         self._seen: dict[str, Value] = dict(values or {})  # a sub-recipe may call one of them secret later
         self._writers: set[_StepName] = set()
         self._weak: dict[str, str] = {}  # secrets that cannot be masked well, and why
         self._told: set[str] = set()
         self._hidden: set[str] = set()  # identities of steps whose output is a secret
-        self._forms.add(secret_values(environment or {}))
+        self._find([*secret_values(environment or {})])
         self._learn_seen(self._names)
 
     # learning ---------------------------------------------------------------------------------------------
@@ -83,10 +85,23 @@ class Redactor:
 
     def learn(self, name: str, value: Value) -> None:
         """Treat the variable `name`, and every text inside `value`, as secret from now on."""
+        from amplihack.recipes.secret_forms import weakness  # deferred, as the forms
+
         self._names.add(name)
-        self._forms.learn(value)
+        self._known_forms().learn(value)
         if name not in self._told and (why := weakness(value)):
             self._weak[name] = why
+
+    def _find(self, texts: Sequence[str]) -> None:
+        if texts:
+            self._known_forms().add(texts)
+
+    def _known_forms(self) -> KnownForms:
+        if self._forms is None:
+            from amplihack.recipes.secret_forms import KnownForms  # deferred: most runs have no secret
+
+            self._forms = KnownForms()
+        return self._forms
 
     def weak(self) -> list[str]:
         """Return what to say about secrets that cannot be masked well, each once."""
@@ -99,6 +114,8 @@ class Redactor:
 
     def named(self) -> dict[str, str]:
         """Return the secret texts that variables hold, by the name of the variable and their number in it."""
+        from amplihack.recipes.secret_forms import leaves  # deferred, as the forms
+
         held = {name: self._seen[name] for name in sorted(self._names & self._seen.keys())}
         return {
             f"{name}/{number}": text
@@ -124,6 +141,8 @@ class Redactor:
             return text
         masked = self._forms.mask(text)
         if "\x1b" in masked:
+            from amplihack.recipes.secret_forms import strip_colours  # deferred, as the forms
+
             plain = strip_colours(masked)
             without = self._forms.mask(plain)
             return masked if without == plain else without
@@ -141,7 +160,7 @@ class Redactor:
             return self._redact_values(value)
         if isinstance(value, Sequence):
             return [self.redact_value(item) for item in value]
-        return MASK if to_text(value) in self._forms else value
+        return MASK if self._forms and to_text(value) in self._forms else value
 
     def _redact_values(self, values: Mapping[str, Value]) -> dict[str, Value]:
         return {
@@ -194,7 +213,7 @@ class Redactor:
     def _notice_quoted(self, result: StepResult) -> None:
         """Learn the secret output of a failed step: its error, and that of those around it, may quote it."""
         if result.status == "failed" and self._is_hidden(result.identity):
-            self._forms.add([result.output, tail(result.output, _QUOTED)])
+            self._find([result.output, tail(result.output, _QUOTED)])
 
     def redact_event(self, event: Event) -> Event:
         """Return the event without secrets, and learn what it says about secret variables.
@@ -282,7 +301,7 @@ class Redactor:
         event = _hide_in_lines(event)
         if (text := "\n".join(event.lines)) == self.redact_text(text):
             return event  # most output holds no secret, and one look at all of it is faster than many
-        lines = self._forms.mask_wrapped(text).split("\n")
+        lines = self._known_forms().mask_wrapped(text).split("\n")
         return replace(event, lines=tuple(map(self.redact_text, lines)))
 
     def _redact_title(self, event: StepStarted) -> str:

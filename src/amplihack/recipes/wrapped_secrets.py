@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from amplihack.credentials import MASK
 from amplihack.patterns import pattern
 
-MASK = "***"
 _PIECE = 12  # characters of a secret, at the start or the end of a line, that are not there by chance
 _CUT_PIECE = 6  # of them, right at the sign that something was cut off
 _SHORTEST, _LONGEST = 10, 8_192  # characters of a form that is looked for in pieces

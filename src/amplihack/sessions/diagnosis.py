@@ -1,7 +1,8 @@
 """Find out what is wrong with a transcript, and repair it.
 
 A round is one or more assistant messages that call tools, then the results. Providers refuse a call whose
-result is missing or is in another round, and results that no assistant message follows.
+result is missing or is in another round, a result that nobody asked for or that comes twice, and results that
+no assistant message follows.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ def diagnose_transcript(entries: Sequence[Message]) -> DiagnosisResult:
     lost = _unmet(entries, rounds)
     unmet = [call.id for calls in lost.values() for call in calls]
     orphaned = list(dict.fromkeys(call for call in unmet if call not in answered))
-    misplaced = list(dict.fromkeys(call for call in unmet if call in answered))
+    strays = [found for lost in _strays(entries, rounds).values() for found in sorted(lost)]
+    misplaced = list(dict.fromkeys((*(call for call in unmet if call in answered), *strays)))
     incomplete = [_incomplete(entries, index) for index in rounds.unanswered]
     if rounds.at_end is not None and _is_cut_short(rounds, lost):
         incomplete.append(_incomplete(entries, rounds.at_end))
@@ -102,8 +104,16 @@ def diagnose_transcript(entries: Sequence[Message]) -> DiagnosisResult:
 
 def repair_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) -> list[Message]:
     """Return healthy messages: missing results are made up, misplaced ones left out."""
-    if diagnosis["status"] == "healthy":
-        return _plain(entries)
+    repaired, left = _plain(entries), diagnosis
+    for _ in entries:  # a result that is made up may end a round too early for another one
+        if left["status"] == "healthy":
+            break
+        repaired = _repaired(repaired)
+        left = diagnose_transcript(repaired)
+    return repaired
+
+
+def _repaired(entries: Sequence[Message]) -> list[Message]:
     rounds = _rounds(entries)
     unmet = _unmet(entries, rounds)
     strays = _strays(entries, rounds)
@@ -115,7 +125,7 @@ def repair_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) ->
             if index in unmet:
                 missing[len(kept)] = unmet[index]
             kept.append(remaining)
-    closed = _closed(answer_calls(kept, missing, _LOST))
+    closed = _closed(_without_strays(answer_calls(kept, missing, _LOST)))
     return [*closed, closing_message()] if _is_cut_short(rounds, unmet) else closed
 
 
@@ -124,7 +134,8 @@ def rewind_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) ->
     if diagnosis["status"] == "healthy":
         return _plain(entries)
     rounds = _rounds(entries)
-    earliest = min([*_unmet(entries, rounds), *rounds.unanswered], default=len(entries))
+    wrong = (*_unmet(entries, rounds), *_strays(entries, rounds), *rounds.unanswered)
+    earliest = min(wrong, default=len(entries))
     starts = [index for index, entry in enumerate(entries[:earliest]) if is_real_user_message(entry)]
     return _plain(entries[: starts[-1]] if starts else [])
 
@@ -164,13 +175,22 @@ def _is_cut_short(rounds: _Round, unmet: dict[int, list[ToolCall]]) -> bool:
 
 
 def _strays(entries: Sequence[Message], rounds: _Round) -> dict[int, set[str]]:
-    """Return the results without a call in their own round, by the index of their message."""
-    made = {(rounds.of[index], call.id) for index, entry in enumerate(entries) for call in calls_of(entry)}
-    return {
-        index: lost
-        for index, entry in enumerate(entries)
-        if (lost := {found for found in results_of(entry) if (rounds.of[index], found) not in made})
-    }
+    """Return the results that nobody in their round waits for, by the index of their message."""
+    waiting = {(rounds.of[index], call.id) for index, entry in enumerate(entries) for call in calls_of(entry)}
+    strays: dict[int, set[str]] = {}
+    for index, entry in enumerate(entries):
+        found = {(rounds.of[index], result) for result in results_of(entry)}
+        if lost := {result for _, result in found - waiting}:
+            strays[index] = lost
+        waiting -= found
+    return strays
+
+
+def _without_strays(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages without results that nobody waits for: two messages may have made one call."""
+    strays = _strays(messages, _rounds(messages))
+    kept = (without_results(each, strays.get(index, set())) for index, each in enumerate(messages))
+    return [each for each in kept if each is not None]
 
 
 def _closed(messages: Sequence[Message]) -> list[Message]:

@@ -128,7 +128,7 @@ def _tool_end(data: Mapping[str, Any]) -> dict[str, Any]:
         "kind": "tool_end",
         **_call(data),
         "ok": bool(said.get("success")),
-        "text": _shown(said.get("output") if said.get("output") is not None else said.get("error")),
+        "text": _said_by(said),
         "milliseconds": int(took) if isinstance(took, int | float) else 0,
     }
 
@@ -180,6 +180,14 @@ def _call(data: Mapping[str, Any]) -> dict[str, Any]:
 def _message(error: Any) -> str:
     found = error.get("msg") or error.get("message") if isinstance(error, Mapping) else error
     return str(found or "")
+
+
+def _said_by(result: Mapping[str, Any]) -> str:
+    """Return what a tool said in a line: of a failure its reason, rather than all that came with it."""
+    output, error = result.get("output"), result.get("error")
+    if output is None or (error and not result.get("success") and not isinstance(output, str)):
+        return _shown(error)
+    return _shown(output)
 
 
 def _shown(output: Any) -> str:

@@ -35,7 +35,11 @@ class PersonAtTerminal:
             while True:
                 sys.stderr.write(f"{spelled_out(question)} [y/N, or n and a reason] ")
                 sys.stderr.flush()
-                decision = _decision(await read_line())
+                line = await read_line()
+                if not line:  # the end of the input is no answer: nobody is there any more
+                    sys.stderr.write("\n")
+                    return None
+                decision = _decision(line)
                 if decision is not None:
                     return replace(decision, by=login_name())
                 sys.stderr.write("Please answer yes or no.\n")

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
 from amplihack.errors import InputError, NotFound
 from amplihack.records import Record, field
@@ -23,6 +23,11 @@ _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_LINKS = 40
+FileState: TypeAlias = tuple[int, int, int, int]  # device, inode, size, time of the last change
+
+
+class ChangedMeanwhile(InputError):  # noqa: N818 - what happened
+    """Raised when a file is no longer the one that was read."""
 
 
 class OutsideFence(InputError):  # noqa: N818 - what happened
@@ -71,12 +76,17 @@ class Fence(Record, kw_only=True):
             finally:
                 os.close(descriptor)
 
-    def write(self, path: Path, data: bytes) -> Path:
-        """Replace a file, or make it with its directories, in one step, and return where it is."""
+    def write(self, path: Path, data: bytes, *, in_place_of: FileState | None = None) -> Path:
+        """Replace a file, or make it with its directories, in one step, and return where it is.
+
+        `in_place_of` is the file as it was read: raises ChangedMeanwhile if it is another one by now.
+        """
         with self._reached(path, create=True) as place:
             mode = place.mode()
             if mode is not None and not stat.S_ISREG(mode):
                 raise InputError(f"{path} is no regular file", fix="give the path of a file")
+            if in_place_of is not None and in_place_of != place.state():
+                raise ChangedMeanwhile(f"{path} was changed meanwhile", fix="read it again")
             place.replace(data, None if mode is None else stat.S_IMODE(mode))
             return place.real
 
@@ -95,6 +105,12 @@ class _Place:
     def mode(self) -> int | None:
         try:
             return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False).st_mode
+        except FileNotFoundError:
+            return None
+
+    def state(self) -> FileState | None:
+        try:
+            return file_state(os.stat(self.name, dir_fd=self.directory, follow_symlinks=False))
         except FileNotFoundError:
             return None
 
@@ -230,6 +246,11 @@ class _Walk:
         if how == "is denied":
             what = f"{self._path} is denied by the settings"
         return OutsideFence(what, fix=f"{self._fence.setting}: {where}")
+
+
+def file_state(status: os.stat_result) -> FileState:
+    """Return what is another one when a file was changed or replaced."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _leads_to_directory(entry: os.DirEntry[str]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amplihack.recipes.dialect import LEFT
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
@@ -16,10 +17,12 @@ from amplihack.recipes.values import to_bytes
 from amplihack.system.background import Background, OnStart
 from amplihack.system.bash_program import BASH
 from amplihack.system.child import entries
-from amplihack.system.context_text import ContextText
 from amplihack.system.process_marks import VARIABLE
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
 from amplihack.system.step_files import StepFiles
+
+if TYPE_CHECKING:
+    from amplihack.system.context_text import ContextText
 
 _STRICT = ("-e", "-u", "-o", "pipefail")
 _INLINE = 65_536  # a longer script is run from a file
@@ -54,7 +57,8 @@ class BashShell:
         self._marks = {name: environment[name] for name in (VARIABLE,) if name in environment}
         self._budget = _budget(environment)
         self._background = Background(environment, on_start, alone=alone)
-        self._context, self._index = ContextText(), VariableIndex()
+        self._context: ContextText | None = None  # made for the first script that starts a program
+        self._index = VariableIndex()
         self._unasked: Mapping[str, bytes] = {}  # what the last step got beside what we inherited
         self._passed_on: Mapping[str, bytes] = self._inherited  # both of them
 
@@ -126,10 +130,17 @@ class BashShell:
     ) -> dict[str, str]:
         variables = {**self._marks, **plan.wanted, **request.env}
         if programs:  # the first file: it is used again
-            variables[_CONTEXT] = self._write(self._context.parts(request.scope), files)
+            variables[_CONTEXT] = self._write(self._context_text().parts(request.scope), files)
         for name, text in plan.files.items():
             variables.setdefault(plan.paths[name], self._write([to_bytes(text)], files))
         return variables
+
+    def _context_text(self) -> ContextText:
+        if self._context is None:
+            from amplihack.system.context_text import ContextText  # deferred, as it is made
+
+            self._context = ContextText()
+        return self._context
 
     def _command(
         self, request: ShellRequest, plan: EnvironmentPlan, env: Mapping[str, str], files: list[str]

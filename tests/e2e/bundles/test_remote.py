@@ -62,6 +62,60 @@ def test_a_loaded_bundle_is_known_by_name_from_then_on(workspace: Workspace) -> 
     assert value(workspace, "far:behaviors/x", "--offline") == 1
 
 
+def test_a_bundle_does_not_take_a_name_that_means_another(workspace: Workspace) -> None:
+    first = far(workspace)
+    assert value(workspace, address(first)) == 1
+    liar = {"bundle.md": ROOT % "9.9.9", "behaviors/x.yaml": BEHAVIOR % 666, "context/words.md": "Lies.\n"}
+    other = repository(workspace, "other", liar)
+    answer = workspace.run("bundle", "show", address(other), "--plan")
+    assert answer.json["tools"][0]["config"]["value"] == 666  # what was asked for
+    assert f"the name 'far' goes on meaning {address(first)}" in answer.stderr
+    assert "added: {far:" in answer.stderr
+    assert value(workspace, "far") == 1
+    workspace.write("home/.amplihack/settings.yaml", f"bundle: {{added: {{far: '{address(other)}'}}}}\n")
+    assert value(workspace, "far") == 666
+
+
+@pytest.mark.parametrize("name", ["foundation", "recipes", "amplifier-bundle"])
+def test_a_bundle_does_not_take_a_name_that_everybody_knows(workspace: Workspace, name: str) -> None:
+    liar = repository(workspace, "liar", {"bundle.yaml": f"bundle: {{name: {name}}}\n"})
+    through = {"bundle.yaml": f"bundle: {{name: through}}\nincludes: ['{address(liar)}']\n"}
+    both = (liar, repository(workspace, "through", through))
+    for each in both:
+        answer = workspace.run("bundle", "show", address(each))
+        assert answer.exit_code == 0, answer.stderr
+        assert ("goes on meaning" in answer.stderr) == (each is liar)
+    names = {each["name"]: each["uri"] for each in workspace.run("bundle", "list", "--json").json}
+    assert names[name] != address(liar)
+    assert names["through"] == address(both[1])
+
+
+def test_a_name_that_means_another_bundle_in_this_load_is_told(workspace: Workspace) -> None:
+    files = {"bundle.yaml": "bundle: {name: foundation}\n", "x.yaml": "tools: []\n"}
+    liar = address(repository(workspace, "liar", files))
+    includes = f"includes:\n  - {liar}\n  - foundation\n  - foundation:x\n  - recipes:y\n"
+    workspace.write("bundle.yaml", f"bundle: {{name: mine}}\n{includes}")
+    answer = workspace.run("bundle", "validate", "--json", "--offline").json
+    told = [each for each in answer["problems"] if each["code"] == "name-elsewhere"]
+    assert [each["line"] for each in told] == [4, 5]
+    assert f"foundation means {liar} here" in told[0]["message"]
+    workspace.write("home/.amplihack/settings.yaml", f"bundle: {{added: {{foundation: '{liar}'}}}}\n")
+    answer = workspace.run("bundle", "validate", "--json", "--offline").json
+    assert "name-elsewhere" not in {each["code"] for each in answer["problems"]}
+
+
+def test_the_name_of_a_bundle_moves_with_the_version_that_was_asked_for(workspace: Workspace) -> None:
+    made = far(workspace)
+    assert value(workspace, address(made, "main")) == 1
+    made.git("checkout", "--quiet", "-b", "next")
+    made.commit({"behaviors/x.yaml": BEHAVIOR % 2})
+    through = {"bundle.yaml": f"bundle: {{name: through}}\nincludes: ['{address(made, 'next')}']\n"}
+    assert value(workspace, address(repository(workspace, "through", through))) == 2
+    assert value(workspace, "far") == 1  # another bundle does not move it
+    assert value(workspace, address(made, "next")) == 2
+    assert value(workspace, "far") == 2
+
+
 def test_branches_tags_and_commits_are_what_they_were_asked_for(workspace: Workspace) -> None:
     made = far(workspace)
     first = made.git("rev-parse", "HEAD")
@@ -230,3 +284,17 @@ def test_a_home_that_cannot_be_written_still_loads_what_is_local(workspace: Work
     workspace.write("bundle.yaml", "bundle: {name: a}\n")
     workspace.write("home/.amplihack", "a file where the directory should be")
     assert workspace.run("bundle", "show").exit_code == 0
+
+
+def test_an_include_that_cannot_be_had_is_an_update_that_failed(workspace: Workspace) -> None:
+    gone = f"git+file://{workspace.path}/gone@main"
+    workspace.write("bundle.yaml", f"bundle: {{name: mine}}\nincludes: ['{gone}', './missing.yaml']\n")
+    answer = workspace.run("bundle", "update")
+    assert answer.exit_code == 1
+    assert answer.stdout.splitlines() == [f"failed     {gone}", "failed     ./missing.yaml"]
+    assert answer.stderr.count("Failed to clone") == 1
+    assert "every source is local" not in answer.stderr
+    told = workspace.run("bundle", "update", "--json")
+    assert told.exit_code == 1
+    assert [each["outcome"] for each in told.json] == ["failed", "failed"]
+    assert "no bundle at" in told.json[1]["error"]

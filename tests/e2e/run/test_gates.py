@@ -65,6 +65,15 @@ def test_an_answer_that_is_neither_yes_nor_no_is_asked_again(scene: Scene, secon
     assert terminal.end().json["status"] == status
 
 
+def test_the_end_of_the_input_is_no_answer_and_the_run_waits(scene: Scene) -> None:
+    scene.workspace.write("g.yaml", GATED % "")
+    terminal = Terminal(scene, "recipe", "run", "g.yaml", "--json", "-q")
+    terminal.read_until("Approve stage 'build'?")
+    terminal.type("\x04", end="")
+    assert terminal.end().json["status"] == "waiting"
+    assert scene.workspace.run("runs", "approve").exit_code == 0
+
+
 def test_what_was_typed_before_the_question_is_no_answer_to_it(scene: Scene) -> None:
     scene.workspace.write(
         "g.yaml", (GATED % "").replace("touch built", "'touch begun; until [ -e go ]; do sleep 0.05; done'")

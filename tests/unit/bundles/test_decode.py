@@ -162,6 +162,24 @@ def test_lost_includes_are_errors_only_when_strict() -> None:
         found.checked()
 
 
+def test_an_include_that_is_no_text_is_told_by_its_place_and_lost() -> None:
+    found = decoded("includes:\n  - ./a.yaml\n  - 5\n  - {bundle: [x]}\n  -\n  - ' '\n")
+    assert [each.source for each in found.bundle.includes] == ["./a.yaml"]
+    assert codes(found) == ["include-shape", "include-shape", "ignored-entry", "include-shape"]
+    places = [each.what.partition(" ")[0] for each in found.problems]
+    assert places == ["`includes[1]`", "`includes[2].bundle`", "`includes[3]`", "`includes[4]`"]
+    with pytest.raises(BundleLoadError, match="should be text"):
+        found.checked()
+
+
+def test_a_module_that_is_no_text_is_told_as_what_it_is() -> None:
+    found = decoded("tools:\n  - module: 5\n  - module:\n")
+    assert [each.what.partition("] ")[2] for each in found.problems] == [
+        "has a 'module' that is no text", "has no 'module'",
+    ]  # fmt: skip
+    assert found.problems[0].fix == 'write module: "5"'
+
+
 def test_an_include_that_stands_alone_is_wrapped_and_reported() -> None:
     found = decoded("includes: foundation\n")
     assert [each.source for each in found.bundle.includes] == ["foundation"]
@@ -289,3 +307,31 @@ def test_plain_data_is_decoded_without_lines() -> None:
 def test_plain_data_with_a_wrong_head_is_refused() -> None:
     with pytest.raises(BundleLoadError, match="should be a mapping, got str"):
         decode_data({"bundle": "x"})
+
+
+@pytest.mark.parametrize(
+    ("fragment", "fix"),
+    [
+        ("#dev", "write @dev for a branch, #subdirectory=dev for a directory in it"),
+        ("#subdir=a/b", "write subdirectory=a/b"), ("#subdirectry=a", "write subdirectory=a"),
+        ("#comit=1234", "write commit=1234"), ("#subdirectory=a&path=b", "write subdirectory=b"),
+        ("#token=hunter2", "only subdirectory=, commit= and sha256= are read there"),
+        ("#subdirectory=a&sha256=1", None), ("#egg=x&subdirectory=a", None), ("#", None), ("", None),
+    ],
+)  # fmt: skip
+def test_a_part_of_an_address_without_effect_is_told(fragment: str, fix: str | None) -> None:
+    uri = f"git+https://h/o/r@main{fragment}"
+    for text in (
+        f"includes: ['{uri}']\n",
+        f"includes: [{{bundle: '{uri}'}}]\n",
+        f"tools: [{{module: t, source: '{uri}'}}]\n",
+        f"session: {{orchestrator: {{module: t, source: '{uri}'}}}}\n",
+        f"agents: {{a: {{description: d, tools: [{{module: t, source: '{uri}'}}]}}}}\n",
+    ):
+        found = [each for each in decoded(text).problems if each.code == "address-part"]
+        assert [each.fix for each in found] == ([fix] if fix else []), text
+        assert not any("hunter2" in f"{each.what} {each.fix}" for each in found)
+
+
+def test_a_path_may_hold_what_looks_like_a_fragment() -> None:
+    assert codes(decoded("includes: ['./a#b.yaml']\n")) == []

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplihack.documents.suggest import closest, distance
+from amplihack.documents.suggest import alike, closest, distance
 
 words = st.text("abcd_", max_size=8)
 
@@ -50,3 +50,17 @@ def test_nothing_is_near_to_no_words() -> None:
 
 def test_of_two_equally_near_words_the_first_by_alphabet_is_meant() -> None:
     assert closest("catx", ["caty", "cata"]) == "cata"
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("task", ("task_description",)), ("repo", ("repo_path",)), ("path", ("repo_path",)),
+        ("issue", ("issue_number", "issue_title")), ("the_version", ("version",)), ("versoin", ("version",)),
+        ("Task-Desc", ("task_description",)), ("number", ("issue_number",)), ("ve", ()), ("zebra", ()),
+        ("ask", ()), ("", ()),
+    ],
+)  # fmt: skip
+def test_words_that_share_a_word_are_alike(word: str, meant: tuple[str, ...]) -> None:
+    known = ["task_description", "repo_path", "issue_number", "issue_title", "version"]
+    assert alike(word, known) == meant

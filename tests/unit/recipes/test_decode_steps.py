@@ -172,6 +172,26 @@ def test_a_sub_recipe_sees_everything_or_only_its_context_by_dialect() -> None:
     assert stated == SubRecipe(Text("r"), mode="inherit")
 
 
+@pytest.mark.parametrize(
+    ("field", "action", "told"),
+    [
+        ("working_dir: d", "recipe: r", "on a recipe step"),
+        ("working_dir: d", "foreach: [1], steps: [{id: b, command: ls}]", "on a step that holds others"),
+        ("parse_json: true", "foreach: [1], steps: [{id: b, command: ls}]", "on a step that holds others"),
+        ("output_type: text", "foreach: [1], steps: [{id: b, command: ls}]", "on a step that holds others"),
+        ("parse_json_required: true", "foreach: [1], steps: [{id: b, prompt: p}]", "that holds others"),
+    ],
+)
+def test_a_field_that_does_nothing_on_this_kind_of_step_is_told(field: str, action: str, told: str) -> None:
+    (problem,) = decode_text(f"name: n\nsteps: [{{id: a, {action}, {field}}}]", "r").problems
+    assert problem.code == "no-effect"
+    assert told in problem.what
+
+
+def test_the_directory_of_the_agent_that_recovers_a_sub_recipe_has_an_effect() -> None:
+    assert problems("name: n\nsteps: [{id: a, recipe: r, working_dir: d, recovery_on_failure: true}]") == []
+
+
 # two spellings
 
 
@@ -185,7 +205,8 @@ def test_a_sub_recipe_sees_everything_or_only_its_context_by_dialect() -> None:
 )
 def test_two_spellings_that_agree_are_fine(first: str, second: str) -> None:
     for pair in (f"{first}, {second}", f"{second}, {first}"):
-        assert problems(f"name: n\nsteps: [{{id: a, recipe: r, {pair}}}]") == []
+        action = "command: ls" if "cwd" in pair else "recipe: r"
+        assert problems(f"name: n\nsteps: [{{id: a, {action}, {pair}}}]") == []
 
 
 @pytest.mark.parametrize(
@@ -198,7 +219,8 @@ def test_two_spellings_that_agree_are_fine(first: str, second: str) -> None:
     ],
 )
 def test_two_spellings_that_differ_are_an_error_that_names_both(first: str, second: str) -> None:
-    text = f"name: n\nsteps:\n- id: a\n  recipe: r\n  {first}\n  {second}\n"
+    action = "command: ls" if "cwd" in first else "recipe: r"
+    text = f"name: n\nsteps:\n- id: a\n  {action}\n  {first}\n  {second}\n"
     (problem,) = decode_text(text, "r").problems
     names = [pair.split(":")[0] for pair in (first, second)]
     assert problem.what.startswith(f"Step 'a': '{names[0]}' and '{names[1]}' mean the same")
@@ -216,15 +238,61 @@ def test_two_spellings_that_differ_are_an_error_that_names_both(first: str, seco
         ("nonfatal: true", "continue"),
         ("fatal: false", "continue"),
         ("fatal: true", "fail"),
-        ("continue_on_error: false, fatal: false", "continue"),
-        ("continue_on_error: true, fatal: true", "continue"),
         ("on_error: continue", "continue"),
         ("on_error: skip_remaining", "skip_remaining"),
-        ("on_error: fail, continue_on_error: true", "fail"),
+        ("on_error: continue, continue_on_error: true, fatal: false", "continue"),
     ],
 )
 def test_what_a_failure_does(fields: str, policy: str) -> None:
     assert step(f"command: ls, {fields}").on_error == policy
+
+
+@pytest.mark.parametrize(
+    ("fields", "policy", "counts"),
+    [
+        ("continue_on_error: false, fatal: false", "continue", "fatal"),
+        ("continue_on_error: true, fatal: true", "continue", "continue_on_error"),
+        ("on_error: fail, continue_on_error: true", "fail", "on_error"),
+        ("on_error: continue, fatal: true", "continue", "on_error"),
+    ],
+)
+def test_fields_that_disagree_about_a_failure_are_told_with_the_one_that_counts(
+    fields: str, policy: str, counts: str
+) -> None:
+    decoded = decode_text(f"name: n\nsteps: [{{id: a, command: ls, {fields}}}]", "r")
+    (problem,) = decoded.problems
+    assert (problem.code, problem.severity) == ("contradiction", "warning")
+    assert f"than '{counts}', which counts" in problem.what
+    assert decoded.required().steps[0].on_error == policy
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ("command: ls, timeout: 5, idle_timeout: 50", "'idle_timeout' has no effect"),
+        ("command: '# later'", "holds comments alone"),
+        ('command: " # a\\n\\n  # b\\n"', "holds comments alone"),
+    ],
+)
+def test_what_can_never_do_anything_is_told(fields: str, told: str) -> None:
+    assert told in only_problem(f"name: n\nsteps: [{{id: a, {fields}}}]")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    ["timeout: 0, idle_timeout: 5", "timeout: 9, idle_timeout: 5", "timeout: '{{t}}', idle_timeout: 9"],
+)
+def test_limits_that_both_can_end_a_step_are_fine(fields: str) -> None:
+    assert problems(f"name: n\nsteps: [{{id: a, command: ls, {fields}}}]") == []
+
+
+def test_a_default_answer_needs_a_time_after_which_it_is_given() -> None:
+    text = "name: n\nstages:\n- {name: s, approval: {%s}, steps: [{id: a, command: ls}]}\n" + (
+        "- {name: t, steps: [{id: b, command: ls}]}\n"
+    )
+    assert "waits for an answer" in only_problem(text % "default: approve")
+    assert problems(text % "default: approve, timeout: 5m") == []
+    assert problems(text % "default: deny") == []
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,8 @@ def lines_for(table: str, line: str, given: Field) -> list[str]:
             return ["name: n", "stages:", "-", *(f"  {row}" for row in (line, *rest)), LAST_STAGE]
         case "approval":
             prompt = [] if given.name == "prompt" else ["    prompt: p"]
-            stage = ["- name: s", f"  {ONE_STEP}", "  approval:", f"    {line}", *prompt]
+            limit = ["    timeout: 5"] if given.name == "default" else []  # what it is the answer after
+            stage = ["- name: s", f"  {ONE_STEP}", "  approval:", f"    {line}", *prompt, *limit]
             return ["name: n", "stages:", *stage, LAST_STAGE]
         case "input":
             return ["name: n", "parameters:", "  p:", f"    {line}", ONE_STEP]
@@ -103,6 +104,8 @@ def _rest_of_step(given: Field) -> list[str]:
         action = "foreach: [1]"
     if given.name == "prompt":  # one of its spellings wants to know who is asked
         action = "agent: a:b"
+    if given.name in ("task", "skill", "actions"):  # words for an agent that has no prompt
+        return ["id: a", "agent: a:b", "description: d"]
     rest = {"id": "id: a", action.split(":")[0]: action}
     if given.loops:
         rest["loop"] = {"foreach": "foreach: [1]", "while_condition": "while_condition: x"}[given.loops[0]]

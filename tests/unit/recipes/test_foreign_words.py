@@ -4,7 +4,8 @@ import pytest
 
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.fields import TABLES
-from amplihack.recipes.foreign_words import _WORDS, instead_of
+from amplihack.recipes.foreign_words import _PARTS, _WORDS, instead_of
+from amplihack.recipes.model import Agent
 
 HOLDERS = {
     "step": "name: n\nsteps:\n- {{id: a, command: ls, {word}: x}}\n",
@@ -167,3 +168,62 @@ def test_what_is_advised_is_not_refused_in_its_turn(table: str) -> None:
         if what.startswith("write `") and not elsewhere:
             advised = what.split("`")[1].split(":")[0]
             assert advised in TABLES[table].known, f"{word}: {what}"
+
+
+@pytest.mark.parametrize(
+    ("word", "ours"),
+    [
+        ("stop_after_if", "`condition:`"), ("runCondition", "`condition:`"), ("skip-if-empty", "opposite"),
+        ("retryCountOnTaskFailure", "`retry:"), ("require_human_ok", "`approval:"),
+        ("loop_while", "`foreach:`"), ("on_completion", "steps.ID.status"), ("with_fileglob", "`foreach:`"),
+        ("timeoutInMinutes", "`timeout:`"), ("fail_silently", "`on_error: continue`"),
+        ("blocked_by", "`depends_on:"), ("async_execution", "`parallel"), ("abort_pipeline", "`exit 1`"),
+        ("poll_until_ready", "`break_when:`"),
+    ],
+)  # fmt: skip
+def test_a_longer_word_is_refused_for_the_part_that_steers(word: str, ours: str) -> None:
+    decoded = decode_text(HOLDERS["step"].format(word=word), "r.yaml")
+    (problem,) = [each for each in decoded.problems if each.severity == "error"]
+    assert problem.code == "foreign-word"
+    assert ours in problem.fix
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["when_to_use", "skip_reason", "retry_notes", "exit_criteria", "failure_modes", "x-stop_if", "condtion",
+     "exit_code_var", "prarse_json", "tmeout", "owner_team"],
+)  # fmt: skip
+def test_words_about_a_step_and_slips_of_our_words_are_told_only(word: str) -> None:
+    decoded = decode_text(HOLDERS["step"].format(word=word), "r.yaml")
+    assert [each for each in decoded.problems if each.severity == "error"] == []
+
+
+def test_what_a_longer_word_is_explained_by_is_there_for_steps_and_stages() -> None:
+    assert {_PARTS[part] for part in _PARTS} <= _WORDS["step"].keys()
+
+
+@pytest.mark.parametrize(
+    ("value", "severity"),
+    [
+        ("result.rc == 0", "error"), ("'{{done}}'", "error"), ("n < 3", "error"), ("x is failed", "error"),
+        ("every reviewer agrees", "warning"), ("[all tests pass]", "warning"),
+    ],
+)  # fmt: skip
+def test_until_that_compares_something_is_refused_and_one_in_prose_is_told(value: str, severity: str) -> None:
+    decoded = decode_text(f"name: n\nsteps:\n- id: b\n  command: ls\n  until: {value}\n", "r.yaml")
+    assert [each.severity for each in decoded.problems] == [severity]
+
+
+@pytest.mark.parametrize("does", ["command: ls", "prompt: look"])
+@pytest.mark.parametrize("field", ["skill: pdf", "actions: [look]", "task: look"])
+def test_words_for_an_agent_are_told_where_nobody_hears_them(field: str, does: str) -> None:
+    decoded = decode_text(f"name: n\nsteps:\n- id: b\n  {does}\n  {field}\n", "r.yaml")
+    assert [each.code for each in decoded.problems] == ["no-effect"]
+
+
+def test_an_agent_without_a_prompt_is_told_everything_that_the_step_says() -> None:
+    step = "{id: b, agent: a:b, task: Look, skill: pdf, actions: [read, tell], inputs: {page: 3}}"
+    decoded = decode_text(f"name: n\nsteps:\n- {step}\n", "r.yaml")
+    action = decoded.required().steps[0].action
+    assert isinstance(action, Agent)
+    assert action.prompt.text == 'Look\n\n- read\n- tell\n\nUse the skill pdf.\n\nInputs:\n{"page":3}'

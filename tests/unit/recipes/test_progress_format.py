@@ -3,22 +3,15 @@ from typing import Any
 
 import pytest
 
-from amplihack.recipes.progress_format import (
-    Progress,
-    ProgressError,
-    ProgressStatus,
-    Workstream,
+from amplihack.recipes.progress_format import Progress, ProgressError, ProgressStatus, file_name, safe_name
+from amplihack.recipes.progress_reading import (
     check_transition,
     decode_progress,
-    decode_workstreams,
-    file_name,
-    merge_workstreams,
     read_progress,
-    safe_name,
     split_file_name,
     validate_progress,
-    workstream_id,
 )
+from amplihack.recipes.workstreams import Workstream, decode_workstreams, merge_workstreams, workstream_id
 
 NOW = 1_000_000.0
 GOOD: dict[str, Any] = {

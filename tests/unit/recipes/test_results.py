@@ -43,7 +43,9 @@ def test_tokens_and_cost_stand_in_the_text_where_an_agent_told_them() -> None:
         step("c"),
     )
     result = RunResult(run_id="x", recipe_name="demo", ending="completed", step_results=asked)
-    assert result.to_text().splitlines()[-1] == "  tokens: 12,500 in (9,000 cached), 300 out; cost: $0.0123"
+    assert result.to_text().splitlines()[-1] == (
+        "  tokens: 12,500 in (9,000 cached), 300 out; cost: at least $0.0123"  # one told no price
+    )
     dear = RunResult(run_id="x", recipe_name="demo", ending="completed", step_results=(step(cost_usd=12.5),))
     assert dear.to_text().splitlines()[-1] == "  cost: $12.50"
     free = RunResult(run_id="x", recipe_name="demo", ending="completed", step_results=(step(cost_usd=0.0),))
@@ -120,3 +122,8 @@ def test_unknown_is_never_zero() -> None:
     assert add_usage([Usage(input_tokens=1), None, Usage(input_tokens=2, output_tokens=3)]) == Usage(
         input_tokens=3, output_tokens=3
     )
+
+
+def test_amounts_are_added_as_people_add_them() -> None:
+    assert add_costs((0.0125, 0.5, None, 0.5, 0.025)) == 1.0375
+    assert add_costs((None,)) is None

@@ -29,7 +29,7 @@ from amplihack.recipes.events import (
 )
 from amplihack.recipes.model import Bash, Recipe, Stage, Step, Text
 from amplihack.recipes.results import RunResult, StepResult
-from amplihack.recipes.secret_forms import secret_values
+from amplihack.recipes.secret_guesses import secret_values
 from amplihack.recipes.secrets import Redactor
 from amplihack.recipes.values import Value
 

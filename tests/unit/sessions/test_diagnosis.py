@@ -124,6 +124,33 @@ def test_repair_takes_only_the_misplaced_block_out_of_a_message() -> None:
     assert repaired[-1] == {"role": "user", "content": [{"type": "text", "text": "on"}]}
 
 
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [user("go"), result("x"), said("hm")],
+        [user("go"), result_block("x"), user("more")],
+        [user("go"), calls("a"), result("a"), result("a"), said("done")],
+        [user("go"), calls("a"), result("a"), said("done"), user("on"), result("a")],
+    ],
+    ids=["nobody called", "a block that nobody called", "twice", "again later"],
+)
+def test_a_result_that_nobody_waits_for_is_misplaced_and_left_out(entries: list[Message]) -> None:
+    found = diagnose_transcript(entries)
+    assert "ordering_violation" in found["failure_modes"]
+    assert found["misplaced_tool_ids"] in (["x"], ["a"])
+    repaired = repair_transcript(entries, found)
+    assert diagnose_transcript(repaired)["status"] == "healthy"
+    assert [each for each in repaired if each.get("role") == "user" and each in entries] == [
+        each for each in entries if each in (user("go"), user("more"), user("on"))
+    ]
+
+
+def test_a_result_that_repair_makes_up_does_not_break_a_later_one() -> None:
+    entries = [calls("a", "b"), {"role": "system", "content": "s"}, calls("c"), result("a")]
+    repaired = repair_transcript(entries, diagnose_transcript(entries))
+    assert diagnose_transcript(repaired)["status"] == "healthy"
+
+
 def test_rewinding_goes_back_to_before_the_turn_that_broke() -> None:
     entries = numbered(user("one"), said("1"), user("two"), calls("a"), user("three"), said("3"))
     assert rewind_transcript(entries, diagnose_transcript(entries)) == [user("one"), said("1")]
@@ -145,6 +172,7 @@ _messages = st.lists(
         st.just(user("go")),
         st.just(user("<system-reminder>x</system-reminder>")),
         st.just(said("done")),
+        st.just({"role": "system", "content": "s"}),
         st.lists(_ids, min_size=1, max_size=3).map(lambda ids: calls(*ids)),
         _ids.map(uses),
         _ids.map(result),

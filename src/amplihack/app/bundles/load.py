@@ -25,6 +25,7 @@ from amplihack.bundles.errors import BundleError
 from amplihack.bundles.include_graph import IncludeGraph, Node
 from amplihack.bundles.includes import BUNDLE_FILES, Target
 from amplihack.bundles.lock import pinned, pins_of
+from amplihack.bundles.meant_address import ignored_part
 from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_sources import with_sources
@@ -33,7 +34,7 @@ from amplihack.bundles.names import KnownNames, NameTable
 from amplihack.bundles.prompt import Prompt
 from amplihack.bundles.reach import ReachableFiles
 from amplihack.bundles.settings import Policy, Settings, compose_policies, lay_settings, policies_of
-from amplihack.bundles.uris import shown, without_fragment
+from amplihack.bundles.uris import is_same_place, shown, without_fragment
 from amplihack.errors import AmplihackError, Problem
 from amplihack.records import Record, field, replace
 from amplihack.system.bundle_files import BundleFiles
@@ -141,7 +142,10 @@ async def load(request: LoadRequest) -> LoadedBundle:
         whole = compose_policies(composition.bundle, [each.bundle for each in policies], root_session=True)
         lay = partial(lay_settings, settings=settings) if request.settings is not None else Resolved
         done = await asyncio.to_thread(complete, whole, loader.files, request.scope, lay)
-    problems = tuple(dict.fromkeys((*settings.problems, *composition.problems, *told, *done.problems)))
+    asked = _ignored_of(request.source)
+    problems = tuple(
+        dict.fromkeys((*asked, *settings.problems, *composition.problems, *told, *done.problems))
+    )
     if request.whole_agents:
         refuse_agents(composition, problems)
     loaded = LoadedBundle(done.bundle, composition, done.prompt, loader.files, problems, policies)
@@ -150,9 +154,15 @@ async def load(request: LoadRequest) -> LoadedBundle:
         exact = with_sources(loaded.bundle, lambda uri: pinned(uri, pins) or uri)
         loaded = replace(loaded, bundle=exact)
     if request.registry_home is not None:
-        forgotten = await asyncio.to_thread(_remember, request.registry_home, loaded.nodes)
-        loaded = replace(loaded, problems=(*loaded.problems, *forgotten))
+        told = await asyncio.to_thread(_remember, request.registry_home, request.names, loaded)
+        loaded = replace(loaded, problems=(*loaded.problems, *told))
     return loaded
+
+
+def _ignored_of(source: str) -> tuple[Problem, ...]:
+    """Tell what of the address that was asked for has no effect."""
+    ignored = ignored_part(source)
+    return (Problem(ignored[0], None, ignored[1], "warning", "address-part"),) if ignored else ()
 
 
 class Loader:
@@ -216,14 +226,34 @@ class Loader:
             self._graph.enter(uri, node)
 
 
-def _remember(home: Path, nodes: Mapping[str, Node]) -> tuple[Problem, ...]:
-    """Note the names of remote bundles for later commands; that this fails stops nothing."""
+def _remember(home: Path, names: KnownNames, loaded: LoadedBundle) -> tuple[Problem, ...]:
+    """Note the names of remote bundles for later commands; that this fails stops nothing.
+
+    A bundle chooses its name, so it never takes one that leads elsewhere: what other bundles include by that
+    name stays the same. The bundle that was asked for may only move its own name to another version.
+    """
+    asked = _remembered({"": loaded.composition.root})
+    found = {
+        name: uri
+        for name, uri in _remembered(loaded.nodes).items()
+        if (known := names.lookup(name)) is None or (name in asked and is_same_place(known.uri, uri))
+    }
+    told = [_taken(name, uri, names) for name, uri in asked.items() if name not in found]
     try:
-        remember(home, _remembered(nodes))
+        remember(home, found)
     except AmplihackError as error:
         what = f"the names of these bundles are not remembered: {error.what}"
-        return (Problem(what, None, error.fix, "warning", "not-remembered"),)
-    return ()
+        told.append(Problem(what, None, error.fix, "warning", "not-remembered"))
+    return tuple(told)
+
+
+def _taken(name: str, uri: str, names: KnownNames) -> Problem:
+    """Tell that a name goes on meaning another bundle than the one that was loaded."""
+    known = names.lookup(name)
+    elsewhere = shown(known.uri) if known is not None else ""
+    what = f"the name {name!r} goes on meaning {elsewhere}, and not this bundle"
+    fix = f"use its address, or write bundle: {{added: {{{name}: {uri}}}}} in settings.yaml"
+    return Problem(what, None, fix, "warning", "name-taken")
 
 
 def _remembered(nodes: Mapping[str, Node]) -> dict[str, str]:

@@ -61,12 +61,14 @@ class RecipeRunner(RunRequest, kw_only=True):
         """
         # Deferred: `sqlite3` is slow to load, and most programs resume nothing.
         from amplihack.app.runs.resuming import find_resumable, prepare
+        from amplihack.system.run_store.store import RunStore
 
         if self.store is None:
             raise UsageError("this runner keeps no runs", fix="give it `store=RunStore(directory)`")
-        kept, any_adapter = find_resumable(self.store, run, adapter=True), self.adapter is not None
+        store = RunStore(self.store.root)
+        kept, any_adapter = find_resumable(store, run, adapter=True), self.adapter is not None
         documents = tuple(f"{name}={to_json(value)}" for name, value in (context or {}).items())
-        ready = prepare(self.store, kept, Given(documents=documents), adapter=any_adapter)
+        ready = prepare(store, kept, Given(documents=documents), adapter=any_adapter)
         try:
             ready.settle_changes(accept=accept_changes)
             ready.settle_doubts(run_again=run_again)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from amplihack.app.run_request import RunRequest
 from amplihack.app.run_world import Book
 from amplihack.app.workspace import STDIN_NAME, Opened, Workspace
+from amplihack.credentials import MASK
 from amplihack.errors import AmplihackError
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.recipes.values import Value
-from amplihack.recipes.wrapped_secrets import MASK
 from amplihack.records import Record
+from amplihack.system.agent_tools.environment import for_commands
 from amplihack.system.agent_tools.spec import lasting
 from amplihack.system.listeners.fan_out import FanOut
 
@@ -93,10 +94,11 @@ def begin(
 
 def _from_environment(workspace: Workspace, recipe: Recipe) -> dict[str, Value]:
     """Return the inputs that the environment gave: it may be another one when the run is resumed."""
+    seen = for_commands(workspace.environment)
     return {
         name: recipe.context[name]
         for name, declared in recipe.declared.items()
-        if declared.env and workspace.environment.get(declared.env)
+        if declared.env and seen.get(declared.env)
     }
 
 

@@ -22,10 +22,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from amplihack.app.sessions.agent_plans import agent_plan, line_plan, spawned_agents
 from amplihack.app.sessions.going_on import to_go_on
 from amplihack.app.sessions.models_here import model_here
 from amplihack.app.sessions.prepared import BundleHere, HostParts, Prepared, load_here, prepare_loaded
-from amplihack.app.sessions.spawning import agent_plan
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.child_plan import ChildPlan
 from amplihack.bundles.mount_plan import mount_plan
@@ -41,6 +41,7 @@ from amplihack.sessions.model_choice import ChosenModel
 from amplihack.sessions.usage import TokenUsage
 from amplihack.system.kernel.session import LiveSession
 from amplihack.system.modules.activation import Progress, tell_nobody
+from amplihack.system.session_store.children import spawned_line
 from amplihack.system.session_store.reading import read_metadata
 from amplihack.system.session_store.store import SessionStore
 from amplihack.system.settings_files import read_settings
@@ -184,8 +185,9 @@ async def open_talk(
     `here` is the bundle, if it is loaded already.
     """
     before = await asyncio.to_thread(_stored_facts, workspace, request)
-    spawned = before.get("agent_name", "")  # an agent goes on as the one that it was, under the same policy
-    request = replace(request, agent=request.agent or spawned)
+    line = before.get("line", [])  # an agent goes on as the one that it was, under the same policy
+    if line and not request.agent:
+        request = replace(request, agent=line[-1].name)
     source = _source(workspace, request.bundle) or before.get("bundle_source")
     source = source or await asyncio.to_thread(default_source, workspace)
     wish, models = _lasting(workspace, request.model) or before.get("model"), list[ChosenModel]()
@@ -196,9 +198,11 @@ async def open_talk(
     def adapt(plan: dict[str, Any]) -> dict[str, Any]:
         models.append(model_here(workspace, planned_providers(plan), wish))
         plan = {**plan, "providers": models[0].providers}
-        if agent or spawned:
-            laid.append(agent_plan(plan, request.agent, agent, before.get("asked", {})))
-            plan = laid[0].plan
+        if line and line[-1].name == request.agent:
+            laid.append(line_plan(plan, line)[0])
+        elif agent:
+            laid.append(agent_plan(plan, request.agent, agent, {}))
+        plan = laid[0].plan if laid else plan
         return _wanted(plan, request, models[0], shows=host.on_happening is not None)
 
     prepared = await prepare_loaded(workspace, here, keep=request.keep, progress=host.progress, adapt=adapt)
@@ -279,6 +283,9 @@ _FIXES = {
     "RateLimitError": "wait, and ask again: `amplihack session resume` goes on with a session",
     "NetworkError": "check the network, and the address of the service",
     "InvalidRequestError": "correct what the message names",
+    "ContextLengthError": "ask for less at once, begin a new session (/compact or /clear in a chat), or "
+    "choose a model with a larger window",
+    "QuotaExceededError": "look at the account of the provider: its credit or its limit is used up",
 }
 
 
@@ -310,10 +317,8 @@ def _stored_facts(workspace: Workspace, request: AskRequest) -> dict[str, Any]:
         what = f"the directory of session {stored.session_id} is not there any more: {known}"
         raise SessionError(what, fix="say where to go on, with -C DIR")
     facts = _texts(_opener(store, found), "bundle_source", "model")
-    if isinstance(found.get("agent_name"), str):
-        asked = found.get("asked")
-        facts.update(agent_name=found["agent_name"], asked=asked if isinstance(asked, Mapping) else {})
-    return {**facts, "session_id": stored.session_id}
+    line = spawned_agents(spawned_line(store, found))
+    return {**facts, "session_id": stored.session_id, "line": line}
 
 
 def _texts(found: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -7,13 +7,17 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from amplihack.app.sessions.chat_rewinding import ask_again, compact, undo
 from amplihack.app.sessions.chatting import Chat
+from amplihack.bundles.masking import masked
 from amplihack.documents.suggest import closest
 from amplihack.errors import AmplihackError, UsageError
+from amplihack.modules.approval_rules import MODES
 from amplihack.records import Record
 from amplihack.sessions.chat_input import SlashCommand
 from amplihack.sessions.conversation import as_markdown, first_prompt
 from amplihack.sessions.messages import count_turns
+from amplihack.sessions.shown_plan import shown_approvals, shown_plan
 from amplihack.sessions.spending import spent
 from amplihack.system.session_store.listing import kept_sessions
 
@@ -104,7 +108,8 @@ async def _model(chat: Chat, rest: str) -> Lines:
 
 
 async def _cost(chat: Chat, _rest: str) -> Lines:
-    return [f"this session: {spent(chat.talk.usage)}"]
+    lines, used = [f"this session: {spent(chat.talk.usage)}"], chat.usage
+    return lines if used == chat.talk.usage else [*lines, f"this chat: {spent(used)}"]
 
 
 async def _clear(chat: Chat, _rest: str) -> Lines:
@@ -128,6 +133,35 @@ async def _fork(chat: Chat, rest: str) -> Lines:
     return [f"session {talk.session_id} goes on with {turns} of the turns; `/resume {before}` goes back"]
 
 
+async def _undo(chat: Chat, _rest: str) -> Lines:
+    return await undo(chat)
+
+
+async def _retry(chat: Chat, _rest: str) -> Lines:
+    return await ask_again(chat)
+
+
+async def _rename(chat: Chat, rest: str) -> Lines:
+    log = chat.talk.session.log
+    name = " ".join(rest.split())
+    if not name or log is None:
+        raise UsageError("/rename needs a name", fix="such as /rename the login page")
+    await log.describe(name=name[:_WIDEST])
+    return [f"session {chat.talk.session_id} is called: {name[:_WIDEST]}"]
+
+
+async def _config(chat: Chat, _rest: str) -> Lines:
+    return list(shown_plan(masked(chat.talk.session.config)))
+
+
+async def _approvals(chat: Chat, rest: str) -> Lines:
+    if rest and rest not in MODES:
+        raise UsageError(f"/approvals cannot be '{rest}'", fix=f"one of {', '.join(MODES)}")
+    if rest:
+        await chat.change_approvals(rest)
+    return list(shown_approvals(chat.talk.session.config))
+
+
 async def _resume(chat: Chat, rest: str) -> Lines:
     if not rest:
         return await asyncio.to_thread(_newest, chat)
@@ -139,7 +173,7 @@ async def _resume(chat: Chat, rest: str) -> Lines:
 
 def _newest(chat: Chat) -> Lines:
     kept = [each for each in kept_sessions(chat.store) if each.agent is None and each.prompt]
-    lines = [f"{each.session_id}  {_short(each.prompt)}" for each in kept[:_NEWEST]]
+    lines = [f"{each.session_id}  {_short(each.name or each.prompt)}" for each in kept[:_NEWEST]]
     return [*lines, "/resume SESSION goes on with one"] if lines else ["there are no other sessions"]
 
 
@@ -195,6 +229,12 @@ COMMANDS: Final[Mapping[str, ChatCommand]] = {
     "fork": ChatCommand(
         "[TURN]", "go on with a copy, of everything or up to a turn; this one is kept", _fork
     ),
+    "undo": ChatCommand("", "take the last turn back; what tools changed stays", _undo),
+    "retry": ChatCommand("", "take the last turn back and ask it again", _retry),
+    "compact": ChatCommand("[WISH]", "go on with a summary by the model; this session is kept", compact),
+    "rename": ChatCommand("NAME", "give the session a name, for lists of sessions", _rename),
+    "approvals": ChatCommand("[MODE]", f"show or change what is asked for: {', '.join(MODES)}", _approvals),
+    "config": ChatCommand("", "show the modules of the session and their settings", _config),
     "resume": ChatCommand("[SESSION]", "list sessions, or go on with one", _resume),
     "save": ChatCommand("[FILE]", "write the conversation to a file, as Markdown", _save),
     "exit": ChatCommand("", "leave; so does Ctrl-D", _exit),
@@ -205,6 +245,9 @@ ALIASES: Final[Mapping[str, str]] = {
     "?": "help",
     "cd": "cwd",
     "sessions": "resume",
+    "provider": "model",
+    "name": "rename",
+    "permissions": "approvals",
 }
 _KEYS: Final = (
     "",

@@ -150,6 +150,7 @@ async def _child_spec(parent: Any, request: ChildRequest, session_id: str, depth
                 instruction=request.instruction,
                 working_dir=str(directory),
                 bundle=spec.bundle().name,
+                depth=depth,
                 **({"asked": sanitize_for_json(dict(request.asked))} if request.asked else {}),
             )
     return replace(

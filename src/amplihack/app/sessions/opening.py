@@ -63,6 +63,7 @@ class SessionSpec(Record, kw_only=True):
     own_modules: frozenset[str] = frozenset()
     log_failures: Callable[[str], None] | None = None  # hears what the session goes without
     on_open: Callable[[LiveSession], None] | None = None  # gets the session before its first turn
+    before: Callable[[Any], Awaitable[None]] | None = None  # gets the kernel's session before any module
     told: frozenset[str] = frozenset()  # modules whose failure was told when the bundle was prepared
 
 
@@ -102,6 +103,8 @@ async def open_session(spec: SessionSpec) -> LiveSession:
             strict=spec.strict,
             allow_partial=spec.allow_partial,
             required=spec.required,
+            told=spec.log_failures,
+            before=spec.before,
         )
     )
     live.append(session)

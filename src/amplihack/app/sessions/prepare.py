@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from amplihack.bundles.model import Bundle
-from amplihack.bundles.module_needs import ModuleNeeds, module_needs
+from amplihack.bundles.module_needs import module_needs
 from amplihack.bundles.mount_plan import mount_plan
 from amplihack.errors import AmplihackError, Problem
 from amplihack.modules.table import MODULES
@@ -81,7 +81,9 @@ async def prepare(request: PrepareRequest) -> PreparedModules:
         )
     )
     wanted = module_needs(plan)
-    failed = await _activate(activator, request, wanted)
+    bundle = request.bundle
+    roots = [bundle.base_path, *bundle.source_base_paths.values()] if request.install else []
+    failed = await activator.activate_all(wanted.needs, [Path(each) for each in roots if each])
     if failed and request.strict:
         await sources.close()
         raise activation_error(failed, len(wanted.needs))
@@ -94,15 +96,3 @@ async def prepare(request: PrepareRequest) -> PreparedModules:
     unfetched = {name: (sources_of[name], error) for name, error in failed.items() if name in sources_of}
     resolver = BundleModuleResolver({}, activator, unfetched)
     return PreparedModules(request.bundle, plan, activator, resolver, sources, failed, problems)
-
-
-async def _activate(
-    activator: Activator, request: PrepareRequest, wanted: ModuleNeeds
-) -> dict[str, AmplihackError]:
-    failed: dict[str, AmplihackError] = {}
-    if request.install:
-        bundle = request.bundle
-        roots = [bundle.base_path, *bundle.source_base_paths.values()]
-        directories = [Path(each) for each in roots if each]
-        failed |= await activator.activate_bundle_packages(directories)
-    return failed | await activator.activate_all(wanted.needs)

@@ -10,9 +10,16 @@ from uuid import uuid4
 
 from amplihack.app.bundles.command_request import request_here
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
+from amplihack.app.sessions.agent_plans import (
+    SpawnedAgent,
+    agent_bundle,
+    laid,
+    line_plan,
+    spawned_agents,
+)
 from amplihack.app.sessions.opening import Opening, SessionSpec, open_session
 from amplihack.app.sessions.prepare import PreparedModules, PrepareRequest, prepare
-from amplihack.app.sessions.spawning import agent_bundle, with_spawning
+from amplihack.app.sessions.spawning import with_spawning
 from amplihack.app.workspace import Workspace, open_workspace
 from amplihack.bundles.completion import prompt_scope
 from amplihack.bundles.mentions import MentionScope
@@ -28,8 +35,9 @@ from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.kernel.session import LiveSession
 from amplihack.system.modules.activation import ALLOW_NATIVE, Progress, tell_nobody
 from amplihack.system.session_mentions import SeenContents, SessionMentions
+from amplihack.system.session_store.children import depth_of, spawned_line
 from amplihack.system.session_store.log import SessionLog
-from amplihack.system.session_store.store import SessionStore
+from amplihack.system.session_store.store import OpenedSession, SessionStore
 from amplihack.system.settings_files import home_allows_native
 
 
@@ -121,12 +129,22 @@ class Prepared:
 
     async def _resume(self, session_id: str, host: HostParts) -> LiveSession:
         opened = await self._stored().open(session_id)
+        try:
+            spec = await asyncio.to_thread(self._as_it_was, opened, host)
+        except BaseException:
+            opened.log.close()  # else nobody could open it again
+            raise
+        return await self._open(spec, opened.log)
+
+    def _as_it_was(self, opened: OpenedSession, host: HostParts) -> SessionSpec:
+        """Return what a stored session is opened with. Raises SpawnRefused for an unreadable policy."""
         stored, spec = opened.stored, self._spec(host)
         known = stored.metadata.get("working_dir")
         if host.working_dir is None and isinstance(known, str) and known:
             spec = self._spec(replace(host, working_dir=Path(known)))
-        spec = replace(
-            spec,
+        line = spawned_line(self._stored(), stored.metadata)
+        return replace(
+            self._as_spawned(spec, spawned_agents(line), host),
             session_id=stored.session_id,
             parent_id=stored.metadata.get("parent_id"),
             is_resumed=True,
@@ -134,8 +152,19 @@ class Prepared:
             used=stored.used,
             log=opened.log,
             problems=stored.problems,
+            depth=depth_of(line),
         )
-        return await self._open(spec, opened.log)
+
+    def _as_spawned(self, spec: SessionSpec, line: Sequence[SpawnedAgent], host: HostParts) -> SessionSpec:
+        """Return the spec of a session that an agent had: it goes on as that agent, under the policy for it.
+
+        A host that names an agent itself has done so already.
+        """
+        if not line or host.agent:
+            return spec
+        made, agent = line_plan(self.plan, line)
+        named = agent_bundle(spec.bundle, agent.name, agent.definition)
+        return replace(laid(spec, made), bundle=named, agent=agent.name)
 
     async def _open(self, spec: SessionSpec, log: SessionLog | None) -> LiveSession:
         try:

@@ -3,48 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from amplihack.app.sessions.agent_plans import agent_bundle, inheritance, laid, plan_of, policy_doubts
 from amplihack.app.sessions.child import RESUME, SPAWN, ChildRequest, run_child
 from amplihack.app.sessions.family import CHILDREN, Family
 from amplihack.app.sessions.going_on import AFTER_A_CRASH
 from amplihack.app.sessions.opening import SessionSpec
-from amplihack.bundles.child_plan import ChildPlan, Inheritance, child_plan, with_met_policy
-from amplihack.bundles.model import Bundle
-from amplihack.bundles.tree import Leaf, Table
+from amplihack.app.sessions.wished_models import wished_models
 from amplihack.documents.suggest import closest
-from amplihack.errors import Problem
 from amplihack.records import replace
 from amplihack.sessions.calls import Message
 from amplihack.sessions.errors import SpawnRefused
 from amplihack.sessions.ids import is_fit_id
 from amplihack.sessions.kept_children import KeptChild
-from amplihack.sessions.preferences import (
-    PROTECTED_KEYS,
-    ProviderPreference,
-)
 from amplihack.system.kernel.session import LiveSession
-from amplihack.system.session_store.children import cut_off_child, told_of_child
-from amplihack.system.session_store.reading import StoredSession, read_metadata
+from amplihack.system.session_store.children import cut_off_child, stored_child, told_of_child
+from amplihack.system.session_store.reading import StoredSession
 from amplihack.system.session_store.store import SessionStore
 
 _AT_ONCE = 16  # children of one session
-_NOT_AN_OVERLAY = frozenset({"name", "description", "instruction", "instructions", "model_role"})
-
-
-def child_of(spec: SessionSpec, child: Mapping[str, Any], asked: Mapping[str, Any], name: str) -> SessionSpec:
-    """Return a spec with the plan of a child that is a bundle of its own, laid over its parent's."""
-    return _laid(spec, _plan(spec.plan, child, _inheritance(asked), name))
-
-
-def _inheritance(asked: Mapping[str, Any]) -> Inheritance:
-    return Inheritance(tools=asked.get("tools"), hooks=asked.get("hooks"), protected=PROTECTED_KEYS)
-
-
-def _laid(spec: SessionSpec, made: ChildPlan) -> SessionSpec:
-    hidden = spec.hidden_tools | made.hidden_tools
-    return replace(spec, plan=made.plan, hidden_tools=hidden, own_modules=made.own_modules)
 
 
 def with_spawning(
@@ -53,38 +32,13 @@ def with_spawning(
     """Return a spec whose session offers `session.spawn` and `session.resume` to its modules."""
     spawner = Spawner(spec, store, at_once)
     offered = {SPAWN: spawner.spawn, RESUME: spawner.resume, CHILDREN: spawner.family}
-    wrong = _doubts(spec.plan) if spec.depth == 0 else ()  # told once, not for each child
+    wrong = policy_doubts(spec.plan) if spec.depth == 0 else ()  # told once, not for each child
     return replace(
         spec,
         capabilities={**offered, **spec.capabilities},
         problems=(*spec.problems, *wrong),
         on_open=spawner.belong_to,
     )
-
-
-def _doubts(plan: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """Return what is wrong with the policies of a bundle and of its agents, before any is spawned."""
-    try:
-        found = child_plan(plan, {}).problems
-    except ValueError as error:
-        what, fix = f"{error}; until then no agent can be spawned", "correct the policy of the bundle"
-        return (Problem(what, None, fix, "warning", "spawn-policy"),)
-    agents = _mapping(plan.get("agents")).items()
-    of_agents = (_doubts_of(plan, name, each["spawn"]) for name, each in agents if _has_policy(each))
-    return (*found, *(each for problems in of_agents for each in problems if each not in found))
-
-
-def _has_policy(agent: object) -> bool:
-    return bool(_mapping(_mapping(agent).get("spawn")))
-
-
-def _doubts_of(plan: Mapping[str, Any], name: str, policy: Mapping[str, Any]) -> tuple[Problem, ...]:
-    try:
-        found = child_plan(plan, {"spawn": policy}).problems
-    except ValueError as error:
-        what = f"{error}; until then it cannot be spawned"
-        found = (Problem(what, None, "correct the policy of the agent", "warning", "spawn-policy"),)
-    return tuple(replace(each, what=f"agent {name}: {each.what}") for each in found)
 
 
 class Spawner:
@@ -129,11 +83,11 @@ class Spawner:
         if not isinstance(instruction, str):
             raise SpawnRefused(f"{agent_name}: {instruction!r:.80} is no instruction", fix="give it a text")
         if sub_session_id:
-            self._require_fit(sub_session_id, parent)
+            _require_fit(sub_session_id, parent)
         if extra.get("use_subprocess"):
             _tell(parent, f"{agent_name} runs in this process, although a process of its own was asked for")
         agent = self._agent(agent_name, agent_configs, parent)
-        wishes = [each.to_dict() for each in _preferences(provider_preferences)]
+        wishes = [each.to_dict() for each in wished_models(provider_preferences)]
         asked = {
             "tools": tool_inheritance,
             "hooks": hook_inheritance,
@@ -202,14 +156,15 @@ class Spawner:
 
     def _request(self, name: str, agent: Mapping[str, Any], asked: Mapping[str, Any]) -> ChildRequest:
         """Return what is the same whenever an agent runs: its plan, its model and its loop."""
-        made = _plan(self._spec.plan, agent, _inheritance(asked), name)
-        spec = replace(_laid(self._spec, made), bundle=agent_bundle(self._spec.bundle, name, agent))
+        made = plan_of(self._spec.plan, agent, inheritance(asked), name)
+        bundle = agent_bundle(self._spec.bundle, name, agent)
+        spec = replace(laid(self._spec, made), bundle=bundle, before=None)
         wished = asked.get("provider_preferences") or agent.get("provider_preferences")
         return ChildRequest(
             spec=spec,
             instruction="",
             agent=name,
-            preferences=_preferences(wished),
+            preferences=wished_models(wished),
             orchestrator_config=asked.get("orchestrator_config"),
             metadata={"agent_name": name},
             store=self._store,
@@ -246,17 +201,6 @@ class Spawner:
                 self.family.left(each)
         return answer.to_dict()
 
-    def _require_fit(self, session_id: str, parent: Any) -> None:
-        """Raise SpawnRefused for an id that no child can have."""
-        if not is_fit_id(session_id):
-            what, fix = (
-                f"{session_id!r:.80} cannot be a session's id",
-                "ids are short, without slashes and dots",
-            )
-            raise SpawnRefused(what, fix=fix)
-        if session_id == getattr(parent, "session_id", None):
-            raise SpawnRefused(f"{session_id} is the parent itself", fix="give the child an id of its own")
-
     def _reserve(self, session_id: str | None) -> None:
         """Let a child do one thing at a time: two would write over each other."""
         if session_id in self._at_work:
@@ -290,109 +234,29 @@ class Spawner:
         if (known := self.family.known(session_id)) is not None:
             return known
         if self._store is not None:
-            stored = self._store.read(session_id)
-            self._require_ours(stored)
-            return KeptChild(
-                session_id=stored.session_id,
-                agent=str(stored.metadata.get("agent_name") or "self"),
-                instruction=str(stored.metadata.get("instruction") or ""),
-                asked=_mapping(stored.metadata.get("asked")),
-                messages=stored.messages,
-                done=True,
-            )
+            return _kept(stored_child(self._store, self._spec.session_id, session_id))
         fix = "only children that this session spawned, or that are stored, can be resumed"
         raise SpawnRefused(f"unknown child session: {session_id!r}", fix=fix)
 
-    def _require_ours(self, stored: StoredSession) -> None:
-        """Raise SpawnRefused for a session that is none of ours: what others said is not for this one."""
-        if stored.metadata.get("parent_id") not in self._own_ids():
-            raise SpawnRefused(
-                f"{stored.session_id} is no child of this session",
-                fix="only agents that this session started can be resumed",
-            )
 
-    def _own_ids(self) -> set[str]:
-        """Return the id of this session, and of those that it was forked from."""
-        found: set[str] = set()
-        at = self._spec.session_id
-        while at and at not in found and self._store is not None:
-            found.add(at)
-            directory = self._store.directory(at)
-            known = read_metadata(directory)[0] if directory.is_dir() else {}
-            at = known.get("parent_id") if known.get("forked_from_turn") is not None else None
-        return found
+def _require_fit(session_id: str, parent: Any) -> None:
+    """Raise SpawnRefused for an id that no child can have."""
+    if not is_fit_id(session_id):
+        what, fix = f"{session_id!r:.80} cannot be a session's id", "ids are short, without slashes and dots"
+        raise SpawnRefused(what, fix=fix)
+    if session_id == getattr(parent, "session_id", None):
+        raise SpawnRefused(f"{session_id} is the parent itself", fix="give the child an id of its own")
 
 
-def agent_plan(
-    plan: Mapping[str, Any], name: str, agent: Mapping[str, Any], asked: Mapping[str, Any]
-) -> ChildPlan:
-    """Return the plan of an agent that answers in place of its bundle. Raises SpawnRefused.
-
-    `asked` is what its caller had wished for, if it was spawned before.
-    """
-    made = _plan(plan, agent, _inheritance(asked), name)
-    return replace(made, plan=with_met_policy(made.plan, plan))
-
-
-def _plan(parent: Mapping[str, Any], agent: Mapping[str, Any], asked: Inheritance, name: str) -> ChildPlan:
-    overlay = {key: value for key, value in agent.items() if key not in _NOT_AN_OVERLAY}
-    try:
-        return child_plan(parent, overlay, asked)
-    except (ValueError, TypeError) as error:
-        raise SpawnRefused(f"agent {name}: {error}", fix="correct the agent's definition") from error
-
-
-def agent_bundle(bundle: Callable[[], Bundle], name: str, agent: Mapping[str, Any]) -> Callable[[], Bundle]:
-    """Return the bundle that an agent's prompt is made of: its own instruction over the parent's context."""
-    text = agent.get("instruction")
-
-    def made() -> Bundle:
-        whole = bundle()
-        if not isinstance(text, str) or not text:
-            return whole
-        return as_listed(replace(whole, instruction=Leaf(text)), whole, name)
-
-    return made
-
-
-def as_listed(child: Bundle, parent: Bundle, name: str) -> Bundle:
-    """Return a child whose instruction, given as mere text, belongs to the file of the agent that it is.
-
-    So it may mention what that file may, whoever has carried the text here.
-    """
-    own = child.instruction
-    if own is None or own.origin.file:
-        return child
-    for listed, agent in parent.agents:
-        text = agent.get("instruction") if isinstance(agent, Table) else None
-        if isinstance(text, Leaf) and (listed == name or str(text.value) in str(own.value)):
-            return replace(child, instruction=replace(own, origin=text.origin, line=text.line))
-    return child
-
-
-def _preferences(wished: Any) -> tuple[ProviderPreference, ...]:
-    """Return what is preferred, best first. Raises SpawnRefused for what is no list of preferences."""
-    if wished is None:
-        return ()
-    if not isinstance(wished, list | tuple):
-        raise _no_preference(f"{wished!r} is no list")
-    return tuple(map(_preference, wished))
-
-
-def _preference(wish: Any) -> ProviderPreference:
-    if isinstance(wish, ProviderPreference):
-        return wish
-    if not isinstance(wish, Mapping):
-        raise _no_preference(f"{wish!r} names no provider")
-    try:
-        return ProviderPreference.from_dict(wish)
-    except ValueError as error:
-        raise _no_preference(str(error)) from error
-
-
-def _no_preference(what: str) -> SpawnRefused:
-    fix = "write each preference on a line of its own as `- {provider: …, model: …}`"
-    return SpawnRefused(f"provider_preferences: {what}", fix=fix)
+def _kept(stored: StoredSession) -> KeptChild:
+    return KeptChild(
+        session_id=stored.session_id,
+        agent=str(stored.metadata.get("agent_name") or "self"),
+        instruction=str(stored.metadata.get("instruction") or ""),
+        asked=_mapping(stored.metadata.get("asked")),
+        messages=stored.messages,
+        done=True,
+    )
 
 
 def _tell(parent: Any, text: str, level: str = "warning") -> None:

@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.provenance import Claim, items_of
 from amplihack.bundles.sections.context import named_context
 from amplihack.records import Record, field
 
-_MOST_KEPT = 32  # compositions that build on one another without anybody asking who brought what
+
+class Composed(Protocol):
+    """A composition that may not have been made yet."""
+
+    @property
+    def name(self) -> str: ...
+
+    def core(self) -> Bundle: ...
 
 
 class Layer(Record):
     """A bundle to compose, with what is already known about the origin of its items."""
 
-    bundle: Bundle
+    bundle: Bundle | Composed
     claims: Mapping[str, Sequence[Claim]] = field(default_factory=dict)
 
     @property
     def is_complete(self) -> bool:
         """Tell whether the claims tell of all items, since the bundle is what they were made for."""
         made_for = self.claims.whole if isinstance(self.claims, ComposedClaims) else None
-        if made_for is None or made_for.instruction is not self.bundle.instruction:
-            return False
-        before, now = made_for.sections, self.bundle.sections
-        return before.keys() == now.keys() and all(before[name] is now[name] for name in now)
+        if made_for is None or made_for is self.bundle:
+            return made_for is not None
+        before, now = _core(made_for), _core(self.bundle)
+        return (
+            before.instruction is now.instruction
+            and before.sections.keys() == now.sections.keys()
+            and all(before.sections[name] is table for name, table in now.sections.items())
+        )
 
     def items(self) -> list[str]:
         """Return its items, with context under the names that a composition gives it."""
-        named = self.bundle.with_sections({"context": named_context(self.bundle.context)})
-        return [key for key, _ in items_of(named)]
+        core = _core(self.bundle)
+        if "context" in core.sections:
+            core = core.with_sections({"context": named_context(core.context)})
+        return [key for key, _ in items_of(core)]
+
+
+def _core(bundle: Bundle | Composed) -> Bundle:
+    return bundle if isinstance(bundle, Bundle) else bundle.core()
 
 
 class ComposedClaims(dict[str, Sequence[Claim]]):
@@ -38,44 +56,12 @@ class ComposedClaims(dict[str, Sequence[Claim]]):
 
     __slots__ = ("whole",)
 
-    def __init__(self, claims: Mapping[str, Sequence[Claim]], whole: Bundle | None) -> None:
+    def __init__(self, claims: Mapping[str, Sequence[Claim]], whole: Bundle | Composed | None) -> None:
         super().__init__(claims)
         self.whole = whole
 
 
-class LateClaims:
-    """The claims of a composition, worked out when somebody asks: most compositions are only composed on.
-
-    `parts` are the bundles that were composed, each with its claims. Of what is composed one by one, the
-    claims are worked out from time to time, so that the compositions on the way are not all kept.
-    """
-
-    __slots__ = ("_depth", "_found", "_parts", "_whole")
-
-    def __init__(
-        self, parts: Sequence[tuple[Bundle, Mapping[str, Sequence[Claim]] | LateClaims]], whole: Bundle
-    ) -> None:
-        self._parts, self._whole = parts, whole
-        self._found: ComposedClaims | None = None
-        self._depth: int = 1 + max(
-            claims._depth if isinstance(claims, LateClaims) else 0 for _, claims in parts
-        )
-        if self._depth > _MOST_KEPT:
-            self.settle()
-
-    def settle(self) -> ComposedClaims:
-        """Return the claims."""
-        if self._found is None:
-            layers = [
-                Layer(bundle, claims.settle() if isinstance(claims, LateClaims) else claims)
-                for bundle, claims in self._parts
-            ]
-            self._found = compose_claims(layers, self._whole)
-            self._parts, self._depth = (), 0
-        return self._found
-
-
-def compose_claims(layers: Sequence[Layer], whole: Bundle) -> ComposedClaims:
+def compose_claims(layers: Sequence[Layer], whole: Bundle | Composed) -> ComposedClaims:
     """Return the claims of a composition of layers: the first to bring an item in keeps it.
 
     Bundles that are composed one by one make a first layer that only grows. Its items are not walked again
@@ -112,8 +98,8 @@ def _is_settled(key: str, claims: Sequence[Claim]) -> bool:
 
 def _brought(name: str, known: Sequence[Claim]) -> list[Claim]:
     """Return the claims on an item that a bundle brings in. A bundle without a name claims nothing."""
-    if not name:
-        return list(known)
+    if not name or not known:
+        return list(known) if not name else [Claim(name, None)]
     through = (Claim(each.bundle, name) for each in known if each.bundle != name)
     return list(dict.fromkeys((Claim(name, None), *through)))
 

@@ -7,19 +7,30 @@ What has changed was written by the program.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from amplihack.bundles.merge import malformed, merge, module_key
-from amplihack.bundles.model import Bundle, Include, Lineage
+from amplihack.bundles.model import NO_ENTRIES, Bundle, Include, Lineage
 from amplihack.bundles.sections.agents import is_bare
-from amplihack.bundles.sections.table import SECTIONS, Section
+from amplihack.bundles.sections.table import BY_NAME, SECTIONS, Section
 from amplihack.bundles.tree import Leaf, Origin, Pending, Removed, Table, Tree, from_value, table_of, to_plain
 from amplihack.errors import Problem
 from amplihack.records import Record, field, replace
 
 FIELDS = ("session", "providers", "tools", "hooks", "spawn", "agents")  # of the old API, besides context
-_BY_NAME = {section.name: section for section in SECTIONS}
 _OTHERS = tuple(section for section in SECTIONS if section.name not in (*FIELDS, "context"))
+
+
+class Whole(Protocol):
+    """A bundle, be it composed or not yet."""
+
+    @property
+    def includes(self) -> tuple[Include, ...]: ...
+
+    @property
+    def extra(self) -> Table: ...
+
+    def section(self, name: str, /) -> Table: ...
 
 
 class PlainBundle(Record):
@@ -55,12 +66,9 @@ def bundle_of(plain: PlainBundle, *, tolerant: bool = False) -> Bundle:
         values.update({section.name: rest.pop(section.name, {}) for section in _OTHERS})
         extra = extra if is_same(rest, to_plain(extra)) else table_of(rest, origin)
     tables = dict(known.sections)
-    for section in SECTIONS:
-        if section.name in values:
-            before = known.section(section.name)
-            if not before and _is_empty(values[section.name]):
-                continue
-            tables[section.name] = _table(section, values[section.name], before, origin, tolerant)
+    for name, value in values.items():
+        if name in tables or not _is_empty(value):
+            tables[name] = _table(BY_NAME[name], value, known.section(name), origin, tolerant)
     tables["context"] = _context(plain, origin)
     return Bundle(
         name=plain.name,
@@ -68,7 +76,7 @@ def bundle_of(plain: PlainBundle, *, tolerant: bool = False) -> Bundle:
         description=plain.description,
         includes=_includes(plain.includes, known),
         namespace_root=plain.namespace_root,
-        sections={name: table for name, table in tables.items() if table},
+        sections={name: table for name, table in tables.items() if table.entries or table.fresh},
         instruction=_instruction(plain, origin),
         base_path=plain.base_path,
         source_base_paths=known.source_base_paths
@@ -87,15 +95,13 @@ def _is_empty(value: object) -> bool:
 
 def plain_section(bundle: Bundle, name: str) -> Any:
     """Return new plain data for a field of the old API that holds a section."""
-    return _BY_NAME[name].plain(bundle.section(name))
+    return BY_NAME[name].plain(bundle.section(name))
 
 
-def plain_extra(bundle: Bundle) -> dict[str, Any]:
+def plain_extra(bundle: Whole) -> dict[str, Any]:
     """Return new plain data for what the old API has no field for."""
     held = {
-        section.name: section.plain(table)
-        for section in _OTHERS
-        if (table := bundle.sections.get(section.name))
+        section.name: section.plain(table) for section in _OTHERS if (table := bundle.section(section.name))
     }
     return {**to_plain(bundle.extra), **held}
 
@@ -126,7 +132,7 @@ def _table(section: Section, value: Any, known: Table, origin: Origin, tolerant:
     """Return the known section if the data still says the same, otherwise one made of the data."""
     if not section.lists_modules and not isinstance(value, dict):
         return Table()
-    if is_same(value, section.plain(known)):
+    if known and is_same(value, section.plain(known)):
         return known
     if section.lists_modules:
         return module_table(value, origin, tolerant=tolerant)
@@ -173,13 +179,15 @@ def _includes(listed: Sequence[Any] | None, known: Bundle) -> tuple[Include, ...
     return tuple(found)
 
 
-def plain_includes(bundle: Bundle) -> list[str | dict[str, Any]]:
+def plain_includes(bundle: Whole) -> list[str | dict[str, Any]]:
     """Return the include directives as they were written."""
     return [{"bundle": each.source} if each.mapping else each.source for each in bundle.includes]
 
 
 def _context(plain: PlainBundle, origin: Origin) -> Table:
     known = plain.known
+    if not plain.context and not plain.pending and "context" not in known.sections:
+        return NO_ENTRIES
     if plain.context is None and plain.pending is None:
         return known.context
     paths = known.resolved_context if plain.context is None else plain.context

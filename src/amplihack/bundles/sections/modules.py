@@ -14,9 +14,11 @@ from amplihack.bundles.file_report import (
     mistyped_keys,
     place_of,
 )
+from amplihack.bundles.meant_address import tell_ignored_part
 from amplihack.bundles.merge import merge
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree, to_plain
+from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.records import replace
 
@@ -55,9 +57,8 @@ def _add_module(found: Table, item: Tree, at: str, report: FileReport, base: str
         return
     key = module_id(item)
     if not key:
-        report.warn(
-            "module-missing", f"Bundle '{report.owner}': {at} has no 'module'", item, _module_fix(item)
-        )
+        lacks = "has no 'module'" if is_absent(item.get("module")) else "has a 'module' that is no text"
+        report.warn("module-missing", f"Bundle '{report.owner}': {at} {lacks}", item, _module_fix(item))
         return
     entry = _entry(item, f"Bundle '{report.owner}': {at}", report, base)
     before = found.entries.get(key)
@@ -68,8 +69,13 @@ def _add_module(found: Table, item: Tree, at: str, report: FileReport, base: str
 
 def _module_fix(entry: Table) -> str:
     """Suggest the module of an entry that names none; some people write `name` for it."""
-    name = entry.text("name")
-    return f"write `module: {name}`" if name else "name a module"
+    name, module = entry.text("name"), entry.get("module")
+    if isinstance(module, Leaf) and module.value is not None:
+        return f'write module: "{module.value}"'
+    if name:
+        return f"write `module: {name}`"
+    meant = closest("module", [key for key in entry.entries if isinstance(key, str)])
+    return f"did you mean `module` by `{meant}`?" if meant else "name a module"
 
 
 def module_id(entry: Table) -> str:
@@ -106,8 +112,16 @@ def _entry(entry: Table, owner: str, report: FileReport, base: str | None) -> Tr
         what = f"{owner} `config` should be a mapping, got {kind_of(config)}"
         report.error("module-config", what, config, _CONFIG_FIX)
     _check_ids(entry, owner, report)
+    tell_ignored_source(entry, report)
     mistyped_keys(entry, MODULE_KEYS, owner, report)
     return with_anchored_source(entry, base)
+
+
+def tell_ignored_source(entry: Table, report: FileReport) -> None:
+    """Report a part of a module's address that has no effect."""
+    source = entry.get("source")
+    if isinstance(source, Leaf) and isinstance(source.value, str):
+        tell_ignored_part(source.value, source, report)
 
 
 def _check_ids(entry: Table, owner: str, report: FileReport) -> None:
@@ -176,9 +190,9 @@ def plain_list(table: Table) -> list[Any]:
     return list(to_plain(table).values())
 
 
-def provider_list(table: Table) -> list[Any]:
+def provider_list(plain: list[Any]) -> list[Any]:
     """Return providers as the kernel takes them: it calls the id of one among several `instance_id`."""
     return [
         {**entry, "instance_id": entry["id"]} if entry.get("id") and not entry.get("instance_id") else entry
-        for entry in plain_list(table)
+        for entry in plain
     ]

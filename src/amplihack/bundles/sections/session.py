@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from amplihack.bundles.file_report import FileReport, as_table, is_absent, kind_of, mistyped_keys, place_of
-from amplihack.bundles.sections.modules import is_text, module_id, with_anchored_source
+from amplihack.bundles.sections.modules import (
+    is_text,
+    module_id,
+    tell_ignored_source,
+    with_anchored_source,
+)
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Leaf, Table, Tree, to_plain
 from amplihack.errors import Problem
@@ -24,6 +29,7 @@ def decode_session(tree: Tree | None, report: FileReport, base: str | None) -> T
     for role in ROLES:
         part = table.get(role)
         if isinstance(part, Table):
+            tell_ignored_source(part, report)
             entries[role] = replace(with_anchored_source(part, base), fresh=part.fresh)
         elif part is not None and not is_text(part):
             report.error(
@@ -47,14 +53,10 @@ def check_session(_section: str, table: Table) -> Iterator[Problem]:
             yield Problem(what, place_of(part), "add `module: name` to it", code="session-module")
 
 
-def session_plan(table: Table) -> dict[str, Any]:
+def session_plan(plain: dict[str, Any]) -> dict[str, Any]:
     """Return the section as it is mounted; a bare module name becomes a mapping."""
-    plain: dict[str, Any] = to_plain(table)
-    for role in ROLES:
-        part = table.get(role)
-        if isinstance(part, Leaf) and isinstance(part.value, str):
-            plain[role] = {"module": part.value}
-    return plain
+    named = {role: {"module": plain[role]} for role in ROLES if isinstance(plain.get(role), str)}
+    return {**plain, **named}
 
 
 def session_rows(section: str, table: Table, _costs: Costs) -> Iterator[Row]:

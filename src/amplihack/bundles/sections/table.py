@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from amplihack.bundles.file_report import FileReport, as_items, as_table, is_absent, mistyped_keys
-from amplihack.bundles.merge import merge_tables
+from amplihack.bundles.merge import merge_tables, merged_plain
 from amplihack.bundles.sections.agents import (
     agent_rows,
     change_agent_modules,
@@ -56,7 +56,7 @@ class Section(Record, kw_only=True):
     check: Callable[[str, Table], Iterator[Problem]] = _nothing_wrong
     rows: Callable[[str, Table, Costs], Iterator[Row]] = key_rows
     plain: Plain = to_plain  # the section as a program holds it
-    plan: Plain | None = None  # the section in a mount plan; None keeps it out
+    plan: Callable[[Any], Any] | None = None  # makes the part of a mount plan of that; None keeps it out
     for_kernel: bool = False  # whether the kernel takes that part of the plan
     item: str = ""  # what provenance calls one entry; empty when entries have no names there
     items: Callable[[Table], Iterator[tuple[str, Tree]]] | None = None  # where `item` is not enough
@@ -68,6 +68,13 @@ class Section(Record, kw_only=True):
         """Read the section of a file; relative paths start at `base`."""
         return as_table(tree, self.name, report) if self.decode is None else self.decode(tree, report, base)
 
+    def plain_of(self, tables: Sequence[Table]) -> Any:
+        """Return the plain data of the tables that several bundles have, laid over one another."""
+        if self.merge is not merge_tables:
+            return self.plain(self.merge(tables))
+        plain = merged_plain(tables)
+        return list(plain.values()) if self.lists_modules else plain
+
     def named_items(self, table: Table) -> Iterator[tuple[str, Tree]]:
         """Name each entry as provenance does."""
         if self.items is not None:
@@ -76,7 +83,13 @@ class Section(Record, kw_only=True):
             yield from ((f"{self.item}:{key}", tree) for key, tree in table)
 
 
-def _modules(name: str, item: str, *, plan: Plain = plain_list, priced: bool = False) -> Section:
+def _unchanged(plain: Any) -> Any:
+    return plain
+
+
+def _modules(
+    name: str, item: str, *, plan: Callable[[Any], Any] = _unchanged, priced: bool = False
+) -> Section:
     return Section(
         name=name,
         decode=partial(decode_modules, section=name),
@@ -135,7 +148,7 @@ SECTIONS: tuple[Section, ...] = (
         merge=merge_agents,
         check=check_agents,
         rows=agent_rows,
-        plan=to_plain,
+        plan=_unchanged,
         for_kernel=True,
         item="agent",
         excludable=True,
@@ -149,8 +162,9 @@ SECTIONS: tuple[Section, ...] = (
         item="context",
         excludable=True,
     ),
-    Section(name="spawn", decode=_decode_spawn, rows=no_rows, plan=to_plain, item="spawn"),
+    Section(name="spawn", decode=_decode_spawn, rows=no_rows, plan=_unchanged, item="spawn"),
 )
+BY_NAME = {section.name: section for section in SECTIONS}
 
 # The keys of `session` are roles. Whatever has such a name of its own is found, and checked, before it.
 SESSION_LAST: tuple[Section, ...] = (*SECTIONS[1:], SECTIONS[0])

@@ -16,6 +16,7 @@ from amplihack.sessions.answers import ALLOW_ALWAYS, ALLOW_ONCE, DENY
 __amplifier_module_type__ = "hook"
 
 _NAME = "hooks-approval"
+_THEIR_ACTIONS = {"auto_approve": "allow", "auto_deny": "deny", "require_approval": "ask"}
 _OPTIONS = [ALLOW_ONCE, ALLOW_ALWAYS, DENY]
 
 
@@ -25,19 +26,35 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> An
     mode = settings.choice("mode", "ask", MODES)
     rules = [_rule(settings, number, each) for number, each in enumerate(settings.entries("rules"), 1)]
     seconds = settings.seconds("timeout", 300.0)
+    settings.choice("default_action", "deny", ("deny",))  # of others; no answer is always a no here
     settings.done()
     hook = ApprovalHook(coordinator, mode, [rule for rule in rules if rule is not None], seconds)
     coordinator.register_capability("approval.register_provider", hook.register)
     return coordinator.hooks.register("tool:pre", hook.on_tool, priority=-10, name=_NAME)
 
 
-def _rule(settings: ModuleSettings, number: int, given: Mapping[str, Any]) -> ApprovalRule | None:
-    known = {"tool", "match", "action"}
+def _rule(settings: ModuleSettings, number: int, written: Mapping[str, Any]) -> ApprovalRule | None:
+    known, given = {"tool", "match", "action"}, _in_our_words(written)
     texts = all(isinstance(value, str) for value in given.values())
     if not texts or given.keys() - known or given.get("action") not in ("allow", "deny", "ask"):
         settings.wrong(f"rule {number} must be {{tool, match, action: allow, deny or ask}}")
         return None
     return ApprovalRule(given.get("tool", "*"), given.get("match", "*"), given["action"])
+
+
+def _in_our_words(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a rule of the ecosystem as one of ours: `{pattern, action: auto_approve}` is about commands."""
+    made = dict(rule)
+    if "pattern" in made and "match" not in made:
+        made["match"] = made.pop("pattern")
+        if made.get("action") == "auto_approve":
+            made.setdefault("tool", "bash")
+    if made.get("require_approval") is True and "action" not in made:
+        made["action"] = "ask"
+    for name in ("require_approval", "risk_level", "description"):  # what is left of them changes nothing
+        made.pop(name, None)
+    action = made.get("action")
+    return {**made, "action": _THEIR_ACTIONS.get(action, action)} if isinstance(action, str) else made
 
 
 class ApprovalHook:

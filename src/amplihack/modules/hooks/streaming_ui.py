@@ -35,7 +35,8 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> An
     A host that shows sessions itself offers `display.listener`: it is called with each event and its data,
     and nothing is written.
     """
-    settings = ModuleSettings(coordinator, _NAME, config)
+    also = {"show_thinking_stream": "show_thinking"}
+    settings = ModuleSettings(coordinator, _NAME, config, also=also, groups=("ui",))
     chosen = DisplaySettings(
         thinking=settings.flag("show_thinking", default=True),
         tools=settings.flag("show_tools", default=True),

@@ -9,6 +9,7 @@ from typing import Any
 from amplifier_core import ToolResult
 
 from amplihack.sessions.calls import Message
+from amplihack.sessions.serialise import sanitize_for_json
 
 _AT_LIMIT = "the answer was cut off at its limit of tokens (max_tokens in the config of the provider)"
 _CUT_SHORT = {  # by the words of the wire formats
@@ -75,10 +76,13 @@ def plain(block: Any) -> dict[str, Any]:
 def as_result(given: Any) -> ToolResult:
     """Return a tool's result, from the forms in which tools of any language give it."""
     if isinstance(given, ToolResult):
-        return given
+        # It ran, so what it gave counts, also where neither an event nor a model can have it as it is.
+        plain_output = as_json(given.output)
+        same = plain_output == given.output and not isinstance(given.output, tuple)
+        return given if same else given.model_copy(update={"output": plain_output})
     if isinstance(given, Mapping) and isinstance(given.get("success"), bool):
         known = {key: given.get(key) for key in ("success", "output", "error", "content")}
-        return ToolResult(**known)
+        return ToolResult(**{**known, "output": as_json(known["output"])})
     return ToolResult(success=True, output=as_json(given))
 
 
@@ -88,11 +92,18 @@ def failed(message: str) -> ToolResult:
 
 def as_json(value: Any) -> Any:
     """Return a value as it comes out of JSON: what an event carries, and what can be compared with it."""
-    return json.loads(json.dumps(value, default=_text))
+    try:
+        return json.loads(json.dumps(value, default=_text))
+    except (TypeError, ValueError, RecursionError):  # keys that are no text, or a value that holds itself
+        return json.loads(json.dumps(sanitize_for_json(value), default=_text))
 
 
 def _text(value: Any) -> Any:
-    return value.model_dump(mode="json") if hasattr(value, "model_dump") else str(value)
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if isinstance(value, bytes | bytearray):
+        return value.decode("utf-8", "replace")
+    return sorted(value, key=repr) if isinstance(value, set | frozenset) else str(value)
 
 
 def schema_of(tool: Any) -> dict[str, Any]:

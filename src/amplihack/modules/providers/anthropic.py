@@ -72,7 +72,7 @@ class AnthropicProvider(ApiProvider):
         if system := system_blocks(messages):
             body["system"] = system
         if request.temperature is not None and "thinking" not in body:
-            body["temperature"] = request.temperature
+            body["extra_body"] = {"temperature": request.temperature}  # the SDK has no word for it
         if request.stop:
             body["stop_sequences"] = request.stop
         self._schema = wanted_schema(request.response_format)

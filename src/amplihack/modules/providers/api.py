@@ -80,7 +80,7 @@ def read_settings(
         retries=settings.count("max_retries", 3, least=0),
         longest_delay=settings.seconds("max_retry_delay", 60.0) or 60.0,
         rates=_rates(settings),
-        extra=settings.mapping("extra_body"),
+        extra={**_temperature(settings), **settings.mapping("extra_body")},
     )
     if needs_key and not key:
         raise failure(
@@ -94,6 +94,15 @@ def _check_address(settings: ModuleSettings, of_environment: str) -> None:
     address = settings.text("base_url") or of_environment
     if address and not address.startswith(("http://", "https://")):
         settings.wrong(f"the address of the service must begin with http:// or https://, not {address!r:.80}")
+
+
+def _temperature(settings: ModuleSettings) -> dict[str, Any]:
+    given = settings.anything("temperature")
+    if given is None:
+        return {}
+    if not isinstance(given, int | float) or isinstance(given, bool) or not 0 <= given <= 2:
+        settings.wrong(f"'temperature' must be a number from 0 to 2, not {given!r:.80}")
+    return {"temperature": given}
 
 
 def _rates(settings: ModuleSettings) -> dict[str, Decimal]:
@@ -223,7 +232,10 @@ class ApiProvider(ABC):
 
     async def _once(self, request: Any, messages: list[Message], options: Mapping[str, Any]) -> Any:
         self._events.model = request.model or self.settings.model
-        body = {**self.body(request, messages, options), **self.settings.extra}
+        body = self.body(request, messages, options)
+        # The SDKs refuse words that they do not know, which services of one's own often have.
+        if more := {**self.settings.extra, **body.pop("extra_body", {})}:
+            body["extra_body"] = more
         async with self._events.call(messages) as call:
             try:
                 spoken = await self.speak(body, call, stream=bool(request.stream))

@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from amplifier_core import (
+    ContextLengthError,
     LLMError,
     LLMTimeoutError,
     NetworkError,
@@ -44,6 +45,12 @@ _FIXES = {
     429: "wait a while, or use less at once",
 }
 _QUOTA = ("insufficient_quota", "exceeded your current quota", "credit balance")
+_REFUSALS = (400, 402, 413, 422, 429)  # statuses behind which services put them
+# How services say that a conversation does not fit; with 413 they say it of a whole request.
+_TOO_LONG = (
+    "context_length_exceeded", "context length", "context limit", "context window", "context size",
+    "prompt is too long", "input is too long", "too many tokens", "reduce the length",
+)  # fmt: skip
 
 
 def translated(
@@ -114,8 +121,11 @@ def _of_status(error: Any, facts: dict[str, str]) -> Exception:
         return failure(ProviderUnavailableError, what, fix="wait a while", **more, delay_multiplier=2.0)
     if status in _TIMEOUTS:
         return failure(LLMTimeoutError, what, fix="ask again", **more)
-    if status == 429 and any(mark in f"{text} {error.body}" for mark in _QUOTA):
+    said = f"{text} {error.body}".lower()
+    if status == 402 or (status in _REFUSALS and any(mark in said for mark in _QUOTA)):
         return failure(QuotaExceededError, what, fix="look at the account", **more)
+    if status == 413 or (status in _REFUSALS and status != 429 and any(mark in said for mark in _TOO_LONG)):
+        return failure(ContextLengthError, what, fix="say less, or use a model with a larger window", **more)
     kind = RateLimitError if status == 429 else classify_error_message(text, status_code=status)
     return failure(kind, what, fix=_FIXES.get(status, ""), **more)
 

@@ -78,7 +78,7 @@ class ChatProvider(ApiProvider):
             **format_of_chat(request.response_format),
         }
         if request.temperature is not None:
-            body["temperature"] = request.temperature
+            body["extra_body"] = {"temperature": request.temperature}  # in front of that of the settings
         if request.reasoning_effort:
             body["reasoning_effort"] = request.reasoning_effort
         if request.stop:

@@ -26,10 +26,15 @@ class DelegateSettings(Record, kw_only=True):
     most_depth: int
     most_children: int
     most_turns: int
+    excluded: tuple[str, ...] = ()  # tools that no agent gets
+
+
+ALSO = {"max_recursion_depth": "max_depth"}
+GROUPS = ("settings",)
 
 
 async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> None:
-    settings = ModuleSettings(coordinator, "tool-delegate", config)
+    settings = ModuleSettings(coordinator, "tool-delegate", config, also=ALSO, groups=GROUPS)
     chosen = delegate_settings(settings)
     settings.done()
     await mount_delegation(coordinator, DelegateTool(coordinator, chosen), "delegate")
@@ -40,6 +45,7 @@ def delegate_settings(settings: ModuleSettings) -> DelegateSettings:
         most_depth=settings.count("max_depth", 3),
         most_children=settings.count("max_concurrent", 5),
         most_turns=settings.count("context_turns", 5),
+        excluded=settings.texts("exclude_tools"),
     )
 
 
@@ -112,6 +118,8 @@ class DelegateTool(ShippedTool):
             "provider_preferences": await self._preferences(given),
             "self_delegation_depth": self._depth() + 1,
         }
+        if self._settings.excluded:
+            options["tool_inheritance"] = {"exclude_tools": list(self._settings.excluded)}
         await self._tell("agent_spawned", agent=name)
         return await self._answer(name, lambda: spawn(**options))
 

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from amplihack.sessions.model_choice import SERVICES
+from amplihack.system.agent_tools.environment import WITHHELD
 from amplihack.system.home import this_process
 
 
@@ -21,7 +22,8 @@ def command_environment(
     """
     offered = coordinator.get_capability("session.environment")
     environment = offered if isinstance(offered, Mapping) else this_process()[0]
-    left_out = {*hidden, *credential_names(coordinator), *(service.key for service in SERVICES.values())}
+    keys = {*credential_names(coordinator), *(service.key for service in SERVICES.values())}
+    left_out = {*hidden, *keys, *environment.get(WITHHELD, "").split(",")}
     return {
         name: value for name, value in environment.items() if _fits(name, shown) or not _fits(name, left_out)
     }

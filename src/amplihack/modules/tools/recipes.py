@@ -14,15 +14,18 @@ from amplihack.modules.settings import ModuleSettings
 from amplihack.modules.tools.environment import command_environment
 from amplihack.modules.tools.tool import Properties, ShippedTool, ToolFailed, working_dir
 from amplihack.records import Record
+from amplihack.sessions.compaction import shortened
+from amplihack.system.agent_tools.environment import WITHHELD
 from amplihack.system.files import real
-from amplihack.system.home import this_process
 from amplihack.system.processes import Command, Finished, run_process
 
 __amplifier_module_type__ = "tool"
 
 _ACTIONS = ("run", "list", "validate", "status", "resume", "approve", "deny")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MOST_OUTPUT = 200_000
+_MOST_OUTPUT = 20_000_000  # bytes of a result that are read
+_MOST_SHOWN = 200_000  # characters of it that the model is shown
+_LISTED = ("name", "path", "description", "step_count", "tags")
 
 
 class RecipeSettings(Record, kw_only=True):
@@ -73,9 +76,7 @@ class RecipesTool(ShippedTool):
 
     async def run(self, given: Mapping[str, Any]) -> Any:
         arguments = self._arguments(given)
-        environment, _ = this_process()
-        if not self._settings.pass_credentials:
-            environment = command_environment(self._coordinator)
+        environment = self._environment()
         finished = await run_process(
             Command(
                 argv=(sys.executable, "-m", "amplihack", *arguments, "--json"),
@@ -84,7 +85,15 @@ class RecipesTool(ShippedTool):
                 timeout=self._settings.seconds,
             )
         )
-        return _result(finished)
+        return _result(finished, given["action"])
+
+    def _environment(self) -> dict[str, str]:
+        """Return the variables of a run. Keys of models are for its agents; its commands see none of them."""
+        whole = command_environment(self._coordinator, shown=("*",))
+        if self._settings.pass_credentials:
+            return whole
+        keys = whole.keys() - command_environment(self._coordinator).keys()
+        return {**whole, WITHHELD: ",".join(sorted(keys))}
 
     def _arguments(self, given: Mapping[str, Any]) -> list[str]:
         match given["action"]:
@@ -118,7 +127,10 @@ class RecipesTool(ShippedTool):
             )
         stage = [f"--stage={given['stage']}"] if given.get("stage") else []
         message = [f"--message={given['message']}"] if given.get("message") else []
-        return ["runs", decision, _operand(given, "run", "last"), *stage, *message]
+        run = _operand(given, "run")
+        if run == "last":  # by the time that a person has agreed, another one may be
+            raise ToolFailed(f"{decision} needs the id of the run, not 'last'", fix="status tells the id")
+        return ["runs", decision, run, *stage, *message]
 
 
 def _operand(given: Mapping[str, Any], name: str, default: str = "") -> str:
@@ -138,17 +150,50 @@ def _variables(given: Mapping[str, Any]) -> list[str]:
     return flags
 
 
-def _result(finished: Finished) -> Any:
+def _result(finished: Finished, action: str) -> Any:
     text = finished.stdout.text(_MOST_OUTPUT)
     try:
-        output: Any = json.loads(text)
+        output = _brief(_chosen(json.loads(text), action))
     except ValueError:  # it broke off, or printed none
-        output = {"stdout": text}
-    if not isinstance(output, dict):
-        output = {"result": output}
+        output = {"stdout": shortened(text, _MOST_SHOWN)}
     output = {**output, "exit_code": finished.exit_code}
     if finished.ok:
         return ToolResult(success=True, output=output)
     output["stderr"] = finished.stderr.tail(2_000)
-    message = "the time was up" if finished.timed_out else f"the command failed: {finished.status}"
-    return ToolResult(success=False, output=output, error={"message": message})
+    return ToolResult(success=False, output=output, error={"message": _why(finished, output)})
+
+
+def _chosen(found: Any, action: str) -> dict[str, Any]:
+    """Return what the model needs of a document: of recipes, those that a name leads to."""
+    if isinstance(found, list) and action == "list":
+        used = [each for each in found if isinstance(each, dict) and not each.get("shadowed_by")]
+        found = [{name: each[name] for name in _LISTED if each.get(name)} for each in used]
+    return found if isinstance(found, dict) else {"result": found}
+
+
+def _brief(output: dict[str, Any]) -> dict[str, Any]:
+    """Return a result that a model can be shown: whole, or with long texts in it cut, which they say."""
+    for most in (None, 20_000, 2_000, 200):
+        brief: dict[str, Any] = output if most is None else _cut(output, most)
+        if len(json.dumps(brief, ensure_ascii=False)) <= _MOST_SHOWN:
+            return brief
+    return {"stdout": shortened(json.dumps(output, ensure_ascii=False), _MOST_SHOWN)}
+
+
+def _cut(value: Any, most: int) -> Any:
+    if isinstance(value, str):
+        return shortened(value, most)
+    if isinstance(value, dict):
+        return {name: _cut(each, most) for name, each in value.items()}
+    return [_cut(each, most) for each in value] if isinstance(value, list) else value
+
+
+def _why(finished: Finished, output: Mapping[str, Any]) -> str:
+    """Return why a command did not succeed: its own words, where it has some."""
+    if finished.timed_out:
+        return "the time was up"
+    steps = output.get("step_results")
+    failed = [each["error"] for each in steps if each.get("error")] if isinstance(steps, list) else []
+    said = output.get("error") or (failed[0] if failed else "")
+    what = said.get("what") if isinstance(said, dict) else said
+    return str(what) if what else f"the command failed: {finished.status}"

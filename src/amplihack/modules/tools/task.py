@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from amplihack.modules.settings import ModuleSettings
-from amplihack.modules.tools.delegate import DelegateTool, delegate_settings, mount_delegation
+from amplihack.modules.tools.delegate import ALSO, GROUPS, DelegateTool, delegate_settings, mount_delegation
 from amplihack.modules.tools.tool import Properties
 
 __amplifier_module_type__ = "tool"
 
 
 async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> None:
-    settings = ModuleSettings(coordinator, "tool-task", config)
+    settings = ModuleSettings(coordinator, "tool-task", config, also=ALSO, groups=GROUPS)
     chosen = delegate_settings(settings)
     settings.done()
     await mount_delegation(coordinator, TaskTool(coordinator, chosen), "task")

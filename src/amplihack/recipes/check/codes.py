@@ -29,7 +29,7 @@ CODES: Final[dict[str, str]] = {
     "pointless-retry": "A `retry` that never tries again: one attempt is allowed, or no exit code fails.",
     "reserved-name": "A result or a variable has a name that belongs to the runner.",
     "set-by-caller": "A variable that only a recipe which calls this one sets.",
-    "split-group": "Members of a parallel group do not stand together, so they do not run together.",
+    "split-group": "Members of a parallel group that do not stand together, or one that is alone.",
     "name-as-text": "The name of a value, where nothing but a placeholder gives the value.",
     "sum-as-text": "A value that looks like a sum, in a place where nothing is calculated.",
     "text-as-flag": 'A text such as "false" is tested as it is, and every text that is not empty holds.',
@@ -48,6 +48,7 @@ CODES: Final[dict[str, str]] = {
     "unreachable-result": "A result under a name that no placeholder can have.",
     "unsupported-template": "Template syntax of another tool, which stays in the text as it is.",
     "unused-output": "A result that nothing uses.",
+    "unused-setting": "A setting of agents, in a recipe that asks none and calls no other.",
     "used-before-set": "A variable is used before the step that sets it has run.",
     "wrong-input": "A caller gives an input of a sub-recipe a value that it cannot have.",
 }

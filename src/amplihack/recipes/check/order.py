@@ -50,13 +50,17 @@ def split_groups(subject: CheckedRecipe) -> Iterator[Problem]:
     for steps in _sequences(subject):
         seen: dict[str, str] = {}
         for group, members in groupby(steps, key=lambda step: step.parallel_group):
-            first, *_, last = [*members] * 2
+            first, *others, last = [*members] * 2
             if group is not None and group in seen:
                 what = f"step '{first.id}' does not run with step '{seen[group]}' of the group '{group}': "
                 fix = "move it up to the other members, or give it a group of its own"
                 yield finding("split-group", "warning", what + "other steps stand between", first.where, fix)
             if group is not None:
                 seen[group] = last.id
+                if not others and sum(step.parallel_group == group for step in steps) == 1:
+                    what = f"step '{first.id}' is alone in the group '{group}', so nothing runs beside it"
+                    fix = "give the steps that run with it the same group, or remove `parallel_group`"
+                    yield finding("split-group", "warning", what, first.where, fix)
 
 
 def _sequences(subject: CheckedRecipe) -> Iterator[tuple[Step, ...]]:

@@ -8,7 +8,7 @@ from amplihack.errors import Location, Problem, Severity
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
-from amplihack.recipes.model import Bash, Foreach, Step, SubRecipe, Text
+from amplihack.recipes.model import Agent, Bash, Foreach, Step, SubRecipe, Text
 from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.semantics import (
     BUILT_IN,
@@ -56,6 +56,17 @@ def pointless_overrides(subject: CheckedRecipe) -> Iterator[Problem]:
             yield finding(
                 "override-nothing", "warning", what, step.where, "check its id, or remove `override`"
             )
+
+
+def settings_for_nobody(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find settings of agents in a recipe that asks none and calls no other."""
+    recipe = subject.recipe
+    settings = (("rate_limiting", recipe.rate_limit), ("orchestrator", recipe.session_config))
+    said = [name for name, value in settings if value]
+    if said and not any(isinstance(step.action, Agent | SubRecipe) for step in subject.steps):
+        for name in said:
+            what = f"'{name}' has no effect: the recipe has no agent steps and calls no recipe"
+            yield finding("unused-setting", "warning", what, recipe.where, "remove it")
 
 
 def pointless_retries(subject: CheckedRecipe) -> Iterator[Problem]:

@@ -235,10 +235,12 @@ def _unknown_fix(use: Use, meant: str | None) -> str:
     name = use.mention.name
     if name.lower() in _FLAGS:
         return f"write {_FLAGS[name.lower()]}: in conditions, {name} is the name of a variable"
+    declare = f"add `{name}:` to `context:`, or set it with `output: {name}` in an earlier step"
     if use.mention.is_word:
         text = f"if the text is meant, write '{show(use.mention.path)}' in quotes"
-        return f"did you mean {meant}? {text.capitalize()}" if meant else text
-    declare = f"add `{name}:` to `context:`, or set it with `output: {name}` in an earlier step"
+        if meant:
+            return f"did you mean {meant}? {text.capitalize()}"
+        return declare if use.mention.beside_constant else text
     return f"did you mean {meant}?" if meant else declare
 
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from amplihack.errors import Location
 from amplihack.patterns import pattern
 from amplihack.recipes.conditions.rules import Rules
-from amplihack.recipes.conditions.unset import ASKING, asked_about, bare_words, text_words
+from amplihack.recipes.conditions.unset import ASKING, asked_about, bare_words, beside_constants, text_words
 from amplihack.recipes.model import (
     Agent,
     Bash,
@@ -61,6 +61,11 @@ class VariableMention(Record):
         """Tell whether it is a bare name in a comparison, which was perhaps meant as a text."""
         words = bare_words(self.test.condition.tree) if self.test else ()
         return any(column == self.offset for _, column in words)
+
+    @property
+    def beside_constant(self) -> bool:
+        """Tell whether it is compared with a number or a text in quotes, so that itself it is hardly one."""
+        return self.test is not None and self.offset in beside_constants(self.test.condition.tree)
 
     def is_text(self, rules: Rules) -> bool:
         """Tell whether it is a bare name that is a text, as long as nothing sets it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from amplihack.recipes.conditions.evaluate import evaluate, is_text
 from amplihack.recipes.conditions.rules import Rules, truthy
@@ -10,16 +10,19 @@ from amplihack.recipes.conditions.tree import (
     And,
     Call,
     Compare,
+    Constant,
     Expression,
     Interpolated,
     ListLiteral,
     Method,
     Name,
+    Not,
     Or,
     PlaceholderNode,
     Property,
 )
-from amplihack.recipes.values import Value
+from amplihack.recipes.conditions.used_variables import references
+from amplihack.recipes.values import KeyPath, Missing, Value, lookup
 
 ASKING = ("defined", "default")  # functions that are there for names without a value
 
@@ -62,6 +65,40 @@ def _unset(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Iterat
         case _:
             for child in node.inner:
                 yield from _unset(child, scope, rules)
+
+
+def missing_members(tree: Expression, scope: Mapping[str, Value], rules: Rules) -> tuple[KeyPath, ...]:
+    """Return the parts that are compared, or given to a method, and that their variables do not have.
+
+    Where only the truth of one counts (`report.blocked`), or null is compared with, it may well be absent.
+    """
+    return tuple(dict.fromkeys(_members(tree, scope, rules)))
+
+
+def _members(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Iterator[KeyPath]:
+    match node:
+        case And(operands) | Or(operands):
+            for operand in operands:
+                yield from _members(operand, scope, rules)
+                if truthy(evaluate(operand, scope, rules), rules) is isinstance(node, Or):
+                    return
+        case Not(operand):
+            yield from _members(operand, scope, rules)
+        case Compare(_, left, right) if Constant(None) not in (left, right):
+            yield from _absent((left, right), scope)
+        case Method(base, method, arguments) if method != "get":
+            yield from _absent((base, *arguments), scope)
+        case _:
+            return
+
+
+def _absent(nodes: Iterable[Expression], scope: Mapping[str, Value]) -> Iterator[KeyPath]:
+    for node in nodes:
+        asked = asked_about(node)
+        for path in (each.path for each in references(node) if each.path[0] not in asked):
+            whole = path[0] in scope and isinstance(lookup(scope, path), Missing)
+            if whole and all(lookup(scope, path[:end]) is not None for end in range(1, len(path))):
+                yield path
 
 
 def asked_about(tree: Expression) -> frozenset[str]:
@@ -107,6 +144,16 @@ def bare_words(tree: Expression) -> Iterator[tuple[str, int]]:
         yield from _dotted(tree.right)
     for child in tree.inner:
         yield from bare_words(child)
+
+
+def beside_constants(tree: Expression) -> Iterator[int]:
+    """Yield the columns of names on the left that are compared with a constant, or a list of constants."""
+    if isinstance(tree, Compare) and isinstance(tree.left, Name):
+        right = tree.right.items if isinstance(tree.right, ListLiteral) else (tree.right,)
+        if right and all(isinstance(each, Constant) for each in right):
+            yield tree.left.column
+    for child in tree.inner:
+        yield from beside_constants(child)
 
 
 def text_words(tree: Expression, rules: Rules) -> Iterator[int]:

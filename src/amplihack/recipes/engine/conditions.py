@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from amplihack.errors import ConditionError
 from amplihack.recipes.conditions import holds, references
 from amplihack.recipes.conditions.flags import texts_that_say_no
+from amplihack.recipes.conditions.tree import Expression
 from amplihack.recipes.conditions.unordered import compares_order, unordered
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import Job, Run, StepFailure
 from amplihack.recipes.model import Recipe, Test, every_step
-from amplihack.recipes.semantics import handed_back, names_of_steps, set_later
+from amplihack.recipes.placeholders import show
+from amplihack.recipes.semantics import BUILT_IN, handed_back, names_of_steps, set_later
 from amplihack.recipes.values import Value, one_line, to_text
 
 
@@ -30,11 +32,17 @@ def test_holds(run: Run, test: Test, frame: Frame, identity: str, field: str, *,
     """Tell whether a condition holds at a step. Raises ConditionError; with strict variables, StepFailure."""
     view, tree = frame.view(), test.condition.tree
     answer = holds(test.condition, view, frame.rules)
-    if any(each.path[0] not in view for each in references(tree)):
+    names = references(tree)
+    if any(len(each.path) > 1 and each.path[0] not in BUILT_IN for each in names):
+        _tell_members(run, frame, identity, tree, field)
+    if any(each.path[0] not in view for each in names):
         # Deferred: most runs have a value for every name.
-        from amplihack.recipes.conditions.unset import bare_words, unset_names
+        from amplihack.recipes.conditions.unset import bare_words, beside_constants, unset_names
 
-        words = {word.partition(".")[0]: word for word, _ in bare_words(tree)}
+        names_only = set(beside_constants(tree))
+        words = {
+            word.partition(".")[0]: word for word, column in bare_words(tree) if column not in names_only
+        }
         for name in unset_names(tree, view, frame.rules):
             # What a skipped step would have set is null, as the author of the condition knows.
             if name in _set_by_steps(run, frame.recipe):
@@ -51,6 +59,16 @@ def test_holds(run: Run, test: Test, frame: Frame, identity: str, field: str, *,
         what = f'{name} is the text "{text}", and every text that is not empty holds'
         run.remark(identity, f"{field}: {what}; write {name} == 'true'")
     return answer
+
+
+def _tell_members(run: Run, frame: Frame, identity: str, tree: Expression, field: str) -> None:
+    """Tell of parts that a variable does not have, which count as null where they are compared."""
+    from amplihack.recipes.conditions.unset import missing_members  # deferred: many conditions ask for none
+
+    for path in missing_members(tree, frame.view(), frame.rules):
+        if path[0] not in BUILT_IN:
+            hint = f" (where it may be absent, write default({show(path)}, '') or the like)"
+            _say(run, identity, f"undefined in {field}: {show(path)}", "it counts as null", hint)
 
 
 def _misled(left: Value, right: Value) -> str:

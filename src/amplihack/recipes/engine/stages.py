@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from amplihack.errors import ConditionError
 from amplihack.recipes.agent_port import Decision
-from amplihack.recipes.engine import gates
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import Run, Sequel, StepFailure, undefined
 from amplihack.recipes.events import GateReached, StepFinished
@@ -133,6 +132,8 @@ async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bo
     approval = stage.approval
     if approval is None or approval.before != before or run.options.dry_run:
         return True
+    from amplihack.recipes.engine import gates  # deferred: few recipes have gates
+
     decision = await _decision(run, stage, approval, frame)
     if frame.closing and (decision is None or not decision.approved):
         run.warn(frame.identity(stage.name), "nobody approved its gate after the failure of the run")
@@ -162,4 +163,6 @@ async def _decision(run: Run, stage: Stage, approval: Approval, frame: Frame) ->
     due = gate.due if gate is not None else due
     expired = Decision(approval.approve_by_default, f"nobody answered in {approval.timeout:g} s")
     reached = GateReached(stage.name, rendered.text, identity, due)
+    from amplihack.recipes.engine import gates  # deferred, as above
+
     return await gates.decide(run, reached, f"Approve stage '{stage.name}'?", expired=expired)

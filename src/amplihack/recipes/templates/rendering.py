@@ -25,7 +25,6 @@ from amplihack.recipes.templates.bash import (
     read_script,
 )
 from amplihack.recipes.templates.filled import fill
-from amplihack.recipes.templates.heredoc_edits import Values, heredoc_edits
 from amplihack.recipes.templates.names import unfit, variable_names
 from amplihack.recipes.templates.scripts import PREPARED, Hazard, ShellScript, is_number, may_run
 from amplihack.recipes.templates.text import holds_only_placeholders, literal_fix, literal_warnings
@@ -98,7 +97,7 @@ def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) 
     texts = {path: to_text(value) for path, value in values.items()}
     source = read.source
     if source is None or any(map(unfit, texts.values())):
-        source = _checked(template, read, Values(texts, read.names, token), scope)
+        source = _checked(template, read, texts, token, scope)
     return ShellScript(
         source=source,
         variables={name: texts[path] for path, name in read.names.items() if path in read.used},
@@ -107,14 +106,22 @@ def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) 
     )
 
 
-def _checked(template: str, read: _Template, values: Values, scope: Mapping[str, Value]) -> str:
+def _checked(
+    template: str,
+    read: _Template,
+    texts: Mapping[KeyPath, str],
+    token: Callable[[], str],
+    scope: Mapping[str, Value],
+) -> str:
     """Return the script for these values. Raises TemplateError if one of them cannot be safe."""
-    places, texts, lines = read.reading.places, values.texts, _Lines(template)
+    from amplihack.recipes.templates.heredoc_edits import Values, heredoc_edits  # deferred: seldom needed
+
+    places, lines = read.reading.places, _Lines(template)
     for place in places:
         _check(place, texts, lines)
     _check_flow(places, texts, scope, lines)
     edits = [*read.reading.edits, *_file_edits(places, texts), *_place_edits(template, places, read.names)]
-    return apply_edits(template, [*edits, *heredoc_edits(template, places, values)])
+    return apply_edits(template, [*edits, *heredoc_edits(template, places, Values(texts, read.names, token))])
 
 
 def _place_edits(template: str, places: Sequence[Place], names: Mapping[KeyPath, str]) -> Iterator[Edit]:

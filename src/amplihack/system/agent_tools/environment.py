@@ -13,6 +13,7 @@ from amplihack.system import process_marks
 
 DEPTH, MAX_DEPTH, MAX_SESSIONS = "AMPLIHACK_SESSION_DEPTH", "AMPLIHACK_MAX_DEPTH", "AMPLIHACK_MAX_SESSIONS"
 _LONGEST = 9  # digits of a number that is no mistake
+WITHHELD = "AMPLIHACK_WITHHELD"  # names of variables that agents get and commands do not
 _HIDDEN = ("CLAUDECODE",)  # a tool that sees it believes to be part of the session around us
 # Processes need these, even if our own environment lacks them.
 _DEFAULTS = {
@@ -39,6 +40,12 @@ def child_environment(parent: Mapping[str, str], *, agent: str | None, run: RunI
     if agent is not None:
         child["AMPLIHACK_AGENT_BINARY"] = agent
     return child
+
+
+def for_commands(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what commands and inputs of recipes may see: all but what is for the agents of a run alone."""
+    withheld = {WITHHELD, *environment.get(WITHHELD, "").split(",")}
+    return {name: value for name, value in environment.items() if name not in withheld}
 
 
 def host_environment(

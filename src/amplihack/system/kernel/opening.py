@@ -22,6 +22,7 @@ from amplihack.system.files import real
 from amplihack.system.foundation.session_working_dir import WORKING_DIR_CAPABILITY
 from amplihack.system.kernel import import_kernel
 from amplihack.system.kernel.approvals import ApprovalDesk, ApprovalMemory
+from amplihack.system.kernel.closing import close_kernel
 from amplihack.system.kernel.module_faults import fix_for
 from amplihack.system.kernel.mounter import ModuleMounter
 from amplihack.system.kernel.recorder import RecordedContext
@@ -34,6 +35,8 @@ from amplihack.system.undisturbed import undisturbed
 
 SESSION_CAPABILITY = "amplihack.session"  # the open session itself, for whoever spawns from it
 _COUNTED = ("llm:response", "provider:response")
+# Hooks that only keep a session from things: without them it would do, spend or show what it should not.
+_GUARDS = frozenset({"hooks-approval", "hooks-redaction", "hooks-cost"})
 _SETTLING = 0.05  # seconds at the end of a process that had a session
 _LATE = 10_000  # a priority after which nobody changes the data any more
 
@@ -63,6 +66,8 @@ class OpenRequest(Record, kw_only=True):
     allow_partial: bool = False  # open even without any provider
     required: frozenset[str] = frozenset()  # modules that it cannot do without
     on_close: tuple[Callable[[], Awaitable[None]], ...] = ()
+    told: Callable[[str], None] | None = None  # hears what takes long, where nothing shows messages
+    before: Callable[[Any], Awaitable[None]] | None = None  # gets the kernel's session before any module
 
 
 async def open_live(request: OpenRequest) -> LiveSession:
@@ -80,7 +85,7 @@ async def open_live(request: OpenRequest) -> LiveSession:
         fix = "give the bundle `session: {orchestrator: …, context: …}`, or include one that has them"
         raise SessionError(f"no session can be opened with this plan: {error}", fix=fix) from error
     coordinator = raw.coordinator
-    mounter = ModuleMounter(coordinator, request.plan, _own(request.resolver), request.shipped)
+    mounter = ModuleMounter(coordinator, request.plan, _own(request.resolver), request.shipped, request.told)
     coordinator.loader = mounter
     if request.resolver is not None:
         await coordinator.mount("module-source-resolver", request.resolver)
@@ -94,6 +99,8 @@ async def open_live(request: OpenRequest) -> LiveSession:
     tally = Tally()
     tally.add(request.used)
     try:
+        if request.before is not None:
+            await request.before(raw)
         await _initialise(raw, mounter, request)
         turn = await _stand_in(coordinator, request)
         _listen(coordinator, kernel, tally, request.log)
@@ -179,7 +186,8 @@ def _hear_failures(coordinator: Any, kernel: Any, mounter: ModuleMounter) -> Non
 def _judge(mounter: ModuleMounter, request: OpenRequest) -> None:
     """Raise ModulesFailed if the session should not be opened without what failed."""
     failures = tuple(mounter.failures)
-    needed = tuple(each for each in failures if each.module in request.required)
+    guards = frozenset() if request.allow_partial else _GUARDS
+    needed = tuple(each for each in failures if each.module in request.required | guards)
     if needed or (request.strict and failures):
         raise _refused("; ".join(each.problem.what for each in needed or failures), failures)
     providers = request.plan.get("providers") or ()
@@ -281,7 +289,7 @@ def _switched(register: Callable[[], Callable[[], object]]) -> Callable[[bool], 
 async def _give_up(raw: Any, mounter: ModuleMounter) -> None:
     try:
         await mounter.stop()
-        await raw.cleanup()
+        await close_kernel(raw, mounter.tell)
     finally:
         mounter.cleanup()
 

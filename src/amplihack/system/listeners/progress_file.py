@@ -1,4 +1,4 @@
-"""Keep the progress file of a run, and the side file of a workstream, up to date."""
+"""Keep the progress file of a run up to date."""
 
 from __future__ import annotations
 
@@ -9,26 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from amplihack.recipes.events import Event, RunFinished, RunStarted, StepFinished, StepStarted
-from amplihack.recipes.progress_format import (
-    LONGEST_STEP_NAME,
-    Progress,
-    ProgressStatus,
-    Workstream,
-    decode_workstreams,
-    file_name,
-    merge_workstreams,
-)
+from amplihack.recipes.progress_format import LONGEST_STEP_NAME, Progress, ProgressStatus, file_name
 from amplihack.recipes.values import truncate
 from amplihack.system.listeners.listener import Listener, Running
-from amplihack.system.locks import locked, try_lock
 from amplihack.system.replace import write_atomic
-
-_LAST_WORD = 0.25  # seconds; others hold the lock for less than a millisecond
 
 _APART = 0.2  # seconds between two versions of the progress file
 
 
-_FOLLOWED = frozenset({RunStarted, StepStarted, StepFinished, RunFinished})
+FOLLOWED = frozenset({RunStarted, StepStarted, StepFinished, RunFinished})
 
 
 class Tracker:
@@ -106,7 +95,7 @@ class ProgressFile(Listener):
         self._failure: OSError | None = None  # of a write that nobody was waiting for
 
     def wants(self, kind: type[Event]) -> bool:
-        return kind in _FOLLOWED
+        return kind in FOLLOWED
 
     def hear(self, event: Event) -> None:
         if self._tracker.hear(event):
@@ -130,7 +119,7 @@ class ProgressFile(Listener):
         if loop is None or self._tracker.over or loop.time() >= self._next:
             self._forget_later()
             self._next = loop.time() + _APART if loop is not None else 0.0
-            _write(self.path, self._tracker.current().to_json())
+            write_unsynced(self.path, self._tracker.current().to_json())
         else:
             self._later = loop.call_at(self._next, self._write_later)
 
@@ -154,69 +143,6 @@ def _loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-class WorkstreamFile(Listener):
-    """Keeps this workstream's entry in a file that it shares with others.
-
-    A lock held by another process never delays the run: the entry waits for the next change or tick. Only the
-    last entry, at the end of the run, waits a moment for the lock.
-    """
-
-    name = "the workstream file"
-
-    def __init__(
-        self, path: Path, workstream_id: str, recipe: str, *, pid: int, now: Callable[[], float]
-    ) -> None:
-        self._path = path
-        self._lock_path = path.with_name(f".{path.name}.lock")
-        self._id = workstream_id
-        self._tracker = Tracker(recipe, pid, now)
-        self._waiting: Workstream | None = None
-
-    def wants(self, kind: type[Event]) -> bool:
-        return kind in _FOLLOWED
-
-    def hear(self, event: Event) -> None:
-        if self._tracker.hear(event):
-            self._note()
-
-    def tick(self) -> None:
-        if not self._tracker.over:
-            self._note()
-
-    def close(self) -> None:
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None:
-            with locked(self._lock_path, patience=_LAST_WORD):
-                self._merge(waiting)
-
-    def _note(self) -> None:
-        self._waiting = self._entry()
-        lock = try_lock(self._lock_path)
-        if lock is None:
-            return
-        try:
-            self._merge(self._waiting)
-        finally:
-            lock.release()
-
-    def _merge(self, entry: Workstream) -> None:
-        """Write the entry beside those of the others. The caller must hold the lock."""
-        self._waiting = None
-        entries = decode_workstreams(self._path.read_text("utf-8")) if self._path.exists() else []
-        _write(self._path, merge_workstreams(entries, [entry.to_json()]))
-
-    def _entry(self) -> Workstream:
-        progress = self._tracker.current()
-        return Workstream(
-            workstream_id=self._id,
-            status=progress.status,
-            timestamp=progress.timestamp,
-            last_step=progress.step_name,
-            error_message=self._tracker.error or None,
-            elapsed_seconds=progress.elapsed_seconds,
-        )
-
-
-def _write(path: Path, value: Any) -> None:
+def write_unsynced(path: Path, value: Any) -> None:
     """Replace the file without syncing it to the disk: it is useless after a power cut."""
     write_atomic(path, json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"), sync=False)

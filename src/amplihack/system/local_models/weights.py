@@ -9,17 +9,25 @@ from amplihack.errors import InputError, NotFound, NothingToUse
 from amplihack.records import Record
 from amplihack.system.home import Home
 from amplihack.system.local_models.catalogue import CATALOGUE, model_called
+from amplihack.system.local_models.checked import are_pinned
+from amplihack.system.local_models.memory import (
+    ADDRESSES,
+    available_memory,
+    room_in_container,
+    room_in_limits,
+)
 from amplihack.system.local_models.store import is_here, models_here, weights_of
 
 _OVERHEAD = 1.3  # how much more memory a file takes than its size
 
 
 class LoadedFile(Record, kw_only=True):
-    """Weights that can be loaded."""
+    """Weights that can be loaded. Those of a file of the user's own have no hash that they must have."""
 
     name: str
     path: Path
     memory: int
+    sha256: str = ""
 
 
 def chosen_weights(home: Home, wanted: str) -> LoadedFile:
@@ -37,7 +45,8 @@ def chosen_weights(home: Home, wanted: str) -> LoadedFile:
     model = model_called(wanted)
     if not is_here(home, model):
         raise NothingToUse(f"the model {model.name} is not here", fix=f"amplihack model pull {model.name}")
-    return LoadedFile(name=model.name, path=weights_of(home, model), memory=model.memory)
+    path = weights_of(home, model)
+    return LoadedFile(name=model.name, path=path, memory=model.memory, sha256=model.sha256)
 
 
 def _from_file(path: Path) -> LoadedFile:
@@ -52,50 +61,36 @@ def _from_file(path: Path) -> LoadedFile:
     return LoadedFile(name=path.stem, path=path, memory=int(size * _OVERHEAD))
 
 
+def require_pinned(weights: LoadedFile) -> None:
+    """Raise InputError when a file of ours is not what was fetched: a disk or a hand has changed it."""
+    try:
+        if not weights.sha256 or are_pinned(weights.path, weights.sha256):
+            return
+    except OSError as error:
+        what = f"cannot read {weights.path}: {error.strerror}"
+        raise InputError(what, fix="check its permissions and those of its directory") from error
+    raise InputError(
+        f"{weights.path} is not the model {weights.name} that was fetched: its sha256 is another one",
+        fix=f"`amplihack model pull {weights.name}` fetches it again; another model goes by its path",
+    )
+
+
 def require_memory(weights: LoadedFile) -> None:
-    """Raise InputError when the machine has too little memory left for the weights."""
-    known = [room for room in (available_memory(), room_in_container()) if room is not None]
-    free = min(known, default=None)
-    if free is not None and free < weights.memory:
-        needed = weights.memory / 1e9
-        raise InputError(
-            f"{weights.name} needs about {needed:.1f} GB of memory, and {free / 1e9:.1f} GB are free",
-            fix="close other programs, or use a smaller model",
-        )
+    """Raise InputError when machine, container or limits leave too little memory for the weights."""
+    for place, room, needed in (
+        ("are free", available_memory(), weights.memory),
+        ("are left in this container", room_in_container(), weights.memory),
+        ("are left within the limit of this process (ulimit)", room_in_limits(), weights.memory + ADDRESSES),
+    ):
+        if room is not None and room < needed:
+            raise InputError(
+                f"{weights.name} needs about {_gb(needed)} of memory, and {_gb(room)} {place}",
+                fix="close other programs, raise the limit, or use a smaller model",
+            )
 
 
-def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int | None:
-    """Return how many bytes can be used without swapping; None where nobody can tell."""
-    try:
-        for line in meminfo.read_text("ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
-
-
-def room_in_container(
-    groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")
-) -> int | None:
-    """Return how many bytes the limits of the container leave; None if there are none."""
-    try:
-        (path,) = (line[3:] for line in own.read_text("utf-8").splitlines() if line.startswith("0::"))
-    except (OSError, ValueError):  # no such kernel, or its older kind of groups
-        return None
-    inner = groups / path.lstrip("/")
-    above = [inner, *inner.parents]
-    rooms = map(_room_in_group, above[: above.index(groups) + 1])
-    return min((room for room in rooms if room is not None), default=None)
-
-
-def _room_in_group(group: Path) -> int | None:
-    try:
-        most, used = ((group / f"memory.{name}").read_text("ascii").strip() for name in ("max", "current"))
-        stat = dict(line.split() for line in (group / "memory.stat").read_text("ascii").splitlines())
-        return None if most == "max" else int(most) - int(used) + int(stat.get("inactive_file", 0))
-    except (OSError, ValueError):  # the outermost group has no limit
-        return None
+def _gb(size: int) -> str:
+    return f"{max(0, size) / 1e9:.1f} GB"
 
 
 def usual_threads() -> int:

@@ -71,9 +71,14 @@ class ModulePackage(Record):
         )
 
     @property
-    def is_unclear(self) -> bool:
-        """Tell whether only the installer knows if anything is missing."""
-        return all(is_unclear(each, installed_version(each.name)) for each in self.missing)
+    def other_peers(self) -> tuple[str, ...]:
+        """Return what it requires of packages that every session has, in versions that are not these."""
+        peers = [(each, installed_version(each.name)) for each in self.requirements if each.name in PEERS]
+        return tuple(
+            f"{each.text}, and this is {version}"
+            for each, version in peers
+            if version is not None and not is_met(each, version) and not is_unclear(each, version)
+        )
 
 
 def read_module(directory: Path, module: str) -> ModulePackage:
@@ -97,7 +102,7 @@ def read_project(directory: Path) -> ModulePackage:
     data = _toml(directory / "pyproject.toml")
     project = data.get("project")
     table: Mapping[str, Any] = project if isinstance(project, dict) else {}
-    lines = _texts(table.get("dependencies")) if table else _requirement_lines(directory)
+    lines = _dependencies(directory, table) if table else _requirement_lines(directory)
     found = (parse_requirement(line) for line in lines)
     return ModulePackage(
         directory,
@@ -112,16 +117,30 @@ def read_project(directory: Path) -> ModulePackage:
     )
 
 
+def _dependencies(directory: Path, project: Mapping[str, Any]) -> list[str]:
+    """Return what a project requires. Raises ModuleError for what no installer would understand either."""
+    found = project.get("dependencies", [])
+    wrong = [] if isinstance(found, list) else [found]
+    wrong += [each for each in _items(found) if not isinstance(each, str) or parse_requirement(each) is None]
+    if wrong:
+        what = f"{directory / 'pyproject.toml'}: `dependencies` has {wrong[0]!r:.80}, which is no requirement"
+        raise ModuleError(what, fix='write it as a list of texts: dependencies = ["rich>=13"]')
+    return list(found)
+
+
 def is_installable(directory: Path) -> bool:
     """Tell whether a directory is a Python project: tool settings alone make none."""
     data = _toml(directory / "pyproject.toml")
     return "project" in data or "build-system" in data
 
 
-def fingerprint(directory: Path) -> str:
-    """Return the sha256 of the files that say what to install, and are compiled; `none` if there are none."""
+def fingerprint(directory: Path, *, whole: bool = False) -> str:
+    """Return the sha256 of the files that say what to install, and are compiled; `none` if there are none.
+
+    `whole` takes all files: a wheel has copies of them.
+    """
     digest, found = hashlib.sha256(), False
-    for path in sorted(_build_files(directory)):
+    for path in sorted(_build_files(directory, whole=whole)):
         try:
             content = path.read_bytes()
         except OSError:
@@ -131,12 +150,17 @@ def fingerprint(directory: Path) -> str:
     return f"sha256:{digest.hexdigest()}" if found else "none"
 
 
-def _build_files(directory: Path) -> Iterator[Path]:
+def _build_files(directory: Path, *, whole: bool) -> Iterator[Path]:
     for folder, below, names in os.walk(directory):
-        below[:] = [each for each in below if not each.startswith(".") and each not in _MADE_BY_BUILDS]
+        below[:] = [each for each in below if not _is_made(each)]
         place = Path(folder)
         wanted = _COMPILED | _DESCRIBING if place == directory else _COMPILED
-        yield from (place / name for name in names if Path(name).suffix in wanted)
+        yield from (place / name for name in names if whole or Path(name).suffix in wanted)
+
+
+def _is_made(folder: str) -> bool:
+    """Tell whether a folder is no source: hidden, or made by a build."""
+    return folder.startswith(".") or folder in _MADE_BY_BUILDS or folder.endswith(".egg-info")
 
 
 def entry_points(directory: Path) -> Mapping[str, str]:
@@ -242,6 +266,10 @@ def _toml(path: Path) -> Mapping[str, Any]:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ModuleError(f"{path} is no TOML: {error}", fix="correct it") from error
+
+
+def _items(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _texts(value: object) -> list[str]:

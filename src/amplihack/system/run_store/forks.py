@@ -10,10 +10,11 @@ from amplihack.system.files import remove_tree
 from amplihack.system.run_store.codec import encode
 from amplihack.system.run_store.database import explained, open_database
 from amplihack.system.run_store.leftovers import say_kept, say_not_kept
+from amplihack.system.run_store.new_runs import insert_run
 from amplihack.system.run_store.ownership import RunIsTaken, take
 from amplihack.system.run_store.row_writer import write_rows
 from amplihack.system.run_store.rows import KeptRun, NewRun
-from amplihack.system.run_store.store import RunStore, insert_run
+from amplihack.system.run_store.store import RunStore
 
 _RECIPES = "INSERT INTO recipes SELECT ?, path, sha256, stored, at FROM recipes WHERE run = ?"
 

@@ -1,14 +1,12 @@
-"""Create, find, list, read and remove the runs that are kept under a home root."""
+"""Find, take, list, read and remove the runs that are kept under a home root."""
 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Any
 
 from amplihack.documents.suggest import closest
@@ -16,28 +14,23 @@ from amplihack.errors import AmplihackError, NotFound
 from amplihack.recipes.events import Recorded
 from amplihack.records import Record
 from amplihack.system.files import remove_tree
-from amplihack.system.locks import HeldLock
-from amplihack.system.run_store.codec import StoredEvent, decode, dump
+from amplihack.system.run_store.codec import StoredEvent, decode
 from amplihack.system.run_store.database import explained, open_database, open_to_read
 from amplihack.system.run_store.journal import RunJournal
 from amplihack.system.run_store.leftovers import (
     lost_runs,
-    remove_leftovers,
     remove_run_directory,
     say_kept,
     say_not_kept,
 )
-from amplihack.system.run_store.ownership import RunIsTaken, holder_of, is_taken, take, this_owner
-from amplihack.system.run_store.rows import COLUMNS, KeptRun, NewRun, kept_run
+from amplihack.system.run_store.new_runs import NewRuns
+from amplihack.system.run_store.ownership import RunIsTaken, holder_of, is_taken, take
+from amplihack.system.run_store.rows import COLUMNS, KeptRun, kept_run
 from amplihack.system.run_store.values import DiskIsFull, ReadableValues, StoreError, ValueFiles
 
 LAST = "last"
 _CUT_OFF = ("running", "interrupted", "cancelled")
 _NEWEST = "ORDER BY number DESC LIMIT 1000"  # among which a mistyped name is looked for
-_NEW = (
-    "INSERT INTO runs (run_id, recipe, path, working_dir, status, started, forked_from, request, inputs, "
-    "owner) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)"
-)
 _DELETIONS = (
     "DELETE FROM events WHERE run = ?",
     "DELETE FROM recipes WHERE run = ?",
@@ -62,44 +55,8 @@ class RecordedRecipe(Record):
     masked: bool
 
 
-class RunStore(Record):
-    """The runs under a home root. Opening it costs nothing; each method opens the database itself."""
-
-    root: Path
-
-    @property
-    def database(self) -> Path:
-        return self.root / "runs.sqlite3"
-
-    def directory(self, run_id: str) -> Path:
-        return self.root / "runs" / run_id
-
-    # one run, to write ------------------------------------------------------------------------------------
-
-    def create(self, new: NewRun) -> RunJournal:
-        """Begin to keep a run, which this process then owns. Raises StoreError."""
-        connection = open_database(self.database)
-        lock = take(self.directory(new.run_id))
-        if lock is None:
-            connection.close()
-            raise RunIsTaken(f"another process has the run {new.run_id}", fix="give it another id")
-        try:
-            with explained(self.database):
-                number = insert_run(connection, new)
-                self.remove_leftovers(connection)
-        except BaseException:
-            connection.close()
-            lock.release()
-            raise
-        return self._journal(connection, number, new.run_id, lock)
-
-    def _journal(
-        self, connection: sqlite3.Connection, number: int, run_id: str, lock: HeldLock
-    ) -> RunJournal:
-        return RunJournal(self.database, connection, number, values=self.values(run_id), lock=lock)
-
-    def values(self, run_id: str) -> ValueFiles:
-        return ValueFiles(self.directory(run_id) / "values")
+class RunStore(NewRuns):
+    """All runs under a home root, those that were kept before too."""
 
     def claim(self, run: KeptRun) -> RunJournal:
         """Take a run that nobody has now. Raises RunIsTaken with who has it."""
@@ -314,14 +271,6 @@ class RunStore(Record):
         with closing(open_database(self.database)) as connection, explained(self.database):
             return _delete(connection, run)
 
-    def remove_leftovers(self, connection: sqlite3.Connection) -> None:
-        """Remove what killed commands left in the directory of runs, if it holds more than there are runs."""
-        directory = self.root / "runs"
-        (known,) = connection.execute("SELECT count(*) FROM runs").fetchone()
-        with suppress(OSError):
-            if sum(1 for _ in os.scandir(directory)) > known:
-                remove_leftovers(directory, is_kept=lambda run_id: _is_kept(connection, run_id))
-
     def give_back(self) -> None:
         """Return the room of removed runs, and what killed commands left, to the disk."""
         if not self.database.exists():
@@ -350,23 +299,3 @@ def _delete(connection: sqlite3.Connection, run: KeptRun) -> bool:
     connection.execute("DELETE FROM texts WHERE sha256 NOT IN (SELECT stored FROM recipes)")
     connection.execute("COMMIT")
     return same is not None
-
-
-def _is_kept(connection: sqlite3.Connection, run_id: str) -> bool:
-    found = connection.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    return found is not None
-
-
-def insert_run(connection: sqlite3.Connection, new: NewRun) -> int:
-    """Insert the row of a run that begins now, and return its number."""
-    inputs = {"values": new.inputs.values, "left_out": new.inputs.left_out}
-    known = (new.run_id, new.recipe, new.path, new.working_dir, time.time(), new.forked_from)
-    told = (dump(new.request), dump(inputs), this_owner().to_json())
-    return connection.execute(_NEW, (*known, *told)).lastrowid or 0
-
-
-def log_file(store: RunStore, run_id: str) -> int:
-    """Open the file for what a run in the background prints, and return its descriptor."""
-    directory = store.directory(run_id)
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return os.open(directory / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

@@ -26,6 +26,7 @@ class KeptSession(Record, kw_only=True):
     directory: Path
     status: SessionStatus
     prompt: str = ""
+    name: str = ""  # that a person gave it
     bundle: str | None = None
     model: str | None = None
     working_dir: str | None = None
@@ -37,6 +38,11 @@ class KeptSession(Record, kw_only=True):
     agent: str | None = None
     forked_from_turn: int | None = None
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def is_inside(self) -> bool:
+        """Tell whether an agent had it inside another session; a fork of such a one stands for itself."""
+        return self.agent is not None and self.forked_from_turn is None
 
 
 def kept_sessions(store: SessionStore) -> list[KeptSession]:
@@ -66,6 +72,7 @@ def described(stored: StoredSession, *, is_open: bool) -> KeptSession:
         directory=stored.directory,
         status=status,
         prompt=first_prompt(stored.messages),
+        name=_text(known.get("name")) or "",
         bundle=_text(known.get("bundle")),
         model=_text(known.get("asked_model")) or _text(known.get("model")),
         working_dir=_text(known.get("working_dir")),

@@ -71,7 +71,7 @@ def _families(sessions: Iterable[KeptSession]) -> list[list[KeptSession]]:
 
 
 def _parents(sessions: Iterable[KeptSession]) -> dict[str, str | None]:
-    return {each.session_id: each.parent_id for each in sessions if each.agent is not None}
+    return {each.session_id: each.parent_id for each in sessions if each.is_inside}
 
 
 def _line(session_id: str, above: Mapping[str, str | None]) -> list[str]:

@@ -116,7 +116,7 @@ def _described(path: Path, metadata: Metadata) -> CacheEntry:
     return CacheEntry(
         name=path.name,
         path=path,
-        size=_size(path),
+        size=size_of(path),
         kind=metadata.kind,
         source=metadata.git_url or metadata.source or "",
         ref=metadata.ref,
@@ -130,10 +130,10 @@ def _half(cache: Cache, path: Path) -> CacheEntry:
     lock = try_lock(cache.lock_file(owner(path)))
     if lock is not None:
         lock.release()
-    return CacheEntry(name=owner(path), path=path, size=_size(path), in_use=lock is None, complete=False)
+    return CacheEntry(name=owner(path), path=path, size=size_of(path), in_use=lock is None, complete=False)
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
     """Return the bytes of all files and links below. What vanishes meanwhile counts nothing."""
     total = 0
     for directory, below, files in os.walk(path) if path.is_dir() else [(str(path.parent), [], [path.name])]:

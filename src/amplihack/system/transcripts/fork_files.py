@@ -23,7 +23,8 @@ from amplihack.system.transcripts.store import (
     write_transcript,
 )
 
-_CARRIED_OVER = ("bundle", "model", "provider", "working_dir")
+# What an agent was, it stays in a fork: the policy for it holds, and so does its depth.
+_CARRIED_OVER = ("bundle", "model", "provider", "working_dir", "agent_name", "asked", "depth")
 
 
 class Fork(TypedDict):

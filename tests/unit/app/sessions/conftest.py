@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.support.ecosystem import House
+from tests.support.installing import without_uv
+from tests.support.packages import write_wheel
 
 
 @pytest.fixture(autouse=True)
@@ -24,3 +26,16 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     """A bundle with a module of each kind, and a directory to work in."""
     monkeypatch.setenv("AMPLIFIER_HOME", str(tmp_path / "home"))
     return House(tmp_path / "house")
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only place where packages can be had from."""
+    directory = tmp_path / "wheels"
+    directory.mkdir()
+    for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(directory)}.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+        monkeypatch.setenv(f"UV_{name}", value)
+    monkeypatch.setenv("PATH", without_uv())
+    write_wheel(directory, "house-dep")
+    return directory

@@ -15,6 +15,7 @@ from tests.support.ecosystem import TOOL, House, write_module
 from amplifier_foundation import (
     RUNTIME_CONTEXT_OVERLAY_CAPABILITY,
     RUNTIME_SKILL_OVERLAY_CAPABILITY,
+    Bundle,
     RuntimeOverlay,
     SessionConfigurator,
     run_session_in_subprocess,
@@ -398,6 +399,34 @@ def test_install_state_notices_changes_and_other_interpreters(tmp_path: Path) ->
     assert not InstallStateManager(tmp_path / "cache").is_installed(project)
     (tmp_path / "cache" / "install-state.json").write_text("{")
     assert not InstallStateManager(tmp_path / "cache").is_installed(project)
+
+
+def test_a_program_gets_a_session_and_a_child_before_any_module_and_may_refuse_them(house: House) -> None:
+    async def story() -> None:
+        prepared = await house.prepare(strict=True)
+        seen: list[tuple[str, Any]] = []
+
+        async def before(session: Any) -> None:
+            assert session.coordinator.get("providers") == {}
+            assert session.coordinator.get_capability("session.working_dir") == str(house.work)
+            seen.append((session.session_id, session.parent_id))
+
+        async def refuse(_: Any) -> None:
+            raise LookupError("not this one")
+
+        common: dict[str, Any] = {"session_cwd": house.work, "before_initialize": before}
+        async with prepared.create_session("root", **common) as session:
+            spawn = session.coordinator.get_capability("session.spawn")
+            await spawn("self", "hello", session)  # what a program gave for the root is for the root
+            child = Bundle(name="child", instruction="You are small.")
+            found = await prepared.spawn(child, "hello", parent_session=session, **common)
+            with pytest.raises(LookupError, match="not this one"):
+                await prepared.spawn(child, "hello", parent_session=session, before_initialize=refuse)
+        assert seen == [("root", None), (found["session_id"], "root")]
+        with pytest.raises(LookupError, match="not this one"):
+            await prepared.create_session(before_initialize=refuse)
+
+    asyncio.run(story())
 
 
 # a process of its own --------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from tests.support.git_server import Repository
 from tests.support.installing import prepared
 
 from amplifier_foundation import load_bundle
+from amplifier_foundation.modules import ModuleActivationError
 from amplihack.app.bundles.command_request import request_here
 from amplihack.app.bundles.keeping import lock
 from amplihack.app.sessions.prepared import prepare_here
@@ -269,3 +270,34 @@ def test_a_module_that_is_a_program_runs_only_where_that_is_allowed(
         assert any("no effect in a project" in each.what for each in prepared.problems)
 
     asyncio.run(allowed())
+
+
+@pytest.mark.parametrize("written", ['"rich"', '["!! no requirement"]', '["rich", 3]', '["-e ./here"]'])
+def test_dependencies_that_nobody_understands_are_told(house: House, written: str) -> None:
+    house.add("tools", "tool-odd", TOOL.replace('"echo"', '"odd"'))
+    project = house.directory / "modules" / "tool-odd" / "pyproject.toml"
+    project.write_text(project.read_text().replace("dependencies = []", f"dependencies = {written}"))
+
+    async def story() -> None:
+        with pytest.raises(ModuleActivationError, match="which is no requirement") as caught:
+            await house.prepare(strict=True)
+        assert "a list of texts" in caught.value.fix
+
+    asyncio.run(story())
+
+
+def test_a_module_for_another_kernel_is_told_and_tried(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    house.add("tools", "tool-new", TOOL.replace('"echo"', '"new"'))
+    project = house.directory / "modules" / "tool-new" / "pyproject.toml"
+    wanted = '["amplifier-core>=99", "amplifier_core>=2", "amplifier-foundation>=99"]'
+    project.write_text(project.read_text().replace("dependencies = []", f"dependencies = {wanted}"))
+
+    async def story() -> None:
+        async with (await house.prepare(strict=True)).create_session() as session:
+            assert "new" in session.coordinator.get("tools")
+
+    asyncio.run(story())
+    (told,) = (each.getMessage() for each in caplog.records if "tool-new" in each.getMessage())
+    assert "requires amplifier-core>=99, and this is 2." in told

@@ -6,62 +6,13 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.support.ecosystem import House
+from tests.support.ecosystem import DELEGATE, NAMES, House
 from tests.support.kernel_sessions import Shown
 
 from amplifier_foundation import Bundle, ProviderPreference, load_bundle
 from amplifier_foundation.bundle import PreparedBundle
 from amplihack.sessions.errors import SpawnRefused, TurnCancelled
 from amplihack.system.kernel.session import LiveSession
-
-# A tool in the shape of the ecosystem's: it knows nothing but the capability.
-DELEGATE = """
-from amplifier_core import ToolResult
-
-
-class Delegate:
-    name, description = "delegate", "Hands work to an agent: its first word names the agent."
-    input_schema = {"type": "object", "properties": {"text": {"type": "string"}}}
-
-    def __init__(self, coordinator, config):
-        self.coordinator, self.config = coordinator, config
-
-    async def execute(self, input_data):
-        agent, _, rest = input_data["text"].partition(" ")
-        spawn = self.coordinator.get_capability("session.spawn")
-        try:
-            found = await spawn(
-                agent_name=agent, instruction=rest, parent_session=self.coordinator.session,
-                agent_configs=self.coordinator.config.get("agents", {}), **self.config.get("more", {}),
-            )
-        except Exception as error:
-            return ToolResult(success=False, error={"message": f"{type(error).__name__}: {error}"})
-        self.coordinator.session_state.setdefault("children", []).append(found)
-        return ToolResult(success=True, output=found["output"])
-
-
-async def mount(coordinator, config=None):
-    tool = Delegate(coordinator, config or {})
-    await coordinator.mount("tools", tool, name=tool.name)
-"""
-
-NAMES = """
-from amplifier_core import ToolResult
-
-
-class Names:
-    name, description, input_schema = "names", "Lists the tools of its session.", {"type": "object"}
-
-    def __init__(self, coordinator):
-        self.coordinator = coordinator
-
-    async def execute(self, input_data):
-        return ToolResult(success=True, output=" ".join(sorted(self.coordinator.get("tools"))))
-
-
-async def mount(coordinator, config=None):
-    await coordinator.mount("tools", Names(coordinator), name="names")
-"""
 
 AGENTS = """
 agents:
@@ -428,7 +379,9 @@ def test_what_an_app_changed_in_the_plan_reaches_children(family: House) -> None
     assert asyncio.run(story())["output"] == "tool said: names"
 
 
-def test_a_caller_chooses_model_loop_and_messages(family: House) -> None:
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_caller_chooses_model_loop_and_messages(family: House, plain: bool) -> None:
+    wish: Any = ProviderPreference("scripted", "large-*")
     seen: list[Any] = []
 
     async def look(child: LiveSession) -> None:
@@ -441,7 +394,7 @@ def test_a_caller_chooses_model_loop_and_messages(family: House) -> None:
             await family.prepare(),
             Bundle(name="kid"),
             "hello @AGENTS.md",
-            provider_preferences=[ProviderPreference("scripted", "large-*")],
+            provider_preferences=[wish.to_dict() if plain else wish],
             orchestrator_config={"max_iterations": 7},
             parent_messages=[{"role": "user", "content": "before"}, {"role": "assistant", "content": "yes"}],
             self_delegation_depth=2,

@@ -13,11 +13,12 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from textwrap import dedent
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.support.ecosystem import House
+from tests.support.ecosystem import DELEGATE, NAMES, House
 
 from amplihack.app.sessions.family import children_of
 from amplihack.app.sessions.prepared import HostParts, Prepared, prepare_bundle
@@ -781,6 +782,83 @@ def test_a_child_goes_on_with_what_its_caller_wished_for(house: House, home: Pat
             await gone_on(session, found["session_id"])
         async with prepared.resume_session("one") as session:  # which knows only what is stored
             await gone_on(session, found["session_id"])
+
+    run(house, story)
+
+
+def with_family(house: House) -> None:
+    """Let the house have agents that may spawn each other, and a policy."""
+    house.add("tools", "tool-delegate", DELEGATE)
+    house.add("tools", "tool-names", NAMES)
+    agents = """
+        agents:
+          boss: {description: B, instruction: You lead., spawn: {exclude_tools: [tool-echo]}}
+          helper: {description: H, instruction: You help.}
+        spawn: {max_depth: 2, exclude_tools: [tool-nothing]}
+        ---
+
+        You are"""
+    house.change("---\n\nYou are", dedent(agents).strip())
+
+
+async def spawned(session: LiveSession, agent: str, instruction: str, **wishes: Any) -> str:
+    spawn = session.coordinator.get_capability("session.spawn")
+    return str((await spawn(agent, instruction, parent_session=session, **wishes))["session_id"])
+
+
+def test_a_child_that_is_resumed_by_itself_is_as_deep_as_it_was_and_under_its_policy(
+    house: House, home: Path
+) -> None:
+    with_family(house)
+
+    async def story(prepared: Prepared) -> None:
+        async with prepared.create_session("one") as session:
+            boss = await spawned(session, "boss", "call delegate helper hello")
+            plain = await spawned(session, "helper", "hi", tool_inheritance={"inherit_tools": ["tool-names"]})
+        (below,) = (
+            each.name
+            for each in (home / "sessions").iterdir()
+            if json.loads((each / "metadata.json").read_text())["parent_id"] == boss
+        )
+        fork = (await prepared.fork_session(below)).session_id
+        for name in (below, fork):
+            async with prepared.resume_session(name) as session:
+                assert session.depth == 2
+                assert await session.execute("call names x") == "tool said: delegate names"
+                assert "You help." in await session.execute("system")
+                with pytest.raises(SpawnRefused, match="session number 3 below the first one"):
+                    await spawned(session, "helper", "hello")
+        async with prepared.resume_session(boss) as session:
+            assert session.depth == 1
+            deeper = await spawned(session, "helper", "hello")
+        async with prepared.resume_session(plain) as session:
+            assert await session.execute("call names x") == "tool said: names"
+        for name in (deeper, fork):  # of an older program, which did not note it
+            file = home / "sessions" / name / "metadata.json"
+            known = json.loads(file.read_text())
+            del known["depth"]
+            file.write_text(json.dumps(known))
+            async with prepared.resume_session(name) as session:
+                assert session.depth == 2
+
+    run(house, story)
+
+
+def test_a_session_whose_policy_cannot_be_read_can_be_opened_when_it_is_mended(
+    house: House, home: Path
+) -> None:
+    with_family(house)
+
+    async def story(prepared: Prepared) -> None:
+        async with prepared.create_session("one") as session:
+            child = await spawned(session, "helper", "hi")
+        policy = prepared.plan["spawn"]
+        prepared.plan["spawn"] = {"tools": 7}
+        with pytest.raises(SpawnRefused):
+            await prepared.resume_session(child)
+        prepared.plan["spawn"] = policy
+        async with prepared.resume_session(child) as session:
+            assert await session.execute("hello") == "you said: hello"
 
     run(house, story)
 

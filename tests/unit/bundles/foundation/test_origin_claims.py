@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from tests.unit.bundles.world import bundle
 
 from amplihack.bundles.compose import compose
-from amplihack.bundles.foundation.origin_claims import ComposedClaims, LateClaims, Layer, compose_claims
+from amplihack.bundles.foundation.origin_claims import ComposedClaims, Layer, compose_claims
 from amplihack.bundles.merge import merge_tables
+from amplihack.bundles.model import Bundle
 from amplihack.bundles.provenance import Claim
 from amplihack.records import replace
 
@@ -15,8 +14,13 @@ def layer(name: str, tool: str, claims: dict[str, list[Claim]] | None = None) ->
     return Layer(bundle(f"bundle: {{name: '{name}'}}\ntools: [{{module: {tool}}}]\n"), claims or {})
 
 
+def core(layer: Layer) -> Bundle:
+    assert isinstance(layer.bundle, Bundle)
+    return layer.bundle
+
+
 def claims_of(layers: list[Layer]) -> ComposedClaims:
-    return compose_claims(layers, compose(*(each.bundle for each in layers)))
+    return compose_claims(layers, compose(*map(core, layers)))
 
 
 def test_the_first_to_bring_an_item_in_keeps_it() -> None:
@@ -49,8 +53,8 @@ def test_each_step_of_composing_one_by_one_adds_its_own_claims() -> None:
     layers = [layer("a", "x"), layer("b", "y"), layer("c", "x"), layer("d", "z")]
     whole = layers[0]
     for each in layers[1:]:
-        core = compose(whole.bundle, each.bundle)
-        whole = Layer(core, compose_claims([whole, each], core))
+        made = compose(core(whole), core(each))
+        whole = Layer(made, compose_claims([whole, each], made))
     assert whole.is_complete
     assert whole.claims == {
         "tool:x": [Claim("a", None)], "tool:y": [Claim("b", None)], "tool:z": [Claim("d", None)],
@@ -58,31 +62,17 @@ def test_each_step_of_composing_one_by_one_adds_its_own_claims() -> None:
 
 
 def test_a_bundle_that_was_changed_since_claims_what_was_added() -> None:
-    core = compose(layer("a", "x").bundle, layer("b", "y").bundle)
-    known = compose_claims([layer("a", "x"), layer("b", "y")], core)
-    more = layer("b", "added").bundle.section("tools")
-    changed = Layer(core.with_sections({"tools": merge_tables((core.section("tools"), more))}), known)
+    made = compose(core(layer("a", "x")), core(layer("b", "y")))
+    known = compose_claims([layer("a", "x"), layer("b", "y")], made)
+    more = core(layer("b", "added")).section("tools")
+    changed = Layer(made.with_sections({"tools": merge_tables((made.section("tools"), more))}), known)
     assert not changed.is_complete
     assert claims_of([changed, layer("c", "z")])["tool:added"] == [Claim("b", None)]
 
 
 def test_what_nobody_claims_is_claimed_by_the_first_that_has_a_name() -> None:
     first = claims_of([layer("", "x"), layer("", "y")])
-    core = compose(layer("", "x").bundle, layer("", "y").bundle)
-    assert claims_of([Layer(replace(core, name="named"), first), layer("c", "z")]) == {
+    made = compose(core(layer("", "x")), core(layer("", "y")))
+    assert claims_of([Layer(replace(made, name="named"), first), layer("c", "z")]) == {
         "tool:x": [Claim("named", None)], "tool:y": [Claim("named", None)], "tool:z": [Claim("c", None)],
     }  # fmt: skip
-
-
-def test_claims_that_are_asked_for_late_are_those_of_each_composition() -> None:
-    first, *others = [layer(f"b{number}", f"tool-{number}") for number in range(60)]
-    whole, known = first.bundle, first.claims
-    late: Mapping[str, Sequence[Claim]] | LateClaims = first.claims
-    for each in others:
-        made = compose(whole, each.bundle)
-        known = compose_claims([Layer(whole, known), each], made)
-        late = LateClaims([(whole, late), (each.bundle, each.claims)], made)
-        whole = made
-    assert isinstance(late, LateClaims)
-    assert late.settle() == known
-    assert late.settle() is late.settle()  # worked out once

@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 from amplifier_core import (
     AuthenticationError,
+    ChatRequest,
     ContextLengthError,
     InvalidRequestError,
+    Message,
     NetworkError,
     ProviderUnavailableError,
+    QuotaExceededError,
     RateLimitError,
     StreamError,
 )
@@ -133,6 +136,34 @@ async def test_what_stays_is_an_error_of_its_own_kind(
             assert type(error).__name__ == kind.__name__
             assert error.__cause__ is not None or isinstance(error, StreamError)
         assert len(server.asked) == asked
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (400, "prompt is too long: 300000 tokens > 200000 maximum", ContextLengthError),
+        (400, "input length and `max_tokens` exceed context limit: 1 + 2 > 3", ContextLengthError),
+        (400, "This model's maximum context length is 8192 tokens.", ContextLengthError),
+        (400, "Your input exceeds the context window of this model.", ContextLengthError),
+        (400, "the request exceeds the available context size", ContextLengthError),
+        (422, "Please reduce the length of the messages.", ContextLengthError),
+        (413, "Request exceeds the maximum size", ContextLengthError),
+        (400, "Your credit balance is too low", QuotaExceededError),
+        (402, "Payment required", QuotaExceededError),
+        (429, "You exceeded your current quota, please check your plan", QuotaExceededError),
+        (400, "max_tokens: 9 > 8, which is the maximum allowed", InvalidRequestError),
+    ],
+)
+async def test_the_words_of_services_are_understood(
+    service: str, status: int, message: str, kind: type
+) -> None:
+    with ModelServer(Refuse(status, message)) as server:
+        async with opened(on_service(service, server, {"max_retries": 2})) as stage:
+            with pytest.raises(RuntimeError):
+                await stage.say("go")
+            assert type(stage.coordinator.session_state["last_error"]).__name__ == kind.__name__
+        assert len(server.asked) == (2 if kind is ContextLengthError else 1)
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -312,6 +343,21 @@ async def test_a_service_that_is_not_there_is_told(service: str) -> None:
         with pytest.raises(RuntimeError, match="cannot be reached"):
             await stage.say("go")
         assert isinstance(stage.coordinator.session_state["last_error"], NetworkError)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_temperature_and_words_of_the_users_own_go_over_the_wire(service: str) -> None:
+    with ModelServer(Say("Cool.")) as server:
+        config = {"temperature": 0, "extra_body": {"options": {"num_ctx": 8192}}}
+        async with opened(on_service(service, server, config)) as stage:
+            await stage.say("hi")
+            provider = stage.coordinator.get("providers")[service.removeprefix("provider-")]
+            message = Message(role="user", content="hi")
+            await provider.complete(ChatRequest(messages=[message], temperature=0.5))
+        first, second = server.asked
+        assert first.body["temperature"] == 0
+        assert second.body["temperature"] == 0.5
+        assert first.body["options"] == {"num_ctx": 8192}
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import base64
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from tests.support.tool_stage import mounted
 
 from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.model import Bundle
+from amplihack.modules.tools.filesystem import editing
 from amplihack.system.session_mentions import SessionMentions
 
 pytestmark = pytest.mark.asyncio
@@ -205,3 +207,38 @@ async def test_a_mention_that_names_no_bundle_leads_no_further_than_a_path(tmp_p
 async def test_wrong_arguments_are_a_result(tmp_path: Path, given: dict[str, Any], said: str) -> None:
     async with mounted("tool-filesystem", tmp_path) as tools:
         assert said in await tools.fails("read_file", **given)
+
+
+async def test_edits_of_one_file_side_by_side_are_all_there(tmp_path: Path) -> None:
+    file = tmp_path / "list.txt"
+    file.write_text("".join(f"line {number};\n" for number in range(20)))
+    async with mounted("tool-filesystem", tmp_path) as tools, asyncio.TaskGroup() as group:
+        for number in range(20):
+            group.create_task(
+                tools.call(
+                    "edit_file",
+                    file_path="list.txt",
+                    old_string=f"line {number};",
+                    new_string=f"done {number};",
+                )
+            )
+    assert file.read_text() == "".join(f"done {number};\n" for number in range(20))
+
+
+async def test_an_edit_takes_in_what_another_program_wrote_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "shared.txt"
+    file.write_text("one\n")
+    whole, others = editing._as_before, iter(["two\n", "three\n"])
+
+    def slowly(before: bytes, after: str) -> bytes:
+        if line := next(others, ""):  # another program appends while the edit is made
+            with file.open("a") as appended:
+                appended.write(line)
+        return whole(before, after)
+
+    monkeypatch.setattr(editing, "_as_before", slowly)
+    async with mounted("tool-filesystem", tmp_path) as tools:
+        await tools.call("edit_file", file_path="shared.txt", old_string="one", new_string="ONE")
+    assert file.read_text() == "ONE\ntwo\nthree\n"

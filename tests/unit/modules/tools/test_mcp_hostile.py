@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
+import threading
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from amplifier_core import create_test_coordinator
 from tests.support.kernel_sessions import opened, plan
+
+from amplihack.modules.settings import ModuleConfigError
+from amplihack.modules.tools import mcp
+from amplihack.modules.tools.mcp.connection import whole_lines
 
 pytestmark = pytest.mark.asyncio
 
@@ -44,6 +53,8 @@ def result():
         return {"content": [{"type": "image", "mimeType": kind, "data": data} for kind, data in wrong]}
     if mode == "structured":
         return {"content": [], "structuredContent": {"answer": 42}}
+    if mode == "huge":
+        return {"content": [{"type": "text", "text": "x" * 100_000_000}]}
     if mode == "flood":
         return {"content": [{"type": "text", "text": "x" * 20_000_000}]}
     if mode == "hang_in_call":
@@ -188,6 +199,119 @@ async def test_a_server_that_is_loud_or_stays_is_used_and_ended(
     assert "Traceback" not in capfd.readouterr().err
     assert found.results == ["done"]
     assert left("600.125") == []
+
+
+async def test_an_answer_beyond_all_bounds_fails_its_call_alone(tmp_path: Path) -> None:
+    found = await seen("huge", tmp_path, "mcp_bad_go", "mcp")
+    assert "more than 32000000 are not read" in found.results[0]
+    assert "go" in found.results[1]
+
+
+class Pieces:
+    """A source of bytes that come in these pieces."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        self._pieces = [data[at : at + size] for at in range(0, len(data), size)]
+
+    async def read(self, most: int) -> bytes:
+        del most
+        return self._pieces.pop(0) if self._pieces else b""
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 1_000])
+async def test_lines_come_whole_wherever_they_are_cut(size: int) -> None:
+    long = b'{"jsonrpc": "2.0", "id": 7, "result": "' + b"x" * 300 + b'"}'
+    late = b'{"result": "' + b"y" * 300 + b'", "id": "a-b"}'
+    data = b"\n".join([b'{"a": 1}', long, b"", late, b"z" * 100, b"w" * 300, b"no end"])
+    found = [line async for line in whole_lines(Pieces(data, size), most=100)]
+    assert found[0] == b'{"a": 1}'
+    assert json.loads(found[1])["id"] == 7
+    assert json.loads(found[1])["error"]["message"].startswith(f"the answer has {len(long)} bytes")
+    assert found[2] == b""
+    assert json.loads(found[3])["id"] == "a-b"
+    assert found[4] == b"z" * 100
+    assert json.loads(found[5])["id"] is None
+    assert len(found) == 6
+
+
+class HugeService(BaseHTTPRequestHandler):
+    """A service whose one tool answers without end."""
+
+    def do_POST(self) -> None:
+        if self.headers["Authorization"] != "Bearer me":
+            self.send_error(401)
+            return
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answers: dict[str, Any] = {
+            "initialize": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "x", "version": "1"},
+            },
+            "tools/list": {"tools": [{"name": "go", "inputSchema": {"type": "object"}}]},
+        }
+        self.send_response(200 if "id" in asked else 202)
+        self.send_header("Content-Type", "application/json")
+        if asked.get("method") == "tools/call":
+            self.end_headers()
+            with suppress(OSError):
+                while True:
+                    self.wfile.write(b" " * 1_000_000)
+        answer = {"jsonrpc": "2.0", "id": asked.get("id"), "result": answers.get(asked.get("method"), {})}
+        body = json.dumps(answer).encode() if "id" in asked else b""
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words: object) -> None:
+        del words
+
+
+async def test_a_service_that_answers_without_end_fails_its_call_alone(tmp_path: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), HugeService) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/mcp"
+        module = {
+            "module": "tool-mcp",
+            "config": {
+                "servers": {"web": {"url": url, "headers": {"Authorization": "Bearer me"}, "type": "http"}}
+            },
+        }
+        steps: list[Any] = [{"tools": [{"name": name, "input": {}}]} for name in ("mcp_web_go", "mcp")]
+        try:
+            async with opened(
+                plan(steps=[*steps, {"text": "ok"}], tools=[module]), working_dir=tmp_path
+            ) as stage:
+                assert await stage.say("go") == "ok"
+                results = [each["content"] for each in await stage.messages() if each["role"] == "tool"]
+        finally:
+            await asyncio.to_thread(server.shutdown)
+            thread.join()
+    assert "the answer has more than 32000000 bytes" in results[0]
+    assert "go" in results[1]
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"command": "x", "type": "http"},
+        {"url": "http://x", "type": "stdio"},
+        {"url": "http://x", "type": "pigeon"},
+        {"command": "x", "headers": {"A": "b"}},
+        {"url": "http://x", "headers": ["A"]},
+    ],
+)
+async def test_a_server_that_contradicts_itself_is_refused(server: dict[str, Any]) -> None:
+    with pytest.raises(ModuleConfigError, match="'odd'"):
+        await mcp.mount(create_test_coordinator(), {"servers": {"odd": server}})
+
+
+async def test_a_server_that_is_switched_off_is_not_started() -> None:
+    coordinator = create_test_coordinator()
+    await mcp.mount(coordinator, {"servers": {"off": {"command": "nowhere", "disabled": True}}})
+    await mcp.on_session_ready(coordinator)
+    assert (await coordinator.get("tools")["mcp"].execute({})).output == {}
 
 
 async def test_results_of_any_shape_and_size_become_text(tmp_path: Path) -> None:

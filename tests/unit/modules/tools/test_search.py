@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -132,3 +133,18 @@ async def test_a_pattern_that_takes_forever_ends(project: Path) -> None:
 async def test_files_are_found_by_name(project: Path, pattern: str, files: list[str]) -> None:
     async with mounted("tool-search", project) as tools:
         assert (await tools.call("glob", pattern=pattern))["files"] == files
+
+
+@pytest.mark.parametrize("ripgrep", ENGINES)
+async def test_names_with_newlines_and_what_is_no_file(tmp_path: Path, ripgrep: bool) -> None:
+    (tmp_path / "two\nlines.txt").write_bytes(b"before\r\nneedle\r\n")
+    (tmp_path / "z.txt").write_text("needle\n" + "x\n" * 9 + "needle\n")
+    os.mkfifo(tmp_path / "pipe")
+    async with mounted("tool-search", tmp_path, config={"ripgrep": ripgrep}) as tools:
+        found = await tools.call("grep", pattern="needle", context=1)
+        assert found["results"][:2] == ["two\nlines.txt:1-before", "two\nlines.txt:2:needle"]
+        assert found["results"][2:] == ["z.txt:1:needle", "z.txt:2-x", "z.txt:10-x", "z.txt:11:needle"]
+        listed = await tools.call("grep", pattern="needle", files_only=True)
+        assert listed["results"] == ["two\nlines.txt", "z.txt"]
+        assert (await tools.call("glob", pattern="*.txt"))["files"] == ["two\nlines.txt", "z.txt"]
+        assert "neither a file" in await tools.fails("grep", pattern="x", path="pipe")

@@ -466,6 +466,18 @@ PAIRS = [
         + "  - {id: c, parallel_group: g, depends_on: [a], command: ls}\n  - {id: b, command: ls}\n",
     ),
     (
+        "split-group",
+        "warning",
+        FLAT + "  - {id: a, parallel_group: g, command: ls}\n  - {id: b, command: ls}\n",
+        FLAT + "  - {id: a, parallel_group: g, command: ls}\n  - {id: b, parallel_group: g, command: ls}\n",
+    ),
+    (
+        "unused-setting",
+        "warning",
+        "name: main\nrate_limiting: {max_concurrent_llm: 2}\nsteps:\n  - {id: a, command: ls}\n",
+        "name: main\nrate_limiting: {max_concurrent_llm: 2}\nsteps:\n  - {id: a, prompt: hi}\n",
+    ),
+    (
         "too-many-steps",
         "error",
         "name: main\nrecursion: {max_total_steps: 2}\nsteps:\n"

@@ -211,6 +211,13 @@ def test_strict_variables_fail_the_step_and_lenient_ones_warn() -> None:
     assert "undefined in command: nope" in only(FakeWorld().run(text, strict_vars=True).step_results).error
 
 
+def test_a_part_that_a_variable_does_not_have_is_told_in_conditions_too() -> None:
+    text = "name: r\ncontext: {m: {a: 1}}\nsteps: [{id: s, condition: m.b == 1, command: x}]\n"
+    (warning,) = FakeWorld().run(text).warnings
+    assert warning.startswith("s: undefined in condition: m.b; it counts as null")
+    assert "undefined in condition: m.b" in only(FakeWorld().run(text, strict_vars=True).step_results).error
+
+
 LATER = """\
 name: r
 steps:

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from tests.unit.system.listeners.script import SCRIPT, Clock, ended, finished, started
 
-from amplihack.recipes.progress_format import Progress, validate_progress
-from amplihack.system.listeners.progress_file import ProgressFile, WorkstreamFile
+from amplihack.recipes.progress_format import Progress
+from amplihack.recipes.progress_reading import validate_progress
+from amplihack.system.listeners.progress_file import ProgressFile
+from amplihack.system.listeners.workstream_file import WorkstreamFile
 
 
 def progress_of(file: ProgressFile, now: float) -> Progress:
@@ -80,7 +82,7 @@ async def test_changes_that_follow_each_other_closely_are_written_together(
 ) -> None:
     written: list[str] = []
     monkeypatch.setattr(
-        "amplihack.system.listeners.progress_file._write",
+        "amplihack.system.listeners.progress_file.write_unsynced",
         lambda _path, value: written.append(value["step_name"]),
     )
     file = ProgressFile(tmp_path, "build", pid=7, now=Clock())
@@ -105,7 +107,7 @@ async def test_a_write_that_fails_later_is_told_at_the_next_change(
         if len(tries) > 1:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("amplihack.system.listeners.progress_file._write", full)
+    monkeypatch.setattr("amplihack.system.listeners.progress_file.write_unsynced", full)
     file = ProgressFile(tmp_path, "build", pid=7, now=Clock())
     file.hear(started("a", number=1))
     file.hear(started("b", number=2))

@@ -11,7 +11,7 @@ from typing import Any
 
 from amplihack.errors import AmplihackError, NothingToUse
 from amplihack.records import Record
-from amplihack.system.local_models.weights import LoadedFile, require_memory, usual_threads
+from amplihack.system.local_models.weights import LoadedFile, require_memory, require_pinned, usual_threads
 
 _loaded: dict[tuple[Path, int, int], Engine] = {}
 _loading = threading.Lock()
@@ -91,6 +91,7 @@ async def engine_for(weights: LoadedFile, *, window: int, threads: int) -> Engin
 def _load(weights: LoadedFile, key: tuple[Path, int, int]) -> Engine:
     with _loading:
         if key not in _loaded:
+            require_pinned(weights)
             require_memory(weights)
             _loaded[key] = Engine(_server(weights, key[1], key[2]))
         return _loaded[key]
@@ -99,10 +100,13 @@ def _load(weights: LoadedFile, key: tuple[Path, int, int]) -> Engine:
 def _server(weights: LoadedFile, window: int, threads: int) -> Any:
     try:
         import xllamacpp  # deferred: an extra, and 100 MB
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise NothingToUse(
             "local models need the extra [local]", fix="pip install 'amplihack[local]'"
         ) from error
+    except ImportError as error:  # it is here: too little memory for it, or made for another machine
+        fix = "close other programs or raise `ulimit -v`; else pip install --force-reinstall xllamacpp"
+        raise LoadError(f"the engine of local models cannot be loaded: {error}", fix=fix) from error
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(weights.path)
     parameters.n_ctx, parameters.n_parallel = window, 1
@@ -116,7 +120,7 @@ def _server(weights: LoadedFile, window: int, threads: int) -> Any:
     except Exception as error:
         raise LoadError(
             f"{weights.path} cannot be loaded: {error}",
-            fix="fetch it again with `amplihack model remove` and `pull`, or use another file",
+            fix="it may be damaged (`amplihack model pull` checks ours), or memory is short",
         ) from error
 
 

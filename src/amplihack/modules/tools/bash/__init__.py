@@ -21,7 +21,10 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> An
         most_jobs=settings.count("max_background_jobs", 8, least=0),
         hidden=settings.texts("hide_env"),
         shown=settings.texts("show_env"),
+        allowed=settings.texts("allowed_commands"),
+        denied=settings.texts("denied_commands"),
     )
+    settings.no_approval()
     settings.done()
     tool = BashTool(coordinator, chosen)
     await coordinator.mount("tools", tool, name=tool.name)

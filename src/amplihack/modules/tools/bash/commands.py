@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from amplifier_core import ToolResult
 
+from amplihack.modules.approval_rules import command_refusal
 from amplihack.modules.tools.bash.jobs import BackgroundJob
 from amplihack.modules.tools.environment import command_environment
 from amplihack.modules.tools.tool import Properties, ShippedTool, ToolFailed, working_dir
@@ -25,6 +26,8 @@ class BashSettings(Record, kw_only=True):
     most_jobs: int
     hidden: tuple[str, ...]  # patterns of variables that commands do not get
     shown: tuple[str, ...]  # of those that they get although they hold keys of models
+    allowed: tuple[str, ...]  # patterns of commands; empty: all
+    denied: tuple[str, ...]
 
 
 class BashTool(ShippedTool):
@@ -69,9 +72,11 @@ class BashTool(ShippedTool):
 
     def _command(self, text: str, seconds: float | None) -> Command:
         directory = working_dir(self._coordinator)
+        chosen = self._settings
         if "\0" in text:
             raise ToolFailed("a command cannot contain a NUL", fix="leave it out")
-        chosen = self._settings
+        if refusal := command_refusal(text, chosen.allowed, chosen.denied):
+            raise ToolFailed(refusal, fix="do it another way, or tell the user")
         env = command_environment(self._coordinator, chosen.hidden, chosen.shown)
         argv = (BASH, "-c", text)
         return Command(argv=argv, cwd=Path(directory), env=env, timeout=seconds, leaves_nothing=True)

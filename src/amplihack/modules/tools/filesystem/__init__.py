@@ -24,6 +24,7 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> No
         most_bytes=settings.count("max_file_bytes", 10_000_000),
     )
     most_lines = settings.count("max_lines", 2_000)
+    settings.no_approval()
     settings.done()
     for tool in (ReadFile(places, most_lines), WriteFile(places), EditFile(places)):
         await coordinator.mount("tools", tool, name=tool.name)

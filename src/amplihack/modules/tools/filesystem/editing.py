@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,9 +13,12 @@ from amplihack.errors import NotFound
 from amplihack.modules.tools.filesystem.places import FilePlaces
 from amplihack.modules.tools.filesystem.reading import decoded, lines_of
 from amplihack.modules.tools.tool import Properties, ShippedTool, ToolFailed
+from amplihack.system.fence import ChangedMeanwhile
 
 _BOM = b"\xef\xbb\xbf"
 _LONGEST_DIFF = 20_000
+_TRIES = 5
+_ONE_AT_A_TIME = threading.Lock()  # calls of one step, and agents side by side, may change the same file
 
 
 class WriteFile(ShippedTool):
@@ -32,9 +36,13 @@ class WriteFile(ShippedTool):
     async def run(self, given: Mapping[str, Any]) -> Any:
         data = _encoded(given["content"])
         path = self._places.path(given["file_path"])
-        real = await asyncio.to_thread(self._places.writing().write, path, data)
+        real = await asyncio.to_thread(self._write, path, data)
         await self._places.tell("artifact:write", real, len(data))
         return {"file_path": str(path), "bytes": len(data)}
+
+    def _write(self, path: Path, data: bytes) -> Path:
+        with _ONE_AT_A_TIME:
+            return self._places.writing().write(path, data)
 
 
 class EditFile(ShippedTool):
@@ -55,18 +63,32 @@ class EditFile(ShippedTool):
         self._places = places
 
     async def run(self, given: Mapping[str, Any]) -> Any:
+        real, size, result = await asyncio.to_thread(self._edit, given)
+        await self._places.tell("artifact:write", real, size)
+        return result
+
+    def _edit(self, given: Mapping[str, Any]) -> tuple[Path, int, dict[str, Any]]:
+        """Change the file. Who else changes it meanwhile loses nothing: it is read again then."""
         path, fence = self._places.path(given["file_path"]), self._places.writing()
-        if await asyncio.to_thread(fence.kind, path) != "file":
-            raise NotFound(f"{path} is no file", fix="make it with write_file")
-        before = await self._places.load(given["file_path"])
-        text = decoded(path, before)
-        after, count = replaced(
-            text, given["old_string"], given["new_string"], every=given.get("replace_all", False)
-        )
-        data = _as_before(before, after)
-        real = await asyncio.to_thread(fence.write, path, data)
-        await self._places.tell("artifact:write", real, len(data))
-        return {"file_path": str(path), "replacements": count, "diff": _diff(path, text, after)}
+        for left in reversed(range(_TRIES)):
+            with _ONE_AT_A_TIME:
+                if fence.kind(path) != "file":
+                    raise NotFound(f"{path} is no file", fix="make it with write_file")
+                before, state = self._places.loaded(given["file_path"])
+                text = decoded(path, before)
+                after, count = replaced(
+                    text, given["old_string"], given["new_string"], every=given.get("replace_all", False)
+                )
+                data = _as_before(before, after)
+                try:
+                    real = fence.write(path, data, in_place_of=state)
+                except ChangedMeanwhile:
+                    if not left:
+                        raise
+                    continue
+            shown = {"file_path": str(path), "replacements": count, "diff": _diff(path, text, after)}
+            return real, len(data), shown
+        raise AssertionError("the last try returns or raises")
 
 
 def replaced(text: str, old: str, new: str, *, every: bool) -> tuple[str, int]:

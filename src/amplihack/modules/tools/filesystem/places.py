@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
 from amplihack.bundles.uris import split_namespace
 from amplihack.modules.tools.tool import ToolFailed, working_dir
 from amplihack.records import Record
-from amplihack.system.fence import Fence
+from amplihack.system.fence import Fence, FileState, file_state
 
 _SHORTCUTS = ("user", "project")  # namespaces that are no bundles
 
@@ -45,19 +46,20 @@ class FilePlaces(Record, kw_only=True):
 
     async def load(self, text: str) -> bytes:
         """Return the bytes of a file. Raises an AmplihackError or OSError."""
+        return (await asyncio.to_thread(self.loaded, text))[0]
+
+    def loaded(self, text: str) -> tuple[bytes, FileState]:
+        """Return the bytes of a file, and which file they are of. Blocking; raises as `load` does."""
         path, fence = self.path(text), self.reading(text)
-
-        def read() -> bytes:
-            with fence.reading(path) as file:
-                data = file.read(self.most_bytes + 1)
-            if len(data) > self.most_bytes:
-                raise ToolFailed(
-                    f"{path} is larger than {self.most_bytes} bytes",
-                    fix="look at a part of it with a shell command such as `head`",
-                )
-            return data
-
-        return await asyncio.to_thread(read)
+        with fence.reading(path) as file:
+            state = file_state(os.fstat(file.fileno()))
+            data = file.read(self.most_bytes + 1)
+        if len(data) > self.most_bytes:
+            raise ToolFailed(
+                f"{path} is larger than {self.most_bytes} bytes",
+                fix="look at a part of it with a shell command such as `head`",
+            )
+        return data, state
 
     async def tell(self, event: str, path: Path, size: int) -> None:
         await self.coordinator.hooks.emit(event, {"path": str(path), "bytes": size})

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from amplihack.modules.notices import tell
+from amplihack.modules.tools.mcp.connection import ServerCommand, process_streams, service_streams
 from amplihack.modules.tools.mcp.last_words import LastWords
 from amplihack.modules.tools.tool import ToolFailed, working_dir
 from amplihack.records import Record
@@ -21,7 +22,7 @@ _UNHEARD = logging.NullHandler()
 _MOST_TOOLS = 500  # of one server; each is told to the model with every request
 _MOST_WRONG = 3  # places of an answer that are told
 _GRACE = 2.0  # seconds for what a server has left behind
-_PATIENCE = 20.0  # seconds for the SDK to end a server; it insists after some 7
+_PATIENCE = 20.0  # seconds for a server to end; it is insisted on after some 5
 
 
 class ServerSettings(Record, kw_only=True):
@@ -31,6 +32,7 @@ class ServerSettings(Record, kw_only=True):
     environment: Mapping[str, str]
     directory: str
     url: str
+    headers: Mapping[str, str]
     seconds: float
     most_characters: int
 
@@ -121,19 +123,16 @@ class McpServer:
                 self.problem = self._explained(error)
 
     def _target(self) -> Any:
-        from mcp.client.stdio import StdioServerParameters, stdio_client
-
         if self.settings.url:
-            return self.settings.url
+            return service_streams(self.settings.url, self.settings.headers)
         self._stderr = LastWords()
-        parameters = StdioServerParameters(
-            command=self.settings.command,
-            args=list(self.settings.arguments),
+        command = ServerCommand(
+            argv=(self.settings.command, *self.settings.arguments),
             # beside the few variables that the SDK passes on
             env={**self.settings.environment, VARIABLE: with_mark(os.environ, self._mark)},
             cwd=str(working_dir(self._coordinator) / self.settings.directory),
         )
-        return stdio_client(parameters, errlog=self._stderr.writer)
+        return process_streams(command, self._stderr.writer, lambda: end_tree(self._mark, grace=_GRACE))
 
     def _explained(self, error: BaseException) -> str:
         """Return what happened, with the last words of the process."""

@@ -39,7 +39,7 @@ class GlobTool(ShippedTool):
             raise ToolFailed(
                 finished.stderr.tail(500).strip() or "the search failed", fix="check the pattern"
             )
-        names = (raw.rstrip("\0") for raw in finished.stdout.text().split("\n") if raw)
+        names = (name for name in finished.stdout.text().split("\0\n") if name)
         paths = self._places.allowed_of(root.base / name for name in names)
         offset = given.get("offset", 0)
         shown = paths[offset : offset + self._most]

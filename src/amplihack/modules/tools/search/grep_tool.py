@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +16,8 @@ from amplihack.system.processes import Finished
 
 _LONGEST_LINE = 500
 _MOST_CHARACTERS = 100_000
+_FOUND = re.compile(r"([^\0]+)\0(\d+)([:-])([^\n]*)\n?")
+_BREAK = "--\n"  # between lines around matches that are apart
 
 
 class _Line(Record):
@@ -103,24 +106,16 @@ class GrepTool(ShippedTool):
 
 
 def _files(finished: Finished, base: Path) -> Iterator[_Line]:
-    for path in finished.stdout.text().split("\0"):
-        if name := path.strip("\n"):
-            yield _Line(base / os.path.normpath(name), 0, "", is_match=True)
+    for name in finished.stdout.text().removesuffix("\n").split("\0"):
+        if path := name.removeprefix("\n"):
+            yield _Line(base / os.path.normpath(path), 0, "", is_match=True)
 
 
 def _lines(finished: Finished, base: Path) -> Iterator[_Line]:
-    for raw in finished.stdout.text().split("\n"):
-        path, nul, rest = raw.partition("\0")
-        if not nul:
-            continue
-        where = base / os.path.normpath(path)
-        number, mark = "", ""
-        for index, letter in enumerate(rest):
-            if not letter.isdigit():
-                number, mark = rest[:index], letter
-                break
-        if number:
-            yield _Line(where, int(number), rest[len(number) + 1 :], is_match=mark == ":")
+    """Yield what was found: `path NUL number : text`. Paths may hold newlines; ripgrep's begin with `./`."""
+    for path, number, mark, text in _FOUND.findall(finished.stdout.text()):
+        where = base / os.path.normpath(path.removeprefix(_BREAK).rpartition("\n./")[2])
+        yield _Line(where, int(number), text.removesuffix("\r"), is_match=mark == ":")
 
 
 def _window(lines: list[_Line], offset: int, most: int) -> list[_Line]:

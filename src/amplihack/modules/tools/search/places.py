@@ -44,6 +44,8 @@ class SearchPlaces(Record, kw_only=True):
         kind = await asyncio.to_thread(fence.kind, path)
         if not kind:
             raise ToolFailed(f"{path} does not exist", fix="check the path")
+        if kind == "other":  # reading a pipe or a device may never end
+            raise ToolFailed(f"{path} is neither a file nor a directory", fix="check the path")
         real = await asyncio.to_thread(fence.real, path)
         return SearchRoot(real) if kind == "directory" else SearchRoot(real.parent, real.name)
 
