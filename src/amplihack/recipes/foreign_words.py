@@ -251,6 +251,7 @@ _RECIPE_LEVEL: Final = {
 }  # fmt: skip
 _ATTEMPTS = "write `max_attempts:`, the attempts in all, the first included"
 _DELAY = "write `initial_delay:`"
+_LIMIT_ABOVE = "write `timeout:` on the step: it holds for each attempt"
 _NOT_EVERY = "write `on: transient` to try again only what may pass by itself"
 _RETRY_FIELDS: Final = {
     **dict.fromkeys(("attempts", "max_retries", "retries", "times", "count", "limit", "tries"), _ATTEMPTS),
@@ -259,8 +260,16 @@ _RETRY_FIELDS: Final = {
     **dict.fromkeys(
         ("if", "when", "until", "condition", "retry_on", "on_errors", "on_exit_codes"), _NOT_EVERY
     ),
+    **dict.fromkeys(("retry_if", "only_on", "exit_codes", "codes", "errors", "exceptions"), _NOT_EVERY),
+    **dict.fromkeys(("retryable_errors", "on_status", "error_equals", "exit_status"), _NOT_EVERY),
+    **dict.fromkeys(("timeout", "stop_after", "max_time", "max_duration", "deadline"), _LIMIT_ABOVE),
+    **dict.fromkeys(("max_elapsed_time", "attempt_timeout"), _LIMIT_ABOVE),
+    **dict.fromkeys(
+        ("on_failure", "fallback", "on_exhausted", "then"), _ON_FAILURE.replace("here", "on the step")
+    ),
 }
 _QUESTION = "write `prompt:`"
+_ANYBODY = "remove it: whoever may run `amplihack runs approve` here can answer, and one answer counts"
 _APPROVAL_FIELDS: Final = {
     **dict.fromkeys(("message", "question", "text", "title", "description", "reason"), _QUESTION),
     **dict.fromkeys(("if", "condition", "unless", "auto_approve_if"), "write `condition:` on the stage"),
@@ -268,6 +277,11 @@ _APPROVAL_FIELDS: Final = {
         ("auto_approve", "on_timeout", "default_action"), "write `default: approve` and `timeout:`"
     ),
     **dict.fromkeys(("enabled", "disabled", "skip"), "write `required: true` or `required: false`"),
+    **dict.fromkeys(("approvers", "reviewers", "users", "groups", "roles", "teams", "owners"), _ANYBODY),
+    **dict.fromkeys(("min_approvals", "required_approvals", "count", "quorum", "approver"), _ANYBODY),
+    **dict.fromkeys(("expires", "expires_in", "timeout_minutes", "deadline"), "write `timeout:`"),
+    **dict.fromkeys(("on_deny", "on_reject", "on_denied"), "remove it: a denial ends the run"),
+    **dict.fromkeys(("at", "position", "before", "after", "stage"), "write `when: before` or `when: after`"),
 }
 _HOOKS: Final = {
     **dict.fromkeys(("on_failure", "on_fail", "failure", "error", "catch"), "write `on_error:`"),
