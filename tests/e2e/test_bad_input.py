@@ -114,6 +114,20 @@ def test_a_file_that_may_not_be_read_says_so() -> None:
     _explained(answer, 2, "IO error: cannot read ", "Permission denied", "make it readable for you")
 
 
+@pytest.mark.parametrize("closed", ["amplifier-bundle", "recipes", ".git"])
+def test_a_closed_directory_above_is_passed_over(closed: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / closed / "recipes").mkdir(parents=True)
+        (Path(folder) / closed).chmod(0)
+        (Path(folder) / "project").mkdir(mode=0o755)
+        workspace = Workspace(Path(folder) / "project")
+        workspace.write("good.yaml", GOOD).chmod(0o644)
+        answer = _unprivileged(workspace, "validate", "good.yaml")
+        (Path(folder) / closed).chmod(0o755)
+    assert (answer.exit_code, "is valid" in answer.stdout) == (0, True), answer
+
+
 def _unprivileged(workspace: Workspace, *words: str) -> Answer:
     """The command as a user whom permissions stop, which they do not do to root."""
     if os.geteuid() != 0:

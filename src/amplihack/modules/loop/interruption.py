@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 
+from amplihack.sessions.errors import SessionError
 from amplihack.system.undisturbed import undisturbed
 
 T = TypeVar("T")
@@ -59,8 +60,11 @@ class Interruption:
             self._token.register_tool_complete(call_id)
 
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of the work. Raises TurnInterrupted if it had to end at once, and has ended."""
-        task = asyncio.ensure_future(work)
+        """Return the result of the work. Raises TurnInterrupted if it had to end at once, and has ended.
+
+        Raises SessionError for work that cancelled itself, or wanted to end the program.
+        """
+        task = asyncio.ensure_future(_staying(work))
         try:
             await self.wait({task})
         except asyncio.CancelledError:
@@ -68,6 +72,9 @@ class Interruption:
             await self.finish(end([task]), PATIENCE)
         if task.done() and not task.cancelled():
             return task.result()
+        if task.cancelled() and not self.asked:
+            what = "the provider cancelled its own call, although nobody had asked for it"
+            raise SessionError(what, fix="ask again; if it stays so, look into the provider")
         await self.finish(end([task]), PATIENCE)
         raise TurnInterrupted
 
@@ -110,3 +117,12 @@ async def end(tasks: Iterable[asyncio.Future[Any]]) -> None:
 async def _settled(task: asyncio.Future[Any]) -> None:
     """Give a cancelled task a moment to notice."""
     await asyncio.wait({task}, timeout=_LOOK)
+
+
+async def _staying(work: Coroutine[Any, Any, T]) -> T:
+    """Do work of a module; in a task of its own, an exit would end the program at once."""
+    try:
+        return await work
+    except SystemExit as error:
+        what = f"the provider wanted to end the program: SystemExit({error})"
+        raise SessionError(what, fix="look into the provider, or use another one") from error

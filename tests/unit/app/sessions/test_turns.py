@@ -465,3 +465,30 @@ def test_a_turn_in_which_a_hook_hangs_can_be_cancelled_and_another_begins(
             assert await session.execute("again") == "done"
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        ("raise SystemExit(3)", r"wanted to end the program: SystemExit\(3\)"),
+        ("raise asyncio.CancelledError", "cancelled its own call"),
+    ],
+)
+def test_a_provider_that_exits_or_cancels_itself_fails_its_turn_and_nothing_else(
+    house: House, does: str, told: str
+) -> None:
+    """An answer of nothing would look like one, and an exit would be the host's."""
+    house.change("{module: loop-plain, source: ./modules/loop-plain}", "{module: loop-streaming}")
+    house.change("{module: context-memory, source: ./modules/context-memory}", "{module: context-simple}")
+    file = house.directory / "modules/provider-scripted/amplifier_module_provider_scripted/__init__.py"
+    known = 'if words[0] == "fail":'
+    odd = f'if words[0] == "odd":\n            {does}\n        {known}'
+    file.write_text(file.read_text().replace(known, odd))
+
+    async def story() -> None:
+        async with (await house.prepare(strict=True)).create_session() as session:
+            with pytest.raises(SessionError, match=told):
+                await session.execute("odd")
+            assert await session.execute("hello") == "you said: hello"
+
+    asyncio.run(story())
