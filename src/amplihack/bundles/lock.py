@@ -102,7 +102,7 @@ def read_lock(text: str, file: str = "bundle.lock") -> BundleLock:
         ) from error
     if not isinstance(data, dict) or data.get("version") != FORMAT:
         raise _wrong(file, f"the lock file should have version {FORMAT}")
-    sources, modules, kernel = data.get("sources", []), data.get("modules", {}), data.get("kernel", "")
+    sources, modules, kernel = data.get("sources"), data.get("modules", {}), data.get("kernel", "")
     if not isinstance(sources, list) or not isinstance(modules, dict) or not isinstance(kernel, str):
         raise _wrong(file, "the lock file should have `sources`, `modules` and `kernel`")
     if not all(isinstance(version, str) for version in modules.values()):

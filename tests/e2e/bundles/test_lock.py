@@ -172,6 +172,15 @@ def test_a_lock_that_makes_no_sense_is_refused(workspace: Workspace, text: str) 
     assert workspace.run("bundle", "status").exit_code == 2
 
 
+def test_a_lock_that_lost_its_sources_does_not_let_clean_remove_them(workspace: Workspace) -> None:
+    locked(workspace)
+    workspace.write("bundle.lock", '{"version": 1, "entries": []}\n')
+    for command in (("clean", "--dry-run"), ("status",), ("show", "--frozen")):
+        answer = workspace.run("bundle", *command)
+        assert answer.exit_code == 2, answer.stdout
+        assert "the lock file should have `sources`" in answer.stderr
+
+
 def test_a_module_that_moved_since_it_was_locked_is_told(workspace: Workspace) -> None:
     made = repository(workspace, "tool", {"pyproject.toml": "", "x.py": "1"})
     workspace.write(
