@@ -486,3 +486,33 @@ def test_a_session_is_not_opened_without_what_guards_it(workspace: Workspace, gu
     assert "fix: " in answer.stderr
     assert not (workspace.path / "made.txt").exists()
     assert stored(workspace) == []
+
+
+@pytest.mark.skipif(find_spec("anthropic") is None, reason="the extra is not here")
+def test_a_bundle_with_a_provider_that_has_no_key_says_which(workspace: Workspace) -> None:
+    included = "[{bundle: foundation}, {bundle: foundation:providers/anthropic-opus}]"
+    workspace.write("mine.md", f"---\nbundle: {{name: mine}}\nincludes: {included}\n---\n")
+    answer = workspace.run("run", "hi", "--bundle", "mine.md", env=NO_KEYS)
+    assert "provider-anthropic has no key" in answer.stderr
+    assert "fix: set ANTHROPIC_API_KEY" in answer.stderr
+
+
+def test_the_list_of_what_is_to_do_is_there_in_a_resumed_session(workspace: Workspace) -> None:
+    todos = "[{content: Run the tests, status: pending}]"
+    ask(
+        workspace,
+        "plan",
+        script=f"- tools: [{{name: todo, input: {{action: create, todos: {todos}}}}}]\n- text: Planned.\n",
+    )
+    ask(
+        workspace,
+        "--resume",
+        "last",
+        "go on",
+        "--max-turns",
+        "1",
+        script="rules:\n- {when: go on, tools: [{name: todo, input: {action: list}}]}\nat_end: echo\n",
+    )
+    results = [str(each["content"]) for each in stored(workspace) if each["role"] == "tool"]
+    assert len(results) == 2
+    assert "Run the tests" in results[1]

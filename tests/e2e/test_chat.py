@@ -531,6 +531,16 @@ def test_turns_are_taken_back_asked_again_and_summarised(workspace: Workspace) -
     assert "the greeting" in workspace.run("session", "list").stdout
 
 
+def test_going_back_takes_back_no_cost(workspace: Workspace) -> None:
+    workspace.write("script.yaml", json.dumps(SCRIPT))
+    lines = ["hello", "/undo", "/cost", "hello", "/cost"]
+    answer = workspace.run("chat", "--model", "scripted:script.yaml", stdin="\n".join(lines))
+    told = [line for line in answer.stdout.splitlines() if line.startswith("this ")]
+    assert "$0.0125" in told[1]
+    assert told[1].startswith("this chat: ")
+    assert "$0.0250" in told[3]
+
+
 def test_what_is_asked_for_is_shown_and_changed(workspace: Workspace) -> None:
     script = {
         "rules": [{"when": "^again", "text": "Done."}],

@@ -146,6 +146,7 @@ NOT_TOLD = {
     "modules.tools.delegate:_LONGEST_DESCRIPTION": "the length of a line",
     "modules.tools.mcp.last_words:_LONGEST": "the length of a message",
     "modules.tools.mcp.last_words:_MOST_READS": "how it is read",
+    "modules.providers.model_events:_LONGEST_WORD": "how text streams",
     "modules.approval_rules:_LONGEST": "a longer command cannot be taken apart, and counts as such",
     "modules.tools.recipes:_MOST_OUTPUT": "far above what is shown",
     "modules.tools.mcp.connection:_GRACE": "as with all processes",

@@ -96,7 +96,7 @@ class TerminalChat(ChatLoop):
         directory = for_terminal(from_home(str(talk.working_dir)))
         if len(directory) > _WIDEST_DIRECTORY:
             directory = f"…{directory[1 - _WIDEST_DIRECTORY :]}"
-        cost = price(talk.usage) or "$0"
+        cost = price(self.chat.usage) or "$0"
         cost = "cost unknown" if cost == "unknown" else cost
         return " · ".join((directory, cut(talk.model, _WIDEST_MODEL), cost))
 

@@ -108,7 +108,8 @@ async def _model(chat: Chat, rest: str) -> Lines:
 
 
 async def _cost(chat: Chat, _rest: str) -> Lines:
-    return [f"this session: {spent(chat.talk.usage)}"]
+    lines, used = [f"this session: {spent(chat.talk.usage)}"], chat.usage
+    return lines if used == chat.talk.usage else [*lines, f"this chat: {spent(used)}"]
 
 
 async def _clear(chat: Chat, _rest: str) -> Lines:

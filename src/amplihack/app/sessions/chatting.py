@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from amplihack.app.workspace import Workspace
 from amplihack.errors import AmplihackError
 from amplihack.records import replace
 from amplihack.sessions.errors import SessionError
+from amplihack.sessions.usage import TokenUsage
 from amplihack.system.session_store.store import SessionStore
 
 
@@ -21,6 +23,7 @@ class Chat:
         self.workspace, self._request, self._host = workspace, request, host
         self._talk: Talk | None = None
         self._is_new = False  # nothing of it was there before this program
+        self._left: dict[str, TokenUsage] = {}  # what the sessions used that the chat has gone on from
         self.store = SessionStore(workspace.home.root / "sessions")
 
     @property
@@ -35,6 +38,14 @@ class Chat:
     @property
     def is_open(self) -> bool:
         return self._talk is not None
+
+    @property
+    def usage(self) -> TokenUsage:
+        """Return what all sessions of this chat used: going back takes back no cost."""
+        used = dict(self._left)
+        if self._talk is not None:
+            used[self._talk.session_id] = self._talk.usage
+        return reduce(TokenUsage.plus, used.values(), TokenUsage())
 
     async def open(self) -> Talk:
         """Open the session that was asked for. Raises AmplihackError."""
@@ -82,6 +93,7 @@ class Chat:
         if talk is None:
             return None
         said = await talk.session.messages()
+        self._left[talk.session_id] = talk.usage
         await talk.close()
         if self._is_new and not said:
             await asyncio.to_thread(self.store.discard, talk.session_id)

@@ -91,7 +91,9 @@ class CostCounter:
         if isinstance(usage, Mapping) or data.get(USAGE_UNKNOWN):
             usage = usage or {}
             self._figures["requests"] += 1
-            self._figures["unpriced_requests"] += usage.get("cost_usd") is None
+            if usage.get("cost_usd") is None:
+                self._figures["unpriced_requests"] += 1
+                self._warn_unpriced()
             for name in ("input_tokens", "output_tokens", "cache_read_tokens"):
                 self._figures[name] += usage.get(name) or 0
         spent = await self._spent()
@@ -107,6 +109,8 @@ class CostCounter:
         limit, spent = self._budget.dollars, await self._spent()
         if limit is not None and spent is not None and spent >= limit:
             return HookResult(action="deny", reason=f"the budget of ${limit} is spent (${spent})")
+        if limit is not None and self._figures["unpriced_requests"]:
+            return HookResult(action="deny", reason=self._unheld())
         used = self._figures["input_tokens"] + self._figures["output_tokens"]
         if self._budget.tokens and used >= self._budget.tokens:
             return HookResult(
@@ -114,8 +118,17 @@ class CostCounter:
             )
         return HookResult()
 
+    def _unheld(self) -> str:
+        how = "give the provider its `pricing`, or limit tokens with `budget_tokens` of hooks-cost"
+        return f"the budget of ${self._budget.dollars} cannot be held, as the price is not known: {how}"
+
     async def _spent(self) -> Decimal | None:
         return sum_cost_usd(await self._coordinator.collect_contributions(COST_CHANNEL))
+
+    def _warn_unpriced(self) -> None:
+        if self._budget.dollars is not None and not self._warned:
+            self._warned = True
+            tell(self._coordinator, _NAME, self._unheld())
 
     def _warn(self, spent: Decimal) -> None:
         limit = self._budget.dollars

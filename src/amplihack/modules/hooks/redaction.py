@@ -10,6 +10,7 @@ from amplifier_core import HookResult
 from amplihack.modules.redaction import TextRedactor
 from amplihack.modules.settings import ModuleSettings
 from amplihack.modules.tools.environment import credential_names
+from amplihack.recipes.secret_guesses import SHORTEST_GUESS
 from amplihack.recipes.secrets import Redactor
 from amplihack.system.home import this_process
 
@@ -69,7 +70,8 @@ class RedactionHook:
             self._learned |= new
             environment, _ = this_process()
             for name in new & environment.keys():
-                self._known.learn(name, environment[name])
+                if len(environment[name]) >= SHORTEST_GUESS:  # less is a placeholder, such as `x` or `none`
+                    self._known.learn(name, environment[name])
         return self._redactor.redact(value)
 
     async def on_event(self, event: str, data: Mapping[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import AsyncIterator, Sequence
@@ -13,6 +14,8 @@ from amplihack.sessions.costs import COST_CHANNEL
 from amplihack.sessions.usage import USAGE_UNKNOWN
 
 _FLUSH_CHARACTERS = 32
+_LAST_WORD = re.compile(r"[\x21-\x7e]+$")  # of languages without spaces, nothing waits
+_LONGEST_WORD = 512  # characters that wait for their end
 _FLUSH_SECONDS = 0.04
 
 
@@ -113,7 +116,7 @@ class ModelCall:
         self._waiting.append(text)
         waited = time.monotonic() - self._flushed
         if waited >= _FLUSH_SECONDS or sum(map(len, self._waiting)) >= _FLUSH_CHARACTERS:
-            await self.flush()
+            await self._send(self._whole_words())
 
     async def block_end(self, index: int, kind: str) -> None:
         await self.flush()
@@ -123,6 +126,17 @@ class ModelCall:
     async def flush(self) -> None:
         """Send the text that waits."""
         text, self._waiting = "".join(self._waiting), []
+        await self._send(text)
+
+    def _whole_words(self) -> str:
+        """Take the text that waits, but a word that may go on: half a secret does not look like one."""
+        text = "".join(self._waiting)
+        word = _LAST_WORD.search(text)
+        held = word.group() if word and len(word.group()) <= _LONGEST_WORD else ""
+        self._waiting = [held] if held else []
+        return text.removesuffix(held)
+
+    async def _send(self, text: str) -> None:
         self._flushed = time.monotonic()
         if text:
             self._sequence += 1

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from amplihack.modules.settings import ModuleSettings
 from amplihack.modules.tools.tool import Properties, ShippedTool, ToolFailed
+from amplihack.sessions.calls import text_of
 
 __amplifier_module_type__ = "tool"
 
@@ -52,11 +54,24 @@ class TodoTool(ShippedTool):
     async def run(self, given: Mapping[str, Any]) -> Any:
         state = self._coordinator.session_state
         if given["action"] == "list":
-            return _summary(state.get(KEY, []))
+            if KEY not in state:
+                state[KEY] = await self._said_before()
+            return _summary(state[KEY])
         if "todos" not in given:
             raise ToolFailed(f"{given['action']} needs `todos`", fix="give the whole list")
         state[KEY] = self._checked(given["todos"])
         return _summary(state[KEY])
+
+    async def _said_before(self) -> list[dict[str, str]]:
+        """Return the list as the conversation has it: a resumed session begins with nothing else."""
+        context = self._coordinator.get("context")
+        for message in reversed(await context.get_messages() if context is not None else []):
+            if message.get("role") == "tool" and message.get("name") == self.name:
+                try:
+                    return self._checked(json.loads(text_of(message))["todos"])
+                except (ValueError, TypeError, KeyError, ToolFailed):  # one that failed, or was cut
+                    continue
+        return []
 
     def _checked(self, todos: list[Any]) -> list[dict[str, str]]:
         if len(todos) > self._most:

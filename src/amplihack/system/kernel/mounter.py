@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from amplihack.errors import AmplihackError, Problem
+from amplihack.errors import Problem
 from amplihack.sessions.errors import ModuleFailure
 from amplihack.system.kernel.closing import within_time
 from amplihack.system.kernel.hook_switches import HookSwitches
@@ -204,8 +204,10 @@ class ModuleMounter:
         return "module", ""
 
     def _note(self, kind: str, module_id: str, instance: str, error: Exception) -> None:
-        what = error.what if isinstance(error, AmplihackError) else _said(error)
-        fix = error.fix if isinstance(error, AmplihackError) and error.fix else fix_for(what, module_id)
+        own = [getattr(error, name, "") for name in ("what", "fix")]  # errors of our providers have them too
+        what, fix = (each if isinstance(each, str) else "" for each in own)
+        what = what or _said(error)
+        fix = fix or fix_for(what, module_id)
         self.failures.append(ModuleFailure(kind, module_id, what, fix, instance, error))
 
 

@@ -57,3 +57,11 @@ async def test_a_wrong_budget_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(AssertionError, match=next(iter(wrong))):
         async with opened(priced("1", **wrong)):
             pass
+
+
+async def test_a_budget_that_cannot_be_held_ends_the_asking() -> None:
+    async with opened(priced(None, None, budget_usd=1)) as stage:
+        assert await stage.say("a") == "x"
+        assert any("the budget of $1 cannot be held" in line for line in stage.shown.lines)
+        assert "pricing" in await stage.say("b")
+        assert len(stage.recorder.of("llm:request")) == 1

@@ -124,3 +124,28 @@ async def test_a_wrong_pattern_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="cannot be read"):
         async with opened(with_secret_result(patterns=["("])):
             pass
+
+
+@pytest.mark.asyncio
+async def test_a_secret_that_streams_in_pieces_is_hidden_whole() -> None:
+    secret = "sk-ant-api03-" + "Ab1" * 20
+    said = f"Here it is: {secret}, and that was it. " + "More words follow here. " * 5
+    hooks = [{"module": "hooks-redaction"}]
+    async with opened(plan(steps=[{"text": said}], hooks=hooks)) as stage:
+        await stage.say("tell me")
+        pieces = [each["text"] for each in stage.recorder.of("llm:stream_block_delta")]
+    assert len(pieces) > 2
+    assert not any(secret[at : at + 8] in "".join(pieces) for at in range(len(secret) - 8))
+    assert "that was it. More words" in "".join(pieces)
+
+
+@pytest.mark.asyncio
+async def test_a_placeholder_in_place_of_a_key_hides_no_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    said = "the next box, export x"
+    service = {"base_url": "http://127.0.0.1:9/v1", "default_model": "m", "priority": 200}
+    wanted = plan(steps=[{"text": said}], hooks=[{"module": "hooks-redaction"}])
+    wanted["providers"].append({"module": "provider-openai", "config": service})
+    async with opened(wanted) as stage:
+        await stage.say("tell me")
+        assert "".join(each["text"] for each in stage.recorder.of("llm:stream_block_delta")) == said

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amplifier_core import create_test_coordinator
 from tests.support.kernel_sessions import opened, plan
 
+from amplihack.modules.settings import ModuleConfigError
+from amplihack.modules.tools import mcp
 from amplihack.modules.tools.mcp.connection import whole_lines
 
 pytestmark = pytest.mark.asyncio
@@ -235,6 +238,9 @@ class HugeService(BaseHTTPRequestHandler):
     """A service whose one tool answers without end."""
 
     def do_POST(self) -> None:
+        if self.headers["Authorization"] != "Bearer me":
+            self.send_error(401)
+            return
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         answers: dict[str, Any] = {
             "initialize": {
@@ -266,7 +272,12 @@ async def test_a_service_that_answers_without_end_fails_its_call_alone(tmp_path:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         url = f"http://127.0.0.1:{server.server_address[1]}/mcp"
-        module = {"module": "tool-mcp", "config": {"servers": {"web": {"url": url}}}}
+        module = {
+            "module": "tool-mcp",
+            "config": {
+                "servers": {"web": {"url": url, "headers": {"Authorization": "Bearer me"}, "type": "http"}}
+            },
+        }
         steps: list[Any] = [{"tools": [{"name": name, "input": {}}]} for name in ("mcp_web_go", "mcp")]
         try:
             async with opened(
@@ -279,6 +290,28 @@ async def test_a_service_that_answers_without_end_fails_its_call_alone(tmp_path:
             thread.join()
     assert "the answer has more than 32000000 bytes" in results[0]
     assert "go" in results[1]
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"command": "x", "type": "http"},
+        {"url": "http://x", "type": "stdio"},
+        {"url": "http://x", "type": "pigeon"},
+        {"command": "x", "headers": {"A": "b"}},
+        {"url": "http://x", "headers": ["A"]},
+    ],
+)
+async def test_a_server_that_contradicts_itself_is_refused(server: dict[str, Any]) -> None:
+    with pytest.raises(ModuleConfigError, match="'odd'"):
+        await mcp.mount(create_test_coordinator(), {"servers": {"odd": server}})
+
+
+async def test_a_server_that_is_switched_off_is_not_started() -> None:
+    coordinator = create_test_coordinator()
+    await mcp.mount(coordinator, {"servers": {"off": {"command": "nowhere", "disabled": True}}})
+    await mcp.on_session_ready(coordinator)
+    assert (await coordinator.get("tools")["mcp"].execute({})).output == {}
 
 
 async def test_results_of_any_shape_and_size_become_text(tmp_path: Path) -> None:

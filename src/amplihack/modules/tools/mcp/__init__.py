@@ -25,7 +25,8 @@ __amplifier_module_type__ = "tool"
 
 _NAME = "tool-mcp"
 _STATE = "mcp_servers"
-_KEYS = {"command", "args", "env", "cwd", "url"}
+_KEYS = {"command", "args", "env", "cwd", "url", "headers", "type", "transport", "disabled"}
+_TRANSPORTS = {"stdio", "http", "streamable-http", "streamable_http"}
 
 
 async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> Any:
@@ -69,6 +70,18 @@ def _server(
             f"the server {name!r} has {', '.join(sorted(unknown))}: it knows {', '.join(sorted(_KEYS))}"
         )
         return None
+    kind = str(given.get("type") or given.get("transport") or ("http" if given.get("url") else "stdio"))
+    if kind not in _TRANSPORTS or (kind == "stdio") != bool(given.get("command")):
+        settings.wrong(
+            f"the server {name!r} cannot be of the type {kind!r}: a command is stdio, a url is http"
+        )
+        return None
+    headers = given.get("headers") or {}
+    if not isinstance(headers, Mapping) or (headers and not given.get("url")):
+        settings.wrong(f"the server {name!r}: `headers` are a mapping, and go with `url`")
+        return None
+    if given.get("disabled") is True:
+        return None
     return ServerSettings(
         name=str(name),
         command=str(given.get("command", "")),
@@ -76,6 +89,7 @@ def _server(
         environment={str(key): str(value) for key, value in (given.get("env") or {}).items()},
         directory=str(given.get("cwd", "")),
         url=str(given.get("url", "")),
+        headers={str(key): str(value) for key, value in headers.items()},
         seconds=seconds,
         most_characters=most,
     )

@@ -142,7 +142,7 @@ def _too_large(head: bytes, tail: bytes, size: int) -> bytes:
 
 
 @asynccontextmanager
-async def service_streams(url: str) -> AsyncIterator[tuple[Any, Any]]:
+async def service_streams(url: str, headers: Mapping[str, str]) -> AsyncIterator[tuple[Any, Any]]:
     """Connect to a service and yield the streams of its messages. A larger answer fails its call."""
     import httpx2  # deferred, as above
     from mcp.client.streamable_http import streamable_http_client
@@ -168,7 +168,9 @@ async def service_streams(url: str) -> AsyncIterator[tuple[Any, Any]]:
 
     timeout = httpx2.Timeout(30.0, read=300.0)
     async with (
-        httpx2.AsyncClient(timeout=timeout, event_hooks={"response": [limit]}) as client,
+        httpx2.AsyncClient(
+            headers=dict(headers), timeout=timeout, event_hooks={"response": [limit]}
+        ) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=_LARGEST_ANSWER) as streams,
     ):
         yield streams

@@ -32,6 +32,7 @@ class ServerSettings(Record, kw_only=True):
     environment: Mapping[str, str]
     directory: str
     url: str
+    headers: Mapping[str, str]
     seconds: float
     most_characters: int
 
@@ -123,7 +124,7 @@ class McpServer:
 
     def _target(self) -> Any:
         if self.settings.url:
-            return service_streams(self.settings.url)
+            return service_streams(self.settings.url, self.settings.headers)
         self._stderr = LastWords()
         command = ServerCommand(
             argv=(self.settings.command, *self.settings.arguments),
