@@ -51,6 +51,10 @@ class PreparedBundle:
     effective_sources: dict[str, str] = field(default_factory=dict)
     _modules: PreparedModules | None = field(default=None, repr=False, compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a program may keep, with pickle say: the sources are held by this process alone."""
+        return {**self.__dict__, "_modules": None}
+
     def create_session(
         self,
         session_id: str | None = None,

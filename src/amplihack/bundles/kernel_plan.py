@@ -29,6 +29,8 @@ def kernel_plan(plan: Mapping[str, Any]) -> KernelPlan:
     for section in MODULE_SECTIONS:
         whole[section] = list(_modules(section, whole.get(section), problems))
     agents = whole.get("agents")
+    if agents is not None and not isinstance(agents, dict):
+        problems.append(_unreadable("agents", agents, "a mapping of names to agents"))
     whole["agents"] = agents if isinstance(agents, dict) else {}
     return KernelPlan(whole, tuple(problems))
 
@@ -59,9 +61,14 @@ def _modules(section: str, listed: object, problems: list[Problem]) -> Iterator[
     if not isinstance(listed, list | tuple):
         problems.append(_unreadable(section, listed, "a list of modules"))
         return
+    seen: set[str] = set()
     for index, entry in enumerate(listed):
         clean = _entry(f"{section}[{index}]", entry, problems)
         if clean is not None:
+            again = clean["module"] in seen and not clean.get("instance_id")
+            if again and section != "hooks":  # two of those hear side by side
+                problems.append(_doubled(section, clean["module"]))
+            seen.add(clean["module"])
             yield clean
 
 
@@ -76,7 +83,15 @@ def _entry(path: str, entry: object, problems: list[Problem]) -> dict[str, Any] 
         clean["instance_id"] = entry["id"]
     if not isinstance(clean.get("config", {}), dict):
         problems.append(_unreadable(f"{path}.config", clean.pop("config"), "a mapping"))
+    if not isinstance(clean.get("source", ""), str):
+        problems.append(_unreadable(f"{path}.source", clean.pop("source"), "a text"))
     return clean
+
+
+def _doubled(section: str, module: str) -> Problem:
+    what = f"{section} has {module} twice; the later one takes the place of the first"
+    fix = "give each further one an `id:`" if section == "providers" else "keep one of them"
+    return Problem(what, fix=fix, severity="warning", code="module-twice")
 
 
 def _unreadable(path: str, value: object, wanted: str) -> Problem:

@@ -70,3 +70,14 @@ def test_a_module_is_needed_once_and_the_sessions_source_wins() -> None:
     ]
     (problem,) = found.problems
     assert "agent 'b'" in problem.what
+
+
+def test_what_is_left_out_or_takes_the_place_of_another_is_told() -> None:
+    twice = [{"module": "tool-a"}, {"module": "tool-a", "config": {"x": 1}}]
+    several = [{"module": "provider-a"}, {"module": "provider-a", "id": "two"}]
+    made = kernel_plan(
+        {"agents": ["x"], "tools": twice, "providers": several, "hooks": [{"module": "hooks-a", "source": 3}]}
+    )
+    assert [each.what.partition(" ")[0] for each in made.problems] == ["tools", "hooks[0].source", "agents"]
+    assert "tools has tool-a twice" in made.problems[0].what
+    assert made.plan["hooks"] == [{"module": "hooks-a"}]

@@ -159,7 +159,8 @@ async def _initialise(raw: Any, mounter: ModuleMounter, request: OpenRequest) ->
     except Exception as error:
         failed = next((each for each in mounter.failures if each.kind in ("orchestrator", "context")), None)
         if failed is None:
-            fix = "check the modules of the bundle"
+            several = "Multi-instance" in str(error)
+            fix = "give each further one an `id:`" if several else "check the modules of the bundle"
             raise SessionError(f"the session cannot be opened: {error}", fix=fix) from error
         raise _refused(failed.problem.what, tuple(mounter.failures)) from failed.error
     _judge(mounter, request)

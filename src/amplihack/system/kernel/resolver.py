@@ -9,7 +9,8 @@ from typing import Any
 
 from amplihack.bundles.uris import shown
 from amplihack.errors import AmplihackError
-from amplihack.system.modules.activation import Activator
+from amplihack.system.modules.activation import Activator, put_on_path
+from amplihack.system.modules.environments import enter_again, entered
 from amplihack.system.modules.package import ModulePackage, read_module
 
 
@@ -38,7 +39,20 @@ class BundleModuleResolver:
         self._paths = {name: Path(path) for name, path in module_paths.items()}
         self._activator = activator
         self._failed: dict[str, tuple[str, Exception]] = dict(failed or {})  # by module: a source, and why
+        self._packages: dict[str, ModulePackage] = {}  # of modules that another process had brought here
         self._alone = asyncio.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return where modules lie, for a program that keeps a prepared bundle: nothing else can be kept."""
+        here = self._activator.packages if isinstance(self._activator, Activator) else self._packages
+        return {"paths": dict(self._paths), "packages": dict(here), "site_dirs": entered()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["paths"])  # type: ignore[misc] # as good as new
+        self._packages = state["packages"]
+        enter_again(state["site_dirs"])
+        for each in self._packages.values():
+            put_on_path(str(each.root))
 
     def resolve(
         self, module_id: str, source_hint: Any = None, profile_hint: Any = None
@@ -84,6 +98,8 @@ class BundleModuleResolver:
         """Return what is known about a module's package; None for a module that is not here."""
         if isinstance(self._activator, Activator) and module_id in self._activator.packages:
             return self._activator.packages[module_id]
+        if module_id in self._packages:
+            return self._packages[module_id]
         path = self._known(module_id)
         return read_module(path, module_id) if path is not None else None
 
@@ -91,12 +107,14 @@ class BundleModuleResolver:
         if module_id not in self._paths and isinstance(self._activator, Activator):
             package = self._activator.packages.get(module_id)
             return package.root if package is not None else None
+        if module_id in self._packages:
+            return self._packages[module_id].root
         return self._paths.get(module_id)
 
     def _not_found(self, module_id: str, hint: Any, error: Exception | None = None) -> Exception:
         from amplifier_core.module_sources import ModuleNotFoundError as NotFoundByKernel
 
-        here = self._activator.packages if isinstance(self._activator, Activator) else {}
+        here = self._activator.packages if isinstance(self._activator, Activator) else self._packages
         available = ", ".join(sorted({*self._paths, *here})) or "none"
         reason = error.what if isinstance(error, AmplihackError) else str(error) if error else ""
         tried = f" Its source {shown(str(hint))} failed: {reason}." if error is not None else ""

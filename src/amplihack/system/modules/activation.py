@@ -106,7 +106,7 @@ class Activator:
                 continue
             if name in modules:
                 self.packages[name] = package
-                _put_on_path(str(package.root))
+                put_on_path(str(package.root))
             else:
                 self._share(package.directory)
             self._request.progress("done", name)
@@ -117,7 +117,7 @@ class Activator:
         for name in CODE_DIRECTORIES:
             if (directory / name).is_dir():
                 path = str(directory / name)
-                _put_on_path(path)
+                put_on_path(path)
                 if path not in self.package_paths:
                     self.package_paths.append(path)
 
@@ -209,6 +209,7 @@ def activation_error(failed: dict[str, AmplihackError], count: int) -> ModuleAct
     return error
 
 
-def _put_on_path(path: str) -> None:
+def put_on_path(path: str) -> None:
+    """Let packages of a directory be imported, before those of others."""
     if path not in sys.path:
         sys.path.insert(0, path)

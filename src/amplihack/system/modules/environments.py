@@ -11,7 +11,7 @@ import os
 import site
 import sys
 import time
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib import invalidate_caches
 from pathlib import Path
@@ -195,6 +195,14 @@ def entered() -> list[str]:
     """Return the directories of packages for modules that this process imports from."""
     ours = (str(ModuleEnvironment(each).site_packages) for each in list(_held))
     return [each for each in ours if each in sys.path]
+
+
+def enter_again(site_packages: Iterable[str]) -> None:
+    """Let this process import from environments that another one had entered, as far as they are here."""
+    for each in site_packages:
+        environment = ModuleEnvironment(Path(each).parents[2])
+        if environment.is_held():
+            environment.is_entered()
 
 
 def version_outside(name: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -255,6 +256,26 @@ def test_a_session_in_a_process_of_its_own_has_what_its_modules_need(
         assert said == "tool said: version 1.0"
 
     asyncio.run(story())
+
+
+def test_a_prepared_bundle_that_was_kept_is_used_by_another_process(
+    home: Path, versions: Path, tmp_path: Path
+) -> None:
+    one = lazily(tmp_path, "one", "house-dep==1.0")
+    kept = tmp_path / "prepared"
+    kept.write_bytes(pickle.dumps(asyncio.run(one.prepare(strict=True))))
+    script = f"""
+import asyncio, pickle
+from pathlib import Path
+prepared = pickle.loads(Path({str(kept)!r}).read_bytes())
+async def story():
+    async with prepared.create_session(session_cwd=Path({str(one.work)!r})) as session:
+        print(session.load_failures, await session.execute("call one x"))
+asyncio.run(story())
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.strip() == "() tool said: version 1.0", done.stderr
 
 
 def test_where_nothing_can_be_written_modules_that_need_nothing_still_work(

@@ -645,7 +645,8 @@ def test_a_cleanup_that_never_ends_keeps_no_session_from_closing(
     house: House, monkeypatch: pytest.MonkeyPatch, given: str, told: str, stubborn: int
 ) -> None:
     monkeypatch.setattr("amplihack.system.kernel.closing._FOR_ONE", 0.1)
-    monkeypatch.setattr("amplihack.system.kernel.closing._FOR_ALL", 0.2)
+    for_all = 0.2 if told.startswith("a module") else 30.0  # the first of the two that is over tells it
+    monkeypatch.setattr("amplihack.system.kernel.closing._FOR_ALL", for_all)
     monkeypatch.setattr("amplihack.system.kernel.closing._A_MOMENT", 0.1)
     house.add("tools", "tool-endless", ENDLESS.format(given=given, stubborn=stubborn))
     shown = Shown()
