@@ -114,6 +114,20 @@ def test_a_file_that_may_not_be_read_says_so() -> None:
     _explained(answer, 2, "IO error: cannot read ", "Permission denied", "make it readable for you")
 
 
+@pytest.mark.parametrize("closed", ["amplifier-bundle", "recipes", ".git"])
+def test_a_closed_directory_above_is_passed_over(closed: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / closed / "recipes").mkdir(parents=True)
+        (Path(folder) / closed).chmod(0)
+        (Path(folder) / "project").mkdir(mode=0o755)
+        workspace = Workspace(Path(folder) / "project")
+        workspace.write("good.yaml", GOOD).chmod(0o644)
+        answer = _unprivileged(workspace, "validate", "good.yaml")
+        (Path(folder) / closed).chmod(0o755)
+    assert (answer.exit_code, "is valid" in answer.stdout) == (0, True), answer
+
+
 def _unprivileged(workspace: Workspace, *words: str) -> Answer:
     """The command as a user whom permissions stop, which they do not do to root."""
     if os.geteuid() != 0:
@@ -268,3 +282,12 @@ def test_what_nobody_expected_is_our_bug_and_says_so(workspace: Workspace, name:
     assert "Traceback" in done.stderr
     assert "has a bug: the error above is not your fault." in done.stderr
     assert "\n  fix: please report it" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("version", ""), ("recipe", "sync", "\n"), ("recipe", "run", "a.yaml", " ")]
+)
+def test_an_empty_word_too_many_is_told(workspace: Workspace, words: tuple[str, ...]) -> None:
+    answer = workspace.run(*words)
+    assert answer.exit_code == 2
+    assert "leave out the empty word" in answer.stderr

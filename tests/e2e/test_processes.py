@@ -17,6 +17,7 @@ from tests.support.marked import marked
 
 from amplihack.system.background import Background
 from amplihack.system.process_marks import VARIABLE
+from amplihack.system.process_table import look_up
 from amplihack.system.processes import Command, ProcessError, run_process
 from amplihack.system.watcher import watch_over_us
 
@@ -240,6 +241,20 @@ async def test_a_background_process_lives_until_the_run_ends_it(place: Place, ho
     assert "sleep 600" in left[0].command
     assert place.alive() == []
     assert await background.end() == ()  # a second time changes nothing
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who is in a session")
+@pytest.mark.parametrize("where", ["", ">/dev/null 2>&1"])
+async def test_a_background_process_without_its_environment_is_ended_with_the_run_too(
+    place: Place, where: str
+) -> None:
+    script = f"(trap '' TERM; exec env -i sleep 600 {where}) & echo $! > pid; echo started"
+    background = await in_background(place, script)
+    pid = int((place.folder / "pid").read_text())
+    left = await background.end(grace=0.1)
+    assert [(each.step, each.command) for each in left] == [("serve", "sleep 600")]
+    now = look_up(pid)
+    assert now is None or now.zombie
 
 
 async def test_what_a_background_process_prints_is_heard_and_never_waited_for(place: Place) -> None:

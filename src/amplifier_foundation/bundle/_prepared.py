@@ -111,6 +111,7 @@ class PreparedBundle:
         from amplihack.app.sessions.agent_plans import as_listed, child_of
         from amplihack.app.sessions.child import ChildRequest, run_child
         from amplihack.app.sessions.spawning import with_spawning
+        from amplihack.app.sessions.wished_models import wished_models
         from amplihack.records import replace
 
         whole = self.bundle.compose(child_bundle) if compose else child_bundle
@@ -126,7 +127,7 @@ class PreparedBundle:
             agent=agent,
             session_id=session_id,
             messages=parent_messages if session_id is None else None,
-            preferences=tuple(provider_preferences or ()),
+            preferences=wished_models(list(provider_preferences or ())),
             orchestrator_config=orchestrator_config,
             metadata=session_metadata,
             self_delegation_depth=self_delegation_depth,

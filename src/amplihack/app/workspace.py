@@ -15,6 +15,7 @@ from amplihack.records import Record, field, replace
 from amplihack.system.home import Home, this_process
 from amplihack.system.recipe_files import by_stem, looks_like_recipe, may_be_recipe, recipe_files
 from amplihack.system.recipe_library import Library
+from amplihack.system.search_dirs import is_directory
 
 if TYPE_CHECKING:
     from amplihack.recipes.decode import Decoded
@@ -100,11 +101,11 @@ def open_workspace(
         home = Home.from_environment(environment, cwd)
     home = home.at_generation(generation)
     working_dir = home.path(directory or ".")
-    if not working_dir.is_dir():
+    if not is_directory(working_dir):
         what = "is no directory" if working_dir.exists() else "does not exist"
         raise UsageError(f"the working directory {what}: {working_dir}", fix="check -C")
     library = Library.from_environment(environment, home, recipe_dirs=recipe_dirs, working_dir=working_dir)
-    notes += tuple(_no_directory(each) for each in recipe_dirs if not home.path(each).is_dir())
+    notes += tuple(_no_directory(each) for each in recipe_dirs if not is_directory(home.path(each)))
     return Workspace(environment, home, library, notes, env_files=tuple(found.values()))
 
 
@@ -117,7 +118,7 @@ def recipe_references(workspace: Workspace, given: Iterable[str]) -> tuple[list[
     others: list[str] = []
     for reference in given:
         path = workspace.home.path(reference)
-        if reference == STDIN or not reference or not path.is_dir():
+        if reference == STDIN or not reference or not is_directory(path):
             found.append(reference)
             continue
         files = {file: may_be_recipe(file) for file in recipe_files(path)}
@@ -162,7 +163,7 @@ def _other_file(workspace: Workspace, reference: str, path: Path) -> str:
         import shlex  # deferred: few references are addresses
 
         return f"recipes are not fetched: `curl -fsS {shlex.quote(reference)} | amplihack recipe run -`"
-    if not path.parent.is_dir():
+    if not is_directory(path.parent):
         return f"check the path: there is no directory {path.parent}"
     with suppress(AmplihackError):  # a directory that cannot be read has no suggestions
         if meant := closest(path.name, [file.name for file in recipe_files(path.parent)]):
@@ -190,7 +191,7 @@ def _not_found(workspace: Workspace, reference: str) -> NotFound:
 
 def _state(directory: Path, name: str) -> str:
     """Return why a directory gave no recipe, where that is not plain."""
-    if not directory.is_dir():
+    if not is_directory(directory):
         return " (does not exist)"
     other = by_stem(directory, name)
     return f" ({other.name} is no recipe: it has no `steps:`)" if other else ""

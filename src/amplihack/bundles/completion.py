@@ -15,15 +15,16 @@ from amplihack.bundles.mention_syntax import find_mentions
 from amplihack.bundles.mentions import PROJECT_FILE, Gathered, MentionResult, MentionScope, gather
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_sources import keep_named_modules, keep_reachable_modules
+from amplihack.bundles.near_paths import meant_reference, nearest_file
 from amplihack.bundles.ports import FileText, StampedTexts, Texts
 from amplihack.bundles.prompt import Prompt, PromptPart, assemble, failures_of
-from amplihack.bundles.reach import ESCAPES
+from amplihack.bundles.reach import ESCAPES, is_within
 from amplihack.bundles.roster import fill_roster
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tokens import estimate_tokens
 from amplihack.bundles.tree import Leaf, Table
-from amplihack.bundles.uris import parse_uri
+from amplihack.bundles.uris import parse_uri, split_namespace
 from amplihack.errors import Location, Problem
 from amplihack.records import Record, replace
 
@@ -107,9 +108,12 @@ def _missing_context(bundle: Bundle, files: Texts) -> Iterator[Problem]:
     for name, path in bundle.resolved_context.items():
         answer = files.read(path)
         if not isinstance(answer, FileText):
-            what = f"context {name!r}: {path}: {_REASONS[answer]}"
+            entry = bundle.context.entries[name]
+            near = nearest_file(path, files) if answer == "not_found" else None
+            is_allowed = near is not None and bundle.reach.allows(entry.origin.file, near, files)
             fix = "check the path; it starts at the bundle's directory"
-            where = place_of(bundle.context.entries[name])
+            fix = f"did you mean {meant_reference(name, path, near)}?" if near and is_allowed else fix
+            what, where = f"context {name!r}: {path}: {_REASONS[answer]}", place_of(entry)
             yield Problem(what, where, fix, "warning", "missing-context")
 
 
@@ -132,13 +136,19 @@ def _lost_mentions(
 
 
 def _meant_in_bundle(bundle: Bundle, mention: str, files: Texts) -> str:
-    """Suggest the namespace for a mention that starts at the project, though the bundle has such a file."""
-    path = mention.removeprefix("@").removeprefix("./")
+    """Suggest the file that a mention probably means: the namespace that it lacks, or nearly its path."""
+    said = mention.removeprefix("@").removeprefix("./")
     unknown = "check the path; if no file is meant, write \\@ or put it between backticks"
-    if bundle.base_path is None or ":" in path or path.startswith(("/", "~", ".")):
+    namespace, path = split_namespace(said) or ("", said)
+    root = bundle.source_base_paths.get(namespace) if namespace else bundle.base_path
+    if root is None or not path or path.startswith(("/", "~", ".")):
         return unknown
-    is_there = files.is_file(posixpath.join(bundle.base_path, path))
-    return f"write @{bundle.name}:{path}" if is_there and bundle.name else unknown
+    near = nearest_file(posixpath.join(root, path), files)
+    name = namespace or bundle.name
+    if near is None or not name or not is_within(files.real(near) or near, root):
+        return unknown
+    inside = posixpath.relpath(near, root)
+    return f"did you mean @{name}:{inside}?" if namespace else f"write @{name}:{inside}"
 
 
 def _mention_places(leaf: Leaf | None) -> dict[str, Location]:

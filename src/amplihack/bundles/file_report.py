@@ -89,14 +89,15 @@ def texts(items: Items, key: str, report: FileReport) -> Iterator[Leaf]:
 def text(item: Tree, at: str, report: FileReport, code: str = "ignored-entry") -> Iterator[Leaf]:
     """Return a text; anything else is reported by its place and passed over."""
     if isinstance(item, Leaf) and isinstance(item.value, str) and item.value.strip():
-        yield _without_at(item, at, report)
+        yield without_at(item, at, report)
     else:
         what = f"`{at}` should be text, got {kind_of(item)}: {_short(item)}"
         lost = "ignored-entry" if is_absent(item) else code  # a dash with nothing behind it loses nothing
         report.warn(lost, what, item, "write one text, in quotes if need be")
 
 
-def _without_at(leaf: Leaf, key: str, report: FileReport) -> Leaf:
+def without_at(leaf: Leaf, key: str, report: FileReport) -> Leaf:
+    """Take the @ of a mention off a reference, where YAML takes none, and report it."""
     if not leaf.value.startswith("@"):
         return leaf
     bare = leaf.value.lstrip("@")

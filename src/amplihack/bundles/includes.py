@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.file_report import FileReport, as_items, mistyped_keys, place_of, text
-from amplihack.bundles.meant_address import meant_address
+from amplihack.bundles.meant_address import meant_address, tell_ignored_part
 from amplihack.bundles.model import Include
+from amplihack.bundles.near_paths import nearest_path
 from amplihack.bundles.ports import Names, Namespace, Texts
 from amplihack.bundles.reach import is_within, may_name
 from amplihack.bundles.schemes import is_address
-from amplihack.bundles.tree import Table, Tree
+from amplihack.bundles.tree import Leaf, Table, Tree
 from amplihack.bundles.uris import address_inside, escapes, file_uri, parse_uri, shown, split_namespace
-from amplihack.documents.suggest import closest
 from amplihack.records import Record, replace
 
 BUNDLE_FILES = ("bundle.md", "bundle.yaml", "bundle.yml")
@@ -64,10 +64,15 @@ def decode_includes(tree: Tree | None, report: FileReport) -> tuple[Include, ...
             found.extend(_mapping(item, index, report))
             continue
         found.extend(
-            Include(leaf.value.strip(), place_of(leaf, report.lines), mapping=False)
-            for leaf in text(item, f"includes[{index}]", report, _SHAPE)
+            _include(leaf, report, mapping=False) for leaf in text(item, f"includes[{index}]", report, _SHAPE)
         )
     return tuple(found)
+
+
+def _include(leaf: Leaf, report: FileReport, *, mapping: bool) -> Include:
+    source = leaf.value.strip()
+    tell_ignored_part(source, leaf, report)
+    return Include(source, place_of(leaf, report.lines), mapping)
 
 
 def _mapping(item: Table, index: int, report: FileReport) -> Iterator[Include]:
@@ -79,7 +84,7 @@ def _mapping(item: Table, index: int, report: FileReport) -> Iterator[Include]:
         report.warn(_SHAPE, what, item, fix)
         return
     for leaf in text(source, f"includes[{index}].bundle", report, _SHAPE):
-        yield Include(leaf.value.strip(), place_of(leaf, report.lines))
+        yield _include(leaf, report, mapping=True)
     mistyped_keys(item, ("bundle",), f"`includes[{index}]`:", report)
 
 
@@ -160,17 +165,8 @@ def _no_bundle_at(path: str, directory: str | None, files: Texts) -> UnresolvedI
 
 
 def nearest_bundle(path: str, files: Texts) -> str | None:
-    """Return the bundle file whose path differs from one that leads nowhere in one mistyped part."""
-    here, rest = posixpath.split(path)
-    below: list[str] = [rest]
-    while not files.is_dir(here) and here != posixpath.dirname(here):
-        here, last = posixpath.split(here)
-        below.insert(0, last)
-    inside = files.list(here)
-    stems = (posixpath.splitext(name) for name in inside.files)
-    known = {*inside.directories, *inside.files, *(stem for stem, suffix in stems if suffix in _SUFFIXES)}
-    meant = closest(below[0], known)
-    return first_bundle_file(posixpath.join(here, meant, *below[1:]), files) if meant else None
+    """Return the bundle file that was probably meant by a path that leads nowhere."""
+    return nearest_path(path, files, lambda near: first_bundle_file(near, files))
 
 
 def _leads_out(source: str) -> UnresolvedInclude:

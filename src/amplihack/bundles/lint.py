@@ -89,11 +89,20 @@ def _references(bundle: Bundle, around: LintInput) -> Iterator[Problem]:
             what = f"{reference}: {namespace!r} is the name of a repository, not of a bundle"
             fix = f"use the `bundle.name` that {namespace} declares in its bundle file"
             yield _problem("repository-as-namespace", what, at, fix)
-        if subdirectory and namespace == bundle.name and path.startswith(f"{subdirectory}/"):
-            what = f"{reference} repeats {subdirectory}, where the bundle lies"
-            fix = f"write {namespace}:{path.removeprefix(subdirectory + '/')}"
+        repeated = subdirectory if subdirectory and path.startswith(f"{subdirectory}/") else ""
+        repeated = repeated or _end_of(bundle.base_path or "", path)
+        if repeated and namespace == bundle.name:
+            what = f"{reference} repeats {repeated}, where the bundle lies"
+            fix = f"write {namespace}:{path.removeprefix(repeated + '/')}"
             yield _problem("subdirectory-repeated", what, at, fix)
     yield from _agent_references(bundle)
+
+
+def _end_of(directory: str, path: str) -> str:
+    """Return the directories at the beginning of a path with which another one ends; one alone is none."""
+    parts = path.split("/")[:-1]
+    ends = ("/".join(parts[:count]) for count in range(len(parts), 1, -1))
+    return next((end for end in ends if directory.endswith(f"/{end}")), "")
 
 
 def _subdirectory(uri: str) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from amplihack.bundles.schemes import ARCHIVE_SUFFIXES, SCHEMES, repository_address
+from amplihack.bundles.file_report import FileReport
+from amplihack.bundles.schemes import ARCHIVE_SUFFIXES, SCHEMES, is_address, repository_address
+from amplihack.bundles.tree import Leaf
 from amplihack.bundles.uris import DEFAULT_REF, parse_uri, shown
+from amplihack.documents.suggest import closest
 from amplihack.patterns import pattern
 
 _SECURE_COPY = pattern(r"(?P<user>[\w.\-]+)@(?P<host>[\w.\-]+):(?P<path>[^/\s][^\s]*)")
@@ -12,6 +15,8 @@ _PAGE = pattern(
     r"(?:https?://)?(?P<host>[\w\-]+(?:\.[\w\-]+)+)/(?P<owner>[\w.\-]+)/(?P<repository>[\w.\-]+?)(?:\.git)?"
     r"(?:@(?P<at>[\w./\-]+))?(?:/(?:-/)?(?:tree|blob)/(?P<ref>[\w.\-]+)(?:/(?P<inside>[\w./\-]+))?)?/?"
 )
+_READ = ("subdirectory", "commit", "sha256", "egg")  # what other tools write is no mistake
+_FOR_DIRECTORIES = frozenset({"subdir", "dir", "directory", "path", "folder", "sub", "subpath"})
 _FILES = (".md", ".yaml", ".yml", ".py", *ARCHIVE_SUFFIXES)
 
 
@@ -38,6 +43,32 @@ def source_trouble(source: str) -> tuple[str, str] | None:
     meant = meant_address(source)
     usual = "write a path as ./modules/x, a repository as git+https://host/repository@main"
     return f"the source {shown(source)} {what}", f"did you mean {meant}?" if meant else usual
+
+
+def ignored_part(source: str) -> tuple[str, str] | None:
+    """Return what behind the `#` of an address has no effect, and what was probably meant; None if nothing.
+
+    Its value is told only where it can be a path: it may be a secret.
+    """
+    fragment = source.partition("#")[2]
+    if not fragment or (fragment.startswith("subdirectory=") and "&" not in fragment):
+        return None  # as nearly all are
+    for part in fragment.split("&") if is_address(source) else ():
+        key, equals, value = part.partition("=")
+        if not part or key in _READ:
+            continue
+        meant = "subdirectory" if key in _FOR_DIRECTORIES else closest(key, _READ)
+        fix = f"write {meant}={value}" if meant else "only subdirectory=, commit= and sha256= are read there"
+        if not equals:
+            fix = f"write @{part} for a branch, #subdirectory={part} for a directory in it"
+        return f"#{key} in the address has no effect", fix
+    return None
+
+
+def tell_ignored_part(source: str, leaf: Leaf, report: FileReport) -> None:
+    """Report that a part of an address has no effect: what it names is not what is fetched."""
+    if ignored := ignored_part(source):
+        report.warn("address-part", ignored[0], leaf, ignored[1])
 
 
 def _trouble(source: str) -> str:

@@ -5,19 +5,34 @@ from __future__ import annotations
 import posixpath
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from amplihack.bundles.mount_function import MountFunction, NoPython, find_mount, mounts_nothing
-from amplihack.bundles.ports import FileText, Texts
+from amplihack.bundles.module_requirements import (
+    at,
+    one_spelling,
+    package_name,
+    required_by,
+    required_packages,
+    text_at,
+)
+from amplihack.bundles.mount_function import (
+    Mount,
+    MountFunction,
+    NoPackage,
+    NoPython,
+    cannot_be_called,
+    find_mount,
+    mounts_nothing,
+)
+from amplihack.bundles.ports import Texts
 from amplihack.errors import Location, Problem, Severity
-from amplihack.patterns import pattern
 from amplihack.records import Record
 
 ENTRY_POINTS = "amplifier.modules"
 _HOST = ("amplifier-core", "amplifier-foundation", "amplihack")  # packages that every session has
-_NAME = pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _OTHER_TRANSPORTS = frozenset({"rust", "wasm", "grpc"})  # these have no Python to look into
+_MOUNT = "define `async def mount(coordinator, config=None)`"
 _SAFE_ASSETS = (".py", ".pyi", ".so", ".typed")
 
 
@@ -38,7 +53,7 @@ class _Text(Record):
     def problem(self, code: str, what: str, fix: str, at: str = "", level: Severity = "warning") -> Problem:
         """Report something about the first line that holds `at`."""
         lines = self.text.splitlines() or [""]
-        places = (index for index, line in enumerate(lines) if at in line or at in _one_spelling(line))
+        places = (index for index, line in enumerate(lines) if at in line or at in one_spelling(line))
         number = next(places, 0) if at else 0
         return Problem(what, Location(self.file, number + 1, 1, lines[number]), fix, level, code)
 
@@ -51,8 +66,8 @@ def lint_module(place: ModulePlace, files: Texts) -> tuple[Problem, ...]:
     if project is not None:
         data, wrong = _parsed(project)
         found += wrong
-        found += (*_dependencies(data, project), *_uv_sources(data, project), *_shadowing(data, project))
-    found += _requirements(place.directory, files)
+        found += (*_uv_sources(data, project), *_shadowing(data, project))
+    found[:0] = _provided(place.directory, files)
     found += _hiding(place.directory, files)
     found += _mounting(place, data, project, files)
     return tuple(found)
@@ -73,8 +88,8 @@ def lint_root_package(directory: str, files: Texts) -> tuple[Problem, ...]:
 
 
 def _read(file: str, files: Texts) -> _Text | None:
-    found = files.read(file) if files.is_file(file) else None
-    return _Text(file, found.content) if isinstance(found, FileText) else None
+    text = text_at(file, files)
+    return _Text(file, text) if text is not None else None
 
 
 def _parsed(project: _Text) -> tuple[Mapping[str, Any], tuple[Problem, ...]]:
@@ -84,43 +99,10 @@ def _parsed(project: _Text) -> tuple[Mapping[str, Any], tuple[Problem, ...]]:
         return {}, (project.problem("module-package", f"the file is no TOML: {error}", "correct it"),)
 
 
-def _at(data: object, *path: str) -> Any:
-    for key in path:
-        data = data.get(key) if isinstance(data, Mapping) else None
-    return data
-
-
-def _named(requirement: object) -> str:
-    """Return the name of a required package in one spelling."""
-    found = _NAME.match(requirement.strip()) if isinstance(requirement, str) else None
-    return _one_spelling(found[0]) if found else ""
-
-
-def _one_spelling(name: str) -> str:
-    return name.lower().replace("_", "-").replace(".", "-")
-
-
-def _required(data: Mapping[str, Any]) -> list[str]:
-    listed, poetry = _at(data, "project", "dependencies"), _at(data, "tool", "poetry", "dependencies")
-    return [
-        *(_named(each) for each in (listed if isinstance(listed, list) else ())),
-        *(_named(each) for each in (poetry if isinstance(poetry, Mapping) else ())),
-    ]
-
-
-def _dependencies(data: Mapping[str, Any], project: _Text) -> Iterator[Problem]:
-    yield from _provided(_required(data), project)
-
-
-def _requirements(directory: str, files: Texts) -> Iterator[Problem]:
-    listed = _read(f"{directory}/requirements.txt", files)
-    if listed is not None:
-        yield from _provided([_named(line) for line in listed.text.splitlines()], listed)
-
-
-def _provided(names: Iterable[str], where: _Text) -> Iterator[Problem]:
+def _provided(directory: str, files: Texts) -> Iterator[Problem]:
     """Report dependencies that the session itself provides; installing them fails, or replaces the host's."""
-    for name in names:
+    for required in required_packages(directory, files):
+        where, name = _Text(required.file, text_at(required.file, files) or ""), required.name
         if name in _HOST:
             what = f"the module depends on {name}, which every session provides"
             yield where.problem("kernel-dependency", what, "remove it from the dependencies", name)
@@ -132,20 +114,21 @@ def _provided(names: Iterable[str], where: _Text) -> Iterator[Problem]:
 
 def _uv_sources(data: Mapping[str, Any], project: _Text) -> Iterator[Problem]:
     """Report sources that only uv's own projects know: modules are installed with --no-sources."""
-    sources = _at(data, "tool", "uv", "sources")
+    sources = at(data, "tool", "uv", "sources")
     if not isinstance(sources, Mapping) or not sources:
         return
-    needed = [name for name in sources if _named(name) in _required(data)]
+    needed = [name for name in sources if package_name(name) in required_by(data)]
     what = f"[tool.uv.sources] has no effect when the module is installed: {', '.join(needed or sources)}"
     fix = "share code through the bundle's own package, or publish it; keep this for development only"
-    yield project.problem("uv-sources", what, fix, "tool.uv.sources", "warning" if needed else "note")
+    place = "tool.uv.sources" if "tool.uv.sources" in project.text else "sources"
+    yield project.problem("uv-sources", what, fix, place, "warning" if needed else "note")
 
 
 def _shadowing(data: Mapping[str, Any], project: _Text) -> Iterator[Problem]:
     """Report files that a wheel puts over its own Python package."""
-    wheel = _at(data, "tool", "hatch", "build", "targets", "wheel")
+    wheel = at(data, "tool", "hatch", "build", "targets", "wheel")
     names = _packages(data, wheel)
-    for forced in (_at(wheel, "force-include"), _at(data, "tool", "hatch", "build", "force-include")):
+    for forced in (at(wheel, "force-include"), at(data, "tool", "hatch", "build", "force-include")):
         for source, target in forced.items() if isinstance(forced, Mapping) else ():
             if isinstance(target, str) and _shadows(target, names):
                 what = f"{source!r} goes to {target} in the wheel, where it hides the Python package"
@@ -156,10 +139,10 @@ def _shadowing(data: Mapping[str, Any], project: _Text) -> Iterator[Problem]:
 
 def _packages(data: Mapping[str, Any], wheel: object) -> set[str]:
     """Return the packages that a wheel holds: those it lists, or else the one with the project's name."""
-    listed = _at(wheel, "packages")
+    listed = at(wheel, "packages")
     if isinstance(listed, list):
         return {posixpath.basename(each.rstrip("/")) for each in listed if isinstance(each, str)}
-    return {_named(_at(data, "project", "name")).replace("-", "_")} - {""}
+    return {package_name(at(data, "project", "name")).replace("-", "_")} - {""}
 
 
 def _shadows(target: str, packages: set[str]) -> bool:
@@ -186,26 +169,51 @@ def _mounting(
 ) -> Iterator[Problem]:
     """Report a module that cannot be found, or that mounts nothing."""
     transport = _read(f"{place.directory}/amplifier.toml", files)
-    if transport is not None and _at(_parsed(transport)[0], "module", "transport") in _OTHER_TRANSPORTS:
+    if transport is not None and at(_parsed(transport)[0], "module", "transport") in _OTHER_TRANSPORTS:
         return
-    points = _at(data, "project", "entry-points", ENTRY_POINTS)
-    target = points.get(place.name) if isinstance(points, Mapping) else None
-    if project is not None and data and not isinstance(target, str):
+    target = _entry_point(place, data)
+    if project is not None and data and target is None:
+        # A package of the usual name is found without one.
+        usual = find_mount(place.directory, f"amplifier_module_{place.name.replace('-', '_')}", files)
+        level: Severity = "note" if isinstance(usual, MountFunction) else "warning"
         fix = f'write [project.entry-points."{ENTRY_POINTS}"] with {place.name} = "<package>:mount"'
-        yield project.problem("no-entry-point", f"no entry point is called {place.name}", fix, "[project]")
-    found = find_mount(place.directory, target if isinstance(target, str) else None, files)
-    if isinstance(found, NoPython):
+        what = f"no entry point is called {place.name}"
+        yield project.problem("no-entry-point", what, fix, "[project]", level)
+    elif project is not None and target is not None and ":" not in target:
+        what, fix = f"the entry point {target} names no function", f'write "{target.strip()}:mount"'
+        yield project.problem("no-entry-point", what, fix, target)
+    yield from _mount_problems(place, find_mount(place.directory, target, files), project)
+
+
+def _entry_point(place: ModulePlace, data: Mapping[str, Any]) -> str | None:
+    """Return what the entry point of a module names, as a project or as poetry spells it."""
+    for path in (("project", "entry-points"), ("tool", "poetry", "plugins")):
+        target = at(data, *path, ENTRY_POINTS, place.name)
+        if isinstance(target, str):
+            return target
+    return None
+
+
+def _mount_problems(place: ModulePlace, found: Mount, project: _Text | None) -> Iterator[Problem]:
+    """Report a module whose mount() is missing, cannot be called, or mounts nothing."""
+    if isinstance(found, NoPackage):
+        what = f"there is no {f'package {found.name}' if found.name else 'Python package'} in the module"
+        fix = "write it, or correct the entry point" if found.name else "check where the source leads"
+        where = Location(project.file if project is not None else place.directory, 1, 1)
+        yield Problem(what, where, fix, "warning", "no-package")
+    elif isinstance(found, NoPython):
         what, where = f"the module cannot be imported: {found.reason}", Location(found.file, found.line, 1)
         yield Problem(what, where, "correct the line, or the one before it", "warning", "module-syntax")
     elif isinstance(found, str) and project is not None:
         where = Location(found, 1, 1)
-        what, fix = "the module has no mount()", "define `async def mount(coordinator, config=None)`"
-        yield Problem(what, where, fix, "warning", "no-mount")
-    elif isinstance(found, MountFunction) and mounts_nothing(
-        found.function, is_tool=place.section == "tools"
-    ):
+        yield Problem("the module has no mount()", where, _MOUNT, "warning", "no-mount")
+    elif isinstance(found, MountFunction):
         where = Location(found.file, found.function.lineno, found.function.col_offset + 1)
-        yield Problem("mount() mounts nothing", where, _mount_fix(place.section), "warning", "mounts-nothing")
+        if reason := cannot_be_called(found.function):
+            yield Problem(f"mount() {reason}", where, _MOUNT, "warning", "mount-call")
+        if mounts_nothing(found.function, is_tool=place.section == "tools"):
+            what, fix = "mount() mounts nothing", _mount_fix(place.section)
+            yield Problem(what, where, fix, "warning", "mounts-nothing")
 
 
 def _mount_fix(section: str) -> str:

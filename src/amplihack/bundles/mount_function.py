@@ -15,6 +15,8 @@ _MOUNTING = frozenset(
     {"mount", "register", "register_hook", "register_capability", "register_contributor", "on", "add"}
 )
 _FOLLOWED = 3  # imports of imports of …
+_DEPTH = 3  # directories below that of a module in which a package may lie
+_BUILT = frozenset({"Cargo.toml", "setup.py", "setup.cfg", "CMakeLists.txt", "meson.build"})
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -31,17 +33,37 @@ class NoPython(Record):
     reason: str
 
 
-Mount: TypeAlias = MountFunction | NoPython | str | None
+class NoPackage(Record):
+    """A package that an entry point names and that is nowhere in the module; without a name, any package."""
+
+    name: str
+
+
+Mount: TypeAlias = MountFunction | NoPython | NoPackage | str | None
 
 
 def find_mount(directory: str, target: str | None, files: Texts) -> Mount:
     """Return the function that an entry point names, or the one of the module's only package.
 
-    Returns the file that lacks it; None if no package is there, or if reading does not tell.
+    Returns the file that lacks it; None if no package is named, or if reading does not tell.
     """
     package, _, name = (target or "").partition(":")
     file = _package_file(directory, package.strip(), files)
-    return None if file is None else _function(file, (name or "mount").strip(), files, _FOLLOWED)
+    if file is not None:
+        return _function(file, (name or "mount").strip(), files, _FOLLOWED)
+    top = package.strip().partition(".")[0]
+    return None if _may_hold(directory, top, files, _DEPTH) else NoPackage(top)
+
+
+def _may_hold(directory: str, package: str, files: Texts, left: int) -> bool:
+    """Tell whether a package may come from somewhere below a directory: by its name, or by being built."""
+    inside = files.list(directory)
+    is_any = not package and any(name.endswith((".py", ".so")) for name in inside.files)
+    names = (*inside.directories, *inside.files)
+    if is_any or any(name.partition(".")[0] == (package or None) or name in _BUILT for name in names):
+        return True
+    below = (name for name in inside.directories if not name.startswith((".", "_")))
+    return left > 0 and any(_may_hold(f"{directory}/{name}", package, files, left - 1) for name in below)
 
 
 def _package_file(directory: str, package: str, files: Texts) -> str | None:
@@ -116,6 +138,21 @@ def _bound(node: ast.Assign | ast.AnnAssign | ast.Import) -> Iterator[str]:
         return (each.asname or each.name for each in node.names)
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     return (each.id for each in targets if isinstance(each, ast.Name))
+
+
+def cannot_be_called(function: _Function) -> str:
+    """Return why a session cannot call a mount function; empty if it can, or if only running tells."""
+    if function.decorator_list:
+        return ""
+    arguments = (*function.args.posonlyargs, *function.args.args)
+    needed = len(arguments) - len(function.args.defaults)
+    takes = len(arguments) >= 2 or function.args.vararg is not None
+    named = [each for each in function.args.kw_defaults if each is None]
+    if not takes or needed > 2 or named:
+        return "cannot be called with a coordinator and a config"
+    returns = (each for each in _reached(function) if isinstance(each, ast.Return))
+    is_awaited = isinstance(function, ast.AsyncFunctionDef) or any(each.value is not None for each in returns)
+    return "" if is_awaited else "is no `async def`, and sessions await it"
 
 
 def mounts_nothing(function: _Function, *, is_tool: bool) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from amplihack.bundles.context_files import Resolved, namespace_path
 from amplihack.bundles.decode import open_file, read_head
 from amplihack.bundles.errors import BundleError, BundleLoadError, Subject
 from amplihack.bundles.file_report import FileReport, is_absent, mistyped_keys, place_of
 from amplihack.bundles.model import Bundle
+from amplihack.bundles.near_paths import meant_reference, nearest_file
 from amplihack.bundles.ports import FileText, Texts
 from amplihack.bundles.reach import ESCAPES, refusal
 from amplihack.bundles.sections.agents import change_agent_modules, decode_agent_modules, is_bare
@@ -70,6 +71,8 @@ def _agent_entries(root: Table, report: FileReport, base: str | None) -> dict[st
     flat = not isinstance(meta, Table) or not meta.entries
     said = root if flat or not isinstance(meta, Table) else meta
     mistyped_keys(said, (*_META, *_CARRIED), "the key", report)
+    if not flat:
+        mistyped_keys(root, (*_CARRIED, "meta"), "the key", report)
     entries = {
         key: item for key, item in said if key not in ("name", "meta") and not (flat and key in _CARRIED)
     }
@@ -178,9 +181,21 @@ class _Filler(Record, frozen=False):
             self.problems.append(refusal(f"the file of agent {name!r}", place_of(agent)))
         elif path is None and (is_bare(agent) or agent.text("instructions") or agent.text("path")):
             looked = ", ".join(tried) or "no namespace of that name"
-            fix = "agents are listed as namespace:name and lie in agents/ of that bundle"
+            fix = self._meant(name, agent, tried)
             self._tell("agent-not-found", f"agent {name!r} has no file (looked for {looked})", agent, fix)
         return path
+
+    def _meant(self, name: str, agent: Table, tried: Sequence[str]) -> str:
+        """Suggest the agent that was probably meant."""
+        for path in tried:
+            near = nearest_file(path, self.world)
+            if near is not None and self.bundle.reach.allows(agent.origin.file, near, self.world):
+                said = agent.text("instructions") or agent.text("path")
+                inside = posixpath.basename(near).removesuffix(".md")
+                return (
+                    f"did you mean {meant_reference(said, path, near) if said else _renamed(name, inside)}?"
+                )
+        return "agents are listed as namespace:name and lie in agents/ of that bundle"
 
     def _read(self, name: str, agent: Table, path: str) -> AgentFile | None:
         text = self.world.read(path)
@@ -231,6 +246,12 @@ def _reference(agent: Table) -> str:
     """Return the file that an inline agent names as `namespace:path`, under either key for it."""
     path = agent.text("path")
     return agent.text("instructions") or (path if split_namespace(path) else "")
+
+
+def _renamed(name: str, inside: str) -> str:
+    """Return the name of another agent of the same namespace."""
+    parts = split_namespace(name)
+    return f"{parts[0]}:{inside}" if parts else inside
 
 
 def _candidates(bundle: Bundle, name: str, agent: Table, home: str | None) -> Iterator[str]:

@@ -20,6 +20,8 @@ def explained(
     if message == f"{_MISSING}RECIPE":
         fix = f"`{parser.prog} build.yaml`; `amplihack recipe list` shows the recipes that have a name"
         return NothingToUse(f"{parser.prog}: no recipe is given", fix=fix)
+    if message.startswith(_UNKNOWN) and not message.removeprefix(_UNKNOWN).strip():
+        message += "''"  # what is not to be seen
     return UsageError(
         f"{parser.prog}: {message}",
         fix=_fix(message, known) or f"`{parser.prog} --help` shows what it understands",
@@ -30,7 +32,7 @@ def _fix(message: str, actions: tuple[argparse.Action, ...]) -> str:
     if message.startswith(_MISSING):
         return f"write what stands for {message.removeprefix(_MISSING)}; --help has examples"
     if message.startswith(_UNKNOWN):
-        return _for_unknown(message.removeprefix(_UNKNOWN).split(), actions)
+        return _for_unknown(message.removeprefix(_UNKNOWN).replace("''", "").split(), actions)
     flag = message.removeprefix("argument ").partition(":")[0].rpartition("/")[2]
     action = next((each for each in actions if flag in each.option_strings), None)
     if action is None:
@@ -45,6 +47,8 @@ def _fix(message: str, actions: tuple[argparse.Action, ...]) -> str:
 
 def _for_unknown(words: list[str], actions: tuple[argparse.Action, ...]) -> str:
     """Say what an unknown flag, a variable without a flag, or one word too many was meant to be."""
+    if not words:
+        return "leave out the empty word: a variable of the shell may have no value"
     word, flags = words[0], [name for each in actions for name in each.option_strings]
     if not word.startswith("-") and "=" in word and "--set" in flags:
         return f"did you mean --set {shlex.quote(word)}?"

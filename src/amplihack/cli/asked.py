@@ -13,7 +13,8 @@ _SHORTEST = 3  # of an abbreviated flag, with its dashes
 
 def wants_json(words: Sequence[str]) -> bool:
     """Tell whether the words ask for one JSON document."""
-    return any(True for _ in _values(words, "--json")) or "json" in _values(words, "--output-format")
+    formats = (*_values(words, "--output-format"), *_values(words, "--format"))
+    return any(True for _ in _values(words, "--json")) or "json" in formats
 
 
 def wanted_colour(words: Sequence[str]) -> str:

@@ -137,10 +137,11 @@ def _explained(error: Exception, words: Sequence[str]) -> int:
 
 
 def _is_no_path(error: OSError) -> bool:
-    """Tell whether the system refused a name as such: it comes from the input, wherever it was used."""
+    """Tell whether the system refused a name as such, or us: it comes from outside, wherever it was used."""
     import errno
 
-    return error.filename is not None and error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
+    names = (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
+    return error.filename is not None and error.errno in (*names, errno.EACCES, errno.EPERM)
 
 
 def _short(name: object) -> str:

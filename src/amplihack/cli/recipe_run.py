@@ -70,9 +70,12 @@ def add_variable_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("variables")
 
     def add(*names: str, what: str, metavar: str = "KEY=VALUE") -> None:
-        group.add_argument(*names, action="append", default=[], metavar=metavar, help=what)
+        # The last name is the one that messages use.
+        dest = names[-1].removeprefix("--").replace("-", "_")
+        group.add_argument(*names, dest=dest, action="append", default=[], metavar=metavar, help=what)
 
-    add("-c", "--set", what="set a variable; JSON, numbers and booleans are typed where nothing is lost")
+    typed = "set a variable; JSON, numbers and booleans are typed where nothing is lost"
+    add("-c", "--context", "--set", what=typed)
     add("--set-str", what="set a variable to this text, whatever it looks like")
     add("--set-json", metavar="KEY=JSON", what="set a variable to a JSON value")
     add("--set-file", metavar="KEY=PATH", what="set a variable to the text of a file")
@@ -112,7 +115,10 @@ def _how_it_runs(group: argparse._ArgumentGroup) -> None:
 
 def add_telling_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is told")
-    group.add_argument("--output-format", choices=("text", "json"), default="text", help="text or json")
+    names, formats = ("--format", "--output-format"), ("text", "json")
+    group.add_argument(
+        *names, dest="output_format", choices=formats, default="text", help=" or ".join(formats)
+    )
     group.add_argument("--progress", action="store_true", help="show progress even with --quiet")
     group.add_argument("-v", "--verbose", action="store_true", help="show every line that steps print")
     group.add_argument("-q", "--quiet", action="store_true", help="print the recipe's own result, no more")

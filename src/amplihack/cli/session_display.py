@@ -34,6 +34,7 @@ class SessionDisplay:
         self._open = False  # a line of the answer has no end yet
         self._held: list[str] | None = None  # lines that wait until a question is answered
         self.has_shown = False  # something of an answer is on stdout
+        self._preparing: Callable[[str, str], None] | None = None
 
     def happened(self, what: Happening) -> None:
         match what.kind:
@@ -63,8 +64,13 @@ class SessionDisplay:
 
     def progress(self, action: str, name: str) -> None:
         """Show what has to be fetched or installed before a session."""
-        if not self._quiet:
-            self._line(f"{action} {name}", faint=True)
+        if self._quiet:
+            return
+        if self._preparing is None:
+            from amplihack.system.modules.progress import ProgressLines  # not on the way of every command
+
+            self._preparing = ProgressLines(lambda line: self._line(line, faint=True))
+        self._preparing(action, name)
 
     def tell(self, text: str, *, faint: bool = False) -> None:
         self._line(text, faint=faint)

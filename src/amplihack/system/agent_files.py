@@ -19,7 +19,7 @@ from amplihack.records import Record, replace
 from amplihack.system.files import inside, read_text, real
 from amplihack.system.home import Home
 from amplihack.system.recipe_files import Refused
-from amplihack.system.search_dirs import PACKAGED_BUNDLE, distinct
+from amplihack.system.search_dirs import PACKAGED_BUNDLE, distinct, is_directory
 
 _DEEPEST = 3  # namespace, category, name
 
@@ -67,7 +67,7 @@ class AgentFiles(Record):
         for directory in searched:
             for candidate in agent_candidates(wanted):
                 path = directory / candidate
-                if os.path.lexists(path) and not path.is_dir():
+                if os.path.lexists(path) and not is_directory(path):
                     page = _persona(_contained(path, directory))
                     return replace(page, namesake=self._namesake(wanted, path, directory))
         raise NotFound(
@@ -91,7 +91,7 @@ class AgentFiles(Record):
         return tuple(sorted(found))
 
     def _searched(self) -> tuple[Path, ...]:
-        return distinct(directory for directory in self.directories if directory.is_dir())
+        return distinct(directory for directory in self.directories if is_directory(directory))
 
     def _fix(self, reference: str, searched: tuple[Path, ...]) -> str:
         if near := closest(reference, self.known()):

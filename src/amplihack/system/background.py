@@ -24,6 +24,7 @@ OnStart: TypeAlias = Callable[[str, int], None]  # the step, and the process
 
 _MOMENT = 0.2  # seconds that those get which are just ending when the run ends
 _TURN = 0.02  # seconds that the event loop may wait while short processes follow each other
+_NO_MARK = "\0"  # that no environment can hold
 _open: dict[str, Background] = {}
 
 
@@ -39,6 +40,8 @@ class Background:
         self._mark, self._on_start = run_mark(environment), on_start
         self.alone, self._turn = alone, 0.0  # when the event loop last had a turn
         self._groups: dict[int, str] = {}  # what is known without /proc: leaders, and their steps
+        # What stayed in the session of a step when it ended, which it may have lost its mark in (`env -i`).
+        self._stayed: dict[Member, str] = {}
         self._pipes: list[Callable[[], None]] = []
         self._readiness: Readiness | None = None
         if self._mark:
@@ -62,10 +65,12 @@ class Background:
     def had_a_turn(self) -> None:
         self._turn = time.monotonic()
 
-    def take(self, leader: int, step: str, close_pipes: Callable[[], None]) -> None:
-        """Take over what an exited process left running."""
+    def take(self, leader: int, step: str, mark: str, close_pipes: Callable[[], None]) -> None:
+        """Take over what an exited process left running. Its session is still there, and so its own."""
         self._groups[leader] = step
         self._pipes.append(close_pipes)
+        if TABLE and group_alive(leader):
+            self._stayed.update(dict.fromkeys(tree(mark, leader), step))
 
     async def end(self, *, grace: float = GRACE) -> tuple[LeftRunning, ...]:
         """End everything that is left, even when cancelled meanwhile, and return what it was."""
@@ -81,7 +86,10 @@ class Background:
 
     async def end_step(self, step: str, *, grace: float = GRACE) -> None:
         """End what a step, and the steps inside it, left running."""
+        stayed = frozenset(member for member, each in self._stayed.items() if _is_inside(each, step))
         ends = [end_tree(mark, grace=grace) for mark in self._commands(step.replace(";", ","))]
+        if stayed:
+            ends.append(end_tree(_NO_MARK, known=stayed, grace=grace))
         if not TABLE:
             groups = [leader for leader, each in self._groups.items() if _is_inside(each, step)]
             ends = [end_tree("", leader=leader, grace=grace) for leader in filter(group_alive, groups)]
@@ -105,7 +113,7 @@ class Background:
 
     async def _ended(self, grace: float) -> bool:
         if TABLE:
-            return await end_tree(self._mark, grace=grace)
+            return await end_tree(self._mark, known=frozenset(self._stayed), grace=grace)
         groups = [end_tree("", leader=leader, grace=grace) for leader in filter(group_alive, self._groups)]
         return await _gathered(groups)
 
@@ -113,11 +121,11 @@ class Background:
         """Yield the topmost processes that are left, with the step of each."""
         if not TABLE:
             yield from (LeftRunning(step, "") for leader, step in self._groups.items() if group_alive(leader))
-        found = tree(self._mark)
+        found = tree(self._mark, known=self._stayed)
         pids = {member.pid for member in found}
         for member in sorted(found, key=_number):
             if member.parent not in pids:
-                step = step_of(command_after(marks_of(member), self._mark))
+                step = self._stayed.get(member) or step_of(command_after(marks_of(member), self._mark))
                 yield LeftRunning(step, command_of(member))
 
 

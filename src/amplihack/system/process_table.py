@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 
 from amplihack.recipes.values import one_line
@@ -93,11 +93,16 @@ def with_descendants(chosen: Callable[[Member], bool], processes: Iterable[Membe
     return frozenset(member for member in found if not member.zombie)
 
 
-def tree(mark: str, leader: int | None = None) -> frozenset[Member]:
-    """Return all living processes with the mark or in the leader's session, with their descendants."""
-    if leader is None and not _may_be_carried(mark):
+def tree(mark: str, leader: int | None = None, known: Collection[Member] = frozenset()) -> frozenset[Member]:
+    """Return all living processes with the mark or in the leader's session, with their descendants.
+
+    Those that are `known` from before count too, with theirs.
+    """
+    if leader is None and not known and not _may_be_carried(mark):
         return frozenset()
-    return with_descendants(lambda each: each.session == leader or carries(marks_of(each), mark), everyone())
+    return with_descendants(
+        lambda each: each.session == leader or each in known or carries(marks_of(each), mark), everyone()
+    )
 
 
 def _may_be_carried(mark: str) -> bool:

@@ -24,14 +24,15 @@ _PATIENCE = 10.0  # seconds that a process gets to die of a SIGKILL before we gi
 HURRY = threading.Event()  # set it to end every period of grace now, after a second Ctrl-C
 
 
-async def end_tree(mark: str, *, leader: int | None = None, grace: float) -> bool:
+async def end_tree(
+    mark: str, *, leader: int | None = None, known: frozenset[Member] = frozenset(), grace: float
+) -> bool:
     """Send SIGTERM, wait up to `grace` seconds, then send SIGKILL; return whether all are gone.
 
-    This ends everything that carries the mark, that the leader started or that is in its session. The leader
-    must not be reaped yet, so that its process id is still its own. What a process starts after it was asked,
-    to clean up, is left alone until that process has ended.
+    This ends everything that carries the mark, that the leader started or that is in its session, and what
+    is `known` already. The leader must not be reaped yet, so that its process id is still its own. What a
+    process starts after it was asked, to clean up, is left alone until that process has ended.
     """
-    known: frozenset[Member] = frozenset()
     asked: frozenset[Member] = frozenset()
     clock, pause = asyncio.get_running_loop().time, _SHORTEST
     deadline = clock() + grace
@@ -71,7 +72,7 @@ def _living(mark: str, leader: int | None, known: frozenset[Member]) -> frozense
     if not TABLE:
         alive = leader is not None and group_reachable(leader)
         return frozenset([Member(leader or 0, 0, leader or 0, leader or 0, "")] if alive else [])
-    found = tree(mark, leader)
+    found = tree(mark, leader, known)
     return found | frozenset(member for member in known - found if lives(member))
 
 

@@ -18,7 +18,7 @@ from amplihack.system.child import entries
 from amplihack.system.pipes import OutputPipe, Stream
 from amplihack.system.process_marks import VARIABLE, command_mark, with_mark
 from amplihack.system.process_table import TABLE
-from amplihack.system.process_tree import end_tree, leaves_something
+from amplihack.system.process_tree import end_tree, group_alive, leaves_something
 from amplihack.system.readiness import Readiness
 from amplihack.system.spawn import Command, ProcessError, exits_within, not_started, on_exit, start
 from amplihack.system.spool import Captured
@@ -252,8 +252,8 @@ class _Watch:
             self.forget_output()
             raise self._failure
         stdout, stderr = self._outputs.pop("stdout"), self._outputs.pop("stderr")
-        if self._background is not None and (self._holders or not TABLE):
-            self._background.take(pid, self._command.step, self._close_pipes)
+        if self._background is not None and (self._holders or not TABLE or group_alive(pid)):
+            self._background.take(pid, self._command.step, self._mark, self._close_pipes)
         return Finished(
             pid=pid,
             exit_code=code if code >= 0 else None,

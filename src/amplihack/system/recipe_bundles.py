@@ -16,7 +16,7 @@ from amplihack.errors import AmplihackError
 from amplihack.recipes.naming import InBundle, file_names
 from amplihack.system.files import read_text, real
 from amplihack.system.recipe_files import require_inside
-from amplihack.system.search_dirs import others_can_write
+from amplihack.system.search_dirs import is_directory, others_can_write
 
 
 def in_bundle(wanted: InBundle, places: Iterable[Path]) -> Path | None:
@@ -26,7 +26,7 @@ def in_bundle(wanted: InBundle, places: Iterable[Path]) -> Path | None:
     for root in _roots(wanted.bundle, places):
         for name in file_names(wanted.path):
             path = root / name
-            if os.path.lexists(path) and not path.is_dir():
+            if os.path.lexists(path) and not is_directory(path):
                 return require_inside(path, (root,))
     return None
 

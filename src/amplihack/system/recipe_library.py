@@ -34,6 +34,7 @@ from amplihack.system.search_dirs import (
     anchored_dirs,
     distinct,
     environment_dirs,
+    is_directory,
     near_dirs,
     project_of,
     standard_dirs,
@@ -231,7 +232,7 @@ class Library(Record):
     def _by_path(self, wanted: ByPath, caller: Path | None, directories: tuple[Path, ...]) -> Path | None:
         allowed = (*((project_of(caller),) if caller else ()), self.working_dir, *directories)
         for path in self._places(wanted, caller, directories):
-            if os.path.lexists(path) and not path.is_dir():
+            if os.path.lexists(path) and not is_directory(path):
                 return require_inside(path, allowed)
         return None
 
@@ -268,7 +269,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 def _not_found(reference: str, directories: tuple[Path, ...], fix: str) -> NotFound:
     lines = [
-        f"  - {directory}" if directory.is_dir() else f"  - {directory} (does not exist)"
+        f"  - {directory}" if is_directory(directory) else f"  - {directory} (does not exist)"
         for directory in directories
     ]
     what = f"Sub-recipe '{reference}' not found. Searched the following directories (in order):"

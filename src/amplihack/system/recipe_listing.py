@@ -11,6 +11,7 @@ from amplihack.records import Record
 from amplihack.system.files import real
 from amplihack.system.recipe_files import require_inside
 from amplihack.system.recipe_library import Library, ReadRecipe
+from amplihack.system.search_dirs import is_directory
 
 
 class RecipeInfo(Record):
@@ -56,7 +57,7 @@ class _Entry(Record):
 
 def list_library(library: Library) -> RecipeListing:
     """List what the library holds, in the search order of `Library.find`."""
-    problems: list[Problem] = [_missing(path) for path in library.first if not path.is_dir()]
+    problems: list[Problem] = [_missing(path) for path in library.first if not is_directory(path)]
     shelves: list[list[_Entry]] = []
     for directory in library.searched:
         try:

@@ -37,9 +37,9 @@ def standard_dirs(home: Home, working_dir: Path) -> tuple[Path, ...]:
         working_dir / _BUNDLED,
         working_dir / "src" / "amplihack" / _BUNDLED,
         working_dir / ".claude" / "recipes",
-        *(level / _BUNDLED for level in _up_to_the_project(working_dir) if (level / _BUNDLED).is_dir()),
+        *(level / _BUNDLED for level in _up_to_the_project(working_dir) if is_directory(level / _BUNDLED)),
         home.staged_bundle / "recipes",
-        *((packaged,) if packaged.is_dir() else ()),
+        *((packaged,) if is_directory(packaged) else ()),
     )
 
 
@@ -53,7 +53,7 @@ def near_dirs(working_dir: Path) -> tuple[Path, ...]:
     for level in _up_to_the_project(working_dir):
         if found and others_can_write(level):
             break
-        found += (level, *((level / _OWN,) if (level / _OWN).is_dir() else ()))
+        found += (level, *((level / _OWN,) if is_directory(level / _OWN) else ()))
     return tuple(found)
 
 
@@ -70,16 +70,25 @@ def anchored_dirs(working_dir: Path, *files: Path | None) -> tuple[Path, ...]:
     """Return the directories around a run: of the given files, of the project, and its parents' recipes."""
     around = (*(file.parent for file in files if file is not None), working_dir)
     candidates = (*around, *(level / _BUNDLED for level in _up_to_the_project(working_dir)))
-    return distinct(directory for directory in candidates if directory.is_dir())
+    return distinct(directory for directory in candidates if is_directory(directory))
 
 
 def project_of(file: Path) -> Path:
     """Return the git work tree that the file is part of, or else its own directory."""
     directory = real(file).parent
     for candidate in (directory, *directory.parents):
-        if (candidate / ".git").exists():
+        if is_work_tree(candidate):
             return candidate
     return directory
+
+
+def is_directory(path: Path) -> bool:
+    """Tell whether there is a directory that we may know of: what lies behind a closed door is not there."""
+    return os.path.isdir(path)  # noqa: PTH112 - `pathlib` raises an error at a closed door
+
+
+def is_work_tree(directory: Path) -> bool:
+    return os.path.exists(directory / ".git")  # noqa: PTH110 - as above
 
 
 def distinct(directories: Iterable[Path]) -> tuple[Path, ...]:
@@ -95,6 +104,6 @@ def _up_to_the_project(working_dir: Path) -> list[Path]:
     levels: list[Path] = []
     for level in (start, *start.parents)[: _LEVELS + 1]:
         levels.append(level)
-        if (level / ".git").exists():
+        if is_work_tree(level):
             break
     return levels

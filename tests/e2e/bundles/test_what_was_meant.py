@@ -268,3 +268,58 @@ def test_an_update_moves_modules_too(workspace: Workspace) -> None:
         "bundle.yaml", f"bundle: {{name: m}}\ntools: [{{module: t, source: '{source}&commit={before}'}}]\n"
     )
     assert [each["outcome"] for each in workspace.run("bundle", "update", "--json").json] == ["pinned"]
+
+
+SLIPS = """\
+---
+bundle: {name: m}
+agents:
+  include: [m:reviewr, m:Reviewer, m:nobody]
+  z: {description: d, instructions: "@m:agents/reviewr.md"}
+context:
+  include: [m:context/wrods.md, contxt/words.md, m:bundles/foo/context/words.md]
+  own: "@context/words.md"
+tools:
+  - modul: tool-x
+---
+@m:context/word.md @context/words.md @m:nothing/alike.md
+"""
+
+
+def test_files_with_a_slip_in_their_names_are_suggested(workspace: Workspace) -> None:
+    agent = "---\nmeta: {name: reviewer, description: d}\n---\nDo.\n"
+    workspace.write("bundles/foo/agents/reviewer.md", agent)
+    workspace.write("bundles/foo/context/words.md", "Words.\n")
+    workspace.write("bundles/foo/bundle.md", SLIPS)
+    problems = workspace.run("bundle", "validate", "./bundles/foo", "--json").json["problems"]
+    fixes = {(each["code"], each["fix"]) for each in problems}
+    assert {
+        ("agent-not-found", "did you mean m:reviewer?"),
+        ("agent-not-found", "agents are listed as namespace:name and lie in agents/ of that bundle"),
+        ("agent-not-found", "did you mean m:agents/reviewer.md?"),
+        ("missing-context", "did you mean m:context/words.md?"),
+        ("subdirectory-repeated", "write m:context/words.md"),
+        ("at-in-yaml", "write m:agents/reviewr.md"),
+        ("at-in-yaml", "write context/words.md"),
+        ("module-missing", "did you mean `module` by `modul`?"),
+        ("mention-not-found", "did you mean @m:context/words.md?"),
+        ("mention-not-found", "write @m:context/words.md"),
+    } <= fixes
+
+
+def test_keys_beside_meta_of_an_agent_with_a_slip_are_told(workspace: Workspace) -> None:
+    workspace.write("agents/a.md", "---\nmeta: {name: a, description: d}\ntool: [x]\n---\nDo.\n")
+    workspace.write("bundle.yaml", "bundle: {name: m}\nagents: {include: [m:a]}\n")
+    problems = workspace.run("bundle", "validate", "--json").json["problems"]
+    assert [each["fix"] for each in problems if each["code"] == "unknown-key"] == ["did you mean `tools`?"]
+
+
+def test_no_file_outside_of_a_downloaded_bundle_is_suggested(workspace: Workspace) -> None:
+    workspace.write("outside/secret.md", "Secret.\n")
+    made = repository(workspace, "far", {"bundle.md": "---\nbundle: {name: far}\n---\n@link/secret.md\n"})
+    (made.path / "link").symlink_to(workspace.path / "outside")
+    made.git("add", "--all")
+    made.git("commit", "--quiet", "-m", "link")
+    problems = workspace.run("bundle", "validate", address(made), "--json").json["problems"]
+    assert [each["code"] for each in problems] == ["mention-not-found"]
+    assert "link" not in problems[0]["fix"]

@@ -6,6 +6,8 @@ import json
 
 import pytest
 from tests.support.workspace import Workspace
+from tests.unit.recipes.check.test_findings import OTHERS as FOUND_WITH
+from tests.unit.recipes.check.test_findings import PAIRS
 
 FIRST = "  - {id: first, command: touch ran}\n"
 HEAD = "name: main\ncontext: {task: '', items: [1, 2], odd: 'a[$(touch ran)]'}\nsteps:\n" + FIRST
@@ -77,6 +79,20 @@ def test_what_the_check_calls_an_error_a_run_refuses(place: Workspace, steps: st
     errors = {each["message"] for each in found if each["severity"] == "error"}
     refused = place.run("recipe", "run", "main.yaml").stderr
     assert all(message in refused for message in errors)
+
+
+@pytest.mark.parametrize(
+    ("code", "recipe"), [(code, recipe) for code, severity, recipe, _ in PAIRS if severity == "error"]
+)
+def test_every_error_of_the_check_is_one_of_a_run(workspace: Workspace, code: str, recipe: str) -> None:
+    for name, text in FOUND_WITH.items():
+        workspace.write(name, text)
+    workspace.write("main.yaml", recipe)
+    workspace.write("answers.yaml", "- reply: fine\n")
+    answer = workspace.run("recipe", "run", "main.yaml", "--agent", "scripted:answers.yaml")
+    assert answer.exit_code == 2, answer.stderr
+    assert f"[{code}]" in answer.stderr
+    assert answer.stdout == ""
 
 
 @pytest.mark.parametrize("steps", FINE.values(), ids=FINE)

@@ -263,3 +263,9 @@ def test_a_value_that_bash_cannot_have_is_told_once_for_the_run(workspace: Works
     answer = workspace.run("recipe", "run", "r.yaml", "--json")
     assert answer.json["context"]["raw"] == "a\0b"
     assert answer.json["warnings"] == ["RECIPE_VAR_raw is not passed on to bash: its value holds a NUL byte"]
+
+
+def test_variables_and_the_format_have_the_names_that_published_recipes_use(workspace: Workspace) -> None:
+    workspace.write("r.yaml", "name: r\ncontext: {who: nobody}\nsteps: [{id: a, command: 'echo {{who}}'}]\n")
+    answer = workspace.run("recipe", "run", "r.yaml", "--context", "who=Ada", "--format", "json")
+    assert answer.json["context"]["a"] == "Ada"

@@ -307,3 +307,31 @@ def test_plain_data_is_decoded_without_lines() -> None:
 def test_plain_data_with_a_wrong_head_is_refused() -> None:
     with pytest.raises(BundleLoadError, match="should be a mapping, got str"):
         decode_data({"bundle": "x"})
+
+
+@pytest.mark.parametrize(
+    ("fragment", "fix"),
+    [
+        ("#dev", "write @dev for a branch, #subdirectory=dev for a directory in it"),
+        ("#subdir=a/b", "write subdirectory=a/b"), ("#subdirectry=a", "write subdirectory=a"),
+        ("#comit=1234", "write commit=1234"), ("#subdirectory=a&path=b", "write subdirectory=b"),
+        ("#token=hunter2", "only subdirectory=, commit= and sha256= are read there"),
+        ("#subdirectory=a&sha256=1", None), ("#egg=x&subdirectory=a", None), ("#", None), ("", None),
+    ],
+)  # fmt: skip
+def test_a_part_of_an_address_without_effect_is_told(fragment: str, fix: str | None) -> None:
+    uri = f"git+https://h/o/r@main{fragment}"
+    for text in (
+        f"includes: ['{uri}']\n",
+        f"includes: [{{bundle: '{uri}'}}]\n",
+        f"tools: [{{module: t, source: '{uri}'}}]\n",
+        f"session: {{orchestrator: {{module: t, source: '{uri}'}}}}\n",
+        f"agents: {{a: {{description: d, tools: [{{module: t, source: '{uri}'}}]}}}}\n",
+    ):
+        found = [each for each in decoded(text).problems if each.code == "address-part"]
+        assert [each.fix for each in found] == ([fix] if fix else []), text
+        assert not any("hunter2" in f"{each.what} {each.fix}" for each in found)
+
+
+def test_a_path_may_hold_what_looks_like_a_fragment() -> None:
+    assert codes(decoded("includes: ['./a#b.yaml']\n")) == []

@@ -141,7 +141,7 @@ def test_hooks_are_registered_rather_than_mounted() -> None:
 
 def test_a_mount_is_found_where_it_is_imported_from() -> None:
     there = world(code="from .part import mount_it as mount\n")
-    there.files["/m/amplifier_module_tool_x/part.py"] = "async def mount_it(coordinator): pass\n"
+    there.files["/m/amplifier_module_tool_x/part.py"] = "async def mount_it(coordinator, config): pass\n"
     (problem,) = lint_module(ModulePlace("/m", "tools", "tool-x"), there)
     assert (problem.code, problem.where and problem.where.file) == (
         "mounts-nothing", "/m/amplifier_module_tool_x/part.py",
@@ -182,3 +182,79 @@ def test_a_module_in_another_language_has_no_mount() -> None:
     there.files["/m/amplifier.toml"] = '[module]\ntransport = "rust"\n'
     there.files["/m/pyproject.toml"] = "[tool.x]\n"
     assert found(there) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("setup.cfg", "[options]\ninstall_requires =\n    httpx\n    amplifier-core>=1\n"),
+        ("setup.py", "setup(name='x', install_requires=['httpx', 'amplifier-core'])\n"),
+        ("requirements.txt", "httpx\n-r more/base.txt\n"),
+    ],
+)
+def test_the_kernel_is_no_dependency_wherever_it_is_named(file: str, text: str) -> None:
+    there = world(**{file: text, "more/base.txt": "# amplifier-core\namplifier_core\n"})
+    assert found(there) == ["kernel-dependency"]
+
+
+@pytest.mark.parametrize(
+    "text", ["[options\n", "setup(install_requires=needed)\n", "def (:\n", "[options]\na=%(b)s\n"]
+)
+def test_what_cannot_be_read_asks_for_nothing(text: str) -> None:
+    assert found(world(**{"setup.cfg": text, "setup.py": text})) == []
+
+
+def test_poetry_spells_an_entry_point_its_own_way() -> None:
+    project = '[tool.poetry]\nname = "x"\n[tool.poetry.plugins."amplifier.modules"]\n'
+    assert found(world(project + 'tool-x = "amplifier_module_tool_x:mount"\n')) == []
+    assert found(world(project + 'tool-y = "amplifier_module_tool_x:mount"\n')) == ["no-entry-point"]
+
+
+def test_an_entry_point_names_a_function() -> None:
+    assert found(world((PROJECT % "").replace(":mount", ""))) == ["no-entry-point"]
+
+
+def test_a_package_that_is_nowhere_is_told() -> None:
+    assert found(world(code=None)) == ["no-package"]
+    assert found(world(None, None, **{"notes.txt": ""})) == ["no-package"]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "python/amplifier_module_tool_x/__init__.py",
+        "Cargo.toml",
+        "amplifier_module_tool_x.abi3.so",
+        "setup.py",
+    ],
+)
+def test_a_package_that_lies_or_is_built_elsewhere_is_not_missed(file: str) -> None:
+    assert found(world(code=None, **{file: ""})) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "is_sound"),
+    [
+        ("async def mount(coordinator, config=None):", True), ("async def mount(c, *rest):", True),
+        ("async def mount(c, config, name='x'):", True), ("async def mount(c, /, config, *, k=1):", True),
+        ("async def mount(c):", False), ("async def mount():", False),
+        ("async def mount(c, config, name):", False), ("async def mount(c, config, *, k):", False),
+        ("def mount(c, config):", False), ("@made\ndef mount(c):", True),
+    ],
+)  # fmt: skip
+def test_a_mount_is_called_with_two_arguments_and_awaited(head: str, is_sound: bool) -> None:
+    code = f"{head}\n    await c.mount('tools', 1)\n    await coordinator.mount('tools', 1)\n"
+    assert ("mount-call" not in found(world(code=code))) == is_sound
+
+
+def test_a_mount_that_returns_what_is_awaited_need_not_be_async() -> None:
+    assert found(world(code="def mount(c, config):\n    return c.mount('tools', 1)\n")) == []
+
+
+def test_a_package_of_the_usual_name_needs_no_entry_point() -> None:
+    project = (PROJECT % "").replace('tool-x = "amplifier_module_tool_x:mount"\n', "")
+    (note,) = lint_module(ModulePlace("/m", "tools", "tool-x"), world(project))
+    assert (note.code, note.severity) == ("no-entry-point", "note")
+    elsewhere = world(project, code=None, **{"tool_x/__init__.py": SOUND})
+    (problem,) = lint_module(ModulePlace("/m", "tools", "tool-x"), elsewhere)
+    assert (problem.code, problem.severity) == ("no-entry-point", "warning")

@@ -18,6 +18,8 @@ from amplihack.cli.asked import wanted_colour, wants_json
         ("x --output-format=json", True),
         ("x --output json", True),
         ("x --output-format text", False),
+        ("x --format json", True),
+        ("x --format=text", False),
         ("x --output-format", False),
         ("run -- --json", False),
         ("run --jsonl", False),

@@ -25,6 +25,7 @@ from amplihack.bundles.errors import BundleError
 from amplihack.bundles.include_graph import IncludeGraph, Node
 from amplihack.bundles.includes import BUNDLE_FILES, Target
 from amplihack.bundles.lock import pinned, pins_of
+from amplihack.bundles.meant_address import ignored_part
 from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_sources import with_sources
@@ -141,7 +142,10 @@ async def load(request: LoadRequest) -> LoadedBundle:
         whole = compose_policies(composition.bundle, [each.bundle for each in policies], root_session=True)
         lay = partial(lay_settings, settings=settings) if request.settings is not None else Resolved
         done = await asyncio.to_thread(complete, whole, loader.files, request.scope, lay)
-    problems = tuple(dict.fromkeys((*settings.problems, *composition.problems, *told, *done.problems)))
+    asked = _ignored_of(request.source)
+    problems = tuple(
+        dict.fromkeys((*asked, *settings.problems, *composition.problems, *told, *done.problems))
+    )
     if request.whole_agents:
         refuse_agents(composition, problems)
     loaded = LoadedBundle(done.bundle, composition, done.prompt, loader.files, problems, policies)
@@ -153,6 +157,12 @@ async def load(request: LoadRequest) -> LoadedBundle:
         told = await asyncio.to_thread(_remember, request.registry_home, request.names, loaded)
         loaded = replace(loaded, problems=(*loaded.problems, *told))
     return loaded
+
+
+def _ignored_of(source: str) -> tuple[Problem, ...]:
+    """Tell what of the address that was asked for has no effect."""
+    ignored = ignored_part(source)
+    return (Problem(ignored[0], None, ignored[1], "warning", "address-part"),) if ignored else ()
 
 
 class Loader:

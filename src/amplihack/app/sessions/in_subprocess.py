@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import site
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +20,7 @@ from amplihack.patterns import pattern
 from amplihack.records import Record, field, replace
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.kernel.resolver import BundleModuleResolver
+from amplihack.system.modules.environments import entered
 from amplihack.system.processes import Command, run_process
 from amplihack.system.replace import write_atomic
 from amplihack.system.session_mentions import SeenContents, SessionMentions
@@ -50,6 +52,7 @@ class ChildConfig(Record, kw_only=True):
     module_paths: dict[str, str] = field(default_factory=dict)
     bundle_package_paths: list[str] = field(default_factory=list)
     sys_paths: list[str] = field(default_factory=list)
+    site_dirs: list[str] = field(default_factory=list)  # with packages that modules need
     mention_mappings: dict[str, str] = field(default_factory=dict)
     approvals_at: str = ""  # where the parent process is asked, and shows messages
     display_at: str = ""
@@ -89,6 +92,7 @@ async def run_in_subprocess(
         async with lent_host(place, approval_system, display_system) as address:
             told = replace(
                 child,
+                site_dirs=[*child.site_dirs, *entered()],
                 approvals_at=address if approval_system is not None else "",
                 display_at=address if display_system is not None else "",
             )
@@ -148,6 +152,8 @@ async def run_child_session(child: ChildConfig) -> dict[str, Any]:
     for path in reversed((*child.sys_paths, *child.bundle_package_paths)):
         if path not in sys.path:
             sys.path.insert(0, path)
+    for path in child.site_dirs:
+        site.addsitedir(path)
     directory = Path(child.project_path)
     scope = MentionScope(namespaces=child.mention_mappings, bases=(str(directory),))
     bundle = Bundle(source_base_paths=child.mention_mappings)

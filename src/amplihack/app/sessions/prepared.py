@@ -37,7 +37,7 @@ from amplihack.system.modules.activation import ALLOW_NATIVE, Progress, tell_nob
 from amplihack.system.session_mentions import SeenContents, SessionMentions
 from amplihack.system.session_store.children import depth_of, spawned_line
 from amplihack.system.session_store.log import SessionLog
-from amplihack.system.session_store.store import SessionStore
+from amplihack.system.session_store.store import OpenedSession, SessionStore
 from amplihack.system.settings_files import home_allows_native
 
 
@@ -129,12 +129,21 @@ class Prepared:
 
     async def _resume(self, session_id: str, host: HostParts) -> LiveSession:
         opened = await self._stored().open(session_id)
+        try:
+            spec = await asyncio.to_thread(self._as_it_was, opened, host)
+        except BaseException:
+            opened.log.close()  # else nobody could open it again
+            raise
+        return await self._open(spec, opened.log)
+
+    def _as_it_was(self, opened: OpenedSession, host: HostParts) -> SessionSpec:
+        """Return what a stored session is opened with. Raises SpawnRefused for an unreadable policy."""
         stored, spec = opened.stored, self._spec(host)
         known = stored.metadata.get("working_dir")
         if host.working_dir is None and isinstance(known, str) and known:
             spec = self._spec(replace(host, working_dir=Path(known)))
-        line = await asyncio.to_thread(spawned_line, self._stored(), stored.metadata)
-        spec = replace(
+        line = spawned_line(self._stored(), stored.metadata)
+        return replace(
             self._as_spawned(spec, spawned_agents(line), host),
             session_id=stored.session_id,
             parent_id=stored.metadata.get("parent_id"),
@@ -145,7 +154,6 @@ class Prepared:
             problems=stored.problems,
             depth=depth_of(line),
         )
-        return await self._open(spec, opened.log)
 
     def _as_spawned(self, spec: SessionSpec, line: Sequence[SpawnedAgent], host: HostParts) -> SessionSpec:
         """Return the spec of a session that an agent had: it goes on as that agent, under the policy for it.

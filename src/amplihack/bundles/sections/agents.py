@@ -12,6 +12,7 @@ from amplihack.bundles.file_report import (
     mistyped_keys,
     place_of,
     texts,
+    without_at,
 )
 from amplihack.bundles.merge import merge, merge_tables
 from amplihack.bundles.sections.modules import decode_modules
@@ -43,12 +44,22 @@ def decode_agents(
         elif isinstance(item, Table):
             known = ("description", "instruction", "instructions", *modules, "model_role")
             mistyped_keys(item, known, f"agent `{key}`:", report)
-            own = decode_agent_modules(item.entries, report, base, modules=modules)
+            own = decode_agent_modules(_with_files(item, key, report), report, base, modules=modules)
             entries[key] = replace(item, entries=own, fresh=True)
         else:
             what = f"agent `{key}` should be a mapping, got {kind_of(item)}; it is left out"
             report.warn("agent-shape", what, item, "list agent files below `include:`")
     return replace(tree, entries=entries)
+
+
+def _with_files(agent: Table, name: str, report: FileReport) -> dict[str, Tree]:
+    """Return an agent's entries with the names of its files as YAML takes them."""
+    entries = dict(agent.entries)
+    for key in ("path", "instructions"):
+        leaf = entries.get(key)
+        if isinstance(leaf, Leaf) and isinstance(leaf.value, str) and len(leaf.value.split()) == 1:
+            entries[key] = without_at(leaf, f"agents.{name}.{key}", report)
+    return entries
 
 
 def decode_agent_modules(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator
 
-from amplihack.bundles.file_report import FileReport, as_items, as_table, is_absent, texts
+from amplihack.bundles.file_report import FileReport, as_items, as_table, is_absent, texts, without_at
 from amplihack.bundles.merge import merge_tables
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Items, Leaf, Pending, Removed, Table, Tree
@@ -27,7 +27,8 @@ def decode_context(tree: Tree | None, report: FileReport, base: str | None) -> T
         elif isinstance(item, Removed):
             entries[key] = item
         elif isinstance(item, Leaf) and isinstance(item.value, str):
-            entries[key] = replace(item, value=_named(item.value, base))
+            leaf = without_at(item, f"context.{key}", report)
+            entries[key] = replace(leaf, value=_named(leaf.value, base))
         elif key != "expand" and not is_absent(item):
             what = f"`context.{key}` has no effect: only `include` takes a list of files"
             report.warn("context-key", what, item, f"rename `{key}` to `include`")

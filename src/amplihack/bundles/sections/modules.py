@@ -14,9 +14,11 @@ from amplihack.bundles.file_report import (
     mistyped_keys,
     place_of,
 )
+from amplihack.bundles.meant_address import tell_ignored_part
 from amplihack.bundles.merge import merge
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree, to_plain
+from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.records import replace
 
@@ -70,7 +72,10 @@ def _module_fix(entry: Table) -> str:
     name, module = entry.text("name"), entry.get("module")
     if isinstance(module, Leaf) and module.value is not None:
         return f'write module: "{module.value}"'
-    return f"write `module: {name}`" if name else "name a module"
+    if name:
+        return f"write `module: {name}`"
+    meant = closest("module", [key for key in entry.entries if isinstance(key, str)])
+    return f"did you mean `module` by `{meant}`?" if meant else "name a module"
 
 
 def module_id(entry: Table) -> str:
@@ -107,8 +112,16 @@ def _entry(entry: Table, owner: str, report: FileReport, base: str | None) -> Tr
         what = f"{owner} `config` should be a mapping, got {kind_of(config)}"
         report.error("module-config", what, config, _CONFIG_FIX)
     _check_ids(entry, owner, report)
+    tell_ignored_source(entry, report)
     mistyped_keys(entry, MODULE_KEYS, owner, report)
     return with_anchored_source(entry, base)
+
+
+def tell_ignored_source(entry: Table, report: FileReport) -> None:
+    """Report a part of a module's address that has no effect."""
+    source = entry.get("source")
+    if isinstance(source, Leaf) and isinstance(source.value, str):
+        tell_ignored_part(source.value, source, report)
 
 
 def _check_ids(entry: Table, owner: str, report: FileReport) -> None:

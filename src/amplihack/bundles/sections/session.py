@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from amplihack.bundles.file_report import FileReport, as_table, is_absent, kind_of, mistyped_keys, place_of
-from amplihack.bundles.sections.modules import is_text, module_id, with_anchored_source
+from amplihack.bundles.sections.modules import (
+    is_text,
+    module_id,
+    tell_ignored_source,
+    with_anchored_source,
+)
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Leaf, Table, Tree, to_plain
 from amplihack.errors import Problem
@@ -24,6 +29,7 @@ def decode_session(tree: Tree | None, report: FileReport, base: str | None) -> T
     for role in ROLES:
         part = table.get(role)
         if isinstance(part, Table):
+            tell_ignored_source(part, report)
             entries[role] = replace(with_anchored_source(part, base), fresh=part.fresh)
         elif part is not None and not is_text(part):
             report.error(

@@ -12,7 +12,7 @@ from amplifier_core import ToolResult
 
 from amplihack.documents.suggest import closest
 from amplihack.modules.loop.events import Events
-from amplihack.modules.loop.interruption import Interruption, end
+from amplihack.modules.loop.interruption import PATIENCE, Interruption, end
 from amplihack.modules.loop.stored import as_json, as_result, failed, names
 
 CANCELLED = "The tool was not run to its end: the user interrupted the turn."
@@ -47,7 +47,9 @@ class ToolCalls:
             await self._interruption.wait(set(tasks))
         except asyncio.CancelledError:
             self._interruption.now()
-        await self._interruption.finish(end(tasks))  # processes of theirs get the time that they need
+        await self._interruption.finish(
+            end(tasks), PATIENCE
+        )  # processes of theirs get the time that they need
         return [self._result_of(call, task) for call, task in zip(calls, tasks, strict=True)]
 
     async def _run_one(self, call: Any, group: str) -> ToolResult:

@@ -88,6 +88,7 @@ class Turn:
         self._interruption = Interruption(parts.coordinator)
         self._state: dict[str, Any] = {} if parts.coordinator is None else parts.coordinator.session_state
         self._steps = 0
+        self._has_begun = False  # whether anything of it is in the conversation
         self._unanswered: list[Any] = []  # calls that have no result yet
         self._half_said = HalfSaid()
         self._same = Repeats()
@@ -145,6 +146,7 @@ class Turn:
     async def _answer(self, prompt: str, left: Sequence[Any] | None) -> _Outcome:
         await self._events.tell("execution:start", prompt=prompt)
         if left is not None:
+            self._has_begun = True
             self._unanswered = list(left)
             if left:
                 await self._run_tools(left)
@@ -173,6 +175,7 @@ class Turn:
         if said.denied:
             return said.reason or "a hook denied it"
         changed = said.data.get("prompt")
+        self._has_begun = True
         await self._add(user_message(changed if isinstance(changed, str) else prompt))
         return ""
 
@@ -233,7 +236,8 @@ class Turn:
     async def _note_interruption(self) -> None:
         await self._events.tell("cancel:requested", state=self._interruption.state, turn_count=self._steps)
         await self._answer_open_calls(CANCELLED)
-        await self._parts.context.add_message(closing_message(self._half_said.text))
+        if self._has_begun:  # else there is nothing to close, and no conversation begins with an answer
+            await self._parts.context.add_message(closing_message(self._half_said.text))
 
     async def _add(self, message: dict[str, Any]) -> None:
         """Store a message whole: a cancellation waits until it is stored."""

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from inspect import isawaitable
 from typing import Any, TypeAlias
 
+from amplihack.system.kernel.importing import UnmountableError
+
 Hook: TypeAlias = tuple[str, str]  # a module, and what its handlers are called
 
 
@@ -42,6 +44,10 @@ class HookSwitches:
         """Return the hook of a handler, by the kernel's name for it; None if it cannot be switched."""
         return next((name for (_, name), known in self._hooks.items() if handler in known), None)
 
+    def hears(self, module: str) -> bool:
+        """Tell whether a module has registered any handler."""
+        return any(module == each for each, _ in self._hooks)
+
     def owner_of(self, name: str) -> str | None:
         return next((module for module, hook in self._hooks if hook == name), None)
 
@@ -60,8 +66,12 @@ class HookSwitches:
         async def heard(*args: Any, **kwargs: Any) -> Any:
             if hook in self._off:
                 return self._proceed()
-            answer = handler(*args, **kwargs)
-            return await answer if isawaitable(answer) else answer
+            try:
+                answer = handler(*args, **kwargs)
+                return await answer if isawaitable(answer) else answer
+            except SystemExit as error:  # it would end the program, and not only what it was asked about
+                what = f"the hook {hook[1]} wanted to end the program: SystemExit({error})"
+                raise UnmountableError(what, fix="let it deny what it does not want") from error
 
         return heard
 

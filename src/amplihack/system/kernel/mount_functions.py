@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +23,9 @@ def of_package(module_id: str, package: ModulePackage, config: Any) -> MountFunc
     file = getattr(importlib.import_module(name), "__file__", None)
     if file is not None and not real(Path(file)).is_relative_to(real(package.root)):
         what = f"Refusing to load {name} from {package.root}: this process has it from {file}"
-        raise UnmountableError(what, fix=fix_for(what, module_id))
+        rename = "rename the package: Python itself has one of that name"
+        is_pythons = name.partition(".")[0] in sys.stdlib_module_names
+        raise UnmountableError(what, fix=rename if is_pythons else fix_for(what, module_id))
     attribute = (package.target or package.package).partition(":")[2]
     return mount_function(module_id, name, attribute.strip(), config)
 
@@ -41,7 +44,11 @@ def mount_function(module_id: str, name: str, attribute: str, config: Any) -> Mo
         raise UnmountableError(what, fix=fix_for("mount_exists", module_id))
 
     async def mount(coordinator: Any) -> Any:
-        return await function(coordinator, config or {})
+        mounting = function(coordinator, config or {})
+        if not inspect.isawaitable(mounting):
+            what = "mount_signature: mount() should be async (async def mount(...))"
+            raise UnmountableError(what, fix=fix_for("mount_signature", module_id))
+        return await mounting
 
     ready = getattr(module, "on_session_ready", None)
     if inspect.iscoroutinefunction(ready):

@@ -62,17 +62,21 @@ class ModuleMounter:
             self._note(kind, module_id, instance, error)
             raise
 
+        ready = getattr(inner, "__on_session_ready__", None)
+
         async def mount(target: Any) -> Any:
             try:
                 with self._telling(f"{module_id} is still in its mount()"):
                     known = self.hooks.standing_in(target, module_id) if kind == "hook" else target
+                    before = _capabilities(target)
                     cleanup = await staying(self._mounted.note(inner(known), target, kind, module_id))
+                    if kind == "hook" and ready is None and _capabilities(target) == before:
+                        self._note_deaf(module_id)
                     return None if cleanup is None else within_time(cleanup, module_id, self.tell)
             except Exception as error:
                 self._note(kind, module_id, instance, error)
                 raise
 
-        ready = getattr(inner, "__on_session_ready__", None)
         if ready is not None:
             known = self._ready(ready, module_id) if kind == "hook" else ready
             mount.__on_session_ready__ = known  # type: ignore[attr-defined] # the kernel looks for it there
@@ -182,6 +186,15 @@ class ModuleMounter:
                 found = self._resolver.package_of(module_id)
         return found
 
+    def _note_deaf(self, module_id: str) -> None:
+        """Note a module of hooks that neither hears anything nor brings anything."""
+        if not self.hooks.hears(module_id) and not any(
+            m.module == module_id and m.names for m in self.mounted
+        ):
+            what = f"{module_id} registers no handler in mount(), so that it does nothing"
+            fix = "call `coordinator.hooks.register(event, handler, name=…)` in its mount()"
+            self._mounted.problems.append(Problem(what, None, fix, "warning", "hook-deaf"))
+
     def _next(self, module_id: str) -> tuple[str, str]:
         """Return which entry of the plan is being loaded: the kernel goes through it in order."""
         for index, (kind, module, instance) in enumerate(self._expected):
@@ -211,3 +224,7 @@ def _expected(plan: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 def _said(error: Exception) -> str:
     text = str(error)
     return text if text else type(error).__name__
+
+
+def _capabilities(coordinator: Any) -> list[str]:
+    return sorted(coordinator.to_dict().get("capabilities") or ())

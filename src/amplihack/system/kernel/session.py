@@ -51,6 +51,7 @@ class LiveSession:
         self._alone = asyncio.Lock()
         self._cancelled_by_us = False
         self._closed = False
+        self._call: asyncio.Future[Any] | None = None  # of the kernel, while a turn runs
         self._children: list[LiveSession] = []  # at work
 
     # what programs know from the kernel's own session -----------------------------------------------------
@@ -202,6 +203,8 @@ class LiveSession:
         if not immediate:
             return not self._parts.turn.is_running
         ended = await self._parts.turn.stop()
+        if ended and self._call is not None:
+            await _let_go(self._call)  # a hook may hold up what the kernel does around the loop
         # Those that the turn had started have ended with it; a program may have started others beside it.
         others = await asyncio.gather(*(each.cancel(immediate=True) for each in self._children))
         return ended and all(others)
@@ -232,7 +235,7 @@ class LiveSession:
     # how a turn goes --------------------------------------------------------------------------------------
 
     async def _run(self, prompt: str) -> str:
-        call = asyncio.ensure_future(self._parts.kernel.execute(prompt))
+        self._call = call = asyncio.ensure_future(self._parts.kernel.execute(prompt))
         try:
             await asyncio.wait({call})
         except asyncio.CancelledError:
@@ -249,10 +252,7 @@ class LiveSession:
     async def _end(self, call: asyncio.Future[Any]) -> None:
         """End a turn that nobody waits for any more."""
         await self._parts.turn.stop()
-        # What the kernel does around the loop ends by itself; cancelled, it would leave coroutines behind.
-        await asyncio.wait({call}, timeout=_AROUND)
-        call.cancel()
-        await asyncio.wait({call}, timeout=_AROUND)
+        await _let_go(call)
         if call.done() and not call.cancelled():
             call.exception()  # nobody is left to hear of it
 
@@ -306,6 +306,17 @@ class LiveSession:
     def _require_open(self) -> None:
         if self._closed:
             raise SessionError("the session is closed", fix="open another one, or resume this one")
+
+
+async def _let_go(call: asyncio.Future[Any]) -> None:
+    """Wait no longer for the kernel. What it does around a loop ends by itself, unless a hook hangs there.
+
+    Cancelled, it may leave coroutines behind.
+    """
+    await asyncio.wait({call}, timeout=_AROUND)
+    if not call.done():
+        call.cancel()
+        await asyncio.wait({call}, timeout=_AROUND)
 
 
 def _cancelled(call: asyncio.Future[Any], *, ended: bool) -> TurnCancelled:

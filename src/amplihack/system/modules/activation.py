@@ -104,11 +104,11 @@ class Activator:
         for name, package in packages.items():
             if name in failed:
                 continue
-            if name not in modules:
+            if name in modules:
+                self.packages[name] = package
+                _put_on_path(str(package.root))
+            else:
                 self._share(package.directory)
-                continue
-            self.packages[name] = package
-            _put_on_path(str(package.root))
             self._request.progress("done", name)
         for name in failed:
             self._request.progress("failed", name)
@@ -128,6 +128,7 @@ class Activator:
         self._request.progress("activating", need.module)
         try:
             place = await self._request.sources.resolve(source, base=self._request.base)
+            self._request.progress("fetched", need.module)
             return await asyncio.to_thread(self._read, place.active_path, need.module)
         except AmplihackError as error:
             return await asyncio.to_thread(self._stand_in, need, source, error)

@@ -41,4 +41,11 @@ def _of_interpreter(root: Path, *, dry_run: bool) -> Iterator[CacheEntry]:
 
 
 def _entry(path: Path) -> CacheEntry:
-    return CacheEntry(name=path.name, path=path, size=size_of(path), in_use=False, kind="environment")
+    return CacheEntry(
+        name=path.name,
+        path=path,
+        size=size_of(path),
+        in_use=False,
+        kind="environment",
+        source=f"packages of modules ({path.name})",
+    )

@@ -191,6 +191,12 @@ class Environments(Record):
         return [ModuleEnvironment(each) for each in found if each.is_dir()]
 
 
+def entered() -> list[str]:
+    """Return the directories of packages for modules that this process imports from."""
+    ours = (str(ModuleEnvironment(each).site_packages) for each in list(_held))
+    return [each for each in ours if each in sys.path]
+
+
 def version_outside(name: str) -> str | None:
     """Return the version of a package that this process has, but not from environments for modules."""
     from importlib import metadata  # slow as well

@@ -46,9 +46,10 @@ class Filler:
     async def installed_into(self, python: Path, wanted: Sequence[Wanted]) -> dict[str, ModuleError]:
         """Install everything for another interpreter, editable where it is built. Returns what failed."""
         failed: dict[str, ModuleError] = {}
-        if await self._installer.failure(python, _editable(wanted), self._pinned(wanted)) is not None:
+        pins = await asyncio.to_thread(self._pinned, wanted)
+        if await self._installer.failure(python, _editable(wanted), pins) is not None:
             for one in wanted:  # now each by itself, to tell which one it is
-                error = await self._installer.failure(python, _editable([one]), self._pins)
+                error = await self._installer.failure(python, _editable([one]), pins)
                 if error is not None:
                     failed[one.name] = error
         return failed

@@ -134,10 +134,13 @@ def is_installable(directory: Path) -> bool:
     return "project" in data or "build-system" in data
 
 
-def fingerprint(directory: Path) -> str:
-    """Return the sha256 of the files that say what to install, and are compiled; `none` if there are none."""
+def fingerprint(directory: Path, *, whole: bool = False) -> str:
+    """Return the sha256 of the files that say what to install, and are compiled; `none` if there are none.
+
+    `whole` takes all files: a wheel has copies of them.
+    """
     digest, found = hashlib.sha256(), False
-    for path in sorted(_build_files(directory)):
+    for path in sorted(_build_files(directory, whole=whole)):
         try:
             content = path.read_bytes()
         except OSError:
@@ -147,12 +150,17 @@ def fingerprint(directory: Path) -> str:
     return f"sha256:{digest.hexdigest()}" if found else "none"
 
 
-def _build_files(directory: Path) -> Iterator[Path]:
+def _build_files(directory: Path, *, whole: bool) -> Iterator[Path]:
     for folder, below, names in os.walk(directory):
-        below[:] = [each for each in below if not each.startswith(".") and each not in _MADE_BY_BUILDS]
+        below[:] = [each for each in below if not _is_made(each)]
         place = Path(folder)
         wanted = _COMPILED | _DESCRIBING if place == directory else _COMPILED
-        yield from (place / name for name in names if Path(name).suffix in wanted)
+        yield from (place / name for name in names if whole or Path(name).suffix in wanted)
+
+
+def _is_made(folder: str) -> bool:
+    """Tell whether a folder is no source: hidden, or made by a build."""
+    return folder.startswith(".") or folder in _MADE_BY_BUILDS or folder.endswith(".egg-info")
 
 
 def entry_points(directory: Path) -> Mapping[str, str]:

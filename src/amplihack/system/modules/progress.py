@@ -1,34 +1,34 @@
-"""Show on a terminal what preparing a bundle does, and how long each module took."""
+"""Tell what preparing a bundle does, as far as it takes time, and how long each module took."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TextIO
 
 _WORDS = {
-    "installing_package": "installing the package {name}",
+    "fetched": "{name} is fetched",
     "installing": "installing what {name} needs",
     "done": "{name} is ready",
     "failed": "{name} failed",
 }
+_NOTICEABLE = 2.0  # seconds for the source of a module, after which it is told that it came
 
 
 class ProgressLines:
     """Writes a line for what takes time. A module that is simply there is not worth one."""
 
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._clock = stream, clock
+    def __init__(self, write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> None:
+        self._write, self._clock = write, clock
         self._begun: dict[str, float] = {}
         self._told: set[str] = set()
 
     def __call__(self, action: str, name: str) -> None:
-        self._begun.setdefault(name, self._clock())
-        if action in ("installing", "installing_package"):
+        begun = self._begun.setdefault(name, self._clock())
+        seconds = self._clock() - begun
+        if action == "installing":
             self._told.add(name)
-        if action not in _WORDS or (action == "done" and name not in self._told):
+        quick = action == "fetched" and seconds < _NOTICEABLE
+        if action not in _WORDS or quick or (action == "done" and name not in self._told):
             return
-        seconds = self._clock() - self._begun[name]
-        after = f" ({seconds:.1f} s)" if action in ("done", "failed") else ""
-        self._stream.write(f"{_WORDS[action].format(name=name)}{after}\n")
-        self._stream.flush()
+        after = f" ({seconds:.1f} s)" if action != "installing" else ""
+        self._write(f"{_WORDS[action].format(name=name)}{after}")

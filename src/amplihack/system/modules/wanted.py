@@ -10,6 +10,8 @@ from amplihack.records import Record
 from amplihack.system.modules.package import fingerprint
 from amplihack.system.modules.requirements import Requirement, canonical, parse_requirement
 
+_SOME, _ALL = "#build:", "#whole:"  # between a project and the fingerprint of it
+
 
 class Build(Record):
     """A project on this disk that has to be built: editable, or as the wheel of a requirement."""
@@ -21,6 +23,11 @@ class Build(Record):
     def hook(self) -> str:
         """Return what its build backend is asked for."""
         return "build_editable" if self.requirement is None else "build_wheel"
+
+    @property
+    def mark(self) -> str:
+        """Return a word for the project as it is now. Reads it."""
+        return _mark(self.project, whole=self.requirement is not None)
 
     def argument(self, wheel: Path) -> str:
         """Return what an installer is given for it, once it is built."""
@@ -52,18 +59,20 @@ class Wanted(Record):
     @property
     def marks(self) -> tuple[str, ...]:
         """Return words for all of it, which change when it does. Reads the projects that are built."""
-        return (*self.others, *(build_mark(each.project) for each in self.builds))
-
-
-def build_mark(project: Path) -> str:
-    """Return a word for a project as it is now."""
-    return f"{project}#{fingerprint(project)}"
+        return (*self.others, *(each.mark for each in self.builds))
 
 
 def is_outdated(mark: str) -> bool:
     """Tell whether the project that a mark was made for has changed since, or is gone."""
-    project, found, _ = mark.rpartition("#sha256:")
-    return bool(found) and build_mark(Path(project)) != mark
+    for separator, whole in ((_ALL, True), (_SOME, False)):
+        project, found, _ = mark.rpartition(separator)
+        if found:
+            return _mark(Path(project), whole=whole) != mark
+    return False
+
+
+def _mark(project: Path, *, whole: bool) -> str:
+    return f"{project}{_ALL if whole else _SOME}{fingerprint(project, whole=whole)}"
 
 
 def projects(wanted: Sequence[Wanted]) -> Collection[str]:

@@ -16,6 +16,7 @@ from tests.support.ecosystem import TOOL, House
 from tests.support.installing import needing, prepared
 from tests.support.packages import make_self_building, write_wheel
 
+from amplifier_foundation import run_session_in_subprocess
 from amplihack.system.modules.cleaning import clean_environments
 from amplihack.system.modules.environment_contents import FILE
 from amplihack.system.modules.errors import ModuleActivationError
@@ -218,6 +219,40 @@ def test_without_installing_what_is_here_already_is_used(home: Path, versions: P
         ready = await one.prepare(install_deps=False)
         async with ready.create_session() as session:
             assert await session.execute("call one x") == "tool said: version 1.0"
+
+    asyncio.run(story())
+
+
+def test_a_project_that_a_module_requires_is_built_again_when_any_file_of_it_changes(
+    home: Path, versions: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "house-own"
+    project.mkdir()
+    make_self_building(project, "own")
+    backend = project / "backend.py"
+    backend.write_text(backend.read_text().replace('"x = 1\\n"', '(Path.cwd() / "code.txt2").read_text()'))
+    code = "import amplifier_module_own_marker as house_dep\n"
+    house = House(tmp_path / "one" / "house")
+    lazy = LAZY.replace("import house_dep\n", code).replace('"echo"', '"one"')
+    needing(house, f"amplifier-module-own @ file://{project}", name="tool-one", code=lazy)
+    for word in ("first", "second"):
+        (project / "code.txt2").write_text(f"VALUE = {word!r}\n")
+        assert in_another_process(house, "one") == f"tool said: {word}"
+        assert in_another_process(house, "one") == f"tool said: {word}"
+
+
+def test_a_session_in_a_process_of_its_own_has_what_its_modules_need(
+    home: Path, versions: Path, tmp_path: Path
+) -> None:
+    one = lazily(tmp_path, "one", "house-dep==1.0")
+
+    async def story() -> None:
+        ready = await one.prepare(strict=True)
+        paths = {name: each["path"] for name, each in ready.module_exports.items()}
+        said = await run_session_in_subprocess(
+            ready.mount_plan, "call one x", "parent", one.work, module_paths=paths
+        )
+        assert said == "tool said: version 1.0"
 
     asyncio.run(story())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import os
 import signal
@@ -309,3 +310,71 @@ def test_a_build_that_fails_takes_no_other_with_it(
     assert "correct what its build needs or does" in caplog.text
     assert caplog.text.count("noise") < 20
     assert "tool-good is not available" not in caplog.text
+
+
+def changed(backend: Path, old: str, new: str) -> None:
+    text = backend.read_text()
+    assert old in text
+    backend.write_text(text.replace(old, new))
+
+
+def test_a_backend_gets_what_it_asks_for_besides_and_modules_do_not(house: House, wheels: Path) -> None:
+    write_wheel(wheels, "house-builder")
+    backend = building(house, "one") / "backend.py"
+    changed(
+        backend,
+        "def get_requires_for_build_editable(config_settings=None):\n    return []",
+        "def get_requires_for_build_editable(config_settings=None):\n    return ['house-builder']",
+    )
+    changed(
+        backend, "    time.sleep(SECONDS)\n", "    import house_builder\n    print('building', VERSION)\n"
+    )
+    assert ("installing", "tool-one") in prepared(house)
+    assert ("installing", "tool-one") not in prepared(house)
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("house_builder")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("def build_editable(", "def build_nothing(", "the build backend backend has no build_editable()"),
+        ("def build_editable(", "import sys\nsys.exit()\ndef build_editable(", "ended without a result"),
+        ("def build_editable(", "raise ImportError('x')\ndef build_editable(", "ImportError: x"),
+        ("return []", "return ['no-such-package>=7']", "no-such-package"),
+    ],
+)
+def test_a_backend_that_is_wrong_says_what_is_wrong_with_it(
+    house: House, wheels: Path, old: str, new: str, told: str
+) -> None:
+    changed(building(house, "one") / "backend.py", old, new)
+
+    async def story() -> None:
+        with pytest.raises(ModuleActivationError) as caught:
+            await house.prepare(strict=True)
+        assert told in caught.value.what
+        assert caught.value.fix
+
+    asyncio.run(story())
+
+
+def test_whoever_stops_waiting_for_a_build_leaves_nothing_behind(
+    house: House, wheels: Path, tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun"
+    backend = building(house, "one") / "backend.py"
+    slow = f"    Path({str(begun)!r}).write_text(str(os.getpid()))\n    time.sleep(600)\n"
+    changed(backend, "    time.sleep(SECONDS)\n", slow)
+
+    async def story() -> None:
+        preparing = asyncio.ensure_future(house.prepare(strict=True))
+        async with asyncio.timeout(60):
+            while not begun.exists() or not begun.read_text():  # noqa: ASYNC110 - another process makes it
+                await asyncio.sleep(0.01)
+            preparing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await preparing
+
+    asyncio.run(story())
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(begun.read_text()), 0)

@@ -394,6 +394,17 @@ def test_a_package_of_a_name_that_is_taken_never_runs_the_code_of_the_other(
     asyncio.run(story())
 
 
+def test_a_package_with_the_name_of_one_of_pythons_is_told_to_be_renamed(house: House) -> None:
+    house.add("tools", "tool-own", MODULES["tool-echo"])
+    project = house.directory / "modules" / "tool-own"
+    (project / "amplifier_module_tool_own").rename(project / "json")
+    file = project / "pyproject.toml"
+    file.write_text(file.read_text().replace('"amplifier_module_tool_own:mount"', '"json:mount"'))
+    (failure,) = opened(house).load_failures
+    assert "Refusing to load json" in failure.what
+    assert failure.fix == "rename the package: Python itself has one of that name"
+
+
 def test_a_directory_without_package_and_entry_point_says_what_to_write(house: House) -> None:
     house.write("modules/tool-empty/README.md", "nothing here")
     house.change("tools:\n", "tools:\n  - {module: tool-empty, source: ./modules/tool-empty}\n")
@@ -487,6 +498,35 @@ def test_an_installed_module_that_takes_long_to_import_is_named_too(
     assert "hooks-slow is still being loaded" in told_soon.lines
 
 
+@pytest.mark.parametrize(
+    ("code", "told", "fix"),
+    [
+        ("def mount(coordinator, config=None):\n    pass\n", "mount() should be async", "async def mount"),
+        ("async def mount(coordinator, config=None):\n    pass\n", "No tool was mounted", "mount('tools'"),
+        ("x = 1\n", "No mount() function found", "async def mount"),
+        ("import no_such_package\n", "No module named 'no_such_package'", "dependencies"),
+        ("raise ValueError('at import')\n", "at import", ""),
+        ("raise SystemExit(3)\n", "SystemExit(3)", "raise other errors"),
+    ],
+)
+def test_an_installed_module_that_cannot_be_mounted_says_why(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, told: str, fix: str
+) -> None:
+    """The kernel does not validate modules that it finds by entry point."""
+    site = tmp_path / "site"
+    info = site / "house_broken-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: house-broken\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[amplifier.modules]\ntool-broken = house_broken:mount\n")
+    (site / "house_broken.py").write_text(code)
+    monkeypatch.syspath_prepend(site)
+    house.change("tools:\n", "tools:\n  - {module: tool-broken}\n")
+    (failure,) = opened(house).load_failures
+    assert (failure.kind, failure.module) == ("tool", "tool-broken")
+    assert told in failure.what
+    assert fix in failure.fix
+
+
 @pytest.mark.parametrize("name", ["", " "])
 def test_a_tool_without_a_name_is_left_out_and_told(house: House, name: str) -> None:
     code = f"""
@@ -535,6 +575,37 @@ def test_whoever_stops_waiting_for_a_session_leaves_nothing_behind(house: House,
             await opening
         assert (tmp_path / "ended").exists()
         assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(story())
+
+
+def test_a_module_of_hooks_that_hears_nothing_and_brings_nothing_is_told(house: House) -> None:
+    late = """
+        async def mount(coordinator, config=None):
+            return None
+        async def on_session_ready(coordinator):
+            coordinator.hooks.register("tool:pre", lambda *_: None, name="late")
+    """
+    house.add("hooks", "hooks-deaf", "async def mount(coordinator, config=None):\n    return None\n")
+    house.add("hooks", "hooks-late", late)
+    (problem,) = opened(house).problems
+    assert problem.what == "hooks-deaf registers no handler in mount(), so that it does nothing"
+    assert "coordinator.hooks.register" in problem.fix
+
+
+def test_a_hook_that_wants_to_end_the_program_does_not(house: House) -> None:
+    code = """
+        import sys
+        async def mount(coordinator, config=None):
+            async def leave(event, data):
+                sys.exit(3)
+            coordinator.hooks.register("tool:pre", leave, name="leave")
+    """
+    house.add("hooks", "hooks-leaving", code)
+
+    async def story() -> None:
+        async with (await house.prepare()).create_session(session_cwd=house.work) as session:
+            assert await session.execute("call echo x") == f"tool said: x in {house.work}"
 
     asyncio.run(story())
 

@@ -379,7 +379,9 @@ def test_what_an_app_changed_in_the_plan_reaches_children(family: House) -> None
     assert asyncio.run(story())["output"] == "tool said: names"
 
 
-def test_a_caller_chooses_model_loop_and_messages(family: House) -> None:
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_caller_chooses_model_loop_and_messages(family: House, plain: bool) -> None:
+    wish: Any = ProviderPreference("scripted", "large-*")
     seen: list[Any] = []
 
     async def look(child: LiveSession) -> None:
@@ -392,7 +394,7 @@ def test_a_caller_chooses_model_loop_and_messages(family: House) -> None:
             await family.prepare(),
             Bundle(name="kid"),
             "hello @AGENTS.md",
-            provider_preferences=[ProviderPreference("scripted", "large-*")],
+            provider_preferences=[wish.to_dict() if plain else wish],
             orchestrator_config={"max_iterations": 7},
             parent_messages=[{"role": "user", "content": "before"}, {"role": "assistant", "content": "yes"}],
             self_delegation_depth=2,

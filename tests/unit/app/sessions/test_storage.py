@@ -844,6 +844,25 @@ def test_a_child_that_is_resumed_by_itself_is_as_deep_as_it_was_and_under_its_po
     run(house, story)
 
 
+def test_a_session_whose_policy_cannot_be_read_can_be_opened_when_it_is_mended(
+    house: House, home: Path
+) -> None:
+    with_family(house)
+
+    async def story(prepared: Prepared) -> None:
+        async with prepared.create_session("one") as session:
+            child = await spawned(session, "helper", "hi")
+        policy = prepared.plan["spawn"]
+        prepared.plan["spawn"] = {"tools": 7}
+        with pytest.raises(SpawnRefused):
+            await prepared.resume_session(child)
+        prepared.plan["spawn"] = policy
+        async with prepared.resume_session(child) as session:
+            assert await session.execute("hello") == "you said: hello"
+
+    run(house, story)
+
+
 def test_a_session_cannot_go_on_with_what_was_said_in_others(house: House, home: Path) -> None:
     house.change(
         "---\n\nYou are", "agents:\n  helper: {description: H, instruction: You help.}\n---\n\nYou are"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -398,3 +399,96 @@ async def _until(condition: Any) -> None:
     async with asyncio.timeout(10):
         while not condition():  # noqa: ASYNC110 - a tool knows no event
             await asyncio.sleep(0.01)
+
+
+# hooks that hang --------------------------------------------------------------------------------------------
+
+HANGING = """
+import asyncio
+from amplifier_core import HookResult
+async def mount(coordinator, config=None):
+    state = coordinator.session_state
+    async def hang(event, data):
+        if state.get("hang") == event:
+            state.pop("hang")
+            state["hangs"].set()
+            await asyncio.sleep(1000)
+        return HookResult(action="continue")
+    for event in (config or {})["events"]:
+        coordinator.hooks.register(event, hang, name=f"hang-{event}")
+"""
+EVENTS = [
+    "session:start", "prompt:submit", "execution:start", "provider:request", "llm:request",
+    "llm:stream_block_delta", "llm:response", "provider:response", "content_block:end", "tool:pre",
+    "tool:post", "prompt:complete", "execution:end", "orchestrator:complete", "cancel:requested",
+]  # fmt: skip
+SHIPPED = """\
+---
+bundle: {{name: shipped}}
+session: {{orchestrator: loop-streaming, context: context-simple}}
+providers: [{{module: provider-scripted, config: {{at_end: repeat, steps: {steps}}}}}]
+tools: [{{module: tool-todo}}]
+hooks: [{{module: hooks-hanging, source: ./modules/hooks-hanging, config: {{events: {events}}}}}]
+---
+"""
+
+
+# Cancelled before the loop has begun, the kernel leaves coroutines that it never started.
+@pytest.mark.filterwarnings("ignore:.*was never awaited")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_turn_in_which_a_hook_hangs_can_be_cancelled_and_another_begins(
+    house: House, monkeypatch: pytest.MonkeyPatch, event: str
+) -> None:
+    monkeypatch.setattr("amplihack.modules.loop.interruption._LAST_WORDS", 0.2)
+    monkeypatch.setattr("amplihack.system.kernel.session._AROUND", 0.2)
+    house.add("hooks", "hooks-hanging", HANGING)
+    steps = [{"text": "I look.", "tools": [{"name": "todo", "input": {"action": "list"}}]}, {"text": "done"}]
+    house.file.write_text(SHIPPED.format(steps=json.dumps(steps), events=json.dumps(EVENTS)))
+
+    async def story() -> None:
+        async with (await house.prepare(strict=True)).create_session() as session:
+            state = session.coordinator.session_state
+            state["hang"] = "tool:pre" if event == "cancel:requested" else event
+            state["hangs"] = asyncio.Event()
+            turn = asyncio.ensure_future(session.execute("go"))
+            async with asyncio.timeout(30):
+                await state["hangs"].wait()
+                if event == "cancel:requested":
+                    state["hang"] = event
+                assert await session.cancel(immediate=True)
+                with pytest.raises(TurnCancelled):
+                    await turn
+            said = await session.messages()
+            assert diagnose_transcript(said)["status"] == "healthy"
+            assert [each["role"] for each in said[:1]] in ([], ["user"])
+            assert await session.execute("again") == "done"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        ("raise SystemExit(3)", r"wanted to end the program: SystemExit\(3\)"),
+        ("raise asyncio.CancelledError", "cancelled its own call"),
+    ],
+)
+def test_a_provider_that_exits_or_cancels_itself_fails_its_turn_and_nothing_else(
+    house: House, does: str, told: str
+) -> None:
+    """An answer of nothing would look like one, and an exit would be the host's."""
+    house.change("{module: loop-plain, source: ./modules/loop-plain}", "{module: loop-streaming}")
+    house.change("{module: context-memory, source: ./modules/context-memory}", "{module: context-simple}")
+    file = house.directory / "modules/provider-scripted/amplifier_module_provider_scripted/__init__.py"
+    known = 'if words[0] == "fail":'
+    odd = f'if words[0] == "odd":\n            {does}\n        {known}'
+    file.write_text(file.read_text().replace(known, odd))
+
+    async def story() -> None:
+        async with (await house.prepare(strict=True)).create_session() as session:
+            with pytest.raises(SessionError, match=told):
+                await session.execute("odd")
+            assert await session.execute("hello") == "you said: hello"
+
+    asyncio.run(story())
