@@ -403,7 +403,7 @@ async def test_a_service_of_ones_own_needs_its_address_and_no_key() -> None:
 
 def chat_stream(*deltas: dict[str, Any], finish: str = "stop") -> Stream:
     frame = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "test-model"}
-    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     choices.append({"index": 0, "delta": {}, "finish_reason": finish})
     return Stream(tuple(("delta", {**frame, "choices": [choice]}) for choice in choices))
 
