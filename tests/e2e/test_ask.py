@@ -516,3 +516,26 @@ def test_the_list_of_what_is_to_do_is_there_in_a_resumed_session(workspace: Work
     results = [str(each["content"]) for each in stored(workspace) if each["role"] == "tool"]
     assert len(results) == 2
     assert "Run the tests" in results[1]
+
+
+FAMILY = """\
+rules:
+- when: work hard
+  tools: [{name: glob, input: {pattern: x}}]
+  usage: {cost_usd: '0.4'}
+- when: lead
+  tools:
+  - {name: delegate, input: {agent: "foundation:explorer", instruction: work hard on a}}
+  - {name: delegate, input: {agent: "foundation:explorer", instruction: work hard on b}}
+  - {name: delegate, input: {agent: "foundation:explorer", instruction: work hard on c}}
+  usage: {cost_usd: '0.1'}
+at_end: echo
+"""
+
+
+def test_agents_share_the_budget_of_the_session(workspace: Workspace) -> None:
+    answer = ask(workspace, "lead", "--yes", "--budget-usd", "1", "--json", script=FAMILY)
+    told = json.loads(answer.stdout)
+    assert told["status"] == "unfinished"
+    assert "budget of $1 is spent" in told["reason"]
+    assert told["cost_usd"] <= 2.1  # each may have asked when the last of it was spent, and no more

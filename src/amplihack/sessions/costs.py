@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Protocol
 
 COST_CHANNEL = "session.cost"
+SPENDING = "cost.family"  # the capability by which a session and its agents count together
 
 
 class CostReader(Protocol):

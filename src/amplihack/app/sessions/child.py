@@ -18,7 +18,7 @@ from amplihack.bundles.prompt import with_mentioned
 from amplihack.errors import Problem
 from amplihack.records import Record, field, replace
 from amplihack.sessions.calls import Message
-from amplihack.sessions.costs import bridge_child_cost
+from amplihack.sessions.costs import SPENDING, bridge_child_cost
 from amplihack.sessions.errors import SpawnRefused
 from amplihack.sessions.ids import generate_sub_session_id
 from amplihack.sessions.kept_children import KeptChild
@@ -41,7 +41,7 @@ SPAWN, RESUME = "session.spawn", "session.resume"
 _OF_ITS_OWN = (SPAWN, RESUME, CHILDREN)
 MAX_DEPTH = 3  # sessions below the one that a user opened
 # Capabilities of other modules and of the host, for children too.
-_PASSED_ON = ("session.routing", "model_role_resolver", CALL_ENDED)
+_PASSED_ON = ("session.routing", "model_role_resolver", CALL_ENDED, SPENDING)
 
 
 class ChildRequest(Record, kw_only=True):

@@ -11,7 +11,7 @@ from amplifier_core import HookResult
 from amplihack.modules.notices import tell
 from amplihack.modules.settings import ModuleSettings
 from amplihack.records import Record
-from amplihack.sessions.costs import COST_CHANNEL, sum_cost_usd
+from amplihack.sessions.costs import COST_CHANNEL, SPENDING, cost_of, sum_cost_usd
 from amplihack.sessions.usage import USAGE_UNKNOWN
 
 __amplifier_module_type__ = "hook"
@@ -60,6 +60,19 @@ def _dollars(settings: ModuleSettings) -> Decimal | None:
     return found
 
 
+class FamilySpending:
+    """What a session and its agents have spent together, as they spend it: a budget is for all of them."""
+
+    def __init__(self) -> None:
+        self.before = Decimal()  # by the session itself, before it was resumed
+        self.spent = Decimal()
+        self.unpriced = False
+
+    @property
+    def total(self) -> Decimal:
+        return self.before + self.spent
+
+
 class CostCounter:
     """The figures of one session; those of its children are contributed to the same channel."""
 
@@ -77,10 +90,16 @@ class CostCounter:
         }
         self._before_turn = Decimal()
         coordinator.session_state[KEY] = self._figures
+        family = coordinator.get_capability(SPENDING)
+        self._is_first = not isinstance(family, FamilySpending)
+        self._family = FamilySpending() if self._is_first else family
+        coordinator.register_capability(SPENDING, self._family)
 
     async def on_prompt(self, event: str, data: Mapping[str, Any]) -> Any:
         del event, data
         self._before_turn = await self._spent() or Decimal()
+        if self._is_first:
+            self._family.before = max(Decimal(), self._before_turn - self._family.spent)
         self._figures["turn_cost_usd"] = None
         return HookResult()
 
@@ -91,8 +110,10 @@ class CostCounter:
         if isinstance(usage, Mapping) or data.get(USAGE_UNKNOWN):
             usage = usage or {}
             self._figures["requests"] += 1
+            self._family.spent += cost_of(usage) or Decimal()
             if usage.get("cost_usd") is None:
                 self._figures["unpriced_requests"] += 1
+                self._family.unpriced = True
                 self._warn_unpriced()
             for name in ("input_tokens", "output_tokens", "cache_read_tokens"):
                 self._figures[name] += usage.get(name) or 0
@@ -106,10 +127,10 @@ class CostCounter:
     async def on_request(self, event: str, data: Mapping[str, Any]) -> Any:
         """Refuse to ask a model when the budget is spent."""
         del event, data
-        limit, spent = self._budget.dollars, await self._spent()
-        if limit is not None and spent is not None and spent >= limit:
+        limit, spent = self._budget.dollars, max(await self._spent() or Decimal(), self._family.total)
+        if limit is not None and spent >= limit:
             return HookResult(action="deny", reason=f"the budget of ${limit} is spent (${spent})")
-        if limit is not None and self._figures["unpriced_requests"]:
+        if limit is not None and self._family.unpriced:
             return HookResult(action="deny", reason=self._unheld())
         used = self._figures["input_tokens"] + self._figures["output_tokens"]
         if self._budget.tokens and used >= self._budget.tokens:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +21,7 @@ from amplihack.sessions.calls import Message
 
 __amplifier_module_type__ = "provider"
 
+_BLOCKS = {"text": 0, "thinking": 1_000}  # where they stand among the blocks of an answer; calls are between
 _FINISH = {"stop": "end_turn", "tool_calls": "tool_use", "length": "length"}
 
 
@@ -99,6 +102,18 @@ class ChatProvider(ApiProvider):
         return heard.spoken()
 
 
+def _named(delta: Any, *names: str) -> Any:
+    """Return a field that the SDK may not know: services of one's own have more than it does."""
+    return next((found for name in names if (found := getattr(delta, name, None))), None)
+
+
+def _words(content: Any) -> str:
+    """Return the text of a piece; some services send it in parts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
 class _Heard:
     """Gathers the text and the calls of one answer as they stream."""
 
@@ -107,7 +122,8 @@ class _Heard:
         self._texts: list[str] = []
         self._calls: dict[int, dict[str, str]] = {}
         self._places: dict[int | None, int] = {}  # where the latest call is that a service gave a number
-        self._open = False
+        self._open = ""  # the kind of the block that streams now
+        self._refused = False
         self._usage: Any = None
         self.finish = ""
 
@@ -118,18 +134,26 @@ class _Heard:
             self._call.counted = self._counted()
         for choice in chunk.choices[:1]:
             self.finish = choice.finish_reason or self.finish
-            if choice.delta.content:
-                await self._text(choice.delta.content)
+            if thought := _words(_named(choice.delta, "reasoning_content", "reasoning")):
+                await self._say("thinking", thought)
+            if refusal := _words(_named(choice.delta, "refusal")):
+                self._refused = True
+                await self._say("text", refusal)
+            if text := _words(choice.delta.content):
+                await self._say("text", text)
             for call in choice.delta.tool_calls or ():
                 await self._tool(call)
 
-    async def _text(self, text: str) -> None:
-        self._texts.append(text)
+    async def _say(self, kind: str, text: str) -> None:
+        """Pass on a piece. Thoughts are shown and not kept: no service takes them back."""
+        if kind == "text":
+            self._texts.append(text)
         if self._stream:
-            if not self._open:
-                await self._call.block_start(0, "text")
-                self._open = True
-            await self._call.delta(0, "text", text)
+            if self._open != kind:
+                await self.end()
+                await self._call.block_start(_BLOCKS[kind], kind)
+                self._open = kind
+            await self._call.delta(_BLOCKS[kind], kind, text)
 
     async def _tool(self, call: Any) -> None:
         place = self._place(call)
@@ -139,7 +163,8 @@ class _Heard:
         if function is not None:
             new = bool(function.name and not known["name"])
             known["name"] = known["name"] or function.name or ""
-            known["arguments"] += function.arguments or ""
+            given = function.arguments or ""
+            known["arguments"] += given if isinstance(given, str) else json.dumps(given)
             if new and self._stream:
                 await self._call.block_start(place + 1, "tool_use", name=known["name"])
                 await self._call.block_end(place + 1, "tool_use")
@@ -154,19 +179,21 @@ class _Heard:
 
     async def end(self) -> None:
         if self._open:
-            await self._call.block_end(0, "text")
+            await self._call.block_end(_BLOCKS[self._open], self._open)
+        self._open = ""
 
     def spoken(self) -> Spoken:
         content: list[dict[str, Any]] = []
         calls: list[dict[str, Any]] = []
         if text := "".join(self._texts):
             content.append({"type": "text", "text": text})
-        for index, call in sorted(self._calls.items()):
-            call_id = call["id"] or f"call_{index + 1}"
+        for _, call in sorted(self._calls.items()):
+            call_id = call["id"] or f"call_{uuid.uuid4().hex[:12]}"
             arguments, unread = read_arguments(call["arguments"])
             calls.append({"id": call_id, "name": call["name"], "arguments": arguments, **unread})
             content.append({"type": "tool_call", "id": call_id, "name": call["name"], "input": arguments})
-        finish = "tool_use" if calls else _FINISH.get(self.finish, self.finish)
+        finish = "refusal" if self._refused else _FINISH.get(self.finish, self.finish)
+        finish = "tool_use" if calls else finish
         return replace(self._counted(), content=content, calls=calls, finish=finish)
 
     def _counted(self) -> Spoken:

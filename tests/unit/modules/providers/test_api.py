@@ -399,3 +399,37 @@ async def test_a_service_of_ones_own_needs_its_address_and_no_key() -> None:
     with pytest.raises(AssertionError, match="base_url"):
         async with opened({**plan(), "providers": [{"module": "provider-chat-completions", "config": {}}]}):
             pass
+
+
+def chat_stream(*deltas: dict[str, Any], finish: str = "stop") -> Stream:
+    frame = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "test-model"}
+    choices: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices.append({"index": 0, "delta": {}, "finish_reason": finish})
+    return Stream(tuple(("delta", {**frame, "choices": [choice]}) for choice in choices))
+
+
+async def test_what_services_of_ones_own_say_in_their_own_way_is_understood() -> None:
+    function = {"name": "clock", "arguments": {"zone": "UTC"}}
+    call = {"index": 0, "id": "", "type": "function", "function": function}
+    turns = (
+        chat_stream({"tool_calls": [call]}),  # arguments that are no text, no id, and another word at the end
+        chat_stream({"tool_calls": [call]}, finish="tool_calls"),
+        chat_stream({"reasoning_content": "Let me see."}, {"content": [{"type": "text", "text": "Noon."}]}),
+    )
+    with ModelServer(*turns) as server:
+        wanted = on_service("provider-chat-completions", server)
+        async with opened(wanted, tools=[answering("clock", "12:00")]) as stage:
+            assert await stage.say("What time is it?") == "Noon."
+            assert [each["tool_input"] for each in stage.recorder.of("tool:pre")] == [{"zone": "UTC"}] * 2
+            ids = [each["tool_call_id"] for each in await stage.messages() if each["role"] == "tool"]
+            assert len(set(ids)) == 2
+            streamed = stage.recorder.of("llm:stream_block_delta")
+            assert [each["text"] for each in streamed if each["block_type"] == "thinking"] == ["Let me see."]
+
+
+async def test_a_refusal_is_shown_and_is_no_success() -> None:
+    with ModelServer(chat_stream({"refusal": "I will not."})) as server:
+        async with opened(on_service("provider-openai", server)) as stage:
+            assert await stage.say("Do it.") == "I will not."
+            (end,) = stage.recorder.of("orchestrator:complete")
+            assert (end["status"], end["metadata"]["reason"]) == ("incomplete", "the model refused to answer")
