@@ -106,6 +106,8 @@ NOT_TOLD = {
     "recipes.engine.staging:_MOST_NAMES": "the length of a warning",
     "recipes.secret_spellings:_JSON_LEVELS": "how secrets are recognised",
     "recipes.templates.variables:_MOST": "what is kept ready",
+    "recipes.templates.bash.function_arguments:_LONGEST": "what is read again; all its arguments count else",
+    "recipes.templates.bash.function_arguments:_MOST": "what is read again; all its arguments count else",
     "recipes.tracked:_LONGEST": "what is kept ready",
     "system.agent_tools.environment:_LONGEST": "the length of a number",
     "sessions.ids:_LONGEST": "what a file system takes as a name",
