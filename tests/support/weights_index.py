@@ -42,7 +42,7 @@ class WeightsIndex:
         url = f"http://127.0.0.1:{self._server.server_address[1]}/simple/"
         return {
             "PATH": "/usr/bin:/bin",
-            "HOME": "/nonexistent",
+            "HOME": "/dev/null/home",
             "PIP_INDEX_URL": url,
             "PIP_RETRIES": "0",
         }
