@@ -20,7 +20,6 @@ from amplihack.recipes.model import (
     JsonRule,
     Limits,
     Loop,
-    ModelChoice,
     Number,
     Retry,
     Step,
@@ -32,7 +31,7 @@ from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.reading import Fields, Report, mappings, read_table
 from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.recipes.semantics import DEEPEST, ITEM
-from amplihack.recipes.values import Value, to_json, to_text
+from amplihack.recipes.values import Value, to_json
 
 # A step that has fewer than two of these cannot contradict itself.
 _MAY_DISAGREE: Final = frozenset({"on_error", "continue_on_error", "fatal", "timeout", "idle_timeout"})
@@ -207,7 +206,7 @@ class StepReader:
             holds = "holds comments alone" if script.text.strip() else "is empty"
             what, fix = f"{owner}'command' {holds}, so the step does nothing", "write a script, or remove it"
             self.report.add("no-effect", what, fields.where(needed), fix, "warning")
-        if (needed in fields.nodes and not blank) or (kind == "agent" and _described(fields)):
+        if (needed in fields.nodes and not blank) or (kind == "agent" and _is_described(fields)):
             return
         what = f"{owner}{kind} step is missing a '{needed}' field"
         fix = f"add `{needed}:`" if stated or kind != "bash" else "add `command:`, `prompt:` or `recipe:`"
@@ -250,47 +249,13 @@ class StepReader:
         return self.dialect != "amplifier" or _on_error(fields) != "fail"
 
     def _agent(self, fields: Fields, owner: str) -> Agent:
-        if "message" in fields.node.entries and "agent" not in fields:
-            # Elsewhere it is what a step prints or sends, and that would be put to an agent and paid for.
-            what = f"{owner}'message' is put to an agent, and the step names none"
-            fix = "write `prompt:` if an agent is to be asked, or a `command:` that prints or sends it"
-            self.report.add("foreign-word", what, fields.node.entries["message"].where, fix)
+        from amplihack.recipes.decode_agents import agent_of  # deferred: many recipes ask no agent
+
         if "auto_stage" not in fields:
             self.differences[_STAGING] = None
         if _wants_json(fields):
             self.differences[_JSON] = None
-        return Agent(
-            prompt=fields.text("prompt") or Text(_described(fields)),
-            agent=self.agents.get(fields.word("agent") or "", fields.word("agent")),
-            mode=fields.word("mode"),
-            models=self._models(fields, owner),
-            model_role=fields.word("model_role"),
-            config=fields.map("agent_config"),
-            own_process=fields.word("spawn_mode") == "subprocess",
-            auto_stage=fields.flag("auto_stage"),
-        )
-
-    def _models(self, fields: Fields, owner: str) -> tuple[ModelChoice, ...]:
-        provider, model = fields.word("provider"), fields.word("model")
-        preferences = fields.nodes.get("provider_preferences")
-        if preferences is None:
-            return (ModelChoice(provider, model),) if provider or model else ()
-        if provider or model:
-            self.report.add(
-                "contradiction",
-                f"{owner}'provider_preferences' stands beside 'provider' or 'model'",
-                preferences.where,
-                "keep the list alone",
-            )
-        if not isinstance(preferences, Sequence):
-            self.report.add(
-                "wrong-type",
-                f"{owner}'provider_preferences' should be a list",
-                preferences.where,
-                "write `provider_preferences: [{provider: anthropic, model: claude-…}]`",
-            )
-            return ()
-        return tuple(_model_choice(to_value(item)) for item in preferences.items)
+        return agent_of(fields, owner, self.agents, self.report)
 
     def _sub_recipe(self, fields: Fields, owner: str) -> SubRecipe:
         default = "isolated" if self.dialect == "amplifier" else "inherit"
@@ -435,32 +400,16 @@ def _kind(fields: Fields) -> Kind:
     return "bash"
 
 
-def _described(fields: Fields) -> str:
-    """A prompt made of the words that a step without one still has."""
-    parts = [fields.word("task") or "", fields.word("description") or ""]
-    if actions := fields.data("actions"):
-        parts.append("\n".join(f"- {to_text(each)}" for each in _listed(actions)))
-    if skill := fields.word("skill"):
-        parts.append(f"Use the skill {skill}.")
-    if inputs := fields.data("inputs"):
-        parts.append("Inputs:\n" + (inputs if isinstance(inputs, str) else to_json(inputs)))
-    return "\n\n".join(part.strip() for part in parts if part.strip())
+def _is_described(fields: Fields) -> bool:
+    """Tell whether a step without a prompt has words to make one of."""
+    from amplihack.recipes.decode_agents import described  # deferred, as above
+
+    return bool(described(fields))
 
 
 def _for_recovery(name: str, fields: Fields) -> bool:
     """Tell whether a directory is that of the agent which may finish the work of a failed sub-recipe."""
     return name == "working_dir" and bool(fields.flag("recovery_on_failure"))
-
-
-def _listed(value: Value) -> list[Value]:
-    return value if isinstance(value, list) else [value]
-
-
-def _model_choice(item: Value) -> ModelChoice:
-    if isinstance(item, dict):
-        provider, model = item.get("provider"), item.get("model", item.get("class"))
-        return ModelChoice(str(provider) if provider else None, str(model) if model else None)
-    return ModelChoice(None, str(item))
 
 
 def _wants_json(fields: Fields) -> bool:
