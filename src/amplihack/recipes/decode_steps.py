@@ -208,6 +208,8 @@ class StepReader:
             self.report.add("no-effect", what, fields.where(needed), fix, "warning")
         if (needed in fields.nodes and not blank) or (kind == "agent" and _is_described(fields)):
             return
+        if self._named_already(needed, owner):
+            return
         what = f"{owner}{kind} step is missing a '{needed}' field"
         fix = f"add `{needed}:`" if stated or kind != "bash" else "add `command:`, `prompt:` or `recipe:`"
         misspelt = closest(needed, [key for key in fields.node.entries if key not in STEP.known])
@@ -218,6 +220,13 @@ class StepReader:
         elif name := _id_as_key(fields.node):
             fix = f"write `- id: {name}` for `- {name}:`, and its fields below `id`"
         self.report.add(f"no-{needed}", what, fields.node.where, fix)
+
+    def _named_already(self, needed: str, owner: str) -> bool:
+        """Tell whether a word of another tool stands where the field is missing: its fix names the field."""
+        return any(
+            each.code == "foreign-word" and each.what.startswith(owner) and f"`{needed}:`" in each.fix
+            for each in self.report.problems
+        )
 
     def _env_names(self, fields: Fields, owner: str) -> None:
         """Report names of variables that no process can be given."""

@@ -148,6 +148,15 @@ def test_no_word_of_ours_is_called_foreign(table: str) -> None:
     assert _WORDS[table].keys() & TABLES[table].known.keys() == set()
 
 
+@pytest.mark.parametrize(
+    ("word", "codes"),
+    [("run", {"foreign-word"}), ("uses", {"foreign-word"}), ("if", {"foreign-word", "no-command"})],
+)
+def test_one_slip_is_told_once(word: str, codes: set[str]) -> None:
+    decoded = decode_text(f"name: n\nsteps:\n- {{id: a, {word}: x}}\n- {{id: b, command: ls}}\n")
+    assert {each.code for each in decoded.problems if each.severity == "error"} == codes
+
+
 def test_a_step_body_is_read_with_the_same_words() -> None:
     text = "name: n\nsteps: [{id: l, foreach: [1], steps: [{id: a, command: ls, if: x}]}]"
     assert [problem.code for problem in decode_text(text).problems] == ["foreign-word"]
