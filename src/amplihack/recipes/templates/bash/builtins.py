@@ -299,8 +299,9 @@ def _test(arguments: Sequence[Word], script: Script) -> None:
             refuse(after.marks, Refusal.OPERATOR)
         elif before.plain.startswith(_EXPANSIONS):
             script.evaluates(after, Guard.NAME)
-            for mark in (*after.marks, *(place for mark in after.marks for place in mark.places)):
-                mark.evaluated = True
+            for mark in after.marks:
+                for each in (mark, *mark.places):
+                    each.evaluated = True
     for word in arguments:  # `[ $x ]` and `[ "$@" ]` can become `[ -v a[...] ]`
         if "$" in word.text and ('"' not in word.text or _MANY.search(word.text)):
             script.flow.evaluated.update(name for name in references(word.text) if '"' in word.text)

@@ -44,8 +44,9 @@ def _suspect(words: Sequence[Word]) -> None:
     if names[at : at + 1] in (["test"], ["["], ["printf"]) and _NAMING.isdisjoint(names[at:]):
         return
     for word in words[at:]:
-        for mark in (*word.marks, *(place for mark in word.marks for place in mark.places)):
-            mark.evaluated = True
+        for mark in word.marks:
+            for each in (mark, *mark.places):
+                each.evaluated = True
 
 
 def _called(word: Word) -> str:
