@@ -116,7 +116,7 @@ _DISGUISES = [
 ]
 _PLAIN = [
     *("", "1", "-1", "plain", "two  words", "-n", "-v", "-", "--", "-a", "2", "EOF", "é漢", "\udcff", "a=b"),
-    *("(x)", "\t\tx", "x\n", "[a-z]?", "!!", "\\", "%s", "&", "b", "RECIPE_VAR_w", "n", "x"),
+    *("(x)", "\t\tx", "x\n", "[a-z]?", "!!", "\\", "%s", "&", "b", "n", "x"),
 ]
 _TABLES = Path(__file__).parent
 

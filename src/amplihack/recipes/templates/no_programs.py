@@ -27,8 +27,11 @@ _START_UP = ("BASH_ENV", "BASH_FUNC_", "BASHOPTS", "SHELLOPTS")
 
 @lru_cache(maxsize=PREPARED)  # the rounds of a loop run one script
 def starts_no_program(source: str) -> bool:
-    """Tell whether bash does all of a script by itself. In doubt it does not."""
-    return _SCRIPT.fullmatch(source) is not None
+    """Tell whether bash does all of a script by itself. In doubt it does not.
+
+    Nor does it where it writes a time, for which it looks for TZ as a program would.
+    """
+    return "%(" not in source and _SCRIPT.fullmatch(source) is not None
 
 
 def changes_bash(names: Iterable[str]) -> bool:

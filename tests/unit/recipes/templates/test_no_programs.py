@@ -60,6 +60,7 @@ def test_a_script_of_what_bash_does_itself_starts_no_program(script: str) -> Non
         "printf >f -v 'a[$(ls)]' x",
         "printf 2>f -v 'a[$(ls)]' x",
         "printf * 'a[$(ls)]' x",
+        "printf '%(%H)T' 0",  # asks for TZ
     ],
 )
 def test_in_doubt_a_script_starts_programs(script: str) -> None:

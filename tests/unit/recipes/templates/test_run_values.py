@@ -174,6 +174,7 @@ def test_a_variable_that_code_of_the_script_only_prints_is_not_told(template: st
         "mkdir -p ./{{v}} && n=(a*) && (( n ))",
         'x=n; read "$x" <<< {{v}}; declare -i n; n+=1',
         'x=n; : "${!x:={{v}}}"; (( n++ ))',
+        'declare -i n; x=n; : "${!x:=$(printf %s {{v}})}"',
         'read n < <(echo {{v}}); printf -v"x[$n]" 1',
         'read n < <(echo {{v}}); read -ra"$n" <<< 1',
         # scripts in files, into which no guard is put

@@ -300,7 +300,8 @@ def _test(arguments: Sequence[Word], script: Script) -> None:
         elif before.plain.startswith(_EXPANSIONS):
             script.evaluates(after, Guard.NAME)
             for mark in after.marks:
-                mark.evaluated = True
+                for each in (mark, *mark.places):
+                    each.evaluated = True
     for word in arguments:  # `[ $x ]` and `[ "$@" ]` can become `[ -v a[...] ]`
         if "$" in word.text and ('"' not in word.text or _MANY.search(word.text)):
             script.flow.evaluated.update(name for name in references(word.text) if '"' in word.text)

@@ -45,7 +45,8 @@ def _suspect(words: Sequence[Word]) -> None:
         return
     for word in words[at:]:
         for mark in word.marks:
-            mark.evaluated = True
+            for each in (mark, *mark.places):
+                each.evaluated = True
 
 
 def _called(word: Word) -> str:

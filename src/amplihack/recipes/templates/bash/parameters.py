@@ -74,7 +74,9 @@ def _operation(c: Cursor, name: str, quoting: Quoting, *, subscripted: bool, ind
             text = c.text_since(start, first)
             assign(c.since(first), name)
             c.script.flow.assign(name, text)
-            c.script.flow.unknown |= indirect
+            if indirect:  # it is assigned to a variable that only the run knows, as through a nameref
+                c.script.flow.unknown = True
+                c.script.variables.references.add(name)
             if subscripted:
                 c.script.variables.saw_array(name)
             c.script.flow.received.append((name, c.sink(start, first, Guard.NUMBER)))

@@ -115,7 +115,8 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
             self._keys.setdefault(variable, set()).update(identifiers(key[0]))
         if "$" in text:
             self._sources.setdefault(variable, set()).update(references(text))
-        text = _NUMBER.sub("", text)
+        if "'" not in text and "\\" not in text:  # else it may be code that is evaluated later
+            text = _NUMBER.sub("", text)
         if len(text) < _LONG and (named := set(identifiers(_inside_out(text)))):
             self._named.setdefault(variable, set()).update(named)
 
