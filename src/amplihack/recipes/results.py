@@ -112,6 +112,11 @@ class RunResult(Record, kw_only=True):
         return self.ending == "completed"
 
     @property
+    def status(self) -> Ending | Literal["degraded"]:
+        """Return how it ended, as kept runs tell it: `degraded` where a step of a success is."""
+        return "degraded" if self.success and self.count("degraded") else self.ending
+
+    @property
     def usage(self) -> Usage | None:
         return add_usage(step.usage for step in self.step_results)
 
@@ -131,7 +136,7 @@ class RunResult(Record, kw_only=True):
             "run_id": self.run_id,
             "recipe_name": self.recipe_name,
             "success": self.success,
-            "status": self.ending,
+            "status": self.status,
             "step_results": [step.to_json() for step in self.step_results],
             "error": self.error,
             "warnings": list(self.warnings),
@@ -161,7 +166,7 @@ class RunResult(Record, kw_only=True):
         return cls(
             run_id=shown["run_id"],
             recipe_name=shown["recipe_name"],
-            ending=shown["status"],
+            ending="completed" if shown["status"] == "degraded" else shown["status"],
             step_results=tuple(StepResult.from_json(step) for step in shown["step_results"]),
             context=shown.get("context", {}),
             duration=shown.get("duration"),

@@ -36,6 +36,15 @@ def test_a_plain_success_has_no_remarks() -> None:
     assert result.to_text() == "Recipe 'demo': SUCCESS\n  [completed] a\n"
 
 
+def test_a_run_with_a_degraded_step_says_so_in_json_as_kept_runs_do_and_stays_a_success() -> None:
+    result = RunResult(
+        run_id="x", recipe_name="demo", ending="completed", step_results=(step(status="degraded"),)
+    )
+    shown = result.to_json()
+    assert (shown["status"], shown["success"]) == ("degraded", True)
+    assert RunResult.from_json(shown) == result
+
+
 def test_tokens_and_cost_stand_in_the_text_where_an_agent_told_them() -> None:
     asked = (
         step("a", usage=Usage(input_tokens=12_000, output_tokens=300, cached_tokens=9_000), cost_usd=0.0123),

@@ -167,7 +167,7 @@ def _run(result: RunResult) -> dict[str, Any]:
     names = ("error", "warnings", "counts", "never_reached", "usage", "cost_usd")
     return {
         "recipe": result.recipe_name,
-        "status": result.ending,
+        "status": result.status,
         "success": result.success,
         "duration": shown.get("duration"),
         "summary": result.summary,

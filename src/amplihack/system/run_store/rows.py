@@ -102,6 +102,4 @@ def status_of(result: RunResult, *, cancelled: bool) -> RunStatus:
     """Return the status that a result leaves a run with."""
     if result.ending == "interrupted" and cancelled:
         return "cancelled"
-    if result.ending == "completed":
-        return "degraded" if result.count("degraded") else "completed"
-    return result.ending
+    return result.status
