@@ -23,7 +23,7 @@ def answer_lock(workspace: Workspace, options: argparse.Namespace) -> int:
         out_json({"lock": str(locked.path), "entries": locked.sources})
     else:
         out(near(workspace.home.cwd)(str(locked.path)))
-        err(f"{locked.sources} source{'s' if locked.sources != 1 else ''} and files locked")
+        err("1 source is locked" if locked.sources == 1 else f"{locked.sources} sources are locked")
     return 0
 
 
