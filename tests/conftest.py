@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, settings
 from tests.support.golden import Golden
 from tests.support.workspace import Workspace
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # Started in the background of a shell, we and every command that a test starts would be deaf to Ctrl-C.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Started in the background of a shell, we and all that tests start would be deaf to Ctrl-C and to SIGQUIT.
+for each, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+    if signal.getsignal(each) is signal.SIG_IGN:
+        signal.signal(each, usual)
 
 # The suite tries the same examples each time, so that a red run is always about the change at hand; `random`
 # looks for new ones (`make fuzz`). Machines may be busy: neither deadlines nor slow generation say anything.
