@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
 
 from amplihack.errors import TemplateError
+from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder, find_placeholders
 from amplihack.recipes.templates.bash.builtins import is_one_expansion
 from amplihack.recipes.templates.bash.command_names import DECLARES
@@ -47,6 +48,8 @@ from amplihack.recipes.templates.bash.written_scripts import settle_written, wri
 from amplihack.records import Record, replace
 
 _GRAMMAR = Grammar(commands, parameter)
+# A variable that bash or a program runs, named without a look at its value and without an assignment to it.
+_PROGRAM_NAME = pattern(rf"(?<![\w$\{{])(?:{'|'.join(sorted(PROGRAM_VARIABLES))})\b(?!\+?=)")
 
 
 @lru_cache(maxsize=512)  # the rounds of a loop run one script
@@ -137,6 +140,8 @@ def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
         _calculates(name, found) or found.variables.is_bound_later(name) for name in found.flow.unguarded
     )
     found.flow.blind |= any(_is_lost(sink) for sink in found.sinks)
+    if found.flow.unknown and _PROGRAM_NAME.search(script):  # the name that the run makes may be that one
+        name_language((mark for mark in found.marks if mark.quoting is not Quoting.COMMENT), "bash")
     return found
 
 
