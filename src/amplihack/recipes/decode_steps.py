@@ -208,7 +208,7 @@ class StepReader:
             self.report.add("no-effect", what, fields.where(needed), fix, "warning")
         if (needed in fields.nodes and not blank) or (kind == "agent" and _is_described(fields)):
             return
-        if self._named_already(needed, owner):
+        if _named_in_a_fix(needed, fields.node):
             return
         what = f"{owner}{kind} step is missing a '{needed}' field"
         fix = f"add `{needed}:`" if stated or kind != "bash" else "add `command:`, `prompt:` or `recipe:`"
@@ -220,13 +220,6 @@ class StepReader:
         elif name := _id_as_key(fields.node):
             fix = f"write `- id: {name}` for `- {name}:`, and its fields below `id`"
         self.report.add(f"no-{needed}", what, fields.node.where, fix)
-
-    def _named_already(self, needed: str, owner: str) -> bool:
-        """Tell whether a word of another tool stands where the field is missing: its fix names the field."""
-        return any(
-            each.code == "foreign-word" and each.what.startswith(owner) and f"`{needed}:`" in each.fix
-            for each in self.report.problems
-        )
 
     def _env_names(self, fields: Fields, owner: str) -> None:
         """Report names of variables that no process can be given."""
@@ -414,6 +407,15 @@ def _is_described(fields: Fields) -> bool:
     from amplihack.recipes.decode_agents import described  # deferred, as above
 
     return bool(described(fields))
+
+
+def _named_in_a_fix(needed: str, node: Mapping) -> bool:
+    """Tell whether a word of another tool stands where the field is missing: what is told of it names it."""
+    from amplihack.recipes.foreign_words import instead_of  # deferred: most steps lack nothing
+
+    known = frozenset(STEP.known)
+    found = (instead_of(key, STEP.name, known) for key in node.entries if key not in known)
+    return any(f"`{needed}:`" in fix for fix in found if fix)
 
 
 def _for_recovery(name: str, fields: Fields) -> bool:

@@ -157,6 +157,11 @@ def test_one_slip_is_told_once(word: str, codes: set[str]) -> None:
     assert {each.code for each in decoded.problems if each.severity == "error"} == codes
 
 
+def test_a_slip_of_one_step_hides_nothing_of_another_with_its_id() -> None:
+    decoded = decode_text("name: n\nsteps:\n- {id: a, run: x}\n- {id: a}\n")
+    assert "no-command" in {each.code for each in decoded.problems}
+
+
 def test_a_step_body_is_read_with_the_same_words() -> None:
     text = "name: n\nsteps: [{id: l, foreach: [1], steps: [{id: a, command: ls, if: x}]}]"
     assert [problem.code for problem in decode_text(text).problems] == ["foreign-word"]
