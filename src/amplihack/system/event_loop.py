@@ -41,11 +41,18 @@ def run_until_signal(work: Coroutine[Any, Any, T], *, stopping: Callable[[], Non
         await asyncio.wait([task])
         return task
 
-    with _own_interrupts():
-        ended = asyncio.run(main())
+    with _own_interrupts(), asyncio.Runner(loop_factory=_CommandLoop) as runner:
+        ended = runner.run(main())
     if ended.cancelled():
         raise KeyboardInterrupt
     return ended.result()
+
+
+class _CommandLoop(asyncio.SelectorEventLoop):
+    """The usual event loop, which hears four signals, and takes our word that they are signals."""
+
+    def _check_signal(self, sig: int) -> None:
+        """Ask nothing: asyncio makes a set of all signals, by name, for each one that it adds or removes."""
 
 
 @contextmanager

@@ -21,7 +21,9 @@ _ARGUMENT = rf"(?:[A-Za-z0-9_./:,@%+=^~*?>-]|(?<=>)&(?=[0-9])|{_VALUE}|{_DOUBLE}
 # A format is no option: `printf -v` calculates with its argument.
 _FORMAT = r"""[ \t]++(?=["'][^"'$-]|[A-Za-z%])"""
 _COMMAND = rf"(?:(?:echo|true|false|:|pwd|exit)(?![^ \t\n;&|])|printf{_FORMAT})(?:[ \t]*+{_ARGUMENT})*+"
-_SCRIPT = pattern(rf"\s*+{_COMMAND}[ \t]*+(?:(?:\n++|;|&&|\|\|)[ \t\n]*+{_COMMAND}[ \t]*+)*+;?+\s*+")
+# A command is named once: compiling it twice takes longer than telling a hundred scripts.
+_BEFORE = r"(?:\A\s*+|(?!\A)(?:\n++|;|&&|\|\|)[ \t\n]*+)"
+_SCRIPT = pattern(rf"(?:{_BEFORE}{_COMMAND}[ \t]*+)++;?+\s*+")
 _START_UP = ("BASH_ENV", "BASH_FUNC_", "BASHOPTS", "SHELLOPTS")
 
 
