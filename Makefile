@@ -8,7 +8,7 @@ PYTEST := "$(BIN)/python" -m tests.second_look
 # The agent tools that `make test-agents` runs, in versions that are known to work.
 AGENT_TOOLS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102
 
-.PHONY: demo test test-agents test-browser test-local test-shells test-terminal test-installers fuzz crash lint types layers unit pythons bench docs bundle format clean
+.PHONY: demo test test-agents test-browser test-local test-shells test-terminal test-installers fuzz crash lint types layers unit coverage pythons bench docs bundle format clean
 
 # The agent step is answered by a small model in this process, or by a script where its weights cannot be had.
 demo: $(STAMP)
@@ -94,8 +94,12 @@ types: $(STAMP)
 layers: $(STAMP)
 	"$(BIN)/lint-imports"
 
-# Branches are counted in this process alone: what a test starts as a command is not.
 unit: $(STAMP)
+	$(PYTEST) -n auto -q
+
+# Which branches the tests reach. Counting them makes the suite take twice as long, so `make test` does not; what a
+# test starts as a command is not counted.
+coverage: $(STAMP)
 	$(PYTEST) -n auto -q --cov --cov-report=
 	@"$(BIN)/coverage" report --format=total | sed 's/^/branch coverage: /; s/$$/ %/'
 
