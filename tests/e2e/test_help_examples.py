@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 
@@ -154,3 +155,17 @@ def test_every_example_runs(place: Workspace, program: str) -> None:
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         assert done.stdout or done.stderr or " >" in line
+
+
+@pytest.mark.parametrize("group", commands.GROUPS)
+def test_a_group_alone_shows_its_page_and_is_no_answer(group: str, workspace: Workspace) -> None:
+    alone, asked = workspace.run(group), workspace.run(group, "--help")
+    assert (alone.exit_code, asked.exit_code) == (2, 0)
+    assert alone.stdout == asked.stdout != ""
+
+
+@pytest.mark.parametrize("group", commands.GROUPS)
+def test_flags_without_a_verb_are_told_the_verbs(group: str, workspace: Workspace) -> None:
+    result = workspace.run(group, "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"]["fix"] == f"write one of: {', '.join(commands.verbs(group))}"

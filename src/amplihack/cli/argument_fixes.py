@@ -30,7 +30,7 @@ def explained(
 
 def _fix(message: str, actions: tuple[argparse.Action, ...]) -> str:
     if message.startswith(_MISSING):
-        return f"write what stands for {message.removeprefix(_MISSING)}; --help has examples"
+        return _for_missing(message.removeprefix(_MISSING), actions)
     if message.startswith(_UNKNOWN):
         return _for_unknown(message.removeprefix(_UNKNOWN).replace("''", "").split(), actions)
     flag = message.removeprefix("argument ").partition(":")[0].rpartition("/")[2]
@@ -43,6 +43,12 @@ def _fix(message: str, actions: tuple[argparse.Action, ...]) -> str:
         wrong = message.partition("invalid choice: '")[2].partition("'")[0]
         return f"write {flag} {closest(wrong, list(action.choices)) or next(iter(action.choices))}"
     return ""
+
+
+def _for_missing(name: str, actions: tuple[argparse.Action, ...]) -> str:
+    """Say what can be written there, where that is a choice of few."""
+    choices = next((list(each.choices) for each in actions if each.choices and each.metavar == name), [])
+    return f"write one of: {', '.join(choices)}" if choices else f"write what stands for {name}; see --help"
 
 
 def _for_unknown(words: list[str], actions: tuple[argparse.Action, ...]) -> str:

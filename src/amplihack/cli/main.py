@@ -36,8 +36,11 @@ def dispatch(words: list[str], *, alone: bool = False) -> int:
     if name not in first_words():
         _refuse(name, rest)
     if name in GROUPS:
+        if not rest:
+            load("help_pages:group_parser")(name).print_help()
+            return 2
         rest = ["--help"] if rest[:1] == ["help"] else rest
-        verb = next(iter(rest), "-")
+        verb = rest[0]
         if verb.startswith("-") and (verb in ("-", "-h", "--help") or not set(rest[1:]) - {"-h", "--help"}):
             load("help_pages:group_parser")(name).parse_args(rest)
         if verb not in verbs(name):
