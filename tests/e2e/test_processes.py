@@ -58,6 +58,11 @@ class Place:
         while len(self.alive()) < count:  # noqa: ASYNC110 - other processes set no event of ours
             await asyncio.sleep(0.01)
 
+    async def until_runs(self, command: str) -> None:
+        """Wait for it to be seen: a process that is just becoming another program has no command line."""
+        while not any(command in line for line in self.alive()):  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.01)
+
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
@@ -235,7 +240,7 @@ async def in_background(place: Place, script: str, heard: list[str] | None = Non
 @pytest.mark.parametrize("how", ["sleep 600", "setsid sleep 600", "(sleep 600; echo never)"])
 async def test_a_background_process_lives_until_the_run_ends_it(place: Place, how: str, where: str) -> None:
     background = await in_background(place, f"{how} {where} & echo started")
-    assert any("sleep 600" in line for line in place.alive())
+    await place.until_runs("sleep 600")
     left = await background.end(grace=0.3)
     assert [each.step for each in left] == ["serve"]
     assert "sleep 600" in left[0].command
