@@ -33,6 +33,7 @@ from amplihack.system.pinned import pinned, pinned_environment
 from amplihack.system.random_tokens import token
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.shell import BashShell
+from amplihack.system.watcher import own_what_we_start
 from amplihack.system.work_tree import GitWorkTree
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ async def open_world(
     if (session := session_behind(agent)) is not None:
         await session.ready()  # before the first step: what cannot be asked at all is no failure half-way
         personas = session.personas(personas)
+    if request.standalone and not request.dry_run:
+        own_what_we_start()
     with pinned(workspace.home), scratch_directory("run") as scratch:
         shell = _shell(request, search, scratch, journal.process_started)
         try:

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from amplihack.system.limit_marks import give
+
 # What `subprocess` itself uses: one call makes the session, moves the streams, closes every other descriptor
 # and changes the directory. `Popen` takes twice as long around it, `posix_spawn` cannot do all of that.
 # It is no public function: where it is missing or has changed, `Popen` does the work.
@@ -31,11 +33,25 @@ def start_child(
     variables: Mapping[str, bytes],
     streams: tuple[int, int, int],
     cwd: Path | None = None,
+    *,
+    limit: int = 0,
 ) -> int:
     """Start a program as the leader of a new session with these three streams, and return its id.
 
-    `variables` are entries. Raises OSError or ValueError.
+    `variables` are entries, `limit` is the mark that it gets, if any. Raises OSError or ValueError.
     """
+    if not limit:
+        return _start(argv, variables, streams, cwd)
+    give(limit)
+    try:
+        return _start(argv, variables, streams, cwd)
+    finally:
+        give(0)
+
+
+def _start(
+    argv: tuple[str, ...], variables: Mapping[str, bytes], streams: tuple[int, int, int], cwd: Path | None
+) -> int:
     if _fork_exec is not None and min(streams) > 2 and "/" in argv[0]:
         reading, writing = os.pipe()  # tells why the program could not be started
         try:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from amplihack.system.process_tree import HURRY
+from amplihack.system.process_tree import HURRY, STOPPING
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -84,6 +84,7 @@ def _end_on_signals(task: asyncio.Task[Any], stopping: Callable[[], None]) -> No
         if asked:
             HURRY.set()
         else:
+            STOPPING.set()
             task.cancel()
             stopping()
         asked.append(1)

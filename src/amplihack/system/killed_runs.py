@@ -17,6 +17,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from amplihack.system.limit_marks import Sign
 from amplihack.system.locks import LockError, try_lock_directory
 from amplihack.system.process_table import look_up, send, tree
 
@@ -26,10 +27,17 @@ _ABANDONED = 60.0  # seconds; a run that lives renews its progress file far more
 _PAUSE, _PATIENCE = 0.01, 10.0  # seconds between two looks at what is being killed, and in all
 
 
-def clear_up(mark: str, temporary: str, runner: str) -> None:
-    """End what a killed runner left running, and remove what it left on the disk."""
+def clear_up(mark: str, temporary: str, runner: str, *limits: str) -> None:
+    """End what a killed runner left running, and remove what it left on the disk.
+
+    `limits`, if any, are the hard limit of what it started, the range of the soft ones, and its own start.
+    """
     dead, deadline = {runner}, time.monotonic() + _PATIENCE
-    while (alive := tree(mark)) and time.monotonic() < deadline:
+    sign = Sign(mark)
+    if limits:
+        hard, first, end, since = map(int, limits)
+        sign = Sign(mark, hard, range(first, end), since)
+    while (alive := tree(sign)) and time.monotonic() < deadline:
         for member in alive:  # without a period of grace: the run that could wait for it is gone
             send(member, signal.SIGKILL)
             dead.add(str(member.pid))  # it may have been a runner itself

@@ -14,6 +14,7 @@ from contextlib import suppress
 
 from amplihack.recipes.values import one_line
 from amplihack.records import Record, field
+from amplihack.system.limit_marks import Sign, marking, moment_before
 from amplihack.system.process_marks import VARIABLE, carries
 
 TABLE = sys.platform == "linux"  # whether this machine has one
@@ -21,6 +22,7 @@ _VARIABLE = f"{VARIABLE}=".encode()
 _BECOMING, _MOMENT = 0.5, 0.001  # seconds that a process may take to become another program, between looks
 _LONGEST_COMMAND = 100  # characters of a command line that are shown
 _PAGE = 16_384  # bytes that are read at once
+_MARKED_LIMIT = b"Max file locks"
 _OF_THE_KERNEL = 0x0020_0000  # the flag of a thread of the kernel's own
 
 
@@ -93,32 +95,81 @@ def with_descendants(chosen: Callable[[Member], bool], processes: Iterable[Membe
     return frozenset(member for member in found if not member.zombie)
 
 
-def tree(mark: str, leader: int | None = None, known: Collection[Member] = frozenset()) -> frozenset[Member]:
-    """Return all living processes with the mark or in the leader's session, with their descendants.
+def limits_of(pid: int) -> tuple[int, int]:
+    """Return the limits that may be marks, soft and hard; 0 for one that is none."""
+    words = _read(pid, "limits").partition(_MARKED_LIMIT)[2].split(None, 2)[:2]
+    soft, hard = (int(word) if word.isdigit() else 0 for word in words or (b"", b""))
+    return soft, hard
+
+
+def tree(sign: Sign, leader: int | None = None, known: Collection[Member] = frozenset()) -> frozenset[Member]:
+    """Return all living processes with the sign or in the leader's session, with their descendants.
 
     Those that are `known` from before count too, with theirs.
     """
-    if leader is None and not known and not _may_be_carried(mark):
+    if leader is None and not known and not _may_be_there(sign):
         return frozenset()
     return with_descendants(
-        lambda each: each.session == leader or each in known or carries(marks_of(each), mark), everyone()
+        lambda each: each.session == leader or each in known or _has(each, sign), everyone()
     )
 
 
-def _may_be_carried(mark: str) -> bool:
-    """Tell whether a process may have the mark, by a look that takes a fifth of the whole one.
+def _has(member: Member, sign: Sign) -> bool:
+    if member.kernel or int(member.started) < sign.since:
+        return False
+    return carries(marks_of(member), sign.mark) or _is_limited(member, sign)
+
+
+def _is_limited(member: Member, sign: Sign) -> bool:
+    """Tell by its limits whether a process has the sign.
+
+    Children of this process are told otherwise: another thread may have started one while they were set. What
+    we may not signal runs for another user, and is not ours to end.
+    """
+    if not sign.hard or member.parent == os.getpid() or not sign.is_on(limits_of(member.pid)):
+        return False
+    try:
+        os.kill(member.pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _may_be_there(sign: Sign) -> bool:
+    """Tell whether a process may have the sign, by a look that takes a fifth of the whole one.
 
     A process that has nothing to show may be becoming another program. The kernel's have no such file.
     """
-    wanted = mark.encode("utf-8", "surrogateescape")
+    wanted = sign.mark.encode("utf-8", "surrogateescape")
+    moment = _trusted_moment() if sign.hard else 0.0
     for pid in _pids():
         try:
+            if moment and _dated(pid) < moment:
+                continue
             found = _whole(pid, "environ")
-        except OSError:  # it has ended, is of the kernel, or may not be read
+        except PermissionError:  # of another user, or one that hides it
+            found = b"hidden"
+        except OSError:  # it has ended, or is of the kernel
             continue
         if not found or (wanted in found and _VARIABLE in found):
             return True
+        if sign.hard and sign.is_on(limits_of(pid)):
+            return True
     return False
+
+
+def _trusted_moment() -> float:
+    """Return a time that is before all that this process started; 0 if the table knows no times.
+
+    Linux dates the directory of a process when somebody first looks at it, so one that is dated before our
+    start is no process of ours, and need not be opened. At our own we looked only after that moment.
+    """
+    moment = 0.0 if marking() is None else moment_before()
+    return moment if _dated(os.getpid()) >= moment else 0.0
+
+
+def _dated(pid: int) -> float:
+    return os.stat(f"/proc/{pid}").st_ctime  # noqa: PTH116 - for each process of the machine
 
 
 def lives(member: Member) -> bool:

@@ -1,10 +1,11 @@
 """End a process with everything that it started: SIGTERM, wait, SIGKILL, and check that nothing is left.
 
 A process of ours leads its own session and group and carries a mark. On Linux all its descendants are found
-in /proc: by the session, by the parents, and by the mark, which stays after both are gone. `timeout`, `set
--m`, `setsid` and agent tools put their children where a signal to our group does not reach. On other systems
-only the group is signalled. A process that was detached into its own session, orphaned *and* stripped of its
-environment cannot be told from a foreign one; it stays.
+in /proc: by the session, by the parents, by the mark, which stays after both are gone, and by its limits,
+which stay after all else. `timeout`, `set -m`, `setsid` and agent tools put their children where a signal to
+our group does not reach. On other systems only the group is signalled. Where no limits are set, as in a
+program that uses us as a library, a process that was detached into its own session, orphaned *and* stripped
+of its environment cannot be told from a foreign one; it stays.
 """
 
 from __future__ import annotations
@@ -15,31 +16,38 @@ import signal
 import threading
 from contextlib import suppress
 
+from amplihack.system.limit_marks import Sign
 from amplihack.system.process_table import TABLE, Member, lives, send, tree, with_descendants
 
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between looks while a tree is ending; bounded by its grace
 _LAST_LOOKS = 2
 _PATIENCE = 10.0  # seconds that a process gets to die of a SIGKILL before we give up
 
+STOPPING = threading.Event()  # set when all that this process runs is to end, after the first Ctrl-C
 HURRY = threading.Event()  # set it to end every period of grace now, after a second Ctrl-C
 
 
 async def end_tree(
-    mark: str, *, leader: int | None = None, known: frozenset[Member] = frozenset(), grace: float
+    sign: Sign,
+    *,
+    leader: int | None = None,
+    known: frozenset[Member] = frozenset(),
+    asked: frozenset[Member] = frozenset(),
+    grace: float,
 ) -> bool:
     """Send SIGTERM, wait up to `grace` seconds, then send SIGKILL; return whether all are gone.
 
-    This ends everything that carries the mark, that the leader started or that is in its session, and what
+    This ends everything that has the sign, that the leader started or that is in its session, and what
     is `known` already. The leader must not be reaped yet, so that its process id is still its own. What a
-    process starts after it was asked, to clean up, is left alone until that process has ended.
+    process starts after it was asked, to clean up, is left alone until that process has ended; some may
+    have been `asked` before.
     """
-    asked: frozenset[Member] = frozenset()
     clock, pause = asyncio.get_running_loop().time, _SHORTEST
     deadline = clock() + grace
     looks = 0  # without anything alive
     # One that was started while the table was read, by one that ended then, is not in it: the end is looked
     # at twice.
-    while (alive := _living(mark, leader, known)) or (known and looks < _LAST_LOOKS):
+    while (alive := _living(sign, leader, known)) or (known and looks < _LAST_LOOKS):
         looks = 0 if alive else looks + 1
         insist = clock() >= deadline or HURRY.is_set()
         if alive and insist:  # each time: a tree may grow while it is being felled
@@ -57,9 +65,15 @@ async def end_tree(
     return True
 
 
-def leaves_something(mark: str, leader: int) -> bool:
+def ask_to_end(members: frozenset[Member]) -> None:
+    """Send SIGTERM to processes, and wake those that are stopped, so that they hear it."""
+    _signal(members, None, signal.SIGTERM)
+    _signal(members, None, signal.SIGCONT)
+
+
+def leaves_something(sign: Sign, leader: int) -> bool:
     """Tell whether something still runs of what a leader started that has ended and is not reaped yet."""
-    return bool(_living(mark, leader, frozenset()))
+    return bool(_living(sign, leader, frozenset()))
 
 
 def _on_their_own(alive: frozenset[Member], asked: frozenset[Member]) -> frozenset[Member]:
@@ -67,12 +81,12 @@ def _on_their_own(alive: frozenset[Member], asked: frozenset[Member]) -> frozens
     return alive - with_descendants(lambda member: member in asked, alive)
 
 
-def _living(mark: str, leader: int | None, known: frozenset[Member]) -> frozenset[Member]:
+def _living(sign: Sign, leader: int | None, known: frozenset[Member]) -> frozenset[Member]:
     """Return all living processes of a tree, also those known from before."""
     if not TABLE:
         alive = leader is not None and group_reachable(leader)
         return frozenset([Member(leader or 0, 0, leader or 0, leader or 0, "")] if alive else [])
-    found = tree(mark, leader, known)
+    found = tree(sign, leader, known)
     return found | frozenset(member for member in known - found if lives(member))
 
 

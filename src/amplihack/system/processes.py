@@ -15,10 +15,11 @@ from typing import Literal, TypeAlias
 from amplihack.records import Record
 from amplihack.system.background import Background, background_of
 from amplihack.system.child import entries
+from amplihack.system.limit_marks import command_sign
 from amplihack.system.pipes import OutputPipe, Stream
 from amplihack.system.process_marks import VARIABLE, command_mark, with_mark
 from amplihack.system.process_table import TABLE
-from amplihack.system.process_tree import end_tree, group_alive, leaves_something
+from amplihack.system.process_tree import STOPPING, end_tree, group_alive, leaves_something
 from amplihack.system.readiness import Readiness
 from amplihack.system.spawn import Command, ProcessError, exits_within, not_started, on_exit, start
 from amplihack.system.spool import Captured
@@ -73,6 +74,8 @@ async def run_process(command: Command, on_lines: LineListener | None = None) ->
         if background is not None:
             background.had_a_turn()
     except BaseException:  # cancelled, a listener that raised, a full disk
+        if background is not None and STOPPING.is_set():
+            background.ask()  # what it would ask later has the same time as the steps
         await undisturbed(watch.end())
         watch.forget_output()
         raise
@@ -97,7 +100,8 @@ class _Watch:
     def __init__(
         self, command: Command, on_lines: LineListener | None, background: Background | None
     ) -> None:
-        self._mark, self._background = command_mark(command.step), background
+        mark, self._background = command_mark(command.step), background
+        self._sign, limit = command_sign(mark, command.step)
         self._readiness = Readiness() if background is None else background.readiness()
         self._command, self._on_lines = command, on_lines
         self._loop = asyncio.get_running_loop()
@@ -112,12 +116,12 @@ class _Watch:
         self._timers: list[asyncio.TimerHandle] = []
         self._exited = False
         try:
-            self._process = start(command, _variables(command, self._mark))
+            self._process = start(command, _variables(command, mark), limit)
         except BaseException:
             self._stop_readiness()
             raise
         if self._background is not None:
-            self._background.started(self._process.pid, command.step)
+            self._background.started(self._process.pid, command.step, self._sign)
         self._last_heard = self._loop.time()
         longest = None if on_lines is None else command.longest_line
         at_once = command.lines_at_once
@@ -162,7 +166,7 @@ class _Watch:
         """Tell whether something is left that has to end, and there is no background to take it over."""
         if self._background is not None:
             return False
-        left = self._command.leaves_nothing and leaves_something(self._mark, self._process.pid)
+        left = self._command.leaves_nothing and leaves_something(self._sign, self._process.pid)
         return self._holders or left
 
     @property
@@ -233,9 +237,11 @@ class _Watch:
 
     async def end(self) -> None:
         """End the process and everything that it started."""
-        gone = await end_tree(self._mark, leader=self._process.pid, grace=self._command.grace)
+        gone = await end_tree(self._sign, leader=self._process.pid, grace=self._command.grace)
         self._stop_waiting()
         self._close_pipes()
+        if self._background is not None:
+            self._background.ended(self._process.pid)
         if not gone:
             what = f"process {self._process.pid} ({self._command.argv[0]}) does not end"
             raise ProcessError(what, fix=f"look what holds it: `ps -o stat,wchan -p {self._process.pid}`")
@@ -247,13 +253,15 @@ class _Watch:
         if self._holders:
             self._drain()
         code, pid = self._process.wait(), self._process.pid
+        if self._background is not None:
+            self._background.ended(pid)
         if self._failure is not None:
             self._close_pipes()
             self.forget_output()
             raise self._failure
         stdout, stderr = self._outputs.pop("stdout"), self._outputs.pop("stderr")
         if self._background is not None and (self._holders or not TABLE or group_alive(pid)):
-            self._background.take(pid, self._command.step, self._mark, self._close_pipes)
+            self._background.take(pid, self._command.step, self._sign, self._close_pipes)
         return Finished(
             pid=pid,
             exit_code=code if code >= 0 else None,

@@ -18,7 +18,7 @@ from amplihack.system.child import start_child, wait_for
 from amplihack.system.lines import LONGEST_LINE
 from amplihack.system.readiness import Readiness
 from amplihack.system.spool import OUTPUT_LIMIT
-from amplihack.system.watcher import watch_over_us
+from amplihack.system.watcher import replace_killed, watch_over_us, watched_by
 
 GRACE = 5.0  # seconds between asking a process to end and insisting
 
@@ -71,8 +71,8 @@ class Process:
         return self._code
 
 
-def start(command: Command, variables: Mapping[str, bytes]) -> Process:
-    """Start it with these entries as the leader of a new session, with its output in pipes."""
+def start(command: Command, variables: Mapping[str, bytes], limit: int = 0) -> Process:
+    """Start it with these entries and this limit, leading a new session, with its output in pipes."""
     watch_over_us()
     opened: list[int] = []
     ours: tuple[int, ...] = ()
@@ -80,7 +80,7 @@ def start(command: Command, variables: Mapping[str, bytes]) -> Process:
         opened += (stdin := _stdin(command.stdin),)
         opened += (stdout := os.pipe())
         opened += (stderr := os.pipe())
-        pid = start_child(command.argv, variables, (stdin, stdout[1], stderr[1]), command.cwd)
+        pid = start_child(command.argv, variables, (stdin, stdout[1], stderr[1]), command.cwd, limit=limit)
         ours = (stdout[0], stderr[0])
     except (OSError, ValueError) as error:
         raise not_started(command, error) from error
@@ -150,6 +150,28 @@ def exits_within(process: Process, seconds: float) -> bool:
         return bool(poll.poll(seconds * 1_000))
     finally:
         os.close(descriptor)
+
+
+def keep_watched(readiness: Readiness) -> Callable[[], None]:
+    """Let another watcher take the place of ours as often as somebody kills it; the result ends that."""
+    forget: list[Callable[[], None]] = []
+
+    def follow() -> None:
+        watcher = watched_by()
+        if watcher is not None and sys.platform == "linux":
+            with suppress(OSError):  # as below
+                forget[:] = [_on_exit_by_descriptor(os.pidfd_open(watcher), readiness, renew)]
+
+    def renew() -> None:
+        if replace_killed():
+            follow()
+
+    def stop() -> None:
+        while forget:
+            forget.pop()()
+
+    follow()
+    return stop
 
 
 def on_exit(process: Process, readiness: Readiness, tell: Callable[[], None]) -> Callable[[], None]:

@@ -14,7 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from amplihack.system.child import entries, start_child, wait_for
+from amplihack.system.limit_marks import mark_what_we_start, marking
 from amplihack.system.process_marks import starter
+from amplihack.system.process_table import own_start
 from amplihack.system.temporary import temporary_place
 
 _WAIT = 'cd / && trap "" HUP INT QUIT TERM; read -r word || exec "$@"'
@@ -33,19 +35,49 @@ def watch_over_us() -> None:
         _ours.append(_start())
 
 
+def own_what_we_start() -> None:
+    """Mark all that this process, which is there for one run, starts from now on, and watch over it."""
+    if mark_what_we_start(int(own_start())) and _ours:
+        _say_goodbye()  # one that was started before looks for no limits
+    watch_over_us()
+
+
+def watched_by() -> int | None:
+    """Return the id of our watcher, if there is one."""
+    return _ours[0][0] if _ours else None
+
+
+def replace_killed() -> bool:
+    """Start another watcher in the place of ours, which has ended, and tell whether there is one.
+
+    One that ended by itself is not replaced: its successor would do the same.
+    """
+    for pid, writing in _ours:
+        os.close(writing)
+        if wait_for(pid) >= 0:
+            _ours.clear()
+            return False
+    _ours.clear()
+    watch_over_us()
+    return bool(_ours)
+
+
 def _start() -> tuple[int, int]:
     """Start a watcher. Returns its id, and the end of the pipe that keeps it waiting."""
     root, temporary = str(Path(__file__).parents[2]), str(temporary_place())
     # Isolated and without `site`: the user's environment must not decide what this Python loads.
     python = (sys.executable, "-I", "-S", "-c", _BECOME, root, starter(), temporary, str(os.getpid()))
-    words = ("/bin/sh", "-c", _WAIT, "amplihack-watcher", *python)
+    ours = marking()
+    limits = () if ours is None else (ours.hard, ours.of_all().start, ours.of_all().stop, ours.since)
+    words = ("/bin/sh", "-c", _WAIT, "amplihack-watcher", *python, *map(str, limits))
     opened: list[int] = []
     try:
         opened += (pipe := os.pipe())
         reading, writing = pipe
         opened += (nowhere := os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC),)
-        # No marks: it must not take itself for one of our processes.
-        pid = start_child(words, entries({"PATH": os.defpath}), (reading, nowhere, nowhere))
+        # No marks: neither we nor a run around us must take it for a process of a step.
+        limit = 0 if ours is None else ours.hard
+        pid = start_child(words, entries({"PATH": os.defpath}), (reading, nowhere, nowhere), limit=limit)
         opened.remove(writing)
     finally:
         for each in opened:

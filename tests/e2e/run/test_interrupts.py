@@ -172,3 +172,26 @@ def test_a_timeout_ends_a_tree_of_fifty_sleepers(scene: Scene) -> None:
     scene.workspace.write("r.yaml", f"name: r\nsteps:\n  - {{id: s, timeout: 1, command: '{command}'}}\n")
     result = scene.workspace.run("recipe", "run", "r.yaml", "--json").json
     assert result["step_results"][0]["error"] == "Step 's' failed: bash step failed: timed out after 1s"
+
+
+def test_a_step_and_what_earlier_ones_left_have_one_period_of_grace(scene: Scene) -> None:
+    """Each deaf process counts how long it lived after the first of them was asked."""
+    scene.workspace.write(
+        "deaf.sh",
+        ("trap 'touch asked' TERM\ntouch $1\nwhile :; do sleep 0.05; [ -e asked ] && echo . >> $1; done\n"),
+    )
+    steps = (
+        "  - {id: serve, command: 'setsid bash deaf.sh server >/dev/null 2>&1 &'}\n"
+        "  - {id: stay, command: bash deaf.sh reached}\n"
+    )
+    started = scene.start(*recipe(scene, steps))
+    for name in ("server", "reached"):
+        started.wait_for(name)
+    result = started.interrupted()
+    lengths = [(scene.workspace.path / name).read_text().count(".") for name in ("server", "reached")]
+    assert min(lengths) > 20  # both had most of the five seconds
+    assert max(lengths) < 110  # and neither had twice of them
+    assert result["step_results"][1]["warnings"] == [
+        "a background process still ran at the end of the run and was ended: bash deaf.sh server; "
+        "with `recheck: true`, the step starts it again when the run goes on"
+    ]

@@ -10,6 +10,7 @@ from contextlib import suppress
 from amplihack.errors import AmplihackError, UsageError
 from amplihack.system.event_loop import run_to_end
 from amplihack.system.home import login_name
+from amplihack.system.limit_marks import Sign
 from amplihack.system.process_table import TABLE, look_up, send
 from amplihack.system.process_tree import end_tree
 from amplihack.system.run_store.ownership import Owner
@@ -74,5 +75,5 @@ def _signal(owner: Owner, number: signal.Signals) -> None:
 
 
 async def _end_rest(run: KeptRun) -> None:
-    if not await end_tree(f"{run.run_id}.", grace=GRACE):
+    if not await end_tree(Sign(f"{run.run_id}."), grace=GRACE):
         raise AmplihackError(f"processes of run {run.run_id} do not end", fix="end them by hand")

@@ -19,6 +19,7 @@ from amplihack.recipes.run_state import CUT_SHORT, RunState
 from amplihack.recipes.values import Value
 from amplihack.records import Record
 from amplihack.system.event_loop import run_to_end
+from amplihack.system.limit_marks import Sign
 from amplihack.system.process_table import look_up
 from amplihack.system.process_tree import end_tree
 from amplihack.system.run_store.journal import RunJournal
@@ -176,14 +177,14 @@ def _texts(value: object) -> list[str]:
 
 async def _end_processes(run: KeptRun, state: RunState) -> None:
     """End every process of an earlier life: those with the run's mark, and those that were recorded."""
-    ends = [end_tree(f"{run.run_id}.", grace=GRACE)]
+    ends = [end_tree(Sign(f"{run.run_id}."), grace=GRACE)]
     for known in state.instances().values():
         process = known.process
         if process is None or known.finished or run.owner is None or run.owner.boot != boot_id():
             continue
         now = look_up(process.pid)
         if now is not None and now.started == process.started:
-            ends.append(end_tree(f"{run.run_id}.", leader=process.pid, grace=GRACE))
+            ends.append(end_tree(Sign(f"{run.run_id}."), leader=process.pid, grace=GRACE))
     for end in ends:
         if not await end:
             raise AmplihackError(

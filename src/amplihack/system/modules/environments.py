@@ -125,12 +125,13 @@ class Environments(Record):
 
         Other processes wait. What a killed one left behind is ended and removed first.
         """
-        from amplihack.system.process_marks import VARIABLE, with_mark  # slow: most bundles install nothing
+        from amplihack.system.limit_marks import Sign  # slow: most bundles install nothing
+        from amplihack.system.process_marks import VARIABLE, with_mark
         from amplihack.system.process_tree import end_tree
 
         mark = f"install-{hashlib.sha256(str(self.root).encode()).hexdigest()[:16]}:"
         async with locked_async(self.lock_file, patience=_PATIENCE):
-            if not await end_tree(mark, grace=0):  # whoever holds the lock starts them, and that is us
+            if not await end_tree(Sign(mark), grace=0):  # whoever holds the lock starts them, and that is us
                 what = f"an installer that was left running in {self.root} does not end"
                 raise ModuleError(what, fix="end it by hand, then try again")
             yield {**variables, VARIABLE: with_mark(variables, mark)}

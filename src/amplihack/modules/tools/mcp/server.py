@@ -15,6 +15,7 @@ from amplihack.modules.tools.mcp.connection import ServerCommand, process_stream
 from amplihack.modules.tools.mcp.last_words import LastWords
 from amplihack.modules.tools.tool import ToolFailed, working_dir
 from amplihack.records import Record
+from amplihack.system.limit_marks import Sign
 from amplihack.system.process_marks import VARIABLE, command_mark, with_mark
 from amplihack.system.process_tree import end_tree
 
@@ -99,7 +100,7 @@ class McpServer:
                 task.cancel()
             self._task = None
             if not self.settings.url:
-                await end_tree(self._mark, grace=_GRACE)
+                await end_tree(Sign(self._mark), grace=_GRACE)
         self._client = None
         if self._stderr is not None:
             self._stderr.close()
@@ -132,7 +133,7 @@ class McpServer:
             env={**self.settings.environment, VARIABLE: with_mark(os.environ, self._mark)},
             cwd=str(working_dir(self._coordinator) / self.settings.directory),
         )
-        return process_streams(command, self._stderr.writer, lambda: end_tree(self._mark, grace=_GRACE))
+        return process_streams(command, self._stderr.writer, lambda: end_tree(Sign(self._mark), grace=_GRACE))
 
     def _explained(self, error: BaseException) -> str:
         """Return what happened, with the last words of the process."""
