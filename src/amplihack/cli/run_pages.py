@@ -105,6 +105,7 @@ def _step(step: StepResult, history: RunHistory, level: int) -> list[str]:
     allowed = ["which the recipe allows"] if step.allowed and status == "failed" else []
     facts = [status, *allowed, *_attempts(step, history), *_spent(step)]
     lines = [f"{pad}{_ICONS[status]} {step.step_id}{took} [{', '.join(facts)}]"]
+    lines += [f"{pad}  ⚠ {hide_credentials(each)}" for each in step.warnings]
     if step.children:
         return [*lines, *(line for child in step.children for line in _step(child, history, level + 1))]
     if step.error and status == "failed":

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from amplihack.recipes.events import below
 from amplihack.recipes.ports import LeftRunning
+from amplihack.system.adopted import keep_reaping
 from amplihack.system.limit_marks import Sign, step_with, steps_sign
 from amplihack.system.process_marks import command_after, run_mark, step_of
 from amplihack.system.process_table import (
@@ -58,7 +59,7 @@ class Background:
         self._asked_at: float | None = None
         self._pipes: list[Callable[[], None]] = []
         self._readiness: Readiness | None = None
-        self._unwatch: Callable[[], None] | None = None
+        self._duties: tuple[Callable[[], None], ...] = ()  # what stops them
         if self._mark:
             _open[self._mark] = self
 
@@ -66,7 +67,8 @@ class Background:
         """Return what watches the processes of this run."""
         if self._readiness is None:
             self._readiness = Readiness()
-            self._unwatch = keep_watched(self._readiness) if self.alone else None
+            if self.alone:
+                self._duties = (keep_watched(self._readiness), keep_reaping(self._running))
         return self._readiness
 
     def started(self, pid: int, step: str, sign: Sign) -> None:
@@ -115,8 +117,8 @@ class Background:
         finally:
             for close in self._pipes:
                 close()
-            if self._unwatch is not None:
-                self._unwatch()
+            for stop in self._duties:
+                stop()
             if self._readiness is not None:
                 self._readiness.close()
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 T = TypeVar("T")
-_REQUESTS = (signal.SIGINT, signal.SIGTERM)
-_PERHAPS_IGNORED = (signal.SIGHUP, signal.SIGQUIT)  # `nohup` and shells ask programs not to hear these
+# Heard even where we were told to ignore Ctrl-C, as scripts tell what they start with `&`: a `kill` means us.
+_REQUESTS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
 _GLANCE = 0.1  # seconds between looks at whether the caller was cancelled
 
 
@@ -89,8 +89,8 @@ def _end_on_signals(task: asyncio.Task[Any], stopping: Callable[[], None]) -> No
             stopping()
         asked.append(1)
 
-    heard = [each for each in _PERHAPS_IGNORED if signal.getsignal(each) is not signal.SIG_IGN]
-    for number in (*_REQUESTS, *heard):
+    survived = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN  # `nohup` asks for that
+    for number in _REQUESTS if survived else (*_REQUESTS, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, hear)
 
 

@@ -24,6 +24,7 @@ from amplihack.system.process_table import look_up, send, tree
 _DIRECTORIES = ("amplihack-run-", "amplihack-agent-", "amplihack-install-")
 _PROGRESS = ("amplihack-progress-", ".amplihack-progress-")
 _ABANDONED = 60.0  # seconds; a run that lives renews its progress file far more often
+_FORGOTTEN = 86_400.0  # seconds after which it does not even help that a process has the number of its owner
 _PAUSE, _PATIENCE = 0.01, 10.0  # seconds between two looks at what is being killed, and in all
 
 
@@ -60,7 +61,8 @@ def _remove_if_abandoned(entry: os.DirEntry[str], dead: AbstractSet[str]) -> Non
         return
     if entry.name.startswith(_PROGRESS):
         owner = entry.name.partition(".json")[0].rpartition("-")[2]
-        old = time.time() - status.st_mtime > _ABANDONED and _gone(owner)
+        age = time.time() - status.st_mtime
+        old = age > _FORGOTTEN or (age > _ABANDONED and (_gone(owner) or _started_within(owner, age)))
         if entry.is_file(follow_symlinks=False) and (old or owner in dead):
             Path(entry.path).unlink(missing_ok=True)
     elif entry.is_dir(follow_symlinks=False):
@@ -83,6 +85,15 @@ def _unlocked(directory: Path) -> Iterator[bool]:
     yield lock is not None
     if lock is not None:
         lock.release()
+
+
+def _started_within(owner: str, seconds: float) -> bool:
+    """Tell whether the process with that id is younger than this, and so not who wrote an older file."""
+    now = look_up(int(owner)) if owner.isdecimal() else None
+    if now is None:
+        return False
+    alive = time.clock_gettime(time.CLOCK_BOOTTIME) - int(now.started) / os.sysconf("SC_CLK_TCK")
+    return alive < seconds
 
 
 def _gone(owner: str, started: str | None = None) -> bool:

@@ -123,10 +123,10 @@ def _has(member: Member, sign: Sign) -> bool:
 def _is_limited(member: Member, sign: Sign) -> bool:
     """Tell by its limits whether a process has the sign.
 
-    Children of this process are told otherwise: another thread may have started one while they were set. What
-    we may not signal runs for another user, and is not ours to end.
+    No step can start anything in our own session, but another thread of ours can, while the limit is set for
+    a step. What we may not signal runs for another user, and is not ours to end.
     """
-    if not sign.hard or member.parent == os.getpid() or not sign.is_on(limits_of(member.pid)):
+    if not sign.hard or member.session == os.getsid(0) or not sign.is_on(limits_of(member.pid)):
         return False
     try:
         os.kill(member.pid, 0)

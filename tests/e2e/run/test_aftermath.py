@@ -106,14 +106,27 @@ def test_the_next_run_removes_what_was_left_and_nothing_that_is_in_use(scene: Sc
     old = scene.temporary / f"amplihack-progress-r-{dead.pid}.json"
     old.write_text("{}")
     os.utime(old, (time.time() - 3600, time.time() - 3600))
+    young = subprocess.Popen(["sleep", "600"])  # it has the number of a runner that is long gone
+    reused = scene.temporary / f"amplihack-progress-r-{young.pid}.json"
+    reused.write_text("{}")
+    os.utime(reused, (time.time() - 3600, time.time() - 3600))
+    contained = scene.temporary / "amplihack-progress-r-1.json"  # as the only process of a container
+    contained.write_text("{}")
+    os.utime(contained, (time.time() - 100_000, time.time() - 100_000))
+    odd = scene.temporary / "amplihack-progress-odd.json"
+    odd.write_text("{}")
+    os.utime(odd, (time.time() - 3600, time.time() - 3600))
     strange = scene.temporary / "amplihack-run-notes"
     strange.mkdir()
     before = {path.name for path in scene.temporary.iterdir()}
     scene.workspace.write("ok.yaml", "name: ok\nsteps: [{id: a, command: echo fine}]\n")
     assert scene.workspace.run("recipe", "run", "ok.yaml", "-q").exit_code == 0
     after = {path.name for path in scene.temporary.iterdir()}
-    assert before - after == {left.name, old.name}
+    young.kill()
+    young.wait()
+    assert before - after == {left.name, old.name, reused.name, contained.name}
     strange.rmdir()
+    odd.unlink()
     live.interrupted()
 
 
@@ -125,6 +138,22 @@ def test_each_signal_that_asks_for_the_end_ends_the_run_like_ctrl_c(scene: Scene
     answer = started.end()
     assert (answer.exit_code, answer.json["status"]) == (130, "interrupted")
     assert answer.stderr.count("stopping …") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+def test_a_run_in_the_background_of_a_script_hears_who_asks_for_its_end(scene: Scene, number: int) -> None:
+    """A shell lets what a script starts with `&` ignore both."""
+    command = f"'{sys.executable}' -m amplihack recipe run r.yaml --json & echo $! > runner; wait $!"
+    script = subprocess.Popen(
+        ["/bin/bash", "-c", command],
+        cwd=scene.workspace.path,
+        env=scene.workspace.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    wait_until("the last step", lambda: scene.has("reached3"))
+    os.kill(int((scene.workspace.path / "runner").read_text()), number)
+    assert json.loads(script.communicate(timeout=60)[0])["status"] == "interrupted"
 
 
 def test_nohup_is_respected(scene: Scene) -> None:

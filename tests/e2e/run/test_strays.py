@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -284,3 +285,58 @@ def test_where_the_limit_is_taken_the_other_marks_do_what_they_can(scene: Scene)
     )
     assert b"was ended: sleep 600" in done.stdout
     assert scene.alive() == []
+
+
+CONTAINED = f"""\
+name: r
+steps:
+  - {{id: serve, command: "({BARE} &) >/dev/null 2>&1"}}
+  - {{id: slow, timeout: 1, on_error: continue, command: "({BARE}.5 &) >/dev/null 2>&1; sleep 60"}}
+  - id: short
+    command: |
+      for i in {{1..99}}; do (sleep 0.01 &); done
+      sleep 1
+      ps -eo stat | grep -c Z || true
+  - {{id: look, command: ps -eo args}}
+"""
+
+
+def can_be_first() -> bool:
+    """Whether a process may be the first of a space of its own, as in a container."""
+    return (
+        subprocess.run(
+            ["unshare", "-pf", "--mount-proc", "true"], check=False, capture_output=True
+        ).returncode
+        == 0
+    )
+
+
+def test_the_first_process_of_a_container_ends_what_it_inherits(scene: Scene) -> None:
+    """Whoever loses its parent there becomes a child of ours."""
+    if not can_be_first():
+        pytest.skip("this machine does not let us")
+    scene.workspace.write("r.yaml", CONTAINED)
+    done = subprocess.run(
+        [
+            "unshare",
+            "-pf",
+            "--mount-proc",
+            sys.executable,
+            "-m",
+            "amplihack",
+            "recipe",
+            "run",
+            "r.yaml",
+            "--json",
+        ],
+        cwd=scene.workspace.path,
+        env=scene.workspace.env,
+        capture_output=True,
+        check=True,
+    )
+    result = json.loads(done.stdout)
+    assert [line for line in result["context"]["look"].splitlines() if line.startswith("sleep")] == [
+        "sleep 600"
+    ]
+    assert int(result["context"]["short"]) < 5  # of those that have ended and were inherited
+    assert "was ended: sleep 600" in result["step_results"][0]["warnings"][0]
