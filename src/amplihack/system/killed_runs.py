@@ -1,9 +1,9 @@
 """Clean up after a killed run: end its processes and remove its files.
 
 Its watcher does it at once, otherwise the next run. The name of a directory holds the process id and the
-start time of its owner, and the owner holds a lock on it as long as it lives. A directory is removed only if
-both say that the owner is gone: a process id may be in use again, or belong to a process that is invisible
-from here.
+start time of its owner, and the traces of what it started; the owner holds a lock on it as long as it lives.
+A directory is removed only if both say that the owner is gone: a process id may be in use again, or belong to
+a process that is invisible from here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from amplihack.system.limit_marks import Sign
+from amplihack.system.limit_marks import sign_of
 from amplihack.system.locks import LockError, try_lock_directory
 from amplihack.system.process_table import look_up, send, tree
 
@@ -25,25 +25,25 @@ _DIRECTORIES = ("amplihack-run-", "amplihack-agent-", "amplihack-install-")
 _PROGRESS = ("amplihack-progress-", ".amplihack-progress-")
 _ABANDONED = 60.0  # seconds; a run that lives renews its progress file far more often
 _FORGOTTEN = 86_400.0  # seconds after which it does not even help that a process has the number of its owner
+_NO_MORE = ("", "", "")  # parts of a name that may be missing
 _PAUSE, _PATIENCE = 0.01, 10.0  # seconds between two looks at what is being killed, and in all
 
 
-def clear_up(mark: str, temporary: str, runner: str, *limits: str) -> None:
-    """End what a killed runner left running, and remove what it left on the disk.
+def clear_up(traces: str, temporary: str, runner: str) -> None:
+    """End what a killed runner left running, and remove what it left on the disk."""
+    remove_abandoned(Path(temporary), {runner, *_kill_all(traces)})
 
-    `limits`, if any, are the hard limit of what it started, the range of the soft ones, and its own start.
-    """
-    dead, deadline = {runner}, time.monotonic() + _PATIENCE
-    sign = Sign(mark)
-    if limits:
-        hard, first, end, since = map(int, limits)
-        sign = Sign(mark, hard, range(first, end), since)
-    while (alive := tree(sign)) and time.monotonic() < deadline:
+
+def _kill_all(traces: str) -> set[str]:
+    """Kill all that was to die with a runner that left these traces, and return the ids."""
+    dead, deadline = set[str](), time.monotonic() + _PATIENCE
+    sign = sign_of(traces)
+    while sign and (alive := tree(sign)) and time.monotonic() < deadline:
         for member in alive:  # without a period of grace: the run that could wait for it is gone
             send(member, signal.SIGKILL)
             dead.add(str(member.pid))  # it may have been a runner itself
         time.sleep(_PAUSE)
-    remove_abandoned(Path(temporary), dead)
+    return dead
 
 
 def remove_abandoned(directory: Path, dead: AbstractSet[str] = frozenset()) -> None:
@@ -66,23 +66,25 @@ def _remove_if_abandoned(entry: os.DirEntry[str], dead: AbstractSet[str]) -> Non
         if entry.is_file(follow_symlinks=False) and (old or owner in dead):
             Path(entry.path).unlink(missing_ok=True)
     elif entry.is_dir(follow_symlinks=False):
-        owner, _, started = entry.name.partition("-")[2].partition("-")[2].partition("-")
-        if not (owner in dead or _gone(owner, started.partition("-")[0])):
+        _, _, owner, started, traces, *_ = [*entry.name.split("-"), *_NO_MORE]
+        if not (owner in dead or _gone(owner, started)):
             return
-        with _unlocked(Path(entry.path)) as free:
+        with _unlocked(Path(entry.path)) as (free, sure):
+            if sure:  # its watcher may have been killed too
+                _kill_all(traces)
             if free:
                 shutil.rmtree(entry.path, ignore_errors=True)
 
 
 @contextmanager
-def _unlocked(directory: Path) -> Iterator[bool]:
-    """Tell whether nobody holds the lock of a directory, and hold it during the block."""
+def _unlocked(directory: Path) -> Iterator[tuple[bool, bool]]:
+    """Tell whether nobody seems to hold the lock of a directory, and whether we do, during the block."""
     try:
         lock = try_lock_directory(directory)
     except LockError:  # a file system without locks: the number and the start have to do
-        yield True
+        yield True, False
         return
-    yield lock is not None
+    yield lock is not None, lock is not None
     if lock is not None:
         lock.release()
 

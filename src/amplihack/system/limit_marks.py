@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Container
@@ -22,6 +23,7 @@ from contextlib import suppress
 from typing import TypeAlias
 
 from amplihack.records import Record
+from amplihack.system.process_marks import starter
 
 _LOCKS = 10  # RLIMIT_LOCKS, which the module `resource` has no name for
 _OUTERMOST = 1 << 62  # hard limits from here to the double are marks of runs
@@ -30,19 +32,22 @@ _SHORT, _TICK = 10.0, 0.05  # seconds: a run in which no clock is set, and how c
 _RUNNERS = 1 << 37  # what is left of the numbers below hard limits, for runs in one another
 
 _MOMENT, _BEGAN = time.time(), time.monotonic()
+_TRACES = re.compile(r"[0-9a-f]{16}(\.[0-9a-f]{1,16}){4}|[0-9a-f]{16}")
 SetLimit: TypeAlias = Callable[[int, tuple[int, int]], None]
 
 
 class Sign(Record):
     """What tells that processes belong together: a mark in their environment, or their limits.
 
-    `since` is the start, as /proc writes it, that none of them can be older than.
+    `since` is the start, as /proc writes it, that none of them can be older than. `own` tells that this
+    process has started them.
     """
 
     mark: str
     hard: int = 0  # none
     soft: Container[int] = ()
     since: int = 0
+    own: bool = False
 
     def is_on(self, limits: tuple[int, int]) -> bool:
         """Tell whether these limits, soft and hard, are the wanted ones."""
@@ -123,13 +128,31 @@ def command_sign(mark: str, step: str) -> tuple[Sign, int]:
     if ours is None:
         return Sign(mark), 0
     number = ours.next(step)
-    return Sign(mark, ours.hard, (number,), ours.since), number
+    return Sign(mark, ours.hard, (number,), ours.since, own=True), number
 
 
 def steps_sign(mark: str) -> Sign:
     """Return the sign of all that the steps of this process started. The mark is that of their run."""
     ours = marking()
-    return Sign(mark) if ours is None else Sign(mark, ours.hard, ours.of_steps(), ours.since)
+    return Sign(mark) if ours is None else Sign(mark, ours.hard, ours.of_steps(), ours.since, own=True)
+
+
+def traces() -> str:
+    """Return in one word how to find all that dies with this process, for whoever comes after it."""
+    ours = marking()
+    numbers = () if ours is None else (ours.hard, ours.of_all().start, ours.of_all().stop, ours.since)
+    return ".".join([starter().removesuffix("-"), *(f"{number:x}" for number in numbers)])
+
+
+def sign_of(traces: str) -> Sign | None:
+    """Return what to look for, of a process that has left these traces; None if they are none."""
+    mark, *numbers = traces.split(".")
+    if not _TRACES.fullmatch(traces):
+        return None
+    if not numbers:
+        return Sign(f"{mark}-")
+    hard, first, end, since = (int(number, 16) for number in numbers)
+    return Sign(f"{mark}-", hard, range(first, end), since)
 
 
 def step_with(limits: tuple[int, int]) -> str | None:

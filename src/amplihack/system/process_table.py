@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from amplihack.recipes.values import one_line
 from amplihack.records import Record, field
-from amplihack.system.limit_marks import Sign, marking, moment_before
+from amplihack.system.limit_marks import Sign, moment_before
 from amplihack.system.process_marks import VARIABLE, carries
 
 TABLE = sys.platform == "linux"  # whether this machine has one
@@ -141,7 +141,7 @@ def _may_be_there(sign: Sign) -> bool:
     A process that has nothing to show may be becoming another program. The kernel's have no such file.
     """
     wanted = sign.mark.encode("utf-8", "surrogateescape")
-    moment = _trusted_moment() if sign.hard else 0.0
+    moment = _trusted_moment() if sign.own else 0.0
     for pid in _pids():
         try:
             if moment and _dated(pid) < moment:
@@ -164,7 +164,7 @@ def _trusted_moment() -> float:
     Linux dates the directory of a process when somebody first looks at it, so one that is dated before our
     start is no process of ours, and need not be opened. At our own we looked only after that moment.
     """
-    moment = 0.0 if marking() is None else moment_before()
+    moment = moment_before()
     return moment if _dated(os.getpid()) >= moment else 0.0
 
 

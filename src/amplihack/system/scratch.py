@@ -10,6 +10,7 @@ from pathlib import Path
 
 from amplihack.errors import AmplihackError
 from amplihack.system.killed_runs import remove_abandoned
+from amplihack.system.limit_marks import traces
 from amplihack.system.locks import HeldLock, LockError, try_lock_directory
 from amplihack.system.process_table import own_start
 from amplihack.system.temporary import make_directory, temporary_place
@@ -27,7 +28,7 @@ def scratch_directory(kind: str) -> Iterator[Path]:
     if kind != "agent":  # there may be many of them, each within a run
         remove_abandoned(temporary)
     try:
-        path = make_directory(f"amplihack-{kind}-{os.getpid()}-{own_start()}-", temporary)
+        path = make_directory(f"amplihack-{kind}-{os.getpid()}-{own_start()}-{traces()}-", temporary)
     except OSError as error:
         raise AmplihackError(
             f"cannot make a temporary directory: {error.strerror or error}",

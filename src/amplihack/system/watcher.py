@@ -14,8 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from amplihack.system.child import entries, start_child, wait_for
-from amplihack.system.limit_marks import mark_what_we_start, marking
-from amplihack.system.process_marks import starter
+from amplihack.system.limit_marks import mark_what_we_start, marking, traces
 from amplihack.system.process_table import own_start
 from amplihack.system.temporary import temporary_place
 
@@ -66,16 +65,15 @@ def _start() -> tuple[int, int]:
     """Start a watcher. Returns its id, and the end of the pipe that keeps it waiting."""
     root, temporary = str(Path(__file__).parents[2]), str(temporary_place())
     # Isolated and without `site`: the user's environment must not decide what this Python loads.
-    python = (sys.executable, "-I", "-S", "-c", _BECOME, root, starter(), temporary, str(os.getpid()))
-    ours = marking()
-    limits = () if ours is None else (ours.hard, ours.of_all().start, ours.of_all().stop, ours.since)
-    words = ("/bin/sh", "-c", _WAIT, "amplihack-watcher", *python, *map(str, limits))
+    python = (sys.executable, "-I", "-S", "-c", _BECOME, root, traces(), temporary, str(os.getpid()))
+    words = ("/bin/sh", "-c", _WAIT, "amplihack-watcher", *python)
     opened: list[int] = []
     try:
         opened += (pipe := os.pipe())
         reading, writing = pipe
         opened += (nowhere := os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC),)
         # No marks: neither we nor a run around us must take it for a process of a step.
+        ours = marking()
         limit = 0 if ours is None else ours.hard
         pid = start_child(words, entries({"PATH": os.defpath}), (reading, nowhere, nowhere), limit=limit)
         opened.remove(writing)

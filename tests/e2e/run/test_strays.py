@@ -136,6 +136,22 @@ def test_another_watcher_takes_the_place_of_one_that_is_killed(scene: Scene) -> 
     wait_until("no strays", lambda: not strays.alive(place(scene)))
 
 
+def test_the_next_run_ends_what_is_left_of_one_that_was_killed_with_its_watcher(scene: Scene) -> None:
+    started = reached(scene)
+    started.interrupt(number=signal.SIGSTOP)  # it cannot start another one
+    watcher = watcher_of(started)
+    assert watcher is not None
+    os.kill(watcher, signal.SIGKILL)
+    started.interrupt(number=signal.SIGKILL)
+    started.end()
+    assert strays.alive(place(scene)) == EVERY
+    for path in scene.temporary.glob("amplihack-progress-*"):
+        path.unlink()  # it is removed when it is a minute old
+    scene.workspace.write("ok.yaml", "name: ok\nsteps: [{id: a, command: echo fine}]\n")
+    assert scene.workspace.run("recipe", "run", "ok.yaml", "-q").exit_code == 0
+    assert strays.alive(place(scene)) == set()
+
+
 # Strangers --------------------------------------------------------------------------------------------------
 
 BARE = "env -i setsid sleep 600"  # what nobody but the kernel can tell the origin of

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from amplihack.system.limit_marks import Sign
+from amplihack.system.limit_marks import Sign, sign_of, traces
+from amplihack.system.process_marks import starter
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="marks are limits of Linux")
 
@@ -26,6 +27,8 @@ marks.give(0)
 run = marks.steps_sign("m")
 print(own == limits_of(os.getpid()), sign.is_on(limits), run.is_on(limits), run.is_on(own))
 print(marks.step_with(limits), marks.step_with(own), limits[1] == own[1] != 0)
+later = marks.sign_of(marks.traces())
+print(later.is_on(limits), later.mark == marks.starter())
 """
 
 
@@ -35,16 +38,32 @@ def marked(*words: str) -> list[str]:
 
 
 def test_a_command_has_a_mark_of_its_own_that_the_run_knows() -> None:
-    assert marked() == ["True False", "True True True False", "build None True"]
+    assert marked() == ["True False", "True True True False", "build None True", "True True"]
 
 
 def test_a_run_inside_a_run_keeps_the_mark_of_the_outer_one() -> None:
-    assert marked(str((1 << 62) + 7)) == ["True False", "True True True False", "build None True"]
+    assert marked(str((1 << 62) + 7)) == [
+        "True False",
+        "True True True False",
+        "build None True",
+        "True True",
+    ]
 
 
 def test_a_limit_that_somebody_means_is_left_alone() -> None:
-    assert marked("1000") == ["False False", "True False False False", "None None True"]
+    assert marked("1000") == ["False False", "True False False False", "None None True", "False True"]
 
 
 def test_a_sign_without_limits_is_on_nothing() -> None:
     assert not Sign("m").is_on((0, 0))
+
+
+def test_traces_of_an_unmarked_process_are_its_mark() -> None:
+    assert sign_of(traces()) == Sign(starter())
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "notes", "0123456789abcdef.1", "0123456789abcdef.1.2.3.x", "..", "é" * 16]
+)
+def test_other_names_hold_no_traces(text: str) -> None:
+    assert sign_of(text) is None

@@ -10,6 +10,7 @@ from contextlib import suppress
 from amplihack.errors import AmplihackError, UsageError
 from amplihack.system.event_loop import run_to_end
 from amplihack.system.home import login_name
+from amplihack.system.killed_runs import remove_abandoned
 from amplihack.system.limit_marks import Sign
 from amplihack.system.process_table import TABLE, look_up, send
 from amplihack.system.process_tree import end_tree
@@ -17,6 +18,7 @@ from amplihack.system.run_store.ownership import Owner
 from amplihack.system.run_store.rows import KeptRun
 from amplihack.system.run_store.store import RunStore
 from amplihack.system.spawn import GRACE
+from amplihack.system.temporary import temporary_place
 
 _PAUSE = 0.05  # seconds between two looks at whether it has ended
 _CAN_END = ("running", "waiting", "interrupted")
@@ -75,5 +77,6 @@ def _signal(owner: Owner, number: signal.Signals) -> None:
 
 
 async def _end_rest(run: KeptRun) -> None:
+    remove_abandoned(temporary_place())  # of a runner that was killed with its watcher
     if not await end_tree(Sign(f"{run.run_id}."), grace=GRACE):
         raise AmplihackError(f"processes of run {run.run_id} do not end", fix="end them by hand")
