@@ -213,6 +213,24 @@ def test_a_background_process_serves_the_next_steps_and_is_told_when_it_is_ended
     assert sum("background process" in each for each in result["warnings"]) == 1
 
 
+MANY = """\
+name: many
+steps:
+  - id: same
+    command: for i in 1 2 3; do sleep 600 & done; echo up
+  - id: others
+    command: for i in {1..30}; do (setsid sleep 600.$i >/dev/null 2>&1 &); done; sleep 0.2
+"""
+
+
+def test_many_background_processes_are_counted(scene: Scene) -> None:
+    scene.workspace.write("many.yaml", MANY)
+    result = scene.workspace.run("recipe", "run", "many.yaml", "--json").json
+    same, others = (step["warnings"] for step in result["step_results"])
+    assert [each.rpartition(": ")[2] for each in same] == ["sleep 600 (3 of them)"]
+    assert (len(others), others[-1].partition(" ")[0]) == (21, "10")
+
+
 TIMEOUT = """\
 name: t
 steps:

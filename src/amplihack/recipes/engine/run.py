@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from amplihack.errors import AmplihackError, ConditionError
 from amplihack.recipes.engine.frame import Budget, Frame, Scope, recipe_facts
@@ -15,12 +15,14 @@ from amplihack.recipes.engine.steps import run_steps
 from amplihack.recipes.events import RunFinished, RunStarted, StepFinished
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe
-from amplihack.recipes.ports import World
+from amplihack.recipes.ports import LeftRunning, World
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.run_state import PREFLIGHT, RunState
 from amplihack.recipes.semantics import depth_limit, step_limit
 from amplihack.recipes.templates import render_text
 from amplihack.recipes.values import Value
+
+_MOST_TOLD = 20  # background processes of a step that are named; more are counted
 
 
 async def run_recipe(
@@ -60,13 +62,30 @@ async def _end_background(run: Run, *, over: bool) -> None:
     except AmplihackError as error:
         run.warn("", error.what)
         return
-    for each in left:
-        command = f": {each.command}" if each.command else ""
-        known = run.state.instance(each.step)
+    for step, commands in _by_step(left).items():
+        known = run.state.instance(step)
         missed = not over and known is not None and known.finished and not known.recheck
         later = "; with `recheck: true`, the step starts it again when the run goes on" if missed else ""
-        what = f"a background process still ran at the end of the run and was ended{command}{later}"
-        run.warn(each.step, what)
+        for command in commands[:_MOST_TOLD]:
+            run.warn(
+                step, f"a background process still ran at the end of the run and was ended{command}{later}"
+            )
+        if (more := len(commands) - _MOST_TOLD) > 0:
+            run.warn(step, f"{more:,} more background processes still ran at its end and were ended")
+
+
+def _by_step(left: Sequence[LeftRunning]) -> dict[str, list[str]]:
+    """Return for each step the commands that it left running, with how many there were of the same."""
+    counts: dict[str, dict[str, int]] = {}
+    for each in left:
+        of_step = counts.setdefault(each.step, {})
+        of_step[each.command] = of_step.get(each.command, 0) + 1
+    return {step: [_told(*each) for each in of_step.items()] for step, of_step in counts.items()}
+
+
+def _told(command: str, count: int) -> str:
+    text = f": {command}" if command else ""
+    return f"{text} ({count} of them)" if count > 1 else text
 
 
 def _so_far(run: Run, recipe: Recipe) -> Ended:
