@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from amplihack.system.limit_marks import give
+from amplihack.system.limit_marks import marking
 
 # What `subprocess` itself uses: one call makes the session, moves the streams, closes every other descriptor
 # and changes the directory. `Popen` takes twice as long around it, `posix_spawn` cannot do all of that.
@@ -40,13 +40,14 @@ def start_child(
 
     `variables` are entries, `limit` is the mark that it gets, if any. Raises OSError or ValueError.
     """
-    if not limit:
+    ours = marking() if limit else None
+    if ours is None:
         return _start(argv, variables, streams, cwd)
-    give(limit)
+    ours.give(limit)
     try:
         return _start(argv, variables, streams, cwd)
     finally:
-        give(0)
+        ours.give(ours.own)
 
 
 def _start(

@@ -19,7 +19,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Container
-from contextlib import suppress
 from typing import TypeAlias
 
 from amplihack.records import Record
@@ -60,7 +59,7 @@ class Marking:
 
     def __init__(self, own: int, hard: int, *, outermost: bool, since: int, set_limit: SetLimit) -> None:
         self.pid, self.own, self.hard, self.since = os.getpid(), own, hard, since
-        self.set_limit = set_limit
+        self._set_limit = set_limit
         self.outermost, self.first = outermost, (1 + _random(_RUNNERS)) * _COMMANDS
         self.steps: list[str] = []  # of all commands so far, by their number
         self._numbers = itertools.cycle(range(_COMMANDS))
@@ -72,6 +71,13 @@ class Marking:
     def of_all(self) -> range:
         """Return the soft limits of all that dies with us."""
         return range(self.hard + 1) if self.outermost else self.of_steps()
+
+    def give(self, soft: int) -> None:
+        """Let what is started from now on have this soft limit."""
+        try:
+            self._set_limit(_LOCKS, (soft, self.hard))
+        except (OSError, ValueError):  # somebody has lowered our limit: other marks have to do
+            return
 
     def next(self, step: str) -> int:
         number = next(self._numbers)
@@ -161,14 +167,6 @@ def step_with(limits: tuple[int, int]) -> str | None:
     if ours is None or limits[1] != ours.hard or not 0 <= limits[0] - ours.first < len(ours.steps):
         return None
     return ours.steps[limits[0] - ours.first]
-
-
-def give(soft: int) -> None:
-    """Let what is started from now on have this soft limit; 0 is what we have ourselves."""
-    ours = marking()
-    if ours is not None:
-        with suppress(OSError, ValueError):  # somebody has lowered our limit: other marks have to do
-            ours.set_limit(_LOCKS, (soft or ours.own, ours.hard))
 
 
 def _random(size: int) -> int:
