@@ -21,6 +21,7 @@ TABLE = sys.platform == "linux"  # whether this machine has one
 _VARIABLE = f"{VARIABLE}=".encode()
 _BECOMING, _MOMENT = 0.5, 0.001  # seconds that a process may take to become another program, between looks
 _LONGEST_COMMAND = 100  # characters of a command line that are shown
+_LOOKS = 3  # at processes that come and go
 _PAGE = 16_384  # bytes that are read at once
 _MARKED_LIMIT = b"Max file locks"
 _OF_THE_KERNEL = 0x0020_0000  # the flag of a thread of the kernel's own
@@ -138,10 +139,23 @@ def _is_limited(member: Member, sign: Sign) -> bool:
 def _may_be_there(sign: Sign) -> bool:
     """Tell whether a process may have the sign, by a look that takes a fifth of the whole one.
 
+    One that ended during the look may have started another, which was not in the list yet.
+    """
+    moment = _trusted_moment() if sign.own else 0.0
+    for _ in range(_LOOKS):
+        seen = _glance(sign, moment)
+        if seen is not None:
+            return seen
+    return False
+
+
+def _glance(sign: Sign, moment: float) -> bool | None:
+    """Tell whether a process may have the sign; None if there is none, but one has ended meanwhile.
+
     A process that has nothing to show may be becoming another program. The kernel's have no such file.
     """
     wanted = sign.mark.encode("utf-8", "surrogateescape")
-    moment = _trusted_moment() if sign.own else 0.0
+    seen: bool | None = False
     for pid in _pids():
         try:
             if moment and _dated(pid) < moment:
@@ -149,13 +163,16 @@ def _may_be_there(sign: Sign) -> bool:
             found = _whole(pid, "environ")
         except PermissionError:  # of another user, or one that hides it
             found = b"hidden"
-        except OSError:  # it has ended, or is of the kernel
+        except FileNotFoundError:
+            seen = None
+            continue
+        except OSError:  # it is just ending, or is of the kernel
             continue
         if not found or (wanted in found and _VARIABLE in found):
             return True
         if sign.hard and sign.is_on(limits_of(pid)):
             return True
-    return False
+    return seen
 
 
 def _trusted_moment() -> float:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from amplihack.system import process_table
+from amplihack.system.limit_marks import Sign
 from amplihack.system.process_marks import VARIABLE
 from amplihack.system.process_table import Member, command_of, look_up, marks_of, parse_stat, with_descendants
 
@@ -77,3 +78,19 @@ def test_a_process_that_is_becoming_another_program_is_waited_for(monkeypatch: p
             assert command_of(member) == "/bin/sleep 600"
         finally:
             process.kill()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
+def test_one_that_is_started_by_another_that_ends_during_the_look_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with subprocess.Popen(["/bin/sleep", "600"], env={VARIABLE: "run.1;"}) as heir:
+        ended = subprocess.Popen(["/bin/true"])
+        ended.wait()
+        lists = iter([[ended.pid]])  # of a look that came too early for the heir
+        pids = process_table._pids
+        monkeypatch.setattr(process_table, "_pids", lambda: next(lists, None) or pids())
+        try:
+            assert [each.pid for each in process_table.tree(Sign("run.1"))] == [heir.pid]
+        finally:
+            heir.kill()
