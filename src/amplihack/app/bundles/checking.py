@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
 from amplihack.bundles.completion import lost_agent_mentions
 from amplihack.bundles.compose import compose
+from amplihack.bundles.composition import INCLUDE_FAILED
+from amplihack.bundles.errors import failure_code
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.lint import LintInput, lint, role_of
 from amplihack.bundles.meant_address import source_trouble
@@ -20,9 +22,25 @@ from amplihack.bundles.tree import Leaf
 from amplihack.bundles.uris import parse_uri
 from amplihack.bundles.validate import validate, validate_completeness
 from amplihack.bundles.variables import expand_plan
-from amplihack.errors import Problem
-from amplihack.records import replace
+from amplihack.errors import AmplihackError, InputError, Problem
+from amplihack.records import Record, replace
 from amplihack.system.kernel import kernel_problems
+
+
+class BundleVerdict(Record):
+    """What was found about a bundle, and why includes of it are missing from that."""
+
+    name: str
+    problems: tuple[Problem, ...]
+    failures: tuple[AmplihackError, ...] = ()
+
+    def exit_code(self, *, strict: bool) -> int:
+        """Return the answer to whether the bundle is valid; an include that cannot be had leaves it open."""
+        wrong = [each for each in self.problems if each.severity == "error"]
+        if wrong and all(each.code == INCLUDE_FAILED for each in wrong):
+            return failure_code(self.failures)
+        is_bad = wrong or (strict and any(each.severity == "warning" for each in self.problems))
+        return InputError.exit_code if is_bad else 0
 
 
 async def check(request: LoadRequest, *, complete: bool = False) -> tuple[LoadedBundle, tuple[Problem, ...]]:

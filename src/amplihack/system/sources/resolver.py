@@ -25,7 +25,7 @@ from amplihack.system.sources.model import (
     SourceStatus,
     UpdateReport,
 )
-from amplihack.system.sources.status import status_of
+from amplihack.system.sources.status import status_of, unchecked
 from amplihack.system.sources.store import Store
 
 if TYPE_CHECKING:
@@ -175,13 +175,13 @@ class Sources:
 
     async def _status(self, uri: str) -> SourceStatus:
         parsed = parse_uri(uri)
-        if parsed.way in (None, "local"):
+        if parsed.is_file or parsed.is_package:
             return SourceStatus(source_uri=shown(uri), summary="not supported")
         try:
             address = address_of(parsed, allow_http=self._allow_http)
             stored = await self._store.stored(address)
         except SourceError as error:
-            return SourceStatus(source_uri=shown(uri), error=error.what, summary=error.what)
+            return unchecked(SourceStatus(source_uri=shown(uri)), error)
         return await status_of(address, stored, self._store, offline=self.offline)
 
 
