@@ -24,6 +24,12 @@ from amplihack.records import Record, field, replace
 _CARRIED = (*MODULE_SECTIONS, "session", "provider_preferences", "model_role", "agents")
 # Problems of an agent that is less than what the bundle lists.
 AGENT_CODES = frozenset({"agent-not-found", "agent-unreadable", "agent-file", "agent-access"})
+# Sections of bundles that an agent does not get from its file, and what to write.
+_OF_BUNDLES = {
+    "includes": "list what the agent needs below `tools:`, or include it where the agent is listed",
+    "context": "mention the files in its text: @namespace:path",
+    "spawn": "write `agents: none`, `agents: all` or a list of names to say whom it may call",
+}
 _META = ("name", "description", "model_role", "provider_preferences", "version")
 
 
@@ -73,6 +79,10 @@ def _agent_entries(root: Table, report: FileReport, base: str | None) -> dict[st
     mistyped_keys(said, (*_META, *_CARRIED), "the key", report)
     if not flat:
         mistyped_keys(root, (*_CARRIED, "meta"), "the key", report)
+    for key in _OF_BUNDLES:
+        if not is_absent(item := root.get(key)) and item is not None:
+            what = f"`{key}` in the file of an agent has no effect where a bundle lists the agent"
+            report.warn("agent-key", what, item, _OF_BUNDLES[key])
     entries = {
         key: item for key, item in said if key not in ("name", "meta") and not (flat and key in _CARRIED)
     }

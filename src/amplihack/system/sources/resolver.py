@@ -101,6 +101,12 @@ class Sources:
             parse_uri(uri), base=base or self._base, home=self._home, cache_roots=(self._cache.root,)
         )
 
+    def at_home(self, path: str) -> str:
+        """Return a path of the user's with a `~` at its start replaced by the home; others as they are."""
+        if self._home is None or not (path == "~" or path.startswith("~/")):
+            return path
+        return str(self._home / path[2:])
+
     def has_cached(self, path: Path) -> bool:
         """Tell whether a path lies in the cache, however it was named."""
         return path.is_relative_to(self._cache.root)
