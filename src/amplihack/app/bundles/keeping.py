@@ -11,7 +11,7 @@ from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load, open_sou
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.composition import SkippedInclude
 from amplihack.bundles.errors import BundleDependencyError, BundleError, caused_by
-from amplihack.bundles.lock import Drift
+from amplihack.bundles.lock import Drift, pins_of
 from amplihack.bundles.module_sources import NamedSource, module_sources, named_sources
 from amplihack.bundles.uris import address_inside, parse_uri, shown
 from amplihack.errors import AmplihackError, Problem
@@ -76,7 +76,7 @@ class Status(Record):
 async def status(request: LoadRequest) -> Status:
     loaded = await load(request)
     async with open_sources(request) as sources:
-        statuses = await sources.status(_fetched(loaded))
+        statuses = await sources.status(_fetched(loaded), ask_tags=True)
     locked = (request.base / LOCK_FILE).is_file()
     differences: tuple[Drift, ...] = ()
     if locked:
@@ -171,6 +171,8 @@ def _remote_address(request: LoadRequest) -> str | None:
 async def clean(workspace: Workspace, *, dry_run: bool) -> CleanReport:
     """Remove cached sources that no bundle with a name, and not the lock file of this directory, uses.
 
+    Of what is locked, both the locked version and the current one stay.
+
     And environments for modules that nobody can use any more, or has used for long.
     """
     names = await asyncio.to_thread(names_here, workspace)
@@ -178,7 +180,7 @@ async def clean(workspace: Workspace, *, dry_run: bool) -> CleanReport:
     keep = [known.uri for known in names.every() if known.source in ("settings", "registry")]
     if (workspace.directory / LOCK_FILE).is_file():
         stored = await asyncio.to_thread(stored_lock, workspace.directory)
-        keep += [entry.uri for entry in stored.entries]
+        keep += [*(entry.uri for entry in stored.entries), *pins_of(stored).values()]
     cache = Sources(
         workspace.home.root / "cache",
         environment=workspace.environment,

@@ -117,13 +117,16 @@ class Sources:
         addresses = [address_of(one, allow_http=self._allow_http) for one in parsed]
         return tuple(dict.fromkeys([one.uri for one in addresses if await self._store.stored(one) is None]))
 
-    async def status(self, uris: Iterable[str]) -> tuple[SourceStatus, ...]:
-        """Return each source compared with its origin, in order. A failure is part of the answer."""
+    async def status(self, uris: Iterable[str], *, ask_tags: bool = False) -> tuple[SourceStatus, ...]:
+        """Return each source compared with its origin, in order. A failure is part of the answer.
+
+        `ask_tags` asks about tags as well, which usually stay where they are.
+        """
         slots = asyncio.Semaphore(self._limits.concurrent)
 
         async def one(uri: str) -> SourceStatus:
             async with slots:
-                return await self._status(uri)
+                return await self._status(uri, ask_tags)
 
         return tuple(await asyncio.gather(*(one(uri) for uri in uris)))
 
@@ -179,7 +182,7 @@ class Sources:
             sha256=metadata.sha256,
         )
 
-    async def _status(self, uri: str) -> SourceStatus:
+    async def _status(self, uri: str, ask_tags: bool) -> SourceStatus:
         parsed = parse_uri(uri)
         if parsed.is_file or parsed.is_package:
             return SourceStatus(source_uri=shown(uri), summary="not supported")
@@ -188,7 +191,7 @@ class Sources:
             stored = await self._store.stored(address)
         except SourceError as error:
             return unchecked(SourceStatus(source_uri=shown(uri)), error)
-        return await status_of(address, stored, self._store, offline=self.offline)
+        return await status_of(address, stored, self._store, offline=self.offline, ask_tags=ask_tags)
 
 
 def _check_root(root: Path, address: Address) -> None:

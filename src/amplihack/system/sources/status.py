@@ -13,12 +13,19 @@ OFFLINE = "offline"  # the error of a source that nobody asked about, as the use
 
 
 async def status_of(
-    address: Address, stored: Metadata | None, store: Store, *, offline: bool
+    address: Address, stored: Metadata | None, store: Store, *, offline: bool, ask_tags: bool = False
 ) -> SourceStatus:
-    """Return the status of one source. A failure is part of the answer."""
+    """Return the status of one source. A failure is part of the answer.
+
+    A tag counts as a pin, although it can be moved: `ask_tags` tells those that were.
+    """
     status = _known(address, stored)
     if is_pinned(address.ref) or address.sha256:
-        return replace(status, has_update=False, summary=f"pinned to {_short(address.ref or address.sha256)}")
+        label = _short(address.version) if address.version else address.ref
+        pinned = replace(status, has_update=False, summary=f"pinned to {label}")
+        if not ask_tags or stored is None or address.version or (address.is_networked and offline):
+            return pinned
+        return await _moved_tag(address, pinned, store)
     if address.is_networked and offline:
         return replace(status, error=OFFLINE, summary="cannot be checked offline")
     try:
@@ -27,6 +34,15 @@ async def status_of(
         return _judged(status, await _unchanged(address, stored, store))
     except SourceError as error:
         return unchecked(status, error)
+
+
+async def _moved_tag(address: Address, pinned: SourceStatus, store: Store) -> SourceStatus:
+    """Return the status of a tag; one that nobody can be asked about is where it was."""
+    try:
+        remote = await store.fetcher.remote_commit(address)
+    except SourceError:
+        return pinned
+    return pinned if remote == pinned.cached_commit else _compared(pinned, remote, address.ref)
 
 
 def unchecked(status: SourceStatus, error: SourceError) -> SourceStatus:
