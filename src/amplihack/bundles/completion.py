@@ -25,6 +25,7 @@ from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tokens import estimate_tokens
 from amplihack.bundles.tree import Leaf, Table
 from amplihack.bundles.uris import parse_uri, split_namespace
+from amplihack.documents.suggest import closest
 from amplihack.errors import Location, Problem
 from amplihack.records import Record, replace
 
@@ -140,6 +141,8 @@ def _meant_in_bundle(bundle: Bundle, mention: str, files: Texts) -> str:
     said = mention.removeprefix("@").removeprefix("./")
     unknown = "check the path; if no file is meant, write \\@ or put it between backticks"
     namespace, path = split_namespace(said) or ("", said)
+    if namespace and namespace not in bundle.source_base_paths:
+        namespace = closest(namespace, bundle.source_base_paths) or namespace
     root = bundle.source_base_paths.get(namespace) if namespace else bundle.base_path
     if root is None or not path or path.startswith(("/", "~", ".")):
         return unknown

@@ -89,7 +89,7 @@ def repair_sources(bundle: Bundle, root: str, files: Files) -> Resolved:
         if better is None or not isinstance(source, Leaf):
             return entry
         what = f"{source.value} does not exist; {better} is used"
-        fix = f"write {_relative(better, bundle.base_path or '')}"
+        fix = f"write {relative_source(better, bundle.base_path or '')}"
         problems.append(Problem(what, place_of(source), fix, "warning", "source-elsewhere"))
         return with_source(entry, lambda _: better)
 
@@ -112,7 +112,7 @@ def _with_fragment(path: str, source: str) -> str:
     return "".join((path, *source.partition("#")[1:])) if parse_uri(source).subpath else path
 
 
-def _relative(source: str, base: str) -> str:
+def relative_source(source: str, base: str) -> str:
     """Return how a file in `base` names a source: as a path that looks like one."""
     path = posixpath.relpath(parse_uri(source).path, base)
     return _with_fragment(path if path.startswith("../") else f"./{path}", source)

@@ -18,6 +18,7 @@ from amplihack.bundles.sections.modules import with_anchored_source
 from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, to_plain
 from amplihack.bundles.uris import escapes, split_namespace
+from amplihack.documents.suggest import closest
 from amplihack.errors import DocumentError, Problem
 from amplihack.records import Record, field, replace
 
@@ -205,6 +206,10 @@ class _Filler(Record, frozen=False):
                 return (
                     f"did you mean {meant_reference(said, path, near) if said else _renamed(name, inside)}?"
                 )
+        known = {*self.bundle.source_base_paths, self.bundle.name}
+        namespace, colon, inside = (_reference(agent) or name).partition(":")
+        if colon and namespace not in known and (meant := closest(namespace, known)):
+            return f"did you mean {meant}:{inside}?"
         return "agents are listed as namespace:name and lie in agents/ of that bundle"
 
     def _read(self, name: str, agent: Table, path: str) -> AgentFile | None:
