@@ -15,7 +15,7 @@ An error holds what happened, where, and how to fix it. The command line decides
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from amplihack.credentials import hide_credentials
 from amplihack.records import Record, field, replace
@@ -61,7 +61,7 @@ class Problem(Record):
 
 
 class AmplihackError(Exception):
-    exit_code: ClassVar[int] = 1
+    exit_code: int = 1  # of the class; an error of a whole has that of its parts
 
     def __init__(self, what: str, *, where: Location | None = None, fix: str = "") -> None:
         self.what, self.where, self.fix = (

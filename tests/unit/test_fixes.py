@@ -43,7 +43,6 @@ EXEMPT = {
     ("app/adapter.py", "CallersListener.hear"): "the words of the caller's own listener",
     ("app/sessions/in_subprocess.py", "run_in_subprocess"): "the facade shows the words of the ecosystem",
     ("app/sessions/lent_host.py", "DistantApprovals.request_approval"): "the kernel's: the default counts",
-    ("app/bundles/keeping.py", "lock"): "each problem in it has its own",
     ("bundles/composition.py", "refuse_circles"): "each problem in it has its own",
     ("bundles/errors.py", "error_from"): "a blank, filled from the error",
     ("bundles/foundation/plain_bundle.py", "shape_problems"): "the facade shows the words of the ecosystem",

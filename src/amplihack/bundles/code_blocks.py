@@ -98,6 +98,12 @@ class _Reader:
         if line.is_blank:
             return False
         text = line.text[self._enter_items(line) :]
+        inner = _unquoted(text)
+        if (
+            inner.quotes and line.quotes < _DEEPEST
+        ):  # a quotation in an item, whose later lines are read as quoted
+            self._items.clear()
+            return self._outside(_Line(line.quotes + inner.quotes, inner.text))
         found = _FENCE.fullmatch(text)
         is_deep = not self._items and line.indent > _SLACK
         if found is None or is_deep or (found[1][0] == "`" and "`" in found[2]):

@@ -7,12 +7,20 @@ part costs in every prompt.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from amplihack.bundles.context_files import Resolved, keep_reachable, resolve_context
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.mention_syntax import find_mentions
-from amplihack.bundles.mentions import PROJECT_FILE, Gathered, MentionResult, MentionScope, gather
+from amplihack.bundles.mentions import (
+    MAX_DEPTH,
+    PROJECT_FILE,
+    Gathered,
+    MentionResult,
+    MentionScope,
+    Unfollowed,
+    gather,
+)
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_sources import keep_named_modules, keep_reachable_modules
 from amplihack.bundles.near_paths import meant_reference, nearest_file
@@ -25,7 +33,8 @@ from amplihack.bundles.sections.table import SECTIONS
 from amplihack.bundles.tokens import estimate_tokens
 from amplihack.bundles.tree import Leaf, Table
 from amplihack.bundles.uris import parse_uri, split_namespace
-from amplihack.errors import Location, Problem
+from amplihack.documents.suggest import closest
+from amplihack.errors import Location, Problem, Severity
 from amplihack.records import Record, replace
 
 INSTRUCTION = "instruction"
@@ -36,6 +45,11 @@ _REASONS = {
     "unsupported": "it is not a text file of a usable size",
     "path_traversal_rejected": "it leads out of where it may look",
     "bundle_not_registered": "no bundle of that name takes part",
+}
+
+_FIXES = {
+    "permission_error": "check who may read it",
+    "unsupported": "a file of the prompt is UTF-8 text of up to 1 MiB: split it, or name it without the @",
 }
 
 
@@ -77,7 +91,7 @@ def complete(
         return CompletedBundle(bundle, _NO_PROMPT, tuple(told))
     prompt = assemble(bundle, prompt_scope(bundle, scope), files, files.stamp)
     lost = _lost_mentions(bundle, bundle.instruction, prompt.failures, files)
-    told += (*_missing_context(bundle, files), *lost)
+    told += (*_missing_context(bundle, files), *lost, *_told_unfollowed(bundle, prompt.unfollowed))
     return CompletedBundle(bundle, prompt, tuple(told))
 
 
@@ -87,8 +101,19 @@ def lost_agent_mentions(bundle: Bundle, scope: MentionScope, files: Texts) -> It
         text = agent.get("instruction") if isinstance(agent, Table) else None
         if isinstance(text, Leaf) and isinstance(text.value, str):
             inside = prompt_scope(replace(bundle, instruction=text), scope)
-            results = gather(text.value, inside, files, Gathered())
+            gathered = Gathered()
+            results = gather(text.value, inside, files, gathered)
             yield from _lost_mentions(bundle, text, failures_of(results), files)
+            yield from _told_unfollowed(bundle, gathered.unfollowed)
+
+
+def _told_unfollowed(bundle: Bundle, mentions: Iterable[Unfollowed]) -> Iterator[Problem]:
+    """Tell mentions that lie too deep; those of downloaded bundles concern only their authors."""
+    for each in mentions:
+        what = f"{each.mention} is not followed: files that mention others are read {MAX_DEPTH} levels deep"
+        fix = "mention it further up"
+        severity: Severity = "warning" if bundle.reach.source_of(each.where.file) is None else "note"
+        yield Problem(what, each.where, fix, severity, "mention-too-deep")
 
 
 def prompt_scope(bundle: Bundle, scope: MentionScope) -> MentionScope:
@@ -111,7 +136,7 @@ def _missing_context(bundle: Bundle, files: Texts) -> Iterator[Problem]:
             entry = bundle.context.entries[name]
             near = nearest_file(path, files) if answer == "not_found" else None
             is_allowed = near is not None and bundle.reach.allows(entry.origin.file, near, files)
-            fix = "check the path; it starts at the bundle's directory"
+            fix = _FIXES.get(answer, "check the path; it starts at the bundle's directory")
             fix = f"did you mean {meant_reference(name, path, near)}?" if near and is_allowed else fix
             what, where = f"context {name!r}: {path}: {_REASONS[answer]}", place_of(entry)
             yield Problem(what, where, fix, "warning", "missing-context")
@@ -131,7 +156,7 @@ def _lost_mentions(
         elif posixpath.basename(failure.mention.removeprefix("@")) == PROJECT_FILE:
             yield Problem(f"{what} in this project", where, "", "note", "mention-not-found")
         else:
-            fix = _meant_in_bundle(bundle, failure.mention, files)
+            fix = _FIXES.get(failure.reason) or _meant_in_bundle(bundle, failure.mention, files)
             yield Problem(what, where, fix, "warning", "mention-not-found")
 
 
@@ -140,6 +165,8 @@ def _meant_in_bundle(bundle: Bundle, mention: str, files: Texts) -> str:
     said = mention.removeprefix("@").removeprefix("./")
     unknown = "check the path; if no file is meant, write \\@ or put it between backticks"
     namespace, path = split_namespace(said) or ("", said)
+    if namespace and namespace not in bundle.source_base_paths:
+        namespace = closest(namespace, bundle.source_base_paths) or namespace
     root = bundle.source_base_paths.get(namespace) if namespace else bundle.base_path
     if root is None or not path or path.startswith(("/", "~", ".")):
         return unknown

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from amplihack.bundles.compose import compose_includes, unmatched_removals
-from amplihack.bundles.errors import BundleDependencyError, BundleError, BundleLoadError, Subject, error_from
+from amplihack.bundles.errors import (
+    BundleDependencyError,
+    BundleError,
+    BundleLoadError,
+    Subject,
+    caused_by,
+    error_from,
+)
 from amplihack.bundles.include_graph import FailedInclude, IncludeGraph, Node
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.reach import is_within
@@ -14,7 +21,8 @@ from amplihack.bundles.uris import shown
 from amplihack.errors import Problem, Severity
 from amplihack.records import Record, field, replace
 
-_FAILED, _SKIPPED, _CIRCULAR = "include-failed", "include-skipped", "circular-include"
+INCLUDE_FAILED = "include-failed"
+_SKIPPED, _CIRCULAR = "include-skipped", "circular-include"
 
 
 class Circle(Record):
@@ -56,6 +64,11 @@ class Composition(Record, repr=False):
     problems: tuple[Problem, ...] = ()
     skipped: tuple[SkippedInclude, ...] = ()
     included: Mapping[str, Bundle] = field(default_factory=dict)  # by node, each with what it includes
+
+    @property
+    def failures(self) -> tuple[BundleError, ...]:
+        """Return why includes are missing from the result."""
+        return tuple(each.error for each in self.skipped if each.error is not None)
 
 
 def compose_graph(graph: IncludeGraph, root: Node, *, severe: bool) -> Composition:
@@ -136,7 +149,7 @@ def _told(failure: FailedInclude, chain: tuple[str, ...], severity: Severity) ->
     include, error = failure.directive.include, failure.error
     way = " -> ".join((*chain, shown(include.source)))
     first, *others = error.problems
-    word, code = ("", _FAILED) if severity == "error" else ("include skipped: ", _SKIPPED)
+    word, code = ("", INCLUDE_FAILED) if severity == "error" else ("include skipped: ", _SKIPPED)
     place = f" at {first.where}" if first.where and first.where != include.where else ""
     yield Problem(f"{word}{first.what}{place} (included by {way})", include.where, first.fix, severity, code)
     for other in others:
@@ -149,13 +162,14 @@ def refuse_skipped(composition: Composition) -> None:
         return
     found = tuple(each for each in composition.problems if each.severity == "error")
     first = composition.skipped[0]
-    raise BundleDependencyError(
+    failed = BundleDependencyError(
         f"an include failed (strict mode): {'; '.join(each.what for each in found)}",
         where=found[0].where,
         fix=found[0].fix,
         found=found,
         subject=Subject(uri=first.source, chain=(*first.chain, first.source)),
     )
+    raise caused_by(failed, composition.failures)
 
 
 def refuse_circles(composition: Composition) -> None:

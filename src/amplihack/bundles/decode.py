@@ -46,8 +46,10 @@ _VALIDATION_CODES = frozenset(
     {"module-list", "module-entry", "module-missing", "module-config", "two-defaults"}
 )
 _EXCLUDABLE = tuple(section.name for section in SECTIONS if section.excludable)
+# Namespaces of mentions that are no bundles, and where they lead.
+_SHORTCUTS = {"user": "the home root", "project": "the directory .amplihack of the project"}
 _AGENT_KEYS = ("meta", "model_role", "provider_preferences", "name", "description")
-_NAME = pattern(r"[^\s:/@]+")
+_NAME = pattern(r"[^\s:/@~][^\s:/@]*")
 
 
 class DecodedBundle(Record):
@@ -248,13 +250,14 @@ def _check_head(root: Table, head: Head, report: FileReport) -> None:
             "move it to the start of the line, beside `bundle:`",
         )
     name = part.get("name")
-    if name is not None and head.name and not _NAME.fullmatch(head.name):
-        report.warn(
-            "name-shape",
-            f"the name {head.name!r} cannot be used as a namespace",
-            name,
-            "use lower-case letters, digits, - and _",
-        )
+    if name is None or not head.name:
+        return
+    what = f"the name {head.name!r} cannot be used as a namespace"
+    if head.name in _SHORTCUTS:
+        meaning = _SHORTCUTS[head.name]
+        report.warn("name-shape", f"{what}: @{head.name}: means {meaning}", name, "give it another name")
+    elif not _NAME.fullmatch(head.name):
+        report.warn("name-shape", what, name, "use lower-case letters, digits, - and _")
 
 
 def _exclusions(tree: Tree | None, report: FileReport) -> dict[str, Table]:

@@ -4,12 +4,15 @@ BundleError                 1
 ├── BundleNotFoundError     3  no such name, file, repository or path inside it
 ├── BundleLoadError         2  the file is there and cannot be read as a bundle
 ├── BundleValidationError   2  it can be read, and what it says cannot be used
-└── BundleDependencyError   2  something that it includes failed
+└── BundleDependencyError   2  something that it includes failed; 1 or 4 if that only could not be fetched
 """
 
 from __future__ import annotations
 
-from amplihack.errors import AmplihackError, Location, Problem
+from collections.abc import Sequence
+from typing import TypeVar
+
+from amplihack.errors import AmplihackError, InputError, Location, NotFound, NothingToUse, Problem
 from amplihack.records import Record
 
 
@@ -82,3 +85,25 @@ def error_from(
     what = "; ".join(problem.what for problem in wrong)
     first = wrong[0] if wrong else Problem("")
     return kind(what, where=first.where, fix=first.fix, found=problems, subject=subject)
+
+
+_Whole = TypeVar("_Whole", bound=BundleError)
+
+
+def caused_by(whole: _Whole, parts: Sequence[AmplihackError]) -> _Whole:
+    """Return the error of a whole with the exit code of its parts, and the first of them as its cause."""
+    whole.exit_code = failure_code(parts)
+    whole.__cause__ = parts[0] if parts else None
+    return whole
+
+
+def failure_code(parts: Sequence[AmplihackError]) -> int:
+    """Return the exit code of a bundle of which parts failed.
+
+    What is wrong with its files comes first, because no other day mends it. A part that does not exist is
+    that as well: the bundle was found, and it names what is not there.
+    """
+    found = {each.exit_code for each in parts}
+    if not found or found & {InputError.exit_code, NotFound.exit_code}:
+        return InputError.exit_code
+    return NothingToUse.exit_code if found == {NothingToUse.exit_code} else AmplihackError.exit_code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree, to_plain
 from amplihack.documents.suggest import closest
@@ -129,11 +129,14 @@ def unknown_keys(table: Table, known: Iterable[str], owner: str, report: FileRep
             report.note("unknown-key", f"{owner} `{key}` is not known and has no effect here", tree, fix)
 
 
-def mistyped_keys(table: Table, known: Iterable[str], owner: str, report: FileReport) -> None:
-    """Report keys that are nearly known ones, in a mapping that may hold anything."""
+def mistyped_keys(
+    table: Table, known: Iterable[str], owner: str, report: FileReport, *, told: Container[str] = ()
+) -> None:
+    """Report keys that are nearly known ones, in a mapping that may hold anything; not those told already."""
     names = set(known)
     for key, tree in table.entries.items():
-        meant = None if key in names or not isinstance(key, str) else closest(key, names)
+        is_settled = key in names or key in told or not isinstance(key, str)
+        meant = None if is_settled else closest(key, names)
         if meant and meant not in table.entries:
             report.warn("unknown-key", f"{owner} `{key}` is not known", tree, f"did you mean `{meant}`?")
 

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from amplihack.bundles.file_report import FileReport, as_items, mistyped_keys, place_of, text
+from amplihack.bundles.file_report import FileReport, as_items, place_of, text
 from amplihack.bundles.meant_address import meant_address, tell_ignored_part
 from amplihack.bundles.model import Include
 from amplihack.bundles.near_paths import nearest_path
@@ -21,6 +21,15 @@ BUNDLE_FILES = ("bundle.md", "bundle.yaml", "bundle.yml")
 _CANDIDATES = ("", ".yaml", ".yml", ".md", *(f"/{name}" for name in BUNDLE_FILES))
 _SUFFIXES = (".md", ".yaml", ".yml")
 _SHAPE = "include-shape"
+_BEHIND_ADDRESS = "write it into the address: git+https://host/repository@v1.2"
+_INSIDE_ADDRESS = "write it into the address: git+https://host/repository@main#subdirectory=path"
+_EVERY = "every include counts; one that is not wanted everywhere belongs into a bundle of its own"
+_OTHER_KEYS = {  # what people expect an include to have, and how it is said
+    **dict.fromkeys(("ref", "branch", "tag", "rev", "commit", "version"), _BEHIND_ADDRESS),
+    **dict.fromkeys(("subdirectory", "subdir", "directory", "path"), _INSIDE_ADDRESS),
+    **dict.fromkeys(("optional", "required", "when", "if", "enabled", "condition"), _EVERY),
+    "config": "configure its modules in this bundle: the same module is one entry, merged",
+}
 Reason: TypeAlias = Literal["unknown-name", "unknown-namespace", "missing-path", "escapes"]
 
 
@@ -85,7 +94,10 @@ def _mapping(item: Table, index: int, report: FileReport) -> Iterator[Include]:
         return
     for leaf in text(source, f"includes[{index}].bundle", report, _SHAPE):
         yield _include(leaf, report, mapping=True)
-    mistyped_keys(item, ("bundle",), f"`includes[{index}]`:", report)
+    for key, value in item.entries.items():
+        if key != "bundle" and not str(key).startswith("x-"):
+            fix = _OTHER_KEYS.get(str(key), "remove it: an include says only which bundle")
+            report.warn("include-key", f"`includes[{index}]`: `{key}` has no effect", value, fix)
 
 
 def resolve_include(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from amplihack.bundles.context_files import contained
@@ -225,11 +225,26 @@ class ContextFile(Record, frozen=False):
     names: list[str] = field(default_factory=list)  # how each path is shown, mention first
 
 
+class Unfollowed(Record):
+    """A mention in a file that was reached too deep for its mentions to be followed, and what it names."""
+
+    mention: str
+    path: str
+    where: Location
+
+
 class Gathered(Record, frozen=False):
     """Contents in the order of their first appearance, by hash."""
 
     files: dict[str, ContextFile] = field(default_factory=dict)
     owner: str = ""  # on whose behalf files are added now
+    too_deep: list[Unfollowed] = field(default_factory=list)
+
+    @property
+    def unfollowed(self) -> tuple[Unfollowed, ...]:
+        """Return the mentions that were not followed, and whose files did not come in another way either."""
+        here = {path for file in self.files.values() for path in file.paths}
+        return tuple(each for each in self.too_deep if each.path not in here)
 
     def add(self, path: str, text: FileText, mention: str | None = None) -> bool:
         """Add a file; tell whether its content is new, otherwise its paths grow."""
@@ -279,8 +294,19 @@ def _load(
     nested: tuple[MentionResult, ...] = ()
     if is_new and depth < max_depth:
         nested = gather_nested(answer.path, text.content, scope, world, gathered, max_depth, depth + 1)
+    elif is_new:
+        gathered.too_deep.extend(_too_deep(answer.path, text.content, scope, world))
     content = text.content if is_new else None
     return MentionResult(name, answer.path, content, False, None, answer.source, text.sha256, nested)
+
+
+def _too_deep(path: str, content: str, scope: MentionScope, world: Texts) -> Iterator[Unfollowed]:
+    """Yield the mentions of a file that lead somewhere."""
+    inner = replace(scope, holder=path, is_nested=True)
+    for mention in find_mentions(content):
+        name, answer = _resolve_readings(mention, inner, world)
+        if isinstance(answer, Found):
+            yield Unfollowed(name, answer.path, Location(path, mention.line, mention.column))
 
 
 def gather_nested(

@@ -47,6 +47,8 @@ def merge_tables(tables: Iterable[Table]) -> Table:
 
 def merged_plain(tables: Sequence[Table]) -> dict[str, Any]:
     """Return the plain data of what `merge_tables` makes of them, without remembering what was replaced."""
+    if len(tables) == 2 and not tables[1].fresh:
+        return _laid(tables[0].entries, tables[1].entries)
     found: dict[str, Tree | list[Tree]] = {}  # a list where more than the last is needed to tell the value
     for table in tables:
         if not found:
@@ -71,6 +73,29 @@ def merged_plain(tables: Sequence[Table]) -> dict[str, Any]:
             plain[key] = tree
         elif type(tree) is not Removed:
             plain[key] = to_plain(cast(Tree, tree))
+    return plain
+
+
+def _laid(below: dict[str, Tree], above: dict[str, Tree]) -> dict[str, Any]:
+    """Return the plain data of one table on another: most programs compose two bundles, in one pass then."""
+    plain: dict[str, Any] = {}
+    for key, item in below.items():
+        top = above.get(key, item)
+        if type(top) is Leaf:
+            plain[key] = top.value
+        elif top is item:
+            if type(item) is not Removed:
+                plain[key] = to_plain(item)
+        elif type(top) is type(item) is Table and not top.fresh:
+            plain[key] = _laid(item.entries, top.entries)
+        elif type(tree := merge(item, top)) is not Removed:
+            plain[key] = to_plain(tree)
+    for key, top in above.items():
+        if key not in below:
+            if type(top) is Leaf:
+                plain[key] = top.value
+            elif type(top) is not Removed:
+                plain[key] = to_plain(top)
     return plain
 
 

@@ -9,6 +9,7 @@ from amplihack.bundles.context_files import Resolved
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.ports import Files
+from amplihack.bundles.provenance import include_chains
 from amplihack.bundles.reach import is_within, refusal
 from amplihack.bundles.roots import directories_up
 from amplihack.bundles.sections.agents import change_agent_modules
@@ -16,8 +17,8 @@ from amplihack.bundles.sections.modules import module_id, with_source
 from amplihack.bundles.sections.table import MODULE_SECTIONS, SPAWN_LISTS
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree
 from amplihack.bundles.uris import parse_uri, shown
-from amplihack.errors import Problem
-from amplihack.records import replace
+from amplihack.errors import AmplihackError, Location, Problem
+from amplihack.records import Record, replace
 
 _SESSION_SOURCES = ("orchestrator_source", "context_source")  # beside a role that is a bare name
 
@@ -32,6 +33,31 @@ def module_sources(bundle: Bundle) -> tuple[str, ...]:
 
     with_sources(bundle, note)
     return tuple(source for source in found if source)
+
+
+class NamedSource(Record):
+    """Where the source of a module is written, and the names of the bundles on the way there."""
+
+    module: str
+    where: Location | None
+    chain: tuple[str, ...] = ()
+
+    def told(self, error: AmplihackError, code: str) -> Problem:
+        """Return why the module cannot be had, at the place that names its source."""
+        way = f" (module of {' -> '.join(self.chain)})" if len(self.chain) > 1 else ""
+        return Problem(f"{self.module}: {error.what}{way}", self.where or error.where, error.fix, code=code)
+
+
+def named_sources(bundle: Bundle) -> dict[str, NamedSource]:
+    """Return, for every source, the first module that names it."""
+    found: dict[str, NamedSource] = {}
+    chains = include_chains(bundle.lineage)
+    for _, entry in modules_of(bundle):
+        source = entry.get("source")
+        if isinstance(source, Leaf) and isinstance(source.value, str):
+            chain = chains.get((source.origin.bundle, source.origin.file), ())
+            found.setdefault(source.value, NamedSource(module_id(entry) or "", place_of(source), chain))
+    return found
 
 
 def modules_of(bundle: Bundle) -> tuple[tuple[str, Table], ...]:
@@ -63,7 +89,7 @@ def repair_sources(bundle: Bundle, root: str, files: Files) -> Resolved:
         if better is None or not isinstance(source, Leaf):
             return entry
         what = f"{source.value} does not exist; {better} is used"
-        fix = f"write {_relative(better, bundle.base_path or '')}"
+        fix = f"write {relative_source(better, bundle.base_path or '')}"
         problems.append(Problem(what, place_of(source), fix, "warning", "source-elsewhere"))
         return with_source(entry, lambda _: better)
 
@@ -86,7 +112,7 @@ def _with_fragment(path: str, source: str) -> str:
     return "".join((path, *source.partition("#")[1:])) if parse_uri(source).subpath else path
 
 
-def _relative(source: str, base: str) -> str:
+def relative_source(source: str, base: str) -> str:
     """Return how a file in `base` names a source: as a path that looks like one."""
     path = posixpath.relpath(parse_uri(source).path, base)
     return _with_fragment(path if path.startswith("../") else f"./{path}", source)

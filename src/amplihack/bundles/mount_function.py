@@ -14,6 +14,8 @@ _PREFIX = "amplifier_module_"
 _MOUNTING = frozenset(
     {"mount", "register", "register_hook", "register_capability", "register_contributor", "on", "add"}
 )
+# Where a value is only looked at, and goes nowhere.
+_LOOKING = (ast.Attribute, ast.Compare, ast.UnaryOp, ast.FormattedValue, ast.Expr, ast.If, ast.Assert)
 _FOLLOWED = 3  # imports of imports of …
 _DEPTH = 3  # directories below that of a module in which a package may lie
 _BUILT = frozenset({"Cargo.toml", "setup.py", "setup.cfg", "CMakeLists.txt", "meson.build"})
@@ -194,7 +196,12 @@ def _may_mount(node: ast.AST, coordinator: str, *, is_tool: bool) -> bool:
         case ast.Return(value=value):
             return is_tool and not isinstance(value, ast.Dict | ast.Constant | None)
         case _:
-            return False
+            return not isinstance(node, _LOOKING) and _holds(node, coordinator)
+
+
+def _holds(node: ast.AST, name: str) -> bool:
+    """Tell whether a name itself is a part of something: of a list, say, which somebody else may be given."""
+    return any(isinstance(each, ast.expr) and _is_name(each, name) for each in ast.iter_child_nodes(node))
 
 
 def _calls(node: ast.Call, coordinator: str, *, is_tool: bool) -> bool:

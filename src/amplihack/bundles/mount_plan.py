@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict, cast
 
 from amplihack.bundles.model import Bundle
-from amplihack.bundles.sections.table import SECTIONS
+from amplihack.bundles.sections.table import BY_NAME, PLANS, SECTIONS
 
 
 class Module(TypedDict):
@@ -45,20 +45,13 @@ def mount_plan(bundle: Bundle) -> MountPlan:
 
 def plain_sections(bundle: Bundle) -> dict[str, Any]:
     """Return new plain data for each section of a plan that the bundle has."""
-    return {
-        section.name: section.plain(bundle.sections[section.name])
-        for section in SECTIONS
-        if section.plan is not None and section.name in bundle.sections
-    }
+    sections = bundle.sections
+    return {name: BY_NAME[name].plain(sections[name]) for name in PLANS if name in sections}
 
 
 def plan_of(sections: Mapping[str, Any]) -> dict[str, Any]:
     """Return the plan that plain sections make."""
-    return {
-        section.name: section.plan(sections[section.name])
-        for section in SECTIONS
-        if section.plan is not None and sections.get(section.name)
-    }
+    return {name: plan(found) for name, plan in PLANS.items() if (found := sections.get(name))}
 
 
 def for_kernel(plan: MountPlan) -> dict[str, Any]:

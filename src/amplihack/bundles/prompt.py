@@ -16,6 +16,7 @@ from amplihack.bundles.mentions import (
     Gathered,
     MentionResult,
     MentionScope,
+    Unfollowed,
     context_element,
     gather,
     gather_nested,
@@ -50,6 +51,7 @@ class Prompt(Record):
     results: tuple[MentionResult, ...]  # mentions and declared files, found or not
     stamps: Mapping[str, Stamp]
     instruction: str
+    unfollowed: tuple[Unfollowed, ...] = ()
 
     @property
     def sha256(self) -> str:
@@ -88,7 +90,8 @@ def assemble(bundle: Bundle, scope: MentionScope, world: Texts, stamp: Callable[
             declared.add(result.sha256)
     parts = _parts(bundle, gathered, declared)
     stamps = {path: stamp(path) for path in watch.touched}
-    return Prompt(_render(instruction, parts, gathered), parts, tuple(results), stamps, instruction)
+    text = _render(instruction, parts, gathered)
+    return Prompt(text, parts, tuple(results), stamps, instruction, gathered.unfollowed)
 
 
 class _Watch(Record, frozen=False):

@@ -18,12 +18,19 @@ from amplihack.bundles.sections.modules import with_anchored_source
 from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tree import Leaf, Origin, Removed, Table, Tree, to_plain
 from amplihack.bundles.uris import escapes, split_namespace
+from amplihack.documents.suggest import closest
 from amplihack.errors import DocumentError, Problem
 from amplihack.records import Record, field, replace
 
 _CARRIED = (*MODULE_SECTIONS, "session", "provider_preferences", "model_role", "agents")
 # Problems of an agent that is less than what the bundle lists.
 AGENT_CODES = frozenset({"agent-not-found", "agent-unreadable", "agent-file", "agent-access"})
+# Sections of bundles that an agent does not get from its file, and what to write.
+_OF_BUNDLES = {
+    "includes": "list what the agent needs below `tools:`, or include it where the agent is listed",
+    "context": "mention the files in its text: @namespace:path",
+    "spawn": "write `agents: none`, `agents: all` or a list of names to say whom it may call",
+}
 _META = ("name", "description", "model_role", "provider_preferences", "version")
 
 
@@ -73,6 +80,10 @@ def _agent_entries(root: Table, report: FileReport, base: str | None) -> dict[st
     mistyped_keys(said, (*_META, *_CARRIED), "the key", report)
     if not flat:
         mistyped_keys(root, (*_CARRIED, "meta"), "the key", report)
+    for key in _OF_BUNDLES:
+        if not is_absent(item := root.get(key)) and item is not None:
+            what = f"`{key}` in the file of an agent has no effect where a bundle lists the agent"
+            report.warn("agent-key", what, item, _OF_BUNDLES[key])
     entries = {
         key: item for key, item in said if key not in ("name", "meta") and not (flat and key in _CARRIED)
     }
@@ -195,6 +206,10 @@ class _Filler(Record, frozen=False):
                 return (
                     f"did you mean {meant_reference(said, path, near) if said else _renamed(name, inside)}?"
                 )
+        known = {*self.bundle.source_base_paths, self.bundle.name}
+        namespace, colon, inside = (_reference(agent) or name).partition(":")
+        if colon and namespace not in known and (meant := closest(namespace, known)):
+            return f"did you mean {meant}:{inside}?"
         return "agents are listed as namespace:name and lie in agents/ of that bundle"
 
     def _read(self, name: str, agent: Table, path: str) -> AgentFile | None:

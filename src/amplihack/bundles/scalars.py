@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from amplihack.patterns import pattern
+
 _WORDS: dict[str, bool | None] = {
     form: value
     for word, value in {
@@ -26,6 +28,8 @@ _NUMBERS: dict[str, list[tuple[str, Any]]] = {
     for first, forms in yaml.SafeLoader.yaml_implicit_resolvers.items()
     if first is not None and first in "+-.0123456789" and first
 }
+_LETTERS = {"y": "true", "Y": "true", "n": "false", "N": "false"}
+_LATER_NUMBER = pattern(r"[-+]?(?:0o[0-7]+|[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+|\.[0-9]+[eE][-+]?[0-9]+)")
 FIRST = frozenset("tTfFnNyYoO~+-.0123456789")  # what begins with another character is text
 _LONGEST_NUMBER = 3500  # Python neither reads nor prints much longer ones; they stay text
 
@@ -51,6 +55,24 @@ def _made(tag: str, text: str) -> Any:
         return text
 
 
+def looks_otherwise(text: str) -> bool:
+    """Tell whether an unquoted text looks like a number or a truth value, and is none by these rules."""
+    if not text or text[0].isalpha():
+        return text in _LETTERS
+    return _LATER_NUMBER.fullmatch(text) is not None
+
+
+def _meant(text: str) -> str:
+    """Return how a text is written that was to be a number or a truth value."""
+    if text in _LETTERS:
+        return _LETTERS[text]
+    if "o" in text:
+        return str(int(text.replace("0o", ""), 8))
+    mantissa, _, exponent = text.lower().partition("e")
+    dot = "" if "." in mantissa else ".0"
+    return f"{mantissa}{dot}e{exponent if exponent[0] in '+-' else f'+{exponent}'}"
+
+
 def surprise(text: str, value: object) -> tuple[str, str] | None:
     """Return what may surprise about a value, and a spelling that cannot; None for the usual ones."""
     if isinstance(value, bool) and text.lower() not in _PLAIN_WORDS:
@@ -58,6 +80,8 @@ def surprise(text: str, value: object) -> tuple[str, str] | None:
             f"`{text}` is read as {str(value).lower()}",
             f"write {str(value).lower()}, or '{text}' for text",
         )
+    if isinstance(value, str):
+        return f"`{text}` is read as text", f"write {_meant(text)}, or '{text}' for text"
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     if ":" in text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from amplihack.bundles.scalars import FIRST, plain_value, surprise
+from amplihack.bundles.scalars import FIRST, looks_otherwise, plain_value, surprise
 from amplihack.bundles.tree import Items, Leaf, Origin, Table, Tree, enter
 from amplihack.documents.builder import build
 from amplihack.documents.frontmatter import split_page
@@ -22,7 +22,7 @@ class TreeFile(Record):
     origin: Origin  # of all that is in the tree
     source: Source
     problems: tuple[Problem, ...]
-    numbers: dict[tuple[int, int], str]  # values that are no text, as they are written, by line and column
+    numbers: dict[tuple[int, int], str]  # what is no text, or looks so, as it is written, by line and column
 
     def where(self, tree: Tree) -> Location:
         return self.source.location(tree.line - 1, tree.column - 1)
@@ -53,7 +53,7 @@ def _surprises(written: dict[tuple[int, int], str], source: Source) -> Iterator[
     for (line, column), text in written.items():
         found = surprise(text, plain_value(text))
         if found is not None:
-            severity: Severity = "warning" if ":" in text else "note"
+            severity: Severity = "warning" if ":" in text or "e" in text.lower() else "note"
             yield Problem(found[0], source.location(line - 1, column - 1), found[1], severity, "yaml-word")
 
 
@@ -78,7 +78,7 @@ class _Trees:
         if style != "plain" or (text and text[0] not in FIRST):
             return Leaf(text, self.origin, line + 1, column + 1)
         value = plain_value(text)
-        if value is not text:
+        if value is not text or looks_otherwise(text):
             self.numbers[line + 1, column + 1] = text
         return Leaf(value, self.origin, line + 1, column + 1)
 

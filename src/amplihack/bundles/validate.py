@@ -8,14 +8,16 @@ from amplihack.bundles.file_report import is_absent, place_of
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.sections.session import ROLES
 from amplihack.bundles.sections.table import SESSION_LAST
-from amplihack.errors import Problem
+from amplihack.errors import Location, Problem
 
 
 def validate(bundle: Bundle) -> tuple[Problem, ...]:
     """Report what is structurally wrong with a bundle."""
     found: list[Problem] = []
     if not bundle.name:
-        found.append(Problem("the bundle has no name", fix="write `bundle: {name: …}`", code="no-name"))
+        file = bundle.lineage.file
+        where = Location(file, 1, 1) if file else None
+        found.append(Problem("the bundle has no name", where, "write `bundle: {name: …}`", code="no-name"))
     for section in SESSION_LAST:
         found.extend(section.check(section.name, bundle.section(section.name)))
     found.extend(_pending(bundle))

@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amplihack.app.bundles import asking
 from amplihack.app.bundles.command_request import request_here
@@ -32,6 +32,9 @@ from amplihack.cli.show import (
 from amplihack.errors import AmplihackError, Problem
 from amplihack.recipes.values import one_line
 from amplihack.records import as_dict, replace
+
+if TYPE_CHECKING:
+    from amplihack.app.bundles.checking import BundleVerdict
 
 
 def in_workspace(
@@ -131,29 +134,28 @@ def _show_contents(loaded: LoadedBundle, shorten: Near) -> None:
 
 @in_workspace
 def answer_validate(workspace: Workspace, options: argparse.Namespace) -> int:
-    name, found = _checked(workspace, options)
-    found = near_problems(found, near(workspace.home.cwd))
+    checked = _checked(workspace, options)
+    found = near_problems(checked.problems, near(workspace.home.cwd))
     if options.json:
-        out_json({"name": name, "problems": [problem_json(problem) for problem in found]})
+        out_json({"name": checked.name, "problems": [problem_json(problem) for problem in found]})
     else:
         for text in draw_problems(found, sys.stdout):
             out(text)
-        err(printable(_verdict(name, found)))
-    severities = {problem.severity for problem in found}
-    return 2 if "error" in severities or (options.strict and "warning" in severities) else 0
+        err(printable(_verdict(checked.name, found)))
+    return checked.exit_code(strict=options.strict)
 
 
-def _checked(workspace: Workspace, options: argparse.Namespace) -> tuple[str, Sequence[Problem]]:
-    """Return the bundle's name and all findings. A file that is no bundle at all is a finding too."""
-    from amplihack.app.bundles.checking import check  # deferred: other answers check nothing
+def _checked(workspace: Workspace, options: argparse.Namespace) -> BundleVerdict:
+    """Return all findings about a bundle. A file that is no bundle at all is a finding too."""
+    from amplihack.app.bundles.checking import BundleVerdict, check  # deferred: other answers check nothing
 
     try:
         loaded, found = asyncio.run(check(request_for(workspace, options), complete=options.complete))
     except BundleError as error:
         if error.exit_code != 2:
             raise
-        return "", error.problems
-    return loaded.bundle.name, found
+        return BundleVerdict("", error.problems, (error,))
+    return BundleVerdict(loaded.bundle.name, found, loaded.composition.failures)
 
 
 def _verdict(name: str, found: Sequence[Problem]) -> str:

@@ -29,7 +29,7 @@ def answer_lock(workspace: Workspace, options: argparse.Namespace) -> int:
 
 @in_workspace
 def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
-    """Show the status. Exit code 1 if something differs from the lock file."""
+    """Show the status. Exit code 1 if something differs from the lock file or cannot be checked."""
     found = asyncio.run(keeping.status(request_for(workspace, options)))
     tell(workspace, found.problems)
     if options.json:
@@ -40,16 +40,18 @@ def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
                 "sources": [as_dict(each) for each in found.sources],
             }
         )
-        return 1 if found.drift else 0
+        return found.exit_code
     for text in draw_problems((drift.problem for drift in found.drift), sys.stdout):
         out(text)
     for source in found.sources:
         out(printable(f"{source.source_uri}: {source.summary}"))
+        if source.fix:
+            err(printable(f"  fix: {source.fix}"))
     if not found.locked:
         err("there is no bundle.lock here: `amplihack bundle lock` writes it")
     elif not found.drift:
         err("✓ as locked")
-    return 1 if found.drift else 0
+    return found.exit_code
 
 
 @in_workspace

@@ -105,12 +105,17 @@ def remote_sources(nodes: Iterable[Node]) -> tuple[str, ...]:
     return tuple({without_fragment(node.uri): None for node in nodes if not node.is_local})
 
 
-async def lock_modules(sources: Sources, bundle: Bundle) -> tuple[list[LockEntry], list[AmplihackError]]:
-    """Return the lock entries of the modules, fetched if needed, and the errors of those that fail."""
-    wanted = [source for source in module_sources(bundle) if not parse_uri(source).is_package]
+async def lock_modules(sources: Sources, bundle: Bundle) -> tuple[list[LockEntry], dict[str, AmplihackError]]:
+    """Return the lock entries of the modules, fetched if needed, and the errors of sources that fail."""
+    wanted = [source for source in module_sources(bundle) if not _is_expanded_later(source)]
     answers = await asyncio.gather(*(_module_entry(sources, source) for source in wanted))
     found = [answer for answer in answers if isinstance(answer, LockEntry)]
-    return found, [answer for answer in answers if isinstance(answer, AmplihackError)]
+    failed = zip(wanted, answers, strict=True)
+    return found, {source: answer for source, answer in failed if isinstance(answer, AmplihackError)}
+
+
+def _is_expanded_later(source: str) -> bool:
+    return parse_uri(source).is_package and "${" in source
 
 
 async def _module_entry(sources: Sources, source: str) -> LockEntry | AmplihackError:

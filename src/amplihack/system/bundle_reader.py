@@ -167,8 +167,11 @@ class BundleReader(Record, frozen=False):
     def _with_namespace_inside(self, own: Bundle, reach: Reach, told: list[Problem]) -> Bundle:
         """Return a bundle without a namespace root that leads out of its downloaded source."""
         file = own.lineage.file
-        if own.namespace_root is None or self._is_namespace_inside(file, own.namespace_root, reach):
+        if own.namespace_root is None:
             return own
+        place = self.sources.at_home(own.namespace_root)
+        if self._is_namespace_inside(file, place, reach):
+            return own if place == own.namespace_root else replace(own, namespace_root=place)
         what = f"`namespace_root: {own.namespace_root}` leads out of the downloaded bundle, and is ignored"
         told.append(Problem(what, Location(file, 1, 1), "name a directory in it", "error", ESCAPES))
         return replace(own, namespace_root=None)
@@ -211,6 +214,7 @@ class BundleReader(Record, frozen=False):
                 if self.files.is_file(candidate) and reach.allows(candidate, candidate, self.files):
                     root = self._decode(candidate).bundle
                     inside = root.namespace_root
+                    inside = None if inside is None else self.sources.at_home(inside)
                     if inside is not None and not self._is_namespace_inside(candidate, inside, reach):
                         inside = None
                     return Root(root.name, directory, inside)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 
 import pytest
 from tests.support.bundle_place import address, repository, thin_bundle
@@ -206,3 +207,29 @@ def test_a_cached_version_that_somebody_changed_is_no_new_version(workspace: Wor
     assert f"{entry.name}: it is fetched again" in refused.stderr
     shutil.rmtree(entry)
     assert far_value(workspace, "--frozen") == 1
+
+
+def test_clean_keeps_the_versions_that_the_lock_names(workspace: Workspace) -> None:
+    module = repository(workspace, "tool", {"pyproject.toml": "", "x.py": "1"})
+    files = {"bundle.md": "---\nbundle: {name: far}\n---\nThe first.\n"}
+    made = repository(workspace, "far", files)
+    packed = workspace.path / "far.zip"
+
+    def pack(text: str) -> None:
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("bundle.yaml", f"bundle: {{name: packed, description: {text}}}\n")
+
+    pack("first")
+    includes = f"includes: ['zip+file://{packed}', '{address(made)}']"
+    tools = f"tools: [{{module: t, source: '{address(module)}'}}]"
+    workspace.write("bundle.yaml", f"bundle: {{name: m}}\n{includes}\n{tools}\n")
+    assert workspace.run("bundle", "lock").exit_code == 0
+    made.commit({"bundle.md": files["bundle.md"].replace("first", "second")})
+    module.commit({"x.py": "2"})
+    pack("another")
+    assert workspace.run("bundle", "update").exit_code == 0
+    assert workspace.run("bundle", "clean").stderr == "freed 0 bytes\n"
+    for path in (made.path, module.path, packed):
+        path.rename(path.with_name("gone-" + path.name))
+    assert workspace.run("bundle", "show", "--frozen", "--prompt").stdout.startswith("The first.")
+    assert workspace.run("bundle", "lock", "--offline").exit_code == 0  # what is current stays as well

@@ -223,7 +223,7 @@ def test_offline_never_asks_a_server(workspace: Workspace) -> None:
             workspace.run("bundle", "show", env={"AMPLIHACK_OFFLINE": "1"}),
         ]
         assert server.asked == []
-    assert [answer.exit_code for answer in answers] == [2, 1, 0, 2]
+    assert [answer.exit_code for answer in answers] == [1, 1, 0, 1]
     assert all("offline, and not in the cache" in answer.stderr for answer in answers)
 
 
@@ -298,3 +298,23 @@ def test_an_include_that_cannot_be_had_is_an_update_that_failed(workspace: Works
     assert told.exit_code == 1
     assert [each["outcome"] for each in told.json] == ["failed", "failed"]
     assert "no bundle at" in told.json[1]["error"]
+
+
+def test_a_tag_that_was_moved_is_told_by_status_as_update_would_take_it(workspace: Workspace) -> None:
+    made = far(workspace)
+    made.git("tag", "v1.0-long-name")
+    source = address(made, "v1.0-long-name")
+    workspace.write("bundle.yaml", f"bundle: {{name: a}}\nincludes: ['{source}']\n")
+    assert workspace.run("bundle", "status").stdout == f"{source}: pinned to v1.0-long-name\n"
+    made.commit({"behaviors/x.yaml": BEHAVIOR % 2})
+    made.git("tag", "--force", "v1.0-long-name")
+    moved = workspace.run("bundle", "status", "--json").json["sources"][0]
+    assert (moved["has_update"], moved["summary"][:17]) == (True, "update available ")
+    assert workspace.run("bundle", "update").stdout.startswith(f"updated    {source} ")
+    assert workspace.run("bundle", "status").stdout == f"{source}: pinned to v1.0-long-name\n"
+    made.git("tag", "--delete", "v1.0-long-name")
+    gone = workspace.run("bundle", "status")
+    assert (gone.exit_code, gone.stdout) == (1, f"{source}: the repository has no v1.0-long-name any more\n")
+    (made.path / ".git").rename(made.path / "away")
+    unasked = workspace.run("bundle", "status")
+    assert (unasked.exit_code, unasked.stdout) == (0, f"{source}: pinned to v1.0-long-name\n")

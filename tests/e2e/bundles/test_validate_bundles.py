@@ -141,3 +141,27 @@ def test_a_bundle_file_that_cannot_be_read_is_explained(workspace: Workspace, ki
         assert answer.exit_code in (2, 3), answer.stderr
         assert "b.yaml" in answer.stderr
         assert "Traceback" not in answer.stderr
+
+
+def test_mentions_that_lie_too_deep_are_told_unless_they_come_in_another_way(workspace: Workspace) -> None:
+    levels = {f"l{number}.md": f"Level {number}. @deep:l{number + 1}.md\n" for number in range(1, 7)}
+    for name, text in levels.items():
+        workspace.write(name, text)
+    workspace.write("bundle.md", "---\nbundle: {name: deep}\n---\n@deep:l1.md\n")
+    told = workspace.run("bundle", "validate").stdout
+    assert told.startswith("l4.md:1:10: warning: @deep:l5.md is not followed")
+    assert told.count("[mention-too-deep]") == 1
+    workspace.write("bundle.md", "---\nbundle: {name: deep}\n---\n@deep:l1.md @deep:l5.md\n")
+    assert "mention-too-deep" not in workspace.run("bundle", "validate").stdout
+    agent = "agents:\n  a: {description: x, instruction: 'Read @deep:l1.md'}\n"
+    workspace.write("bundle.md", f"---\nbundle: {{name: deep}}\n{agent}---\n")
+    assert "l4.md:1:10: warning: @deep:l5.md" in workspace.run("bundle", "validate").stdout
+
+
+@pytest.mark.parametrize("content", [b"x" * (1024 * 1024 + 1), bytes(range(256))])
+def test_what_is_no_text_of_a_usable_size_is_told_with_what_is(workspace: Workspace, content: bytes) -> None:
+    workspace.write("odd.md", content)
+    workspace.write("bundle.md", "---\nbundle: {name: a}\ncontext: {include: [odd.md]}\n---\n@a:odd.md\n")
+    told = workspace.run("bundle", "validate").stdout
+    assert told.count("it is not a text file of a usable size") == 2
+    assert told.count("fix: a file of the prompt is UTF-8 text of up to 1 MiB") == 2

@@ -323,3 +323,48 @@ def test_no_file_outside_of_a_downloaded_bundle_is_suggested(workspace: Workspac
     problems = workspace.run("bundle", "validate", address(made), "--json").json["problems"]
     assert [each["code"] for each in problems] == ["mention-not-found"]
     assert "link" not in problems[0]["fix"]
+
+
+@pytest.mark.parametrize(
+    ("section", "code", "meant"),
+    [
+        ("agents: {include: [mnie:worker]}", "agent-not-found", "mine:worker"),
+        ("tools: [{module: t, source: ./module/tool-work}]", "module-not-found", "./modules/tool-work"),
+        ("tools: [{module: t, source: ./modules/tool-wrok}]", "module-not-found", "./modules/tool-work"),
+        ("tools: [{module: tool-bahs}]", "module-unknown", "tool-bash"),
+        ("session: {orchestrator: loop-basc, context: context-simple}", "module-unknown", "loop-basic"),
+        ("session: {orchestrator: loop-basic, context: {module: context-smiple}}", "module-unknown",
+         "context-simple"),
+        ("tools: [{module: tool-deeds, source: ./modules/tool-work}, {module: tool-dedes}]", "module-unknown",
+         "tool-deeds"),
+    ],
+)  # fmt: skip
+def test_a_mistyped_name_in_a_section_is_told_with_what_was_meant(
+    workspace: Workspace, section: str, code: str, meant: str
+) -> None:
+    thin_bundle(workspace)
+    workspace.write("bundle.md", f"---\nbundle: {{name: mine}}\n{section}\n---\n")
+    found = workspace.run("bundle", "validate", "--json").json["problems"]
+    assert [each["fix"] for each in found if each["code"] == code] == [f"did you mean {meant}?"]
+
+
+def test_a_mistyped_namespace_of_a_mention_is_told(workspace: Workspace) -> None:
+    thin_bundle(workspace)
+    workspace.write("bundle.md", "---\nbundle: {name: mine}\n---\n@mnie:context/guide.md @far:x.md\n")
+    told = workspace.run("bundle", "validate").stdout
+    assert told.count("did you mean @mine:context/guide.md?") == 1
+    assert "no bundle of that name takes part" in told
+
+
+def test_a_module_that_nobody_brings_is_told_where_a_session_would_need_it(workspace: Workspace) -> None:
+    modules = "providers: [{module: provider-strange}]\ntools: [{module: tool-mode}]\n"
+    session = "session: {orchestrator: loop-odd, orchestrator_source: ./loop, context: context-odd}\n"
+    workspace.write("bundle.yaml", f"bundle: {{name: mine}}\n{session}{modules}")
+    workspace.write("loop/pyproject.toml", "")
+    alone = workspace.run("bundle", "validate", "--json").json["problems"]
+    assert [each for each in alone if each["code"] == "module-unknown"] == []  # others may bring them
+    whole = workspace.run("bundle", "validate", "--complete", "--json")
+    found = [each for each in whole.json["problems"] if each["code"] == "module-unknown"]
+    told = [(each["message"].partition(" ")[0], each["severity"]) for each in found]
+    assert told == [("context-odd", "error"), ("provider-strange", "error"), ("tool-mode", "warning")]
+    assert whole.exit_code == 2

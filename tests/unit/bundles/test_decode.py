@@ -335,3 +335,63 @@ def test_a_part_of_an_address_without_effect_is_told(fragment: str, fix: str | N
 
 def test_a_path_may_hold_what_looks_like_a_fragment() -> None:
     assert codes(decoded("includes: ['./a#b.yaml']\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "fix"),
+    [
+        ("ref: v1", "into the address"),
+        ("subdirectory: behaviors/x.yaml", "#subdirectory="),
+        ("optional: true", "every include counts"),
+        ("when: {env: CI}", "every include counts"),
+        ("config: {a: 1}", "the same module is one entry"),
+        ("nmae: far", "says only which bundle"),
+    ],
+)
+def test_what_an_include_says_besides_its_bundle_is_told_to_have_no_effect(key: str, fix: str) -> None:
+    found = decoded(f"bundle: {{name: a}}\nincludes:\n  - bundle: far\n    {key}\n    x-note: ours\n")
+    (problem,) = found.problems
+    assert (problem.code, problem.severity) == ("include-key", "warning")
+    assert problem.what == f"`includes[0]`: `{key.partition(':')[0]}` has no effect"
+    assert fix in problem.fix
+    assert [include.source for include in found.bundle.includes] == ["far"]
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("enabled: false", "the module is used all the same"),
+        ("enabled: no", "the module is used all the same"),
+        ("disabled: true", "the module is used all the same"),
+        ("when: {env: CI}", "the module is used all the same"),
+        ("if: has_git", "the module is used all the same"),
+        ("conf: {a: 1}", "did you mean `config`?"),
+        ("settings: {a: 1}", "did you mean `config`?"),
+        ("src: ./x", "did you mean `source`?"),
+        ("url: https://h/x", "did you mean `source`?"),
+        ("version: 1.2", "write it into the source"),
+    ],
+)
+def test_what_looks_as_if_it_did_something_to_a_module_is_told(key: str, said: str) -> None:
+    found = decoded(f"bundle: {{name: a}}\ntools:\n  - module: t\n    {key}\n").problems
+    (problem,) = [each for each in found if each.code == "module-key"]
+    assert problem.severity == "warning"
+    assert said in f"{problem.what} {problem.fix}"
+
+
+@pytest.mark.parametrize("key", ["enabled: true", "disabled: false", "priority: 5", "x-enabled: false"])
+def test_what_changes_nothing_for_a_module_is_left_alone(key: str) -> None:
+    assert codes(decoded(f"bundle: {{name: a}}\ntools:\n  - module: t\n    {key}\n")) == []
+
+
+def test_a_bundle_among_the_modules_is_shown_its_place() -> None:
+    (problem,) = decoded("bundle: {name: a}\nproviders:\n  - include: far:providers/x\n").problems
+    assert problem.code == "module-missing"
+    assert "`includes: [far:providers/x]`" in problem.fix
+
+
+@pytest.mark.parametrize(("name", "said"), [("user", "the home root"), ("project", ".amplihack"), ("~", "")])
+def test_a_name_that_mentions_take_for_something_else_is_told(name: str, said: str) -> None:
+    (problem,) = decoded(f"bundle: {{name: '{name}'}}\n").problems
+    assert (problem.code, problem.severity) == ("name-shape", "warning")
+    assert said in problem.what

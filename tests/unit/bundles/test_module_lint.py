@@ -110,6 +110,9 @@ def test_a_package_of_a_known_name_hides_it_from_all(name: str) -> None:
         "logger.info('with %s', coordinator)", "print(coordinator)", "x = coordinator.get('tools')",
         "coordinator.hooks.register('e', f)", "tool = Tool()", "coordinator.mount('tools', t)",
         "async def later():\n        await coordinator.mount('tools', t)\n    return {}",
+        "if coordinator is None or not coordinator:\n        return None",
+        "assert coordinator, f'{coordinator}'",
+        "if coordinator:\n        logger.info(f'with {coordinator}')",
     ],
 )  # fmt: skip
 def test_a_mount_that_mounts_nothing_is_told(body: str) -> None:
@@ -128,6 +131,11 @@ def test_a_mount_that_mounts_nothing_is_told(body: str) -> None:
         "for t in tools:\n        await coordinator.mount('tools', t)", "await helper(c=coordinator)",
         "await Thing(coordinator.config).start()", "asyncio.create_task(coordinator.mount('tools', t))",
         "async def now():\n        await coordinator.mount('tools', t)\n    await now()",
+        "await helper({'coordinator': coordinator})",
+        "parts = [coordinator, config]\n    await helper(parts)",
+        "c: Any = coordinator\n    await c.mount('tools', t)",
+        "c = coordinator if config else None\n    await go(c)",
+        "await helper(*(coordinator, config))", "await helper(**{'c': coordinator})",
     ],
 )  # fmt: skip
 def test_a_mount_that_may_mount_something_is_not_blamed(body: str) -> None:

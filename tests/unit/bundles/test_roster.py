@@ -157,3 +157,13 @@ def test_what_a_mode_contributes_is_checked() -> None:
     problems = decode_mode(text, "/w/modes/plan.md").problems
     assert [problem.severity for problem in problems] == ["warning"] * 3
     assert decode_mode("---\nmode: [\n---\n", "/w/modes/x.md").problems[0].code == "mode-file"
+
+
+@pytest.mark.parametrize("key", ["includes: [far]", "context: {include: [a.md]}", "spawn: {tools: [x]}"])
+def test_sections_of_bundles_in_the_file_of_an_agent_are_told_to_have_no_effect(key: str) -> None:
+    head = f"---\nmeta: {{name: a, description: d}}\n{key}\n---\nText.\n"
+    (problem,) = decode_agent(head, "/w/agents/a.md").problems
+    assert (problem.code, problem.severity) == ("agent-key", "warning")
+    assert f"`{key.partition(':')[0]}` in the file of an agent has no effect" in problem.what
+    assert problem.fix
+    assert decode_agent(head.replace(key, "includes:"), "/w/agents/a.md").problems == ()

@@ -141,3 +141,32 @@ def test_unquoted_values_are_those_of_the_safe_loader(text: str) -> None:
     if isinstance(expected, dict | list):
         return
     assert (type(mine), repr(mine)) == (type(expected), repr(expected))
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "severity"),
+    [
+        ("1e-5", "1.0e-5", "warning"),
+        ("1e3", "1.0e+3", "warning"),
+        ("-2.5E10", "-2.5e+10", "warning"),
+        (".5e3", ".5e+3", "warning"),
+        ("0o17", "15", "note"),
+        ("y", "true", "note"),
+        ("N", "false", "note"),
+    ],
+)
+def test_a_text_that_looks_like_a_number_or_a_truth_value_is_told(
+    text: str, number: str, severity: str
+) -> None:
+    file = read(f"a: {text}\n")
+    (problem,) = file.problems
+    assert (problem.what, problem.severity) == (f"`{text}` is read as text", severity)
+    assert problem.fix == f"write {number}, or '{text}' for text"
+    assert to_plain(file.root) == {"a": text}
+    meant = yaml.safe_load(number)
+    assert isinstance(meant, bool) or meant == (int(text, 8) if "o" in text else float(text))
+
+
+@pytest.mark.parametrize("text", ["'1e-5'", "!!str 1e-5", "1.0e-5", "e1", "1e", "12abc", "yn", "0o8", "-e5"])
+def test_a_text_that_is_clearly_one_is_not_told(text: str) -> None:
+    assert read(f"a: {text}\n").problems == ()

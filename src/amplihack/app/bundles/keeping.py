@@ -10,11 +10,11 @@ from amplihack.app.bundles.command_request import names_here
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load, open_sources
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.composition import SkippedInclude
-from amplihack.bundles.errors import BundleDependencyError, BundleError
-from amplihack.bundles.lock import Drift
-from amplihack.bundles.module_sources import module_sources
+from amplihack.bundles.errors import BundleDependencyError, BundleError, caused_by
+from amplihack.bundles.lock import Drift, pins_of
+from amplihack.bundles.module_sources import NamedSource, module_sources, named_sources
 from amplihack.bundles.uris import address_inside, parse_uri, shown
-from amplihack.errors import Problem
+from amplihack.errors import AmplihackError, Problem
 from amplihack.records import Record, replace
 from amplihack.system.bundle_lock import (
     LOCK_FILE,
@@ -27,6 +27,7 @@ from amplihack.system.bundle_lock import (
 )
 from amplihack.system.sources import CleanReport, Sources, SourceStatus, UpdateReport
 from amplihack.system.sources.errors import SourceError
+from amplihack.system.sources.status import OFFLINE
 
 
 class Locked(Record):
@@ -39,17 +40,22 @@ async def lock(request: LoadRequest) -> Locked:
     """Write the lock file. Raises BundleError when something cannot be locked, unless that is allowed."""
     loaded = await load(request)
     async with open_sources(request) as sources:
-        modules, errors = await lock_modules(sources, loaded.bundle)
-    problems = tuple(
-        Problem(f"a module cannot be locked: {error.what}", None, error.fix, code="module-not-locked")
-        for error in errors
-    )
+        modules, failed = await lock_modules(sources, loaded.bundle)
+    named = named_sources(loaded.bundle) if failed else {}
+    problems = tuple(_unlocked(error, named.get(source)) for source, error in failed.items())
     if problems and request.strict:
-        raise BundleDependencyError("modules cannot be locked", found=problems)
+        what = "; ".join(each.what for each in problems)
+        unlocked = BundleDependencyError(what, where=problems[0].where, fix=problems[0].fix, found=problems)
+        raise caused_by(unlocked, tuple(failed.values()))
     made = await asyncio.to_thread(lock_of, loaded.closure, modules, request.base)
     path = await asyncio.to_thread(write_lock, made, request.base)
     left = tuple(replace(problem, severity="warning") for problem in problems)
     return Locked(path, len(made.entries), (*loaded.problems, *left))
+
+
+def _unlocked(error: AmplihackError, named: NamedSource | None) -> Problem:
+    told = (named or NamedSource("a module", None)).told(error, "module-not-locked")
+    return replace(told, what=f"a module cannot be locked: {told.what}")
 
 
 class Status(Record):
@@ -60,11 +66,17 @@ class Status(Record):
     sources: tuple[SourceStatus, ...]
     problems: tuple[Problem, ...]
 
+    @property
+    def exit_code(self) -> int:
+        """Return 1 if something is not as it was locked, or a source cannot be compared with its origin."""
+        unknown = any(each.error not in (None, OFFLINE) for each in self.sources)
+        return AmplihackError.exit_code if self.drift or unknown else 0
+
 
 async def status(request: LoadRequest) -> Status:
     loaded = await load(request)
     async with open_sources(request) as sources:
-        statuses = await sources.status(_fetched(loaded))
+        statuses = await sources.status(_fetched(loaded), ask_tags=True)
     locked = (request.base / LOCK_FILE).is_file()
     differences: tuple[Drift, ...] = ()
     if locked:
@@ -85,8 +97,13 @@ def _differences(
 def _fetched(loaded: LoadedBundle) -> tuple[str, ...]:
     """Return every source that comes from elsewhere, whole: bundles, then modules."""
     bundles = (node.uri for node in loaded.nodes.values() if not node.is_local)
-    modules = (each for each in module_sources(loaded.bundle) if parse_uri(each).way not in (None, "local"))
+    modules = (each for each in module_sources(loaded.bundle) if not _is_here(each))
     return tuple(dict.fromkeys(address_inside(each, "") for each in (*bundles, *modules)))
+
+
+def _is_here(source: str) -> bool:
+    parsed = parse_uri(source)
+    return parsed.is_file or parsed.is_package
 
 
 class Updated(Record):
@@ -154,6 +171,8 @@ def _remote_address(request: LoadRequest) -> str | None:
 async def clean(workspace: Workspace, *, dry_run: bool) -> CleanReport:
     """Remove cached sources that no bundle with a name, and not the lock file of this directory, uses.
 
+    Of what is locked, both the locked version and the current one stay.
+
     And environments for modules that nobody can use any more, or has used for long.
     """
     names = await asyncio.to_thread(names_here, workspace)
@@ -161,7 +180,7 @@ async def clean(workspace: Workspace, *, dry_run: bool) -> CleanReport:
     keep = [known.uri for known in names.every() if known.source in ("settings", "registry")]
     if (workspace.directory / LOCK_FILE).is_file():
         stored = await asyncio.to_thread(stored_lock, workspace.directory)
-        keep += [entry.uri for entry in stored.entries]
+        keep += [*(entry.uri for entry in stored.entries), *pins_of(stored).values()]
     cache = Sources(
         workspace.home.root / "cache",
         environment=workspace.environment,

@@ -114,12 +114,16 @@ class Talk:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Return what is worth telling before the first prompt, besides what `host.display` has heard."""
+        """Return what is worth telling before the first prompt, besides what `host.display` has heard.
+
+        Notes about a bundle are for its author, who asks `bundle validate` for them.
+        """
+        told = tuple(each for each in self._prepared.problems if each.severity != "note")
         if self.has_tools:
-            return self._prepared.problems
+            return told
         what = f"{self.model} is too small to use tools, so that it answers without them"
         fix = "ask a larger model: `amplihack model list`, or --model"
-        return (*self._prepared.problems, Problem(what, None, fix, "note", "no-tools"))
+        return (*told, Problem(what, None, fix, "note", "no-tools"))
 
     @property
     def usage(self) -> TokenUsage:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_needs import module_needs
+from amplihack.bundles.module_sources import named_sources
 from amplihack.bundles.mount_plan import mount_plan
 from amplihack.errors import AmplihackError, Problem
 from amplihack.modules.table import MODULES
@@ -86,7 +87,11 @@ async def prepare(request: PrepareRequest) -> PreparedModules:
     failed = await activator.activate_all(wanted.needs, [Path(each) for each in roots if each])
     if failed and request.strict:
         await sources.close()
-        raise activation_error(failed, len(wanted.needs))
+        sources_here = named_sources(bundle)
+        named = {
+            need.module: sources_here[need.source] for need in wanted.needs if need.source in sources_here
+        }
+        raise activation_error(failed, len(wanted.needs), named)
     told = tuple(
         Problem(f"{name} is not available: {error.what}", error.where, error.fix, "warning", "module-failed")
         for name, error in failed.items()

@@ -24,7 +24,7 @@ from amplihack.bundles.model import (
 )
 from amplihack.bundles.provenance import Claim, origins
 from amplihack.bundles.reach import Reach, joined
-from amplihack.bundles.sections.table import BY_NAME
+from amplihack.bundles.sections.table import BY_NAME, PLANS
 from amplihack.bundles.tree import Table
 
 _MOST_KEPT = 32  # compositions that one of them keeps because nobody has asked yet who brought what
@@ -101,8 +101,13 @@ class LateBundle:
 
     def plain_sections(self) -> dict[str, Any]:
         """Return new plain data for each section of a mount plan that there is."""
-        there = {name for each in self._bundles() for name in each.sections}
-        return {name: self.plain(name) for name in there if BY_NAME[name].plan is not None}
+        sections = [each.sections for each in self._bundles()]
+        there = set[str]().union(*sections)
+        return {
+            name: BY_NAME[name].plain_of([each[name] for each in sections if name in each])
+            for name in PLANS
+            if name in there
+        }
 
     @property
     def name(self) -> str:

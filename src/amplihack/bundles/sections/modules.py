@@ -30,6 +30,20 @@ _EXAMPLES = {
     "hooks": "hooks-logging",
 }
 
+# What switches a module in other tools, and the value that would change nothing here.
+_SWITCHES: dict[str, bool | None] = {
+    **dict.fromkeys(("enabled", "enable", "active"), True),
+    **dict.fromkeys(("disabled", "disable", "skip", "optional"), False),
+    **dict.fromkeys(("when", "if", "condition", "unless"), None),
+}
+_ADDRESS = "write it into the source: git+https://host/repository@v1.2"
+_FOREIGN = {
+    **dict.fromkeys(("conf", "cfg", "configuration", "settings", "options", "params"), "config"),
+    **dict.fromkeys(("src", "url", "uri", "repo", "repository", "git", "path"), "source"),
+    **dict.fromkeys(("ref", "branch", "tag", "version"), _ADDRESS),
+}
+_KNOWN = frozenset(MODULE_KEYS)
+
 
 def decode_modules(tree: Tree | None, report: FileReport, base: str | None, *, section: str) -> Table:
     """Read a list of module entries into a table by id, in order."""
@@ -70,6 +84,8 @@ def _add_module(found: Table, item: Tree, at: str, report: FileReport, base: str
 def _module_fix(entry: Table) -> str:
     """Suggest the module of an entry that names none; some people write `name` for it."""
     name, module = entry.text("name"), entry.get("module")
+    if included := entry.text("include") or entry.text("bundle"):
+        return f"a bundle is included at the start of a line: `includes: [{included}]`"
     if isinstance(module, Leaf) and module.value is not None:
         return f'write module: "{module.value}"'
     if name:
@@ -113,8 +129,22 @@ def _entry(entry: Table, owner: str, report: FileReport, base: str | None) -> Tr
         report.error("module-config", what, config, _CONFIG_FIX)
     _check_ids(entry, owner, report)
     tell_ignored_source(entry, report)
-    mistyped_keys(entry, MODULE_KEYS, owner, report)
+    mistyped_keys(entry, MODULE_KEYS, owner, report, told=_SWITCHES)
+    if not entry.entries.keys() <= _KNOWN:
+        _tell_foreign_keys(entry, owner, report)
     return with_anchored_source(entry, base)
+
+
+def _tell_foreign_keys(entry: Table, owner: str, report: FileReport) -> None:
+    """Report keys that look as if they did something to a module, and do nothing."""
+    for key, item in entry.entries.items():
+        if key in _SWITCHES and to_plain(item) is not _SWITCHES[key]:
+            what = f"{owner} `{key}` has no effect: the module is used all the same"
+            fix = "leave the entry out; `remove: true` removes an inherited one, `config:` is for the module"
+            report.warn("module-key", what, item, fix)
+        elif (meant := _FOREIGN.get(key)) and (meant == _ADDRESS or is_absent(entry.get(meant))):
+            fix = meant if meant == _ADDRESS else f"did you mean `{meant}`?"
+            report.warn("module-key", f"{owner} `{key}` has no effect", item, fix)
 
 
 def tell_ignored_source(entry: Table, report: FileReport) -> None:

@@ -165,6 +165,7 @@ SECTIONS: tuple[Section, ...] = (
     Section(name="spawn", decode=_decode_spawn, rows=no_rows, plan=_unchanged, item="spawn"),
 )
 BY_NAME = {section.name: section for section in SECTIONS}
+PLANS = {section.name: section.plan for section in SECTIONS if section.plan is not None}
 
 # The keys of `session` are roles. Whatever has such a name of its own is found, and checked, before it.
 SESSION_LAST: tuple[Section, ...] = (*SECTIONS[1:], SECTIONS[0])

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from amplihack.bundles.errors import caused_by
 from amplihack.bundles.module_needs import ModuleNeed
+from amplihack.bundles.module_sources import NamedSource
 from amplihack.bundles.uris import shown
 from amplihack.errors import AmplihackError, Problem
 from amplihack.records import Record, field
@@ -23,6 +25,7 @@ from amplihack.system.modules.root_packages import CODE_DIRECTORIES, root_packag
 from amplihack.system.modules.wanted import Wanted
 from amplihack.system.sources import Sources
 
+_NOWHERE: Mapping[str, NamedSource] = {}
 ALLOW_NATIVE = "AMPLIHACK_ALLOW_NATIVE_MODULES"
 Progress: TypeAlias = Callable[[str, str], None]  # an action and the name that it is about
 
@@ -195,18 +198,18 @@ def _require_allowed(package: ModulePackage, module: str, variables: Mapping[str
         raise ModuleError(what, fix=fix)
 
 
-def activation_error(failed: dict[str, AmplihackError], count: int) -> ModuleActivationError:
-    """Make one error of all modules that failed."""
-    each = "; ".join(f"{name}: {error.what}" for name, error in failed.items())
+def activation_error(
+    failed: Mapping[str, AmplihackError], count: int, named: Mapping[str, NamedSource] = _NOWHERE
+) -> ModuleActivationError:
+    """Make one error of all modules that failed; `named` tells where each has its source from."""
     found = tuple(
-        Problem(f"{name}: {error.what}", error.where, error.fix, code="module-failed")
+        (named.get(name) or NamedSource(name, None)).told(error, "module-failed")
         for name, error in failed.items()
     )
-    first = next(iter(failed.values()))
+    each = "; ".join(f"{name}: {error.what}" for name, error in failed.items())
     what = f"{len(failed)} of {count} modules failed to activate: {each}"
-    error = ModuleActivationError(what, fix=first.fix, found=found)
-    error.__cause__ = first
-    return error
+    whole = ModuleActivationError(what, where=found[0].where, fix=found[0].fix, found=found)
+    return caused_by(whole, tuple(failed.values()))
 
 
 def put_on_path(path: str) -> None:

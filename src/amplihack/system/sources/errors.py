@@ -14,6 +14,14 @@ from __future__ import annotations
 from amplihack.bundles.errors import BundleNotFoundError, Subject
 from amplihack.errors import NothingToUse
 
+DISTRUSTED_FIX = (
+    "check the address and the date of this machine; name an authority of your own that is to be trusted"
+)
+NOT_TLS_FIX = "check the address: what answers there does not speak https"
+DISK_FIX = "check the directory and the free space"
+PROXY_FIX = "check the proxy in the settings and its login"
+PIN_FIX = "it has changed since it was pinned: look at it, then pin the new one"
+
 
 class SourceError(BundleNotFoundError):
     """Raised when a source cannot be fetched. Neither `uri` nor `what` holds a secret."""

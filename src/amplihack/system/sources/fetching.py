@@ -14,7 +14,7 @@ from amplihack.records import replace
 from amplihack.system.sources.address import Address
 from amplihack.system.sources.archives import open_archive, top_of, unpack
 from amplihack.system.sources.cache import discard, explained
-from amplihack.system.sources.errors import SourceRefused, SourceUnavailable
+from amplihack.system.sources.errors import PIN_FIX, SourceRefused, SourceUnavailable
 from amplihack.system.sources.git import GitClient
 from amplihack.system.sources.hosts import Destination, Hosts, destination_of
 from amplihack.system.sources.http import Downloaded, Request, download
@@ -136,7 +136,9 @@ class Fetcher:
         digest = _hash(archive, stop)
         if address.sha256 not in (None, digest):
             raise SourceRefused(
-                f"{address.uri}: its sha256 is {digest}, not {address.sha256}", uri=address.uri
+                f"{address.uri}: its sha256 is {digest}, not {address.sha256}",
+                uri=address.uri,
+                fix=PIN_FIX,
             )
         unpack(archive, into, self._limits, stop=stop, uri=address.uri)
         metadata = Metadata(

@@ -7,7 +7,16 @@ import re
 from amplihack.bundles.uris import shown
 from amplihack.patterns import pattern
 from amplihack.system.sources.address import Address
-from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused, SourceUnavailable
+from amplihack.system.sources.errors import (
+    DISK_FIX,
+    DISTRUSTED_FIX,
+    NOT_TLS_FIX,
+    PROXY_FIX,
+    SourceError,
+    SourceNotFound,
+    SourceRefused,
+    SourceUnavailable,
+)
 
 _NOT_FOUND = pattern(
     r"not found|does not exist|couldn't find remote ref|does not appear to be a git repository"
@@ -34,8 +43,19 @@ _UNREACHABLE = pattern(
     r"|connection timed out",
     re.IGNORECASE,
 )
-_REFUSED = pattern(
-    r"transport .* not allowed|dubious ownership|certificate (problem|verif)|local issuer certificate",
+_REFUSED = pattern(r"transport .* not allowed|dubious ownership", re.IGNORECASE)
+_DISTRUSTED = pattern(
+    r"certificate (problem|verif)|local issuer certificate|certificate subject name"
+    r"|no alternative certificate",
+    re.IGNORECASE,
+)
+_NOT_TLS = pattern(
+    r"gnutls_handshake|wrong version number|unexpected tls packet|unsupported protocol"
+    r"|packet length too long",
+    re.IGNORECASE,
+)
+_PROXY = pattern(
+    r"connect tunnel failed|from proxy after connect|could not resolve proxy|returned error: 407",
     re.IGNORECASE,
 )
 _LOCAL = pattern(
@@ -45,7 +65,11 @@ _LOCAL = pattern(
 )
 _QUOTED = pattern(r"'[^']*'|[a-z+]+://\S+", re.IGNORECASE)  # a repository may have any name
 _NOISE = pattern(
-    r"^(cloning into|warning: redirecting|remote: (enumerating|counting|compressing))", re.IGNORECASE
+    r"^(cloning into|warning: redirecting|remote: (enumerating|counting|compressing)"
+    r"|warning: could not find remote branch|error: unable to read askpass response"
+    r"|fatal: could not read from remote repository|please make sure you have the correct access rights"
+    r"|and the repository exists)",
+    re.IGNORECASE,
 )
 _KEPT = 600
 
@@ -56,9 +80,16 @@ def failure(address: Address, stderr: str, doing: str = "clone") -> SourceError:
     meaning = _QUOTED.sub("…", said)
     what, uri = f"Failed to {doing} {address.uri}: {said}", address.uri
     if _LOCAL.search(meaning):
-        return SourceUnavailable(what, uri=uri, fix="check the directory and the free space")
+        return SourceUnavailable(what, uri=uri, fix=DISK_FIX)
     if _NO_HOST.search(meaning):
         return SourceUnavailable(what, uri=uri, fix="check the address and the network", host_down=True)
+    if _PROXY.search(meaning):
+        return SourceUnavailable(what, uri=uri, fix=PROXY_FIX, host_down=True)
+    if _DISTRUSTED.search(meaning):
+        fix = f"{DISTRUSTED_FIX} (http.sslCAInfo of git, or GIT_SSL_CAINFO)"
+        return SourceUnavailable(what, uri=uri, fix=fix)
+    if _NOT_TLS.search(meaning):
+        return SourceUnavailable(what, uri=uri, fix=NOT_TLS_FIX)
     if _REFUSED.search(meaning):
         return SourceRefused(what, uri=uri)
     if _DENIED.search(meaning):
@@ -66,7 +97,9 @@ def failure(address: Address, stderr: str, doing: str = "clone") -> SourceError:
             what, uri=uri, fix="it does not exist, or your git credentials do not open it"
         )
     if _UNREACHABLE.search(meaning):
-        return SourceUnavailable(what, uri=uri, fix="check the network", again=True, host_down=True)
+        return SourceUnavailable(
+            what, uri=uri, fix="check the address and the network", again=True, host_down=True
+        )
     if _NOT_FOUND.search(meaning):
         return SourceNotFound(what, uri=uri, fix=_not_found_fix(address))
     return SourceUnavailable(what, uri=uri, fix="try again", again=True)

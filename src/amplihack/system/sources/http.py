@@ -19,8 +19,18 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from amplihack.bundles.uris import shown
 from amplihack.records import Record, field, replace
 from amplihack.system.sources.address import is_loopback
-from amplihack.system.sources.errors import SourceError, SourceNotFound, SourceRefused, SourceUnavailable
-from amplihack.system.sources.hosts import basic, connect, connect_to, target
+from amplihack.system.sources.errors import (
+    DISK_FIX,
+    DISTRUSTED_FIX,
+    NOT_TLS_FIX,
+    PIN_FIX,
+    PROXY_FIX,
+    SourceError,
+    SourceNotFound,
+    SourceRefused,
+    SourceUnavailable,
+)
+from amplihack.system.sources.hosts import basic, connect, connect_to, proxy_for, target
 from amplihack.system.sources.threads import Stop, Stopped, in_thread
 
 _CHUNK = 262_144
@@ -28,6 +38,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS = 5
 _GONE = (404, 410)
 _DENIED = (401, 403, 407)
+_NO_TUNNEL = "Tunnel connection failed: "  # the words of the standard library, which has no class for it
 _TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
 
 
@@ -177,7 +188,7 @@ class _Transfer:
             raise SourceRefused(
                 f"{self._uri}: its sha256 is {digest}, not {self._request.sha256}",
                 uri=self._uri,
-                fix="it has changed since it was pinned: look at it, then pin the new one",
+                fix=PIN_FIX,
             )
         return replace(described, size=size, sha256=digest)
 
@@ -207,6 +218,15 @@ class _Transfer:
         if self._into is not None:
             self._into.unlink(missing_ok=True)
 
+    @property
+    def _through(self) -> str:
+        """Return the words for the proxy that the request goes to; it may know what we do not."""
+        url = urlsplit(self._request.url)
+        proxy = proxy_for(url.scheme, url.hostname or "", self._request.environment)
+        if proxy is None or self._request.check_host is not None:
+            return ""
+        return f" through the proxy {proxy.rpartition('://')[2].rpartition('@')[2].partition('/')[0]}"
+
     def _explained(self, error: Exception) -> SourceError:
         match error:
             case socket.gaierror():
@@ -216,15 +236,28 @@ class _Transfer:
                 )
             case ssl.SSLCertVerificationError():
                 return SourceUnavailable(
-                    f"{self._uri}: the certificate is not valid: {error.verify_message}", uri=self._uri
+                    f"{self._uri}: the certificate is not valid: {error.verify_message}",
+                    uri=self._uri,
+                    fix=f"{DISTRUSTED_FIX} (SSL_CERT_FILE)",
                 )
+            case ssl.SSLError(reason=str()) if not isinstance(error, ssl.SSLEOFError):
+                reason = error.reason.replace("_", " ").lower()
+                return SourceUnavailable(f"{self._uri}: no https: {reason}", uri=self._uri, fix=NOT_TLS_FIX)
             case OSError() if isinstance(error, ConnectionRefusedError) or _is_unreachable(error):
-                what = f"{self._uri}: cannot connect: {error.strerror}"
-                return SourceUnavailable(what, uri=self._uri, again=True, host_down=True)
+                what = f"{self._uri}: cannot connect{self._through}: {error.strerror}"
+                fix = PROXY_FIX if self._through else "check the address and the network"
+                return SourceUnavailable(what, uri=self._uri, fix=fix, again=True, host_down=True)
+            case OSError() if (refusal := str(error)).startswith(_NO_TUNNEL):
+                what = f"{self._uri}: cannot connect{self._through}: {refusal.removeprefix(_NO_TUNNEL)}"
+                return SourceUnavailable(what, uri=self._uri, fix=PROXY_FIX)
             case OSError() if error.filename is not None:
-                return SourceUnavailable(f"{self._uri}: cannot write it: {error.strerror}", uri=self._uri)
+                what, fix = f"{self._uri}: cannot write it: {error.strerror}", DISK_FIX
+                return SourceUnavailable(what, uri=self._uri, fix=fix)
+            case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+                what, fix = f"{self._uri}: cannot write it: {error.strerror}", DISK_FIX
+                return SourceUnavailable(what, uri=self._uri, fix=fix)
             case _:
-                reason = shown(str(error)) or type(error).__name__
+                reason = " ".join(shown(str(error)).split()) or type(error).__name__
                 return SourceUnavailable(
                     f"{self._uri}: the download failed: {reason}", uri=self._uri, again=True
                 )

@@ -60,6 +60,7 @@ class SourceStatus(Record, kw_only=True):
     has_update: bool | None = None
     error: str | None = None
     summary: str = ""
+    fix: str = ""  # what to do about the error
 
     @property
     def is_pinned(self) -> bool:

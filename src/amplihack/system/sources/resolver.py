@@ -25,7 +25,7 @@ from amplihack.system.sources.model import (
     SourceStatus,
     UpdateReport,
 )
-from amplihack.system.sources.status import status_of
+from amplihack.system.sources.status import status_of, unchecked
 from amplihack.system.sources.store import Store
 
 if TYPE_CHECKING:
@@ -101,6 +101,12 @@ class Sources:
             parse_uri(uri), base=base or self._base, home=self._home, cache_roots=(self._cache.root,)
         )
 
+    def at_home(self, path: str) -> str:
+        """Return a path of the user's with a `~` at its start replaced by the home; others as they are."""
+        if self._home is None or not (path == "~" or path.startswith("~/")):
+            return path
+        return str(self._home / path[2:])
+
     def has_cached(self, path: Path) -> bool:
         """Tell whether a path lies in the cache, however it was named."""
         return path.is_relative_to(self._cache.root)
@@ -111,13 +117,16 @@ class Sources:
         addresses = [address_of(one, allow_http=self._allow_http) for one in parsed]
         return tuple(dict.fromkeys([one.uri for one in addresses if await self._store.stored(one) is None]))
 
-    async def status(self, uris: Iterable[str]) -> tuple[SourceStatus, ...]:
-        """Return each source compared with its origin, in order. A failure is part of the answer."""
+    async def status(self, uris: Iterable[str], *, ask_tags: bool = False) -> tuple[SourceStatus, ...]:
+        """Return each source compared with its origin, in order. A failure is part of the answer.
+
+        `ask_tags` asks about tags as well, which usually stay where they are.
+        """
         slots = asyncio.Semaphore(self._limits.concurrent)
 
         async def one(uri: str) -> SourceStatus:
             async with slots:
-                return await self._status(uri)
+                return await self._status(uri, ask_tags)
 
         return tuple(await asyncio.gather(*(one(uri) for uri in uris)))
 
@@ -173,16 +182,16 @@ class Sources:
             sha256=metadata.sha256,
         )
 
-    async def _status(self, uri: str) -> SourceStatus:
+    async def _status(self, uri: str, ask_tags: bool) -> SourceStatus:
         parsed = parse_uri(uri)
-        if parsed.way in (None, "local"):
+        if parsed.is_file or parsed.is_package:
             return SourceStatus(source_uri=shown(uri), summary="not supported")
         try:
             address = address_of(parsed, allow_http=self._allow_http)
             stored = await self._store.stored(address)
         except SourceError as error:
-            return SourceStatus(source_uri=shown(uri), error=error.what, summary=error.what)
-        return await status_of(address, stored, self._store, offline=self.offline)
+            return unchecked(SourceStatus(source_uri=shown(uri)), error)
+        return await status_of(address, stored, self._store, offline=self.offline, ask_tags=ask_tags)
 
 
 def _check_root(root: Path, address: Address) -> None:

@@ -169,6 +169,9 @@ CASES: dict[str, dict[str, str]] = {
     "a namespace root by an absolute path": {
         "bundle.md": "---\nbundle: {name: evil, namespace_root: PLACE/outside}\n---\n@evil:secret.md",
     },
+    "a namespace root by a home": {
+        "bundle.md": "---\nbundle: {name: evil, namespace_root: ~/}\n---\n@evil:secret.md",
+    },
     "the namespace root of the root above": {
         "bundle.md": "---\nbundle: {name: top, namespace_root: UPS/outside}\n---\n@top:secret.md",
         "behaviors/b.yaml": "bundle: {name: b}\ncontext: {include: [top:secret.md]}\n",
@@ -399,6 +402,17 @@ def test_the_users_own_bundle_reads_what_it_names(place: Place, path: str) -> No
         assert "You spy." in said(place.request("./a/b")).plan
     place.write("project/a/own.md", "---\nbundle: {name: own}\n---\n@~/secret.md @PLACE/outside/bundle.md\n")
     assert said(place.request("./a/own.md")).prompt.count(HIDDEN) == 2
+
+
+@pytest.mark.parametrize("root", ["~/notes", "PLACE/home/notes", "../home/notes"])
+def test_the_namespace_of_the_users_own_bundle_may_lie_elsewhere(place: Place, root: str) -> None:
+    place.write("home/notes/words.md", "Words of the user.")
+    place.write(
+        "project/bundle.md", f"---\nbundle: {{name: own, namespace_root: {root}}}\n---\n@own:words.md\n"
+    )
+    place.write("project/behaviors/b.yaml", "bundle: {name: b}\ncontext: {include: [own:words.md]}\n")
+    for source in (".", "./behaviors/b.yaml"):
+        assert "Words of the user." in said(place.request(source)).prompt
 
 
 FILES = {

@@ -54,7 +54,36 @@ URL = "https://ann:pa55word@example.org/connection-refused/not-found/"
         ("fatal: write error: No space left on device", SourceUnavailable, False, False),
         ("fatal: could not create work tree dir 'x': Permission denied", SourceUnavailable, False, False),
         ("fatal: transport 'file' not allowed", SourceRefused, False, False),
-        (f"fatal: unable to access '{URL}': SSL certificate problem: expired", SourceRefused, False, False),
+        (
+            f"fatal: unable to access '{URL}': SSL certificate problem: expired",
+            SourceUnavailable,
+            False,
+            False,
+        ),
+        (
+            f"fatal: unable to access '{URL}': server certificate verification failed. CAfile: none",
+            SourceUnavailable,
+            False,
+            False,
+        ),
+        (
+            f"fatal: unable to access '{URL}': gnutls_handshake() failed: An unexpected TLS packet",
+            SourceUnavailable,
+            False,
+            False,
+        ),
+        (
+            f"fatal: unable to access '{URL}': CONNECT tunnel failed, response 403",
+            SourceUnavailable,
+            False,
+            True,
+        ),
+        (
+            f"fatal: unable to access '{URL}': Received HTTP code 407 from proxy after CONNECT",
+            SourceUnavailable,
+            False,
+            True,
+        ),
         ("", SourceUnavailable, True, False),
     ],
 )
@@ -79,3 +108,27 @@ def test_words_of_git_have_a_meaning(
 )
 def test_a_server_that_gives_no_single_commit_is_recognised(words: str) -> None:
     assert is_missing_object(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        ("SSL certificate problem: self-signed certificate", "http.sslCAInfo"),
+        ("gnutls_handshake() failed: An unexpected TLS packet was received.", "does not speak https"),
+        ("CONNECT tunnel failed, response 407", "check the proxy"),
+        ("Failed to connect to h port 1: refused", "check the address and the network"),
+    ],
+)
+def test_what_to_do_is_told_by_what_happened(words: str, fix: str) -> None:
+    assert fix in failure(ADDRESS, f"fatal: unable to access '{URL}': {words}\n").fix
+
+
+def test_what_only_git_can_use_is_left_out() -> None:
+    words = (
+        "error: unable to read askpass response from 'false'\n"
+        "fatal: '/x' does not appear to be a git repository\n"
+        "fatal: Could not read from remote repository.\n\n"
+        "Please make sure you have the correct access rights\nand the repository exists.\n"
+    )
+    told = failure(ADDRESS, words).what
+    assert told.endswith("@main: fatal: '/x' does not appear to be a git repository")
