@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence
+from amplihack.errors import Severity
 from amplihack.patterns import pattern
 from amplihack.recipes.reading import Report
 from amplihack.recipes.values import one_line
 
 # Most people write a blank behind the # of a comment. What follows at once was more likely meant as text.
 _NO_BLANK = pattern(r"(?:^|[ \t])[ \t]*(#[^\s#!].*)")
+_IN_BRACKETS = pattern(r"[^'\"]*[\[{]")
+_ANY = pattern(r"[ \t]+(#.*)")
 # Words that people read, and values. In a command the same is a comment for bash too.
 _TEXTS = frozenset(
     (
@@ -22,39 +26,63 @@ _WIDTH = 40
 
 
 def tell_cut(root: Mapping, report: Report) -> None:
-    """Warn of every text that goes on behind a `#` for its author, and not for YAML."""
-    for scalar, comment in _cut(root):
+    """Tell of every text that goes on behind a `#` for its author, and not for YAML.
+
+    A command that is cut inside its quotes cannot run: an error.
+    """
+    for scalar, comment, severity in _cut(root):
         shown = one_line(comment, _WIDTH)
         what = f"`{shown}` is a comment for YAML, so {_what_is_left(scalar)}"
-        report.add("cut-comment", what, scalar.where, _fix(scalar, shown), "warning")
+        report.add("cut-comment", what, scalar.where, _fix(scalar), severity)
 
 
 def _what_is_left(scalar: Scalar) -> str:
     return f"the text is only `{one_line(scalar.text, _WIDTH)}`" if scalar.text else "there is no value"
 
 
-def _fix(scalar: Scalar, shown: str) -> str:
-    begun = f"{one_line(scalar.text, _WIDTH)} " if scalar.text else ""
-    return f"put quotes around the whole text, '{begun}{shown}'; behind the # of a comment write a blank"
+def _fix(scalar: Scalar) -> str:
+    from amplihack.documents.yaml_fixes import quoted  # deferred: hardly any file has such a text
+
+    line = scalar.where.text
+    is_whole = line[: scalar.column].rstrip().endswith(":") and not _IN_BRACKETS.match(line)
+    example = f": {quoted(line)}" if is_whole else ""
+    return f"put quotes around the whole text{example}; behind the # of a comment write a blank"
 
 
-def _cut(root: Mapping) -> Iterator[tuple[Scalar, str]]:
-    waiting: list[tuple[Node, bool]] = [(root, False)]
+def _cut(root: Mapping) -> Iterator[tuple[Scalar, str, Severity]]:
+    waiting: list[tuple[Node, str]] = [(root, "")]
     while waiting:
-        node, is_text = waiting.pop()
+        node, field = waiting.pop()
         if isinstance(node, Mapping):
-            waiting += [(child, is_text or key in _TEXTS) for key, child in node]
+            waiting += [(child, field if field in _TEXTS else key) for key, child in node]
         elif isinstance(node, Sequence):
-            waiting += [(item, is_text) for item in node.items]
-        elif is_text and node.style == "plain" and (comment := _comment_behind(node)):
-            yield node, comment
+            waiting += [(item, field) for item in node.items]
+        elif node.style != "plain":
+            continue
+        elif field in _TEXTS and (comment := _comment_behind(node, _NO_BLANK)):
+            yield node, comment, "warning"
+        elif field == "command" and _ends_in_quotes(node.text) and (comment := _comment_behind(node, _ANY)):
+            yield node, comment, "error"
 
 
-def _comment_behind(scalar: Scalar) -> str:
+def _ends_in_quotes(script: str) -> bool:
+    """Tell whether the quotes of a script on one line are open at its end."""
+    opened, skip = "", False
+    for char in script:
+        if skip:
+            skip = False
+        elif char == "\\" and opened != "'":
+            skip = True
+        elif char in "'\"" and opened in ("", char):
+            opened = "" if opened else char
+    return bool(opened)
+
+
+def _comment_behind(scalar: Scalar, form: re.Pattern[str]) -> str:
     """Return the comment behind a text that stands on one line; empty for others."""
     line = scalar.where.text
     is_text = scalar.absent or isinstance(scalar.value, str)
     if not is_text or not line.startswith(scalar.text, scalar.column):
         return ""
-    found = _NO_BLANK.match(line, scalar.column + len(scalar.text))
+    found = form.match(line, scalar.column + len(scalar.text))
     return found[1] if found else ""

@@ -354,3 +354,20 @@ def test_comments_that_look_like_comments_are_not_told(line: str) -> None:
 )
 def test_a_file_of_another_kind_is_known(text: str, fix: str) -> None:
     assert any(fix in problem.fix for problem in decode_text(text, "a.yaml").problems)
+
+
+@pytest.mark.parametrize(
+    ("command", "refused"),
+    [
+        ('echo "issue #12"', True),
+        ("git commit -m 'close # 12'", True),
+        ('echo "it\'s" #12', False),
+        ('echo "a" # "b"', False),
+        ("echo it\\'s #12", False),
+    ],
+)
+def test_a_command_that_yaml_cuts_inside_its_quotes_is_an_error(command: str, refused: bool) -> None:
+    problems = decode_text(f"name: r\nsteps:\n  - id: s\n    command: {command}\n").problems
+    assert [(each.code, each.severity) for each in problems] == (
+        [("cut-comment", "error")] if refused else []
+    )
