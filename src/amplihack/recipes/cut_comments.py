@@ -13,7 +13,7 @@ from amplihack.recipes.values import one_line
 
 # Most people write a blank behind the # of a comment. What follows at once was more likely meant as text.
 _NO_BLANK = pattern(r"(?:^|[ \t])[ \t]*(#[^\s#!].*)")
-_IN_BRACKETS = pattern(r"[^'\"]*[\[{]")
+_BRACKET = pattern(r"[\[{]")
 _ANY = pattern(r"[ \t]+(#.*)")
 # Words that people read, and values. In a command the same is a comment for bash too.
 _TEXTS = frozenset(
@@ -44,8 +44,8 @@ def _fix(scalar: Scalar) -> str:
     from amplihack.documents.yaml_fixes import quoted  # deferred: hardly any file has such a text
 
     line = scalar.where.text
-    is_whole = line[: scalar.column].rstrip().endswith(":") and not _IN_BRACKETS.match(line)
-    example = f": {quoted(line)}" if is_whole else ""
+    before = line[: scalar.column].rstrip()
+    example = f": {quoted(line)}" if before.endswith(":") and not _BRACKET.search(before) else ""
     return f"put quotes around the whole text{example}; behind the # of a comment write a blank"
 
 
