@@ -9,12 +9,11 @@ from amplihack.documents import Mapping, Node, Scalar, Sequence
 from amplihack.errors import Severity
 from amplihack.patterns import pattern
 from amplihack.recipes.reading import Report
-from amplihack.recipes.values import one_line
 
 # Most people write a blank behind the # of a comment. What follows at once was more likely meant as text.
-_NO_BLANK = pattern(r"(?:^|[ \t])[ \t]*(#[^\s#!].*)")
+_NO_BLANK = pattern(r"[ \t]+#[^\s#!]")
 _BRACKET = pattern(r"[\[{]")
-_ANY = pattern(r"[ \t]+(#.*)")
+_ANY = pattern(r"[ \t]+#")
 # Words that people read, and values. In a command the same is a comment for bash too.
 _TEXTS = frozenset(
     (
@@ -22,7 +21,6 @@ _TEXTS = frozenset(
         *("env", "foreach", "update_context"),
     )
 )
-_WIDTH = 40
 
 
 def tell_cut(root: Mapping, report: Report) -> None:
@@ -30,14 +28,13 @@ def tell_cut(root: Mapping, report: Report) -> None:
 
     A command that is cut inside its quotes cannot run: an error.
     """
-    for scalar, comment, severity in _cut(root):
-        shown = one_line(comment, _WIDTH)
-        what = f"`{shown}` is a comment for YAML, so {_what_is_left(scalar)}"
-        report.add("cut-comment", what, scalar.where, _fix(scalar), severity)
-
-
-def _what_is_left(scalar: Scalar) -> str:
-    return f"the text is only `{one_line(scalar.text, _WIDTH)}`" if scalar.text else "there is no value"
+    for scalar, severity in _cut(root):
+        # Neither the text nor the comment is repeated: cut short, a secret would not be found in the message.
+        left = "the text ends before it" if scalar.text else "there is no value"
+        where = scalar.source.location(scalar.line, scalar.where.text.index("#", _end(scalar)))
+        report.add(
+            "cut-comment", f"what begins here is a comment for YAML: {left}", where, _fix(scalar), severity
+        )
 
 
 def _fix(scalar: Scalar) -> str:
@@ -49,7 +46,7 @@ def _fix(scalar: Scalar) -> str:
     return f"put quotes around the whole text{example}; behind the # of a comment write a blank"
 
 
-def _cut(root: Mapping) -> Iterator[tuple[Scalar, str, Severity]]:
+def _cut(root: Mapping) -> Iterator[tuple[Scalar, Severity]]:
     waiting: list[tuple[Node, str]] = [(root, "")]
     while waiting:
         node, field = waiting.pop()
@@ -59,10 +56,10 @@ def _cut(root: Mapping) -> Iterator[tuple[Scalar, str, Severity]]:
             waiting += [(item, field) for item in node.items]
         elif node.style != "plain":
             continue
-        elif field in _TEXTS and (comment := _comment_behind(node, _NO_BLANK)):
-            yield node, comment, "warning"
-        elif field == "command" and _ends_in_quotes(node.text) and (comment := _comment_behind(node, _ANY)):
-            yield node, comment, "error"
+        elif field in _TEXTS and _is_before(node, _NO_BLANK):
+            yield node, "warning"
+        elif field == "command" and _ends_in_quotes(node.text) and _is_before(node, _ANY):
+            yield node, "error"
 
 
 def _ends_in_quotes(script: str) -> bool:
@@ -78,11 +75,13 @@ def _ends_in_quotes(script: str) -> bool:
     return bool(opened)
 
 
-def _comment_behind(scalar: Scalar, form: re.Pattern[str]) -> str:
-    """Return the comment behind a text that stands on one line; empty for others."""
+def _is_before(scalar: Scalar, comment: re.Pattern[str]) -> bool:
+    """Tell whether a text stands on one line, with such a comment behind it."""
     line = scalar.where.text
     is_text = scalar.absent or isinstance(scalar.value, str)
-    if not is_text or not line.startswith(scalar.text, scalar.column):
-        return ""
-    found = form.match(line, scalar.column + len(scalar.text))
-    return found[1] if found else ""
+    is_one_line = line.startswith(scalar.text, scalar.column)
+    return is_text and is_one_line and comment.match(line, _end(scalar)) is not None
+
+
+def _end(scalar: Scalar) -> int:
+    return scalar.column + len(scalar.text)

@@ -315,10 +315,10 @@ def test_inputs_and_outputs_in_their_usual_forms_are_not_told(text: str) -> None
 @pytest.mark.parametrize(
     ("line", "left"),
     [
-        ("prompt: Mend issue #12 and more", "the text is only `Mend issue`"),
+        ("prompt: Mend issue #12 and more", "the text ends before it"),
         ("prompt: #12", "there is no value"),
-        ("context: {colour: red #ff0000", "the text is only `red`"),
-        ("name: Tell #team", "the text is only `Tell`"),
+        ("context: {colour: red #ff0000", "the text ends before it"),
+        ("name: Tell #team", "the text ends before it"),
     ],
 )
 def test_a_text_of_which_yaml_takes_a_part_for_a_comment_is_told(line: str, left: str) -> None:
@@ -371,3 +371,11 @@ def test_a_command_that_yaml_cuts_inside_its_quotes_is_an_error(command: str, re
     assert [(each.code, each.severity) for each in problems] == (
         [("cut-comment", "error")] if refused else []
     )
+
+
+def test_a_secret_that_yaml_cuts_is_hidden_to_its_end() -> None:
+    secret = f"{'first' * 20} #{'second' * 20}"
+    text = f"name: r\nsecrets: [t]\ncontext:\n  t: {secret}\nsteps: [{{id: s, command: ls}}]\n"
+    (problem,) = decode_text(text).problems
+    shown = f"{problem.what} {problem.fix} {problem.where.text if problem.where else ''}"
+    assert ("first" in shown, "second" in shown) == (False, False)
