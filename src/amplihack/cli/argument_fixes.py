@@ -38,9 +38,12 @@ _UNKNOWN, _MISSING = "unrecognized arguments: ", "the following arguments are re
 
 
 def explained(
-    parser: argparse.ArgumentParser, message: str, actions: Iterable[argparse.Action]
+    parser: argparse.ArgumentParser,
+    message: str,
+    actions: Iterable[argparse.Action],
+    typed: Iterable[str] = (),
 ) -> AmplihackError:
-    """Return the error for a complaint of argparse."""
+    """Return the error for a complaint of argparse about what was typed."""
     known = tuple(actions)
     if message == f"{_MISSING}RECIPE":
         fix = f"`{parser.prog} build.yaml`; `amplihack recipe list` shows the recipes that have a name"
@@ -49,16 +52,16 @@ def explained(
         message += "''"  # what is not to be seen
     return UsageError(
         f"{parser.prog}: {message}",
-        fix=_fix(message, known) or f"`{parser.prog} --help` shows what it understands",
+        fix=_fix(message, known, typed) or f"`{parser.prog} --help` shows what it understands",
     )
 
 
-def _fix(message: str, actions: tuple[argparse.Action, ...]) -> str:
+def _fix(message: str, actions: tuple[argparse.Action, ...], typed: Iterable[str]) -> str:
     if message.startswith(_MISSING):
         return _for_missing(message.removeprefix(_MISSING), actions)
     if message.startswith(_UNKNOWN):
         return _for_unknown(message.removeprefix(_UNKNOWN).replace("''", "").split(), actions)
-    flag = _usual_name(message.removeprefix("argument ").partition(":")[0].split("/"))
+    flag = _spelling(message.removeprefix("argument ").partition(":")[0].split("/"), typed)
     action = next((each for each in actions if flag in each.option_strings), None)
     if action is None:
         return ""
@@ -76,9 +79,10 @@ def _for_missing(name: str, actions: tuple[argparse.Action, ...]) -> str:
     return f"write one of: {', '.join(choices)}" if choices else f"write what stands for {name}; see --help"
 
 
-def _usual_name(spellings: list[str]) -> str:
-    """Return the spelling of a flag that people use: the shortest that is more than a letter."""
-    return min(spellings, key=lambda each: (not each.startswith("--"), len(each)))
+def _spelling(spellings: list[str], typed: Iterable[str]) -> str:
+    """Return the spelling of a flag that was typed; otherwise the last, which is the usual one."""
+    used = {word.partition("=")[0] for word in typed}
+    return next((each for each in spellings if each in used), spellings[-1])
 
 
 def _meant_flag(flag: str, known: list[str]) -> str | None:

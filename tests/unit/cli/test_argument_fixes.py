@@ -32,10 +32,15 @@ def parser() -> argparse.ArgumentParser:
         ("unrecognized arguments: --dryrun", "did you mean --dry-run?"),
         ("unrecognized arguments: -x", "`amplihack recipe run --help` shows what it understands"),
         ("unrecognized arguments: --jobs 3", "`amplihack recipe run --help` shows what it understands"),
-        ("argument --agent/--agent-binary: expected one argument", "write --agent AGENT"),
         ("argument -c/--context/--set: expected one argument", "write --set KEY=VALUE"),
     ],
 )
 def test_an_unknown_flag_is_answered_with_one_that_the_command_has(message: str, fix: str) -> None:
     made = parser()
     assert explained(made, message, made._actions).fix == fix
+
+
+def test_a_flag_is_spelt_as_it_was_typed() -> None:
+    made, message = parser(), "argument --agent/--agent-binary: expected one argument"
+    for flag in ("--agent", "--agent-binary"):
+        assert explained(made, message, made._actions, ["x.yaml", flag]).fix == f"write {flag} AGENT"
