@@ -59,6 +59,7 @@ FILE_CODES = {
     "late-gate": "A gate behind the last steps of a recipe, so that nothing waits for it.",
     "no-source": "An entry of `dependencies` without a bundle.",
     "no-command": "A bash step without a command.",
+    "cut-comment": "A text with a `#` in it, of which YAML takes the rest for a comment.",
     "rewritten-number": "A number that reads otherwise than it is written: 3.10 becomes 3.1.",
     "no-effect": "A field that does nothing: on this kind of step, without a loop, or ever.",
     "no-id": "A step without an id.",

@@ -53,10 +53,20 @@ def test_an_error_of_the_flags_themselves_follows_the_flag(workspace: Workspace)
         assert answer.stderr.startswith(BOLD)
 
 
-@pytest.mark.parametrize(("flag", "coloured"), [("auto", True), ("never", False)])
-def test_the_live_display_on_a_terminal(workspace: Workspace, flag: str, coloured: bool) -> None:
+@pytest.mark.parametrize(
+    ("flag", "env", "coloured"),
+    [
+        ("auto", {}, True),
+        ("never", {}, False),
+        ("auto", {"FORCE_COLOR": ""}, True),
+        ("always", {"FORCE_COLOR": "", "NO_COLOR": "1"}, True),
+    ],
+)
+def test_the_live_display_on_a_terminal(
+    workspace: Workspace, flag: str, env: dict[str, str], coloured: bool
+) -> None:
     scene = Scene(workspace)
-    scene.workspace.env["TERM"] = "xterm"
+    scene.workspace.env |= {"TERM": "xterm", **env}
     scene.workspace.write("good.yaml", "name: good\nsteps: [{id: a, command: 'true'}]\n")
     terminal = Terminal(scene, "recipe", "run", "good.yaml", "--color", flag)
     assert terminal.end().exit_code == 0

@@ -14,6 +14,7 @@ from amplihack.recipes.engine import Options, run_recipe
 from amplihack.recipes.events import Event, Recorded, RunFinished
 from amplihack.recipes.extends import Located
 from amplihack.recipes.ports import (
+    Disturbed,
     LeftAlone,
     LeftRunning,
     OnLines,
@@ -170,6 +171,7 @@ class FakePlaces:
 class FakeWorkTree:
     staged: list[str] = field(default_factory=list)
     left: tuple[LeftAlone, ...] = ()
+    disturbed: tuple[Disturbed, ...] = ()
     problem: Exception | None = None
 
     async def watch(self, directory: str) -> FakeWatched:
@@ -185,7 +187,7 @@ class FakeWatched:
 
     async def stage(self) -> Staging:
         self.tree.staged.append(self.directory)
-        return Staging(("made.txt",), self.tree.left)
+        return Staging(("made.txt",), self.tree.left, self.tree.disturbed)
 
 
 @dataclass

@@ -103,7 +103,7 @@ NOT_TOLD = {
     "app.session_agent:_LONGEST": "the length of a line about a tool",
     "cli.session_display:_LONGEST": "the length of a line about a tool",
     "recipes.check.syntax:_MOST_PREFIXES": "precision of the check",
-    "recipes.engine.staging:_MOST_NAMES": "the length of a warning",
+    "recipes.engine.job:MOST_NAMES": "the length of a warning",
     "recipes.secret_spellings:_JSON_LEVELS": "how secrets are recognised",
     "recipes.templates.variables:_MOST": "what is kept ready",
     "recipes.templates.bash.function_arguments:_LONGEST": "what is read again; all its arguments count else",

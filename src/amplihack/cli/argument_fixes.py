@@ -9,13 +9,41 @@ from collections.abc import Iterable
 from amplihack.documents.suggest import closest
 from amplihack.errors import AmplihackError, NothingToUse, UsageError
 
+# What other tools call it, by our own flag.
+_ELSEWHERE = {
+    "--set": "-e --extra-vars --var -D --define --param --arg --input --with --variable -p",
+    "--set-json": "--argjson --json-var",
+    "--dry-run": "-n --just-print --simulate --check --plan --no-act --what-if --noop",
+    "--verbose": "--debug --trace -d -vv -vvv --log-level",
+    "--quiet": "--silent -s",
+    "--step-timeout": "--timeout -t",
+    "--max-parallel": "--parallel -j --jobs --forks --concurrency --workers",
+    "--working-dir": "--cwd --workdir --directory --chdir -d",
+    "--env-file": "--dotenv --environment-file --envfile",
+    "--context-file": "--vars-file --var-file --values",
+    "--yes": "--force --assume-yes --auto-approve --approve --no-confirm --non-interactive",
+    "--agent": "--llm --engine --backend",
+    "--include-tags": "--tags --only",
+    "--exclude-tags": "--skip-tags --skip --exclude",
+    "--color": "--colour --colors --ansi",
+    "--color never": "--no-color --no-colors --no-colour --plain --no-ansi",
+    "--json": "--output-json -o --as-json",
+    "--strict": "--fail-on-warning --werror",
+    "--limit": "--max-count -n --lines --count",
+    "--status": "--state --filter",
+    "--follow": "-f",
+}
+
 _UNKNOWN, _MISSING = "unrecognized arguments: ", "the following arguments are required: "
 
 
 def explained(
-    parser: argparse.ArgumentParser, message: str, actions: Iterable[argparse.Action]
+    parser: argparse.ArgumentParser,
+    message: str,
+    actions: Iterable[argparse.Action],
+    typed: Iterable[str] = (),
 ) -> AmplihackError:
-    """Return the error for a complaint of argparse."""
+    """Return the error for a complaint of argparse about what was typed."""
     known = tuple(actions)
     if message == f"{_MISSING}RECIPE":
         fix = f"`{parser.prog} build.yaml`; `amplihack recipe list` shows the recipes that have a name"
@@ -24,16 +52,16 @@ def explained(
         message += "''"  # what is not to be seen
     return UsageError(
         f"{parser.prog}: {message}",
-        fix=_fix(message, known) or f"`{parser.prog} --help` shows what it understands",
+        fix=_fix(message, known, typed) or f"`{parser.prog} --help` shows what it understands",
     )
 
 
-def _fix(message: str, actions: tuple[argparse.Action, ...]) -> str:
+def _fix(message: str, actions: tuple[argparse.Action, ...], typed: Iterable[str]) -> str:
     if message.startswith(_MISSING):
         return _for_missing(message.removeprefix(_MISSING), actions)
     if message.startswith(_UNKNOWN):
         return _for_unknown(message.removeprefix(_UNKNOWN).replace("''", "").split(), actions)
-    flag = message.removeprefix("argument ").partition(":")[0].rpartition("/")[2]
+    flag = _spelling(message.removeprefix("argument ").partition(":")[0].split("/"), typed)
     action = next((each for each in actions if flag in each.option_strings), None)
     if action is None:
         return ""
@@ -51,6 +79,21 @@ def _for_missing(name: str, actions: tuple[argparse.Action, ...]) -> str:
     return f"write one of: {', '.join(choices)}" if choices else f"write what stands for {name}; see --help"
 
 
+def _spelling(spellings: list[str], typed: Iterable[str]) -> str:
+    """Return the spelling of a flag that was typed; otherwise the last, which is the usual one."""
+    used = {word.partition("=")[0] for word in typed}
+    return next((each for each in spellings if each in used), spellings[-1])
+
+
+def _meant_flag(flag: str, known: list[str]) -> str | None:
+    """Return the flag of ours that does what one of another tool does, or that is spelt nearly so."""
+    for ours, others in _ELSEWHERE.items():
+        if flag in others.split() and ours.split()[0] in known:
+            return ours
+    # One letter is like every other: nothing can be told from it.
+    return closest(flag, [each for each in known if len(each) > 2]) if len(flag) > 2 else None
+
+
 def _for_unknown(words: list[str], actions: tuple[argparse.Action, ...]) -> str:
     """Say what an unknown flag, a variable without a flag, or one word too many was meant to be."""
     if not words:
@@ -59,7 +102,7 @@ def _for_unknown(words: list[str], actions: tuple[argparse.Action, ...]) -> str:
     if not word.startswith("-") and "=" in word and "--set" in flags:
         return f"did you mean --set {shlex.quote(word)}?"
     if word.startswith("-"):
-        meant = closest(word.partition("=")[0], flags)
+        meant = _meant_flag(word.partition("=")[0], flags)
         return f"did you mean {meant}?" if meant else ""
     single = [each for each in actions if not each.option_strings and each.nargs in (None, "?")]
     if not single:

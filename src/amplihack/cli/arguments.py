@@ -51,6 +51,7 @@ class Parser(argparse.ArgumentParser):
             add_help=False,
         )
         self.after_help: Callable[[argparse.Namespace], None] = lambda _options: None
+        self._typed: list[str] = []  # the words that it reads
         self.intermixed = False  # flags may stand between the words of an argument
         self.add_argument("-h", "--help", action=_HelpPage, nargs=0, help="show this help message and exit")
 
@@ -65,6 +66,7 @@ class Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         words = list(sys.argv[1:] if args is None else args)
+        self._typed = words
         return super().parse_known_args(self._with_values(_help_last(words)), namespace)
 
     def _with_values(self, words: list[str]) -> list[str]:
@@ -94,7 +96,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         from amplihack.cli.argument_fixes import explained  # deferred: a help page needs none of it
 
-        raise explained(self, message, self._actions)
+        raise explained(self, message, self._actions, self._typed)
 
 
 def _help_last(words: list[str]) -> list[str]:

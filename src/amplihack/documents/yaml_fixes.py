@@ -13,6 +13,7 @@ _ITEM = pattern(r"(\s*(?:- +)+)(.*)")
 _NO_BLANK = pattern(r"\s*(?:- +)*([\w-]+):(?!//)(\S.*)")
 _BLOCK = pattern(r".*[|>][-+0-9]*\s*(?:#.*)?")
 _FLOW = pattern(r"\[(?!\[)|\{(?!\{)")
+_BRACES = pattern(r"\{\{")
 _BRACKET = pattern(r"[\[{]")
 _NO_BLANK_DASH = pattern(r"\s*-([a-z_]+):(?:\s|$)")
 _ODD_BLANK = pattern(r"[ \t]*([\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff])")
@@ -83,11 +84,19 @@ def braces(line: str) -> str:
     value = _value(line)
     if value.startswith("{{"):
         return f"a value that begins with {{{{ needs quotes: {quoted(line)}"
-    inner = value.find("{{")
-    if _FLOW.match(value) and inner >= 0 and value[inner - 1] not in "'\"":
-        name = value[inner : value.find("}}", inner) + 2] if "}}" in value else "{{…}}"
-        return f"put quotes around each placeholder inside brackets: '{name}'"
+    inner = _unquoted_braces(value) if _FLOW.match(value) else -1
+    if inner >= 0:
+        name = value[inner : value.find("}}", inner) + 2] if "}}" in value[inner:] else "{{…}}"
+        if value[:inner].rstrip()[-1:] in (":", ",", "[", "{"):
+            return f"put quotes around each placeholder inside brackets: '{name}'"
+        return f"put quotes around each text with a placeholder inside brackets: '… {name}'"
     return ""
+
+
+def _unquoted_braces(value: str) -> int:
+    """Return where the first placeholder without quotes begins, or -1."""
+    found = (each.start() for each in _BRACES.finditer(value))
+    return next((at for at in found if not any(value.count(quote, 0, at) % 2 for quote in "'\"")), -1)
 
 
 def _value(line: str) -> str:
@@ -151,6 +160,8 @@ def _indentation(place: BrokenLine) -> str:
         if dash >= 0:
             blanks = len(place.text(dash)) - len(place.text(dash).lstrip())
             return f"put the dash under the dash of line {dash + 1}, behind {blanks} blanks"
+    if fix := _no_dash(place):
+        return fix
     block = _above(place, lambda text: bool(_BLOCK.fullmatch(text)))
     if block >= 0 and all(not _is_left_of(place, line, block) for line in range(block + 1, place.line)):
         return f"indent every line of the block on line {block + 1} at least as far as its first line"
@@ -160,6 +171,16 @@ def _indentation(place: BrokenLine) -> str:
     found = _ENTRY.fullmatch(place.text(key))
     blanks = len(found[1]) if found else indent
     return f"indent it like line {key + 1}, with {blanks} blanks, if both belong together"
+
+
+def _no_dash(place: BrokenLine) -> str:
+    """Return the fix for an entry of a list that begins, with the same key as another, without its dash."""
+    entry = _ENTRY.fullmatch(place.here)
+    dashed = f"{entry[1]}- {entry[2]}:" if entry else "-"
+    like = _above(place, lambda text: text.startswith(dashed)) if entry else -1
+    if entry is None or like < 0:
+        return ""
+    return f"begin it with a dash, as line {like + 1} does, if it is another entry: `- {entry[2]}:`"
 
 
 def _is_left_of(place: BrokenLine, line: int, block: int) -> bool:

@@ -91,6 +91,7 @@ class AgentReply(Record, kw_only=True):
     stderr_tail: str = ""
     denied: tuple[str, ...] = ()
     lost: int = 0  # bytes of the answer that were too many to be kept
+    broken: int = 0  # places in the answer that were no text
     unused: tuple[str, ...] = ()  # options of the request that it could do nothing with
     went_on: bool = False  # with the conversation that was `paused`, instead of beginning anew
 

@@ -98,11 +98,16 @@ def _decode(document: Document) -> Decoded:
     if not isinstance(document.root, Mapping):
         kind = "a list" if isinstance(document.root, Sequence) else "a single value"
         what = f"YAML parse error: a recipe is a mapping, but this file holds {kind}"
-        report.add("wrong-type", what, document.root.where, "begin with `name:` and `steps:`")
+        fix = _what_it_is(document.root) or "begin with `name:` and `steps:`"
+        report.add("wrong-type", what, document.root.where, fix)
         return Decoded(None, report.in_file_order(), Verdict("amplihack"))
     verdict = detect(document.root)
     reader = StepReader(verdict.dialect, report)
     recipe = _recipe(document.root, verdict, reader, report)
+    if " #" in document.source.text:
+        from amplihack.recipes.cut_comments import tell_cut  # deferred: many files have no comments
+
+        tell_cut(document.root, report)
     return Decoded(recipe, report.in_file_order(), verdict, tuple(sorted(reader.differences)))
 
 
@@ -165,7 +170,7 @@ def _check_top(fields: Fields, stages: tuple[Stage, ...], verdict: Verdict, repo
             "no-steps",
             "Recipe must have a 'steps' field with at least one step",
             fields.where("steps"),
-            "add `steps:` with one step",
+            _what_it_is(fields.node) or "add `steps:` with one step",
         )
     _unique_ids(steps, report)
     version = fields.word("version")
@@ -177,6 +182,17 @@ def _check_top(fields: Fields, stages: tuple[Stage, ...], verdict: Verdict, repo
             "other runners of this dialect refuse it",
             "warning",
         )
+
+
+def _what_it_is(root: Node) -> str:
+    """Return what to do with a file of ours that is no recipe; empty for others."""
+    name = root.source.name
+    if isinstance(root, Mapping) and "bundle" in root.entries:
+        return "this is a bundle: `amplihack bundle show` shows it, `bundle validate` checks it"
+    items = root.items if isinstance(root, Sequence) else []
+    if any(isinstance(each, Mapping) and {"reply", "error"} & each.entries.keys() for each in items):
+        return f"these are answers of an agent: `--agent scripted:{name}` gives them to a recipe"
+    return ""
 
 
 def _has_items(fields: Fields, name: str) -> bool:

@@ -39,6 +39,7 @@ class ShellOutcome(Record, kw_only=True):
     timed_out: str = ""  # what limit it met, for the message; empty if none
     stdout_lost: int = 0  # bytes of the output that were too many to be kept
     stderr_lost: int = 0
+    stdout_broken: int = 0  # places in the output that were no text
     warnings: tuple[str, ...] = ()
 
 
@@ -139,11 +140,19 @@ class LeftAlone(Record):
     why: str
 
 
+class Disturbed(Record):
+    """A path that was somebody's own before a step and that the step has not left as it was, and how."""
+
+    path: str
+    how: str
+
+
 class Staging(Record):
-    """What was staged after a step, and what was not."""
+    """What was staged after a step, what was not, and what the step did to the work of others."""
 
     staged: tuple[str, ...] = ()
     left: tuple[LeftAlone, ...] = ()
+    disturbed: tuple[Disturbed, ...] = ()
 
 
 class Watched(Protocol):

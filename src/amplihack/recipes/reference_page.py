@@ -32,8 +32,8 @@ Every field of a recipe file. This page is made from the same tables that `ampli
 
 A *template* is text in which `{{name}}`, `{{name.key}}` and `{{name[0]}}` stand for values, and `{{ '{{' }}`
 for two braces. A *condition* is a boolean expression such as `status == 'ok' and len(items) > 0`. A
-*duration* is a number of seconds, or a text of the units `ms`, `s`, `m`, `h` and `d`: `90`, `1.5`, `500ms`,
-`5m`, `1h30m`, `2d`. Fields whose name begins with `x-` are yours.
+*duration* is a number of seconds, or a text of the units `ms`, `s`, `m`, `h`, `d` and `w`: `90`, `1.5`,
+`500ms`, `5m`, `1h30m`, `2d`. Fields whose name begins with `x-` are yours.
 """
 
 

@@ -107,8 +107,11 @@ def _texts(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def _as_written(node: Scalar) -> str:
-    """Return the text with the escapes of its quotes, if it stands in one line."""
+    """Return the text of one line with the escapes of its quotes; of a plain one, the comment behind it."""
     line = node.source.lines[node.line][node.column :] if node.line < len(node.source.lines) else ""
+    if node.style == "plain" and line.startswith(node.text):
+        rest = line[len(node.text) :].strip()
+        return rest if rest.startswith("#") else ""  # a comment for YAML, and for its author perhaps not
     if node.style != "quoted" or line[:1] not in ("'", '"'):
         return ""
     end = re.match(r"'((?:[^']|'')*)'|\"((?:[^\"\\]|\\.)*)\"", line)

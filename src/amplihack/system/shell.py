@@ -195,13 +195,15 @@ def _outcome(request: ShellRequest, plan: EnvironmentPlan, finished: Finished) -
         timed_out = f"timed out after {request.timeout:g}s"
     elif finished.idle_timed_out:
         timed_out = f"was silent for {request.idle_timeout:g}s"
+    stdout = finished.stdout.text()
     return ShellOutcome(
-        stdout=finished.stdout.text(),
+        stdout=stdout,
         stderr=finished.stderr.tail(_STDERR_KEPT),
         exit_code=finished.exit_code,
         signal=finished.signal,
         timed_out=timed_out,
         stdout_lost=finished.stdout.lost,
+        stdout_broken=finished.stdout.broken(stdout),
         stderr_lost=max(0, finished.stderr.size - _STDERR_KEPT),
         warnings=plan.warnings,
     )

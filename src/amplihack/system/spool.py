@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections.abc import Callable
 
 OUTPUT_LIMIT = 10_000_000  # bytes of output that a step may keep as its value
 IN_MEMORY = 262_144
+_INSTEAD = "\ufffd"  # what a decoder writes for bytes that it cannot read
 
 
 class Captured:
@@ -77,6 +79,16 @@ class Captured:
         if start > 0:
             data = data[_continuation(data) :]
         return data.decode("utf-8", "replace")
+
+    def broken(self, text: str) -> int:
+        """Count the places in what `text()` gave where U+FFFD stands for bytes that are no UTF-8."""
+        return broken_places(text, lambda: self.read(0, self.limit))
+
+
+def broken_places(text: str, data: Callable[[], bytes]) -> int:
+    """Count the places in a text where U+FFFD stands for bytes of its data that are no UTF-8."""
+    # The data is looked at only where the sign is: hardly any text has it.
+    return text.count(_INSTEAD) - data().count(_INSTEAD.encode()) if _INSTEAD in text else 0
 
 
 def write_all(file: int, *parts: bytes | bytearray) -> None:

@@ -50,20 +50,23 @@ class GitWorkTree:
 
     async def stage_since(self, root: str, before: Snapshot) -> Staging:
         """Stage what is new or different since then, except what was somebody's own already."""
-        from amplihack.system.work_tree_changes import decide  # deferred: many runs ask no agent
+        from amplihack.system.work_tree_changes import decide, has_lost_untracked  # deferred, as below
 
         ours = self._staged.setdefault(root, {})
         async with self._one_at_a_time:  # git refuses two that write at once
-            decision = decide(before, await self._look(root, ignored=False), ours)
+            now = await self._look(root, ignored=False)
+            if has_lost_untracked(before, now):
+                now = await self._look(root, ignored=True)
+            decision = decide(before, now, ours)
             if decision.stage:
                 await self._add(root, decision.stage)
             # What git holds now, also where the agent staged it itself.
             after = await self._look(root, ignored=False)
             ours.update({path: after.staged[path] for path in decision.ours if path in after.staged})
-        return Staging(decision.stage, decision.left)
+        return Staging(decision.stage, decision.left, decision.disturbed)
 
     async def _look(self, root: str, *, ignored: bool) -> Snapshot:
-        from amplihack.system.work_tree_changes import read_status
+        from amplihack.system.work_tree_changes import read_status  # deferred: many runs ask no agent
 
         words = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames"]
         words.append("--ignore-submodules=none")

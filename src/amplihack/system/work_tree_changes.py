@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
-from amplihack.recipes.ports import LeftAlone
+from amplihack.recipes.ports import Disturbed, LeftAlone
 from amplihack.records import Record, field, replace
 
 _READ = 1_048_576  # a larger file counts as changed if its time or size is different
@@ -20,6 +20,11 @@ CONFLICT = "it is in conflict"
 REPOSITORY = "it is a repository of its own"
 INSIDE = "the changes are inside a submodule"
 UNREADABLE = "it cannot be read"
+UNTRACKED = "it was taken out of git's index"
+
+GONE = "its changes are gone: undone, stashed or committed"
+REMOVED = "it is gone: deleted, stashed or committed"
+STAGED = "it was staged"
 
 
 class FileContent(Record):
@@ -71,6 +76,7 @@ class SiftedChanges(Record):
     stage: tuple[str, ...]
     left: tuple[LeftAlone, ...]
     ours: tuple[str, ...]
+    disturbed: tuple[Disturbed, ...] = ()
 
 
 # look -----------------------------------------------------------------------------------------------------
@@ -87,6 +93,8 @@ def read_status(root: str, text: bytes) -> Snapshot:
             ignored.add(rest)
         elif mark in ("1", "u", "?"):
             path, entry = _entry(mark, rest)
+            if mark == "?" and path in entries:  # deleted in the index, and still there
+                entry = replace(entry, index=entries[path].index)
             content = content_of(os.path.join(root, path), budget)  # noqa: PTH118 - a name may not be UTF-8
             budget -= content.size if content and content.digest else 0
             entries[path] = replace(entry, content=content)
@@ -145,7 +153,29 @@ def decide(before: Snapshot, after: Snapshot, ours: Mapping[str, str]) -> Sifted
         elif entry.tree != ".":
             stage.append(path)
     whole = [path for path, entry in new if entry.tree == "."]
-    return SiftedChanges(tuple(stage), tuple(left), (*stage, *whole))
+    told = {each.path for each in left} | copies.found
+    disturbed = [each for each in _disturbed(before, after, ours) if each.path not in told]
+    return SiftedChanges(tuple(stage), tuple(left), (*stage, *whole), tuple(disturbed))
+
+
+def _disturbed(before: Snapshot, after: Snapshot, ours: Mapping[str, str]) -> Iterator[Disturbed]:
+    """Yield what somebody had changed, staged or not yet added before, and what became of it."""
+    for path, earlier in before.entries.items():
+        now = after.entries.get(path)
+        if earlier.tree == "." and ours.get(path) == earlier.staged:
+            continue  # an earlier step of this run has made it
+        if now is None:
+            if earlier.kind != "?":
+                yield Disturbed(path, GONE)
+            elif not after.ignores(path):
+                yield Disturbed(path.rstrip("/"), REMOVED)
+        elif now.tree == "." and now.staged not in (earlier.staged, ours.get(path)):
+            yield Disturbed(path, STAGED)
+
+
+def has_lost_untracked(before: Snapshot, after: Snapshot) -> bool:
+    """Tell whether git no longer names a file that it did not know: it may be ignored now."""
+    return any(entry.kind == "?" and path not in after.entries for path, entry in before.entries.items())
 
 
 def _changed(before: TreeEntry | None, after: TreeEntry) -> bool:
@@ -164,6 +194,8 @@ def _reason(before: Snapshot, ours: Mapping[str, str], path: str, entry: TreeEnt
         return CONFLICT
     if path.endswith("/"):
         return REPOSITORY
+    if entry.kind == "?" and entry.index == "D" and path not in before.entries:
+        return UNTRACKED
     if entry.submodule.startswith("S") and entry.submodule[1] != "C":
         return INSIDE
     if before.ignores(path):
@@ -191,6 +223,7 @@ class _Copies:
     def __init__(self, before: Snapshot) -> None:
         self._moved: dict[tuple[int, ...], str] = {}
         self._copied: dict[str, str] = {}
+        self.found: set[str] = set()  # what has another name now
         for path, content in _own(before):
             self._moved[_moved(content)] = path
             if content.digest and content.size >= _SHORTEST_COPY:
@@ -202,7 +235,10 @@ class _Copies:
         if entry.tree not in ("A", "M") or content is None or not content.size:
             return ""
         source = self._copied.get(content.digest) or self._moved.get(_moved(content))
-        return f"it is what {source} was before the step" if source and source != path else ""
+        if not source or source == path:
+            return ""
+        self.found.add(source)
+        return f"it is what {source} was before the step"
 
 
 def _moved(content: FileContent) -> tuple[int, ...]:

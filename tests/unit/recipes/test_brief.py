@@ -24,6 +24,10 @@ from amplihack.recipes.results import StepResult
             "agent step failed: it gave nothing\n--- stderr (tail) ---\nno login\n  fix: log in",
             "it gave nothing: no login",
         ),
+        (
+            "agent step failed: it failed (exit 7): boom\n--- stderr (tail) ---\nboom\n",
+            "it failed (exit 7): boom",
+        ),
         ("Condition error: x is not a list", "Condition error: x is not a list"),
         ("first\nsecond", "first"),
         ("Sub-recipe 'x' not found. Searched these:\n  - a\n  - b", "Sub-recipe 'x' not found."),
@@ -68,3 +72,11 @@ def test_an_id_that_looks_like_a_round_is_an_id() -> None:
     odd = result("call/part%5B0%5D", INNER)
     named = StepResult(step_id="part[0]", identity=odd.identity, kind="bash", status="failed", error=INNER)
     assert cause(result("call", f"Step 'call' failed: {INNER}", named)).startswith("part[0]: ")
+
+
+def test_a_round_that_ends_the_recipe_quietly_is_the_cause_though_it_may_fail() -> None:
+    error = "bash step failed: Command failed (exit 3): deep"
+    one = result("each[0]", error, allowed=True)
+    assert cause(result("each", f"Step 'each' failed: round 1: {error}", one, allowed=True)) == (
+        "round 1: exit 3: deep"
+    )

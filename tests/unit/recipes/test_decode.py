@@ -310,3 +310,72 @@ def test_what_says_nothing_where_it_stands_is_told(text: str, code: str, fix: st
 )
 def test_inputs_and_outputs_in_their_usual_forms_are_not_told(text: str) -> None:
     assert decode_text(f"name: r\nsteps: [{{id: a, command: x}}]\n{text}\n").problems == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("prompt: Mend issue #12 and more", "the text ends before it"),
+        ("prompt: #12", "there is no value"),
+        ("context: {colour: red #ff0000", "the text ends before it"),
+        ("name: Tell #team", "the text ends before it"),
+    ],
+)
+def test_a_text_of_which_yaml_takes_a_part_for_a_comment_is_told(line: str, left: str) -> None:
+    end = "\n    }" if "{" in line else ""
+    step = "    recipe: x\n" if line.startswith("context") else "    command: ls\n" if "name" in line else ""
+    decoded = decode_text(f"name: r\nsteps:\n  - id: s\n{step}    {line}{end}\n")
+    told = [each for each in decoded.problems if each.code == "cut-comment"]
+    assert [(each.severity, left in each.what, "quotes" in each.fix) for each in told] == [
+        ("warning", True, True)
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "prompt: Mend it # soon",
+        "prompt: 'Mend #12'",
+        "prompt: |\n      Mend #12",
+        "prompt: Mend#12",
+        "prompt: x #! y",
+        "command: ls #12",  # bash takes it for a comment as well
+        "command: ls\n    timeout: 5 #seconds",
+        "command: ls\n    env: {N: 5} #five",
+    ],
+)
+def test_comments_that_look_like_comments_are_not_told(line: str) -> None:
+    assert decode_text(f"name: r\nsteps:\n  - id: s #first\n    {line}\n").problems == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [("bundle: {name: b}\n", "this is a bundle"), ("- {match: a, reply: b}\n", "--agent scripted:a.yaml")],
+)
+def test_a_file_of_another_kind_is_known(text: str, fix: str) -> None:
+    assert any(fix in problem.fix for problem in decode_text(text, "a.yaml").problems)
+
+
+@pytest.mark.parametrize(
+    ("command", "refused"),
+    [
+        ('echo "issue #12"', True),
+        ("git commit -m 'close # 12'", True),
+        ('echo "it\'s" #12', False),
+        ('echo "a" # "b"', False),
+        ("echo it\\'s #12", False),
+    ],
+)
+def test_a_command_that_yaml_cuts_inside_its_quotes_is_an_error(command: str, refused: bool) -> None:
+    problems = decode_text(f"name: r\nsteps:\n  - id: s\n    command: {command}\n").problems
+    assert [(each.code, each.severity) for each in problems] == (
+        [("cut-comment", "error")] if refused else []
+    )
+
+
+def test_a_secret_that_yaml_cuts_is_hidden_to_its_end() -> None:
+    secret = f"{'first' * 20} #{'second' * 20}"
+    text = f"name: r\nsecrets: [t]\ncontext:\n  t: {secret}\nsteps: [{{id: s, command: ls}}]\n"
+    (problem,) = decode_text(text).problems
+    shown = f"{problem.what} {problem.fix} {problem.where.text if problem.where else ''}"
+    assert ("first" in shown, "second" in shown) == (False, False)

@@ -63,3 +63,15 @@ def test_the_file_of_a_large_output_is_closed_with_the_last_reference(
     del kept
     gc.collect()
     assert open_files() == before
+
+
+@pytest.mark.parametrize(
+    ("data", "places"),
+    [(b"plain", 0), (b"\xef\xbf\xbd", 0), (b"a\xffb\xfe", 2), (b"\xef\xbf\xbd \xff", 1), (b"\xe4\xb8", 1)],
+)
+@pytest.mark.parametrize("size", [0, IN_MEMORY])
+def test_places_that_are_no_text_are_counted_and_printed_signs_are_not(
+    data: bytes, places: int, size: int
+) -> None:
+    kept = captured(b" " * size + data)
+    assert kept.broken(kept.text()) == places

@@ -13,6 +13,7 @@ import pytest
 from amplihack.errors import AmplihackError
 from amplihack.recipes.ports import Staging
 from amplihack.system.work_tree import GitWorkTree
+from amplihack.system.work_tree_changes import GONE, REMOVED, STAGED
 
 
 class Repository:
@@ -317,3 +318,49 @@ def test_steps_at_once_stage_one_after_the_other(repository: Repository) -> None
     repository.write("mine", "x")
     asyncio.run(several())
     assert repository.staged == [f"f{number}" for number in range(6)]
+
+
+OWN = ("edited.py", "staged.py", ".env")
+
+
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        (["stash", "-qu"], {"edited.py": GONE, "staged.py": GONE, ".env": REMOVED}),
+        (["reset", "-q", "--hard"], {"edited.py": GONE, "staged.py": GONE}),
+        (["checkout", "-q", "--", "edited.py"], {"edited.py": GONE}),
+        (["clean", "-qf"], {".env": REMOVED}),
+        (["add", "-A"], {"edited.py": STAGED, ".env": STAGED}),
+        (["commit", "-qam", "all"], {"edited.py": GONE, "staged.py": GONE}),
+        (["log"], {}),
+    ],
+)
+def test_what_the_step_did_to_changes_of_the_user_is_told(
+    repository: Repository, does: list[str], told: dict[str, str]
+) -> None:
+    repository.commit(edited_py="1", staged_py="1")
+    for name in OWN:
+        repository.write(name, "mine")
+    repository.git("add", "staged.py")
+    staging = repository.step(lambda: repository.git(*does))
+    assert {each.path: each.how for each in staging.disturbed} == told
+
+
+def test_a_file_that_git_ignores_now_is_as_it_was(repository: Repository) -> None:
+    repository.commit()
+    repository.write(".env", "mine")
+    staging = repository.step(lambda: repository.write(".gitignore", ".env\n"))
+    assert (staging.staged, staging.disturbed) == ((".gitignore",), ())
+
+
+def test_what_an_earlier_step_has_staged_is_not_the_users(repository: Repository) -> None:
+    repository.commit()
+    repository.step(lambda: repository.write("a.py", "1"))
+    assert repository.step(lambda: repository.git("commit", "-qm", "made")).disturbed == ()
+
+
+def test_a_file_that_the_step_took_out_of_the_index_is_not_put_back(repository: Repository) -> None:
+    repository.commit(a_py="1")
+    staging = repository.step(lambda: repository.git("rm", "-q", "--cached", "a.py"))
+    assert (staging.staged, left(staging)) == ((), {"a.py": "it was taken out of git's index"})
+    assert repository.git("status", "--porcelain") == "D  a.py\n?? a.py\n"

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from amplihack.app.adapter import Adapter
+from amplihack.app.python_api.handed_over import given_variables, refuse_unusable
 from amplihack.app.python_api.reading import located, recipe_file
 from amplihack.app.run import run as run_opened
 from amplihack.app.run_request import RunRequest
-from amplihack.app.variables import Given
+from amplihack.app.variables import Given, refuse_unknown
 from amplihack.app.workspace import Opened, Workspace, open_decoded, open_file, open_workspace
 from amplihack.errors import AmplihackError, UsageError
 from amplihack.recipes.decode import Decoded, decode_text
@@ -24,7 +25,9 @@ from amplihack.records import replace
 from amplihack.system.event_loop import run_to_end
 
 Context: TypeAlias = Mapping[str, Value] | None
-RecipeSource: TypeAlias = Recipe | Located | Decoded | Path  # a path is a file that has not been read
+RecipeSource: TypeAlias = (
+    Recipe | Located | Decoded | str | PathLike[str]
+)  # a path, also as a text, is a file to read
 
 
 class RecipeRunner(RunRequest, kw_only=True):
@@ -41,10 +44,12 @@ class RecipeRunner(RunRequest, kw_only=True):
 
     async def execute_async(self, recipe: RecipeSource, context: Context = None) -> RunResult:
         """Run it in the caller's event loop. When cancelled, it ends its processes first."""
-        if isinstance(self.adapter, Mapping):
-            raise UsageError("the adapter is a mapping", fix="give variables by their name: context={…}")
+        refuse_unusable(self)
+        values = given_variables(context)
         workspace = open_workspace(self.recipe_dirs, self.working_dir)
-        return await run_opened(workspace, _open(workspace, recipe), dict(context or {}), self)
+        opened = _open(workspace, recipe)
+        refuse_unknown(workspace, opened, Given(), self.include_tags | self.exclude_tags)
+        return await run_opened(workspace, opened, values, self)
 
     def resume(
         self,
@@ -63,11 +68,12 @@ class RecipeRunner(RunRequest, kw_only=True):
         from amplihack.app.runs.resuming import find_resumable, prepare
         from amplihack.system.run_store.store import RunStore
 
+        refuse_unusable(self)
         if self.store is None:
             raise UsageError("this runner keeps no runs", fix="give it `store=RunStore(directory)`")
         store = RunStore(self.store.root)
         kept, any_adapter = find_resumable(store, run, adapter=True), self.adapter is not None
-        documents = tuple(f"{name}={to_json(value)}" for name, value in (context or {}).items())
+        documents = tuple(f"{name}={to_json(value)}" for name, value in given_variables(context).items())
         ready = prepare(store, kept, Given(documents=documents), adapter=any_adapter)
         try:
             ready.settle_changes(accept=accept_changes)
@@ -83,10 +89,13 @@ class RecipeRunner(RunRequest, kw_only=True):
 
 def _open(workspace: Workspace, source: RecipeSource) -> Opened:
     library = workspace.library
-    if isinstance(source, Path):
-        return open_file(library, workspace.home.path(source))
+    if isinstance(source, str | PathLike):
+        return open_file(library, workspace.home.path(Path(source)))
     if isinstance(source, Decoded):
         return open_decoded(library, source, None)
+    if not isinstance(source, Recipe | Located):
+        what = f"what is of the type {type(source).__name__} is no recipe"
+        raise UsageError(what, fix="give the path of a file, or what parse_recipe returns")
     found = source if isinstance(source, Located) else located(source)
     decoded = Decoded(
         found.recipe, (), Verdict(found.recipe.dialect)

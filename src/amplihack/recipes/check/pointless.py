@@ -92,6 +92,14 @@ def _has_time_limit(step: Step) -> bool:
     return bool(step.timeout or step.idle_timeout)
 
 
+_FLAGS = frozenset(("true", "false", "yes", "no", "on", "off", "null", "none"))
+_EXAMPLES = {  # of names, by field
+    "output": "result",
+    "output_exit_code": "code",
+    "output_stderr": "errors",
+    "as": "host",
+    "collect": "results",
+}
 _REFERABLE = pattern(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
@@ -121,6 +129,16 @@ def unreachable_results(subject: CheckedRecipe) -> Iterator[Problem]:
                 what = f"the {field} of step '{step.id}' cannot be used: {{{{{name}}}}} is no placeholder"
                 fix = f"use letters, digits, _ and - in its {field}"
                 yield finding("unreachable-result", "warning", what, step.where, fix)
+        yield from _flags_as_names(step)
+
+
+def _flags_as_names(step: Step) -> Iterator[Problem]:
+    """Find fields that take the name of a variable, and were given a flag."""
+    for field, name in (("output", step.output or ""), *_other_names(step)):
+        if name.lower() in _FLAGS:
+            what = f"the {field} of step '{step.id}' is the name of a variable, and {name} reads like a flag"
+            fix = f"write the name under which it is to be found, such as `{field}: {_EXAMPLES[field]}`"
+            yield finding("unreachable-result", "warning", what, step.where, fix)
 
 
 def _other_names(step: Step) -> Iterator[tuple[str, str]]:

@@ -228,13 +228,16 @@ def _no_loop(use: Use, subject: CheckedRecipe) -> Problem:
     )
 
 
-_FLAGS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+_CONSTANTS = {"yes": "true", "on": "true", "no": "false", "off": "false", "nil": "null", "undefined": "null"}
+_ENVIRONMENTS = frozenset(("env", "environ", "ENV"))  # maps of variables, in other tools
 
 
 def _unknown_fix(use: Use, meant: str | None) -> str:
     name = use.mention.name
-    if name.lower() in _FLAGS:
-        return f"write {_FLAGS[name.lower()]}: in conditions, {name} is the name of a variable"
+    if name.lower() in _CONSTANTS:
+        return f"write {_CONSTANTS[name.lower()]}: in conditions, {name} is the name of a variable"
+    if name in _ENVIRONMENTS and len(use.mention.path) > 1:
+        return f"declare an input that takes it: `parameters: {{name: {{env: {use.mention.path[1]}}}}}`"
     declare = f"add `{name}:` to `context:`, or set it with `output: {name}` in an earlier step"
     if use.mention.is_word:
         text = f"if the text is meant, write '{show(use.mention.path)}' in quotes"

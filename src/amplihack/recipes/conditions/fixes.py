@@ -6,6 +6,7 @@ from typing import Final
 
 from amplihack.documents.suggest import closest
 from amplihack.patterns import pattern
+from amplihack.recipes.conditions.functions import LEAST_ARGUMENTS
 
 _NO_ARITHMETIC: Final = "there is no arithmetic here: compute it in a bash step and test its output"
 _NO_PATTERNS: Final = (
@@ -43,6 +44,7 @@ _CHARACTERS: Final = {
 }
 _LONGER: Final = (  # what begins with one of the characters and is more than that
     ("=~", _NO_PATTERNS),
+    (":=", "use == to compare"),
     ("=>", "write >= for =>"),
     ("=<", "write <= for =<"),
     ("?.", "write x.key: a key that is not there is null"),
@@ -105,6 +107,9 @@ _WORDS: Final = {
     "exists": "write defined(x)",
     "div": _NO_ARITHMETIC,
     "mod": _NO_ARITHMETIC,
+    ")": "leave it out: no bracket is open here",
+    "]": "leave it out: no bracket is open here",
+    ",": "put several values into a list, as in x in ['a', 'b'], and join expressions with `and` or `or`",
     "instanceof": "compare the value itself: types cannot be asked for",
     "not": "write `not in`, or put `not` in front of the whole comparison",
 }
@@ -193,6 +198,14 @@ def for_character(text: str, column: int) -> str:
     return "put texts in quotes: 'text'"
 
 
+def for_quote(text: str, column: int) -> str:
+    """Return the fix for a quote that is never closed; an apostrophe may have closed the text before it."""
+    quote, other = ("'", '"') if text[column] == "'" else ('"', "'")
+    if text[column - 1 : column].isalnum() and other not in text:
+        return f"close it with {quote}, or put the text with the {quote} in it into {other} quotes"
+    return f"close it with {quote}"
+
+
 def _unquoted(text: str, column: int) -> str:
     """Return the text that lacks its quotes, such as release/2.0, in whose middle the character stands."""
     found = next(
@@ -224,6 +237,8 @@ def for_rest(words: list[str]) -> str:
         return fixes[negated].format(x=before or "x") if fixes else "write == for is, != for is not"
     if word in ("<", "<=", ">", ">=", "==", "!="):
         return "write != for <>" if word == ">" and before == "<" else _chained(before, word)
+    if before in LEAST_ARGUMENTS and word:
+        return f"put brackets around what it is asked about: {before}({word})"
     return _WORDS.get(word, _JOIN)
 
 

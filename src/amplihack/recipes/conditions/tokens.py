@@ -12,6 +12,7 @@ from amplihack.records import Record
 
 _BLANKS = pattern(r"[ \t\r\n]*")
 _KEY = pattern(r"[A-Za-z0-9_]+(?:-[A-Za-z][A-Za-z0-9_]*)*")
+_COMPARES = pattern(r"[=!<>]=|[<>]|\b(?:and|or|not|in)\b|&&|\|\|")
 # The most frequent kind first. Where two could begin alike, as `.5` and `.`, the longer one comes first.
 _TOKEN = pattern(
     r"(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*+(?:-[A-Za-z][A-Za-z0-9_]*+)*+)"
@@ -80,14 +81,14 @@ def _token(match: re.Match[str], column: int) -> Token:
 
 
 def _unexpected(text: str, column: int) -> ConditionError:
-    from amplihack.recipes.conditions.fixes import for_character  # deferred: most conditions are right
+    from amplihack.recipes.conditions.fixes import for_character, for_quote  # deferred: most are right
 
     character = text[column]
     if character in "'\"":
         return ConditionError(
             f"Parse error: unterminated string at position {column}",
             column=column,
-            fix=f"close it with {character}",
+            fix=for_quote(text, column),
         )
     return ConditionError(
         f"Parse error: unexpected character: '{character}' at position {column}",
@@ -127,4 +128,6 @@ def _advice(inside: str) -> str:
         return "conditions have no blocks; use `and`, `or` and `not`"
     if inside.startswith("."):
         return f"leave out the leading dot: {{{{{inside.lstrip('.')}}}}}"
+    if _COMPARES.search(inside):
+        return f"leave the braces out, since a condition is an expression already: {inside}"
     return "write {{name}}, {{name.key}}, {{name[0]}} or {{name['key']}}"

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.bash import run_bash
-from amplihack.recipes.engine.job import Done, Job, StepFailure, run_ended
+from amplihack.recipes.engine.job import Done, Job, StepFailure, degraded_inside, run_ended
 from amplihack.recipes.engine.numbers import count_of, seconds_of
 from amplihack.recipes.engine.room import has_room
 from amplihack.recipes.events import Retrying
@@ -23,7 +23,7 @@ from amplihack.recipes.values import Missing, Value, to_json
 from amplihack.records import replace
 
 _ONCE = Retry(max_attempts=1)
-_BEGINNING = 200  # characters of an answer that was no JSON, shown in the error
+_BEGINNING = 200  # characters of an answer that was no JSON, which messages show
 
 
 async def act(job: Job) -> Done:
@@ -154,7 +154,11 @@ async def _run_body(job: Job, body: Body) -> Done:
     # A step that was skipped has set nothing: what stands under its name is of another round.
     ran = _last_told(ended.results, body, ("completed", "degraded", "failed"))
     name = next((step.result_name for step in body.steps if ran and step.id == ran.step_id), "")
-    return Done(text=told.output if told else "", value=job.frame.scope.values.get(name))
+    return Done(
+        text=told.output if told else "",
+        value=job.frame.scope.values.get(name),
+        degraded=degraded_inside(ended.results),
+    )
 
 
 def _last_told(results: Sequence[StepResult], body: Body, statuses: tuple[str, ...]) -> StepResult | None:
@@ -186,9 +190,11 @@ async def _with_json(job: Job, limit: float | None, done: Done) -> Done:
             cost_usd=done.cost_usd,
         )
     if isinstance(found, Missing):
-        return replace(done, degraded="parse_json found no JSON in the output; the raw text is kept")
-    kept = f"the JSON of the output does not fit json_schema: {mismatch}; it is kept as it is"
-    return replace(done, value=found, text=to_json(found), degraded=kept if mismatch else done.degraded)
+        kept = "; the raw text is kept" if done.text.strip() else ""
+        what = f"parse_json found no JSON in the output{kept}{_beginning(done.text)}"
+        return replace(done, degraded=what)
+    unfit = f"the JSON of the output does not fit json_schema: {mismatch}; it is kept as it is"
+    return replace(done, value=found, text=to_json(found), degraded=unfit if mismatch else done.degraded)
 
 
 def _look_for(rule: JsonRule, text: str) -> tuple[Value | Missing, str]:

@@ -8,7 +8,7 @@ from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, 
 from amplihack.recipes.engine.directories import working_dir
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.gates import ToolGates, wait
-from amplihack.recipes.engine.job import Done, Job, StepFailure, cut_off, run_ended
+from amplihack.recipes.engine.job import Done, Job, StepFailure, cut_off, no_text, run_ended
 from amplihack.recipes.events import AgentAsked, AgentPaid, AgentPaused
 from amplihack.recipes.model import Agent
 from amplihack.recipes.outputs import json_reminder
@@ -59,7 +59,7 @@ async def correct_json(job: Job, action: Agent, limit: float | None, first: Done
         return first
     return replace(
         first,
-        text=reply.text,
+        text=reply.text if reply.text.strip() else first.text,
         usage=add_usage((first.usage, reply.usage)),
         cost_usd=add_costs((first.cost_usd, reply.cost_usd)),
     )
@@ -125,6 +125,8 @@ async def put_question(job: Job, request: AgentRequest, gates: ToolGates | None 
         job.remark(f"{run.world.agents.name} cannot use what the step says about {', '.join(reply.unused)}")
     if reply.lost:
         job.warn(cut_off(reply.lost))
+    if reply.broken:
+        job.warn(no_text(reply.broken))
     for tool in reply.denied:
         job.warn(f"the agent was not allowed to use {tool}")
     return reply

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.engine.directories import working_dir
-from amplihack.recipes.engine.job import Done, Job, Run, StepFailure, cut_off
+from amplihack.recipes.engine.job import Done, Job, Run, StepFailure, cut_off, no_text
 from amplihack.recipes.model import Bash
 from amplihack.recipes.placeholders import find_variables, line_of, show
 from amplihack.recipes.ports import ShellOutcome, ShellRequest
@@ -45,6 +45,8 @@ async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
         job.run.warn("", warning)
     if outcome.stdout_lost:
         job.warn(cut_off(outcome.stdout_lost))
+    if outcome.stdout_broken:
+        job.warn(no_text(outcome.stdout_broken))
     if outcome.stderr_lost and action.stderr_to:
         job.warn(cut_off(outcome.stderr_lost, "stderr"))
     return _judge(action, outcome, why_stopped(outcome.stderr))

@@ -17,8 +17,10 @@ from amplihack.recipes.results import Ending, Spending, StepResult
 from amplihack.recipes.run_state import Instance, RunState
 from amplihack.recipes.semantics import ITEM, counts_as_step, set_later
 from amplihack.recipes.templates import show_path
-from amplihack.recipes.values import MISSING, KeyPath, Missing, Value
+from amplihack.recipes.values import MISSING, KeyPath, Missing, Value, some
 from amplihack.records import Record, field, replace
+
+MOST_NAMES = 10  # in a warning
 
 Sequel: TypeAlias = Literal["next", "leave", "stop"]  # what a finished step means for those after it
 
@@ -253,6 +255,18 @@ def cut_off(lost: int, what: str = "the output") -> str:
     """Return a message that tells how much of an output was lost."""
     size = "1 byte" if lost == 1 else f"{lost:,} bytes"
     return f"{what} was larger than a step can keep and was cut: {size} lost"
+
+
+def no_text(broken: int) -> str:
+    """Return a message that tells where an output is not what was printed, since a value is a text."""
+    places = "1 place" if broken == 1 else f"{broken:,} places"
+    return f"the output is no UTF-8 in {places}; � stands there (fix: print such data to a file)"
+
+
+def degraded_inside(results: Iterable[StepResult]) -> str:
+    """Return why a step that holds others is degraded: some of them are. Empty if none is."""
+    names = [result.step_id for result in results if result.status == "degraded"]
+    return f"degraded inside: {some(names, MOST_NAMES)}" if names else ""
 
 
 def completed(job: Job, executed: int, done: Done, duration: float) -> StepResult:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from amplihack.recipes.brief import brief
+from amplihack.recipes.brief import cause
 from amplihack.recipes.engine.actions import act, result_value
 from amplihack.recipes.engine.conditions import step_test
 from amplihack.recipes.engine.frame import Frame
@@ -66,20 +66,26 @@ async def run_loop(job: Job, loop: Loop) -> Done:
 
 def _done(loop: Loop, rounds: Rounds) -> Done:
     values, results = rounds.all_values(), rounds.all_results()
-    degraded = ""
-    if rounds.failures:
-        degraded = f"{len(rounds.failures)} of {len(values)} rounds failed"
-    elif rounds.limit_reached:
-        degraded = f"the loop still wanted to go on after {loop.max_iterations} rounds"
     empty = isinstance(loop.over, Foreach) and not results
     return Done(
         text=results[-1].output if results else "",
         value=values[-1] if values else None,
         skipped=EMPTY if empty else "",
         idle="" if results or empty else _no_round(rounds.unset),
-        degraded=degraded,
+        degraded="; ".join(_shortfalls(loop, rounds)),
         writes=_collected(loop, rounds),
     )
+
+
+def _shortfalls(loop: Loop, rounds: Rounds) -> Iterator[str]:
+    """Yield in which ways the rounds are less than what was asked for."""
+    of = len(rounds.results)
+    if failed := len(rounds.failures):
+        yield f"{failed} of {of} rounds failed"
+    if degraded := sum(each.status == "degraded" for each in rounds.results.values()):
+        yield f"{degraded} of {of} rounds {'is' if degraded == 1 else 'are'} degraded"
+    if rounds.limit_reached:
+        yield f"the loop still wanted to go on after {loop.max_iterations} rounds"
 
 
 def _no_round(unset: Sequence[str]) -> str:
@@ -218,6 +224,8 @@ async def _round(job: Job, index: int, of: int | None, rounds: Rounds, item: Map
         else:
             rounds.values[index] = value = result_value(job.step, done)
             job.frame.scope.write({**done.writes, job.step.result_name: value})
+            if done.degraded:
+                one.warn(done.degraded)
             result = completed(one, executed, done, job.since(started))
     if written.values or written.ledger:
         run.record(OutputStored(one.identity, written.values, written.ledger))
@@ -242,7 +250,7 @@ def _go_on_or_raise(job: Job, index: int, rounds: Rounds) -> None:
     if failure is None:
         return
     if job.step.on_error == "continue" and not failure.final:
-        job.run.warn(f"{job.identity}[{index}]", f"this round failed: {brief(failure.what)}")
+        job.run.warn(f"{job.identity}[{index}]", f"this round failed: {cause(rounds.results[index])}")
         return
     what = f"round {index + 1}: {failure.what}"
     raise StepFailure(what, final=failure.final, waits=failure.waits, fix=failure.fix) from failure

@@ -6,13 +6,11 @@ from collections.abc import Awaitable, Callable
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.directories import working_dir
-from amplihack.recipes.engine.job import Done, Job, StepFailure
+from amplihack.recipes.engine.job import MOST_NAMES, Done, Job, StepFailure
 from amplihack.recipes.events import Staged
 from amplihack.recipes.model import Agent
 from amplihack.recipes.ports import Watched
 from amplihack.recipes.values import some
-
-_MOST_NAMES = 10  # in a warning
 
 
 def stages(job: Job, action: Agent) -> bool:
@@ -58,7 +56,10 @@ async def _stage(job: Job, watched: Watched) -> None:
         job.run.record(Staged(job.identity, tuple(map(shown, result.staged))))
     if result.left:
         names = [f"{shown(each.path)} ({each.why})" for each in result.left]
-        job.warn(f"changed during the step, but not staged: {some(names, _MOST_NAMES)}")
+        job.warn(f"changed during the step, but not staged: {some(names, MOST_NAMES)}")
+    if result.disturbed:
+        names = [f"{shown(each.path)} ({each.how})" for each in result.disturbed]
+        job.warn(f"no longer as it was before the step: {some(names, MOST_NAMES)}")
 
 
 def _tell(job: Job, error: AmplihackError) -> None:
@@ -67,4 +68,11 @@ def _tell(job: Job, error: AmplihackError) -> None:
 
 def shown(path: str) -> str:
     """Return a path in one line. Bytes that are no text and control characters are escaped."""
-    return path if path.isprintable() else ascii(path)[1:-1]
+    return path if path.isprintable() else "".join(map(_escaped, path))
+
+
+def _escaped(char: str) -> str:
+    if char.isprintable():
+        return char
+    is_byte = "\udc80" <= char <= "\udcff"  # one that is no UTF-8, as Python writes it
+    return f"\\x{ord(char) - 0xDC00:02x}" if is_byte else ascii(char)[1:-1]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.frame import Frame, Scope
-from amplihack.recipes.engine.job import Done, Job, StepFailure, run_ended
+from amplihack.recipes.engine.job import Done, Job, StepFailure, degraded_inside, run_ended
 from amplihack.recipes.engine.preflight import preflight
 from amplihack.recipes.engine.stages import run_stages
 from amplihack.recipes.events import RecipeEntered
@@ -99,7 +99,7 @@ def _scope_out(
     as one value. Where the child has an `output:`, that is the value of the step; callers of the other
     dialect expect the isolated value all the same.
     """
-    done = Done(text="", degraded=_degraded(results))
+    done = Done(text="", degraded=degraded_inside(results))
     scope, words = inner.scope, inner.recipe.summary
     if words is not None and job.frame.recipe.dialect == "amplihack":
         rendered = render_text(words.text, inner.view())
@@ -141,11 +141,6 @@ def _reached_into(job: Job) -> bool:
     if recipe.name not in known:
         known[recipe.name] = reached_into(recipe)
     return job.step.result_name in known[recipe.name]
-
-
-def _degraded(results: Iterable[StepResult]) -> str:
-    names = [result.step_id for result in results if result.status == "degraded"]
-    return f"degraded inside: {', '.join(names)}" if names else ""
 
 
 async def _after_failure(job: Job, action: SubRecipe, name: str, results: tuple[StepResult, ...]) -> Done:

@@ -62,6 +62,7 @@ def _one_deeper(parent: Mapping[str, str], tree_id: str) -> dict[str, str]:
         child[name] = child.get(name) or value
     child["AMPLIHACK_TREE_ID"] = child.get("AMPLIHACK_TREE_ID") or tree_id
     child[DEPTH] = str(_number(parent, DEPTH, 0) + 1)
+    _number(child, MAX_DEPTH, 0)  # refused before the first step, not by the first agent
     return child
 
 

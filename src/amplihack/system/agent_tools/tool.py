@@ -25,7 +25,7 @@ from amplihack.system.agent_tools.reports import ToolOutcome, ToolReport, parse_
 from amplihack.system.lines import LONGEST_LINE
 from amplihack.system.processes import Command, Finished, ProcessError, run_process
 from amplihack.system.scratch import scratch_directory
-from amplihack.system.spool import OUTPUT_LIMIT
+from amplihack.system.spool import OUTPUT_LIMIT, broken_places
 
 RESULT_SINK = "AMPLIHACK_RESULT_SINK"
 
@@ -106,9 +106,11 @@ class ToolAgent(Record):
         if not done.ok or outcome.error:
             raise _failure(self.name, request, done, outcome, structured=reported is not None)
         # An agent may write its answer to this file, to keep it apart from the progress that it prints.
-        answer, lost = _read(sink)
+        answer, lost, broken = _read(sink)
         if not answer:
-            answer, lost = kept_answer(outcome.text), done.stdout.lost if reported is None else 0
+            answer, lost, broken = kept_answer(outcome.text), 0, 0
+            if reported is None:
+                lost, broken = done.stdout.lost, done.stdout.broken(outcome.text)
         if not answer:
             raise AgentFailed(
                 f"{self.name} ended well but gave an empty answer",
@@ -120,6 +122,7 @@ class ToolAgent(Record):
         return AgentReply(
             text=answer,
             lost=lost,
+            broken=broken,
             usage=outcome.usage,
             cost_usd=outcome.cost_usd,
             session_id=outcome.session_id,
@@ -147,14 +150,15 @@ class _Listener:
                 self._on_line(each)
 
 
-def _read(sink: Path) -> tuple[str, int]:
-    """Return what an agent wrote there, and how many bytes were cut off."""
+def _read(sink: Path) -> tuple[str, int, int]:
+    """Return what an agent wrote there, how many bytes were cut off, and in how many places it is no text."""
     try:
         with sink.open("rb") as file:
-            text = kept_answer(file.read(OUTPUT_LIMIT).decode("utf-8", "replace"))
-            return text, max(0, os.fstat(file.fileno()).st_size - OUTPUT_LIMIT)
+            data, size = file.read(OUTPUT_LIMIT), os.fstat(file.fileno()).st_size
     except FileNotFoundError:
-        return "", 0
+        return "", 0, 0
+    text = data.decode("utf-8", "replace")
+    return kept_answer(text), max(0, size - OUTPUT_LIMIT), broken_places(text, lambda: data)
 
 
 def _tell_paid(request: AgentRequest, report: ToolReport | None) -> None:

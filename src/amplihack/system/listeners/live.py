@@ -36,7 +36,11 @@ class _Terminal(Console):
 def terminal(stream: TextIO, *, colours: bool = True) -> Console:
     """Return a console that raises an error when its terminal goes away."""
     return _Terminal(
-        file=stream, highlight=False, no_color=not colours, color_system="auto" if colours else None
+        file=stream,
+        force_terminal=stream.isatty(),  # otherwise `rich` asks FORCE_COLOR, and an empty one means no to it
+        highlight=False,
+        no_color=not colours,
+        color_system="auto" if colours else None,
     )
 
 

@@ -59,6 +59,7 @@ class Note(Record, frozen=False):
     last_line: str = ""  # as it came: clean it before showing it
     holds_steps: bool = False
     rounds: LoopProgress | None = None
+    warned: str = ""  # the warning that was told last
     waits: str = ""  # what it waits for, until `waits_until`
     waits_until: float = 0.0
 
@@ -115,8 +116,7 @@ class Narrator:
             case Retrying():
                 return [self._note(event.identity, self._retry(event))]
             case Warned():
-                where = f"{self._label(event.identity)}: " if event.identity else ""
-                return [self._note(event.identity, f"⚠ {where}{text}") for text in _lines(event.what)]
+                return self._warned(event)
             case Staged():
                 names = clean(some(event.files, MOST_FILES))
                 return [
@@ -180,6 +180,12 @@ class Narrator:
         text = f"{ICONS[result.status]} {note.label}: {name}{took}{about} ({count})"
         return [replace(self._note(loop, text), tone=result.status)]
 
+    def _warned(self, event: Warned) -> list[Line]:
+        if (note := self.running.notes.get(event.identity)) is not None:
+            note.warned = event.what
+        where = f"{self._label(event.identity)}: " if event.identity else ""
+        return [self._note(event.identity, f"⚠ {where}{text}") for text in _lines(event.what)]
+
     def _unfinished(self, note: Note) -> Line:
         took = seconds(self._clock() - note.since)
         return Line(note.level, f"  ✗ {note}{took} — cut off before its end", "failed")
@@ -235,12 +241,18 @@ def _ending(result: StepResult, note: Note | None) -> str:
         "failed": clean(_with_last_line(cause(result), note)) if result.status == "failed" else "",
         "completed": first_line(result.skip_reason),
         "skipped": first_line(result.skip_reason),
-        "degraded": first_line(result.warnings[-1] if result.warnings else result.error),
+        "degraded": _shortfall(result, note),
     }.get(result.status, "")
     allowed = " (allowed)" if result.allowed and result.status == "failed" else ""
     why = f" — {about}" if about else ""
     label = note or clean(result.step_id)
     return f"{ICONS[result.status]} {label}{seconds(result.duration)}{allowed}{why}"
+
+
+def _shortfall(result: StepResult, note: Note | None) -> str:
+    """Return why a step is degraded, unless the line before has said so."""
+    why = result.warnings[-1] if result.warnings else result.error
+    return "" if note and note.warned == why else first_line(why)
 
 
 def _with_last_line(error: str, note: Note | None) -> str:

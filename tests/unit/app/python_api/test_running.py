@@ -18,6 +18,7 @@ from amplihack import (
     RecipeParser,
     RecipeRunner,
     RunResult,
+    RunStore,
     StepResult,
     UsageError,
     parse_recipe,
@@ -348,3 +349,55 @@ def test_variables_in_the_place_of_the_adapter_are_refused() -> None:
     with pytest.raises(UsageError, match="the adapter is a mapping") as refused:
         run_recipe("name: x\nsteps: [{id: a, command: ls}]\n", {"who": "ada"})  # type: ignore[arg-type]  # the point
     assert "context=" in refused.value.fix
+
+
+ONE = "name: x\nsteps: [{id: a, command: 'echo {{v}}', when_tags: [t]}]\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ({"v": {1, 2}}, "context: v is of the type set"),
+        ({"v": [b"x"]}, "context: v[0] is of the type bytes"),
+        ({"v": {"k": object()}}, "context: v.k is of the type object"),
+        ({"v": float("nan")}, "context: v is nan"),
+        ({1: "x"}, "context has the key 1"),
+        ([1], "context is of the type list"),
+    ],
+)
+def test_what_is_no_value_of_a_recipe_is_refused_before_the_first_step(given: object, what: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        run_recipe(ONE, context=given)  # type: ignore[arg-type]  # the point
+    assert (what in refused.value.what, bool(refused.value.fix)) == (True, True)
+
+
+def test_paths_and_tuples_are_values() -> None:
+    assert run_recipe(ONE, context={"v": Path("a b")}).context["a"] == "a b"  # type: ignore[dict-item]  # the point
+    assert run_recipe(ONE, context={"v": (1, "x")}).context["a"] == [1, "x"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("adapter", "claude"),
+        ("store", "kept"),
+        ("store", Path("kept")),
+        ("store", RunStore("kept")),  # type: ignore[arg-type]  # the point
+        ("include_tags", "t"),
+        ("include_tags", frozenset(("nope",))),
+        ("max_parallel", 0),
+        ("step_timeout", "5m"),
+        ("step_timeout", float("nan")),
+    ],
+)
+def test_a_setting_that_no_run_could_have_is_refused_with_a_fix(setting: str, value: object) -> None:
+    with pytest.raises(UsageError) as refused:
+        RecipeRunner(**{setting: value}).execute(parse_recipe(ONE))  # type: ignore[arg-type]  # the point
+    assert refused.value.fix
+
+
+def test_a_runner_takes_a_path_as_a_text_and_refuses_what_is_no_recipe(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(ONE)
+    assert RecipeRunner().execute(str(tmp_path / "x.yaml")).success
+    with pytest.raises(UsageError, match="is no recipe"):
+        RecipeRunner().execute(None)  # type: ignore[arg-type]  # the point

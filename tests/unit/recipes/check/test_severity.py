@@ -180,6 +180,9 @@ def test_without_notes_everything_else_is_told(steps: str) -> None:
         "foreach: [1], collect: 'a b', command: x",
         "output_exit_code: 'a b', command: x",
         "output_stderr: ä, command: x",
+        "output_exit_code: true, command: x",
+        "output_stderr: yes, command: x",
+        "output: 'False', command: x",
     ],
 )
 def test_names_that_no_placeholder_can_have_are_told(fields: str) -> None:

@@ -241,3 +241,30 @@ def test_stderr_that_is_kept_and_was_cut_tells_how_much_was_lost() -> None:
         "name: r\nsteps: [{id: a, command: talk, output_stderr: said}, {id: b, command: talk}]\n"
     )
     assert result.warnings == ("a: stderr was larger than a step can keep and was cut: 5 bytes lost",)
+
+
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [
+        ("I am sorry,\n  no JSON", "; the raw text is kept; it begins: I am sorry, no JSON"),
+        ("", ": it is empty"),
+    ],
+)
+def test_the_beginning_of_what_was_no_json_is_told(printed: str, told: str) -> None:
+    result = FakeWorld({"work": printed}).run(recipe("command: work, parse_json: true"))
+    assert result.warnings == (f"s: parse_json found no JSON in the output{told}",)
+
+
+def test_an_empty_second_answer_does_not_replace_the_first() -> None:
+    world = FakeWorld()
+    world.agent.answers = ["just prose", " "]
+    result = world.run(recipe("prompt: x, parse_json: true"))
+    assert (only(result.step_results).status, result.context["s"]) == ("degraded", "just prose")
+
+
+def test_an_output_that_is_no_text_is_told() -> None:
+    world = FakeWorld({"work": ShellOutcome(stdout="a\ufffdb", exit_code=0, stdout_broken=1)})
+    assert "the output is no UTF-8 in 1 place" in world.run(recipe("command: work")).warnings[0]
+    world = FakeWorld()
+    world.agent.answers = [AgentReply(text="a\ufffd\ufffd", broken=2)]
+    assert "the output is no UTF-8 in 2 places" in world.run(recipe("prompt: x")).warnings[0]

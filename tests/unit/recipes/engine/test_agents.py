@@ -6,7 +6,7 @@ from tests.support.fake_world import FakeWorld, only
 
 from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, Usage
 from amplihack.recipes.events import Staged
-from amplihack.recipes.ports import LeftAlone, Persona
+from amplihack.recipes.ports import Disturbed, LeftAlone, Persona
 from amplihack.system.spawn import ProcessError
 
 
@@ -178,3 +178,12 @@ def test_an_agent_that_is_not_here_is_told_with_the_bundle_that_the_recipe_names
     assert f"the recipe's `dependencies:` may have it: {source}; run with" in unknown
     strict = world.run(text, strict_agents=True)
     assert f"run with `--agent session:{source}`" in str(strict.step_results[0])
+
+
+def test_what_the_step_did_to_the_work_of_others_is_told() -> None:
+    world = FakeWorld()
+    world.work_tree.disturbed = (Disturbed("ü\udcff\x1b", "it is gone"), Disturbed("a.txt", "it was staged"))
+    result = world.run(recipe("prompt: p"))
+    assert result.step_results[0].warnings == (
+        "no longer as it was before the step: ü\\xff\\x1b (it is gone), a.txt (it was staged)",
+    )

@@ -6,6 +6,7 @@ import pytest
 from tests.support.fake_world import FakeWorld, only, statuses
 
 from amplihack.recipes.events import IterationStarted
+from amplihack.recipes.ports import ShellOutcome
 from amplihack.recipes.values import Value
 
 
@@ -365,3 +366,34 @@ def test_two_steps_of_one_id_in_two_recipes_both_say_what_is_wrong() -> None:
         "s: undefined in command: nope; it renders empty",
         "call/s: undefined in command: nope; it renders empty",
     )
+
+
+@pytest.mark.parametrize("parallel", ["", "parallel: true,"])
+def test_a_loop_with_degraded_rounds_is_degraded_and_tells_each(parallel: str) -> None:
+    world = FakeWorld({"work": ["{}", "prose", "[]"]})
+    fields = f"foreach: [a, b, c], {parallel} command: work, parse_json: true"
+    result = world.run(recipe(fields))
+    step = result.step_results[0]
+    assert (step.status, sorted(child.status for child in step.children)) == (
+        "degraded",
+        ["completed", "completed", "degraded"],
+    )
+    assert (result.status, result.count("degraded"), result.count("completed")) == ("degraded", 1, 1)
+    assert "s: 1 of 3 rounds is degraded" in result.warnings
+    assert any(each.endswith("the raw text is kept; it begins: prose") for each in result.warnings)
+
+
+def test_what_holds_a_degraded_step_is_degraded_and_the_step_counts_once() -> None:
+    inner = "steps: [{id: p, foreach: [1], steps: [{id: q, command: prose, parse_json: true}]}]"
+    result = FakeWorld().run(recipe(f"foreach: [1, 2], {inner}"))
+    step = result.step_results[0]
+    assert {step.status, step.children[0].status, step.children[0].children[0].status} == {"degraded"}
+    assert (result.status, result.count("degraded")) == ("degraded", 1)
+    assert "s[0]: degraded inside: p" in result.warnings
+
+
+def test_a_failed_round_is_told_by_the_step_that_failed_without_prefixes() -> None:
+    world = FakeWorld({"broken": ShellOutcome(stdout="", stderr="noise\nno such file\n", exit_code=2)})
+    body = "steps: [{id: p, command: broken}]"
+    result = world.run(recipe(f"foreach: [1], continue_on_error: true, {body}"))
+    assert "s[0]: this round failed: p: exit 2: no such file" in result.warnings

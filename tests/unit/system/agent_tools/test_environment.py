@@ -56,5 +56,6 @@ def test_an_agent_below_the_deepest_level_is_refused() -> None:
 
 @pytest.mark.parametrize("text", ["deep", "-1", "1.5", "²"])
 def test_a_depth_that_is_no_number_is_an_error_rather_than_no_limit(text: str) -> None:
-    with pytest.raises(InputError, match="AMPLIHACK_SESSION_DEPTH must be a whole number"):
-        child_environment({"AMPLIHACK_SESSION_DEPTH": text}, agent=None, run=RUN)
+    for name in ("AMPLIHACK_SESSION_DEPTH", "AMPLIHACK_MAX_DEPTH"):
+        with pytest.raises(InputError, match=f"{name} must be a whole number"):
+            child_environment({name: text}, agent=None, run=RUN)

@@ -255,3 +255,13 @@ def test_the_body_of_a_loop_stands_inside_it() -> None:
     ):
         progress.hear(event)
     assert stream.getvalue().splitlines()[2:] == ["    │ each[0]: hi", "    ▶ x (1 of 1)"]
+
+
+def test_why_a_step_is_degraded_is_told_once() -> None:
+    stream, clock = io.StringIO(), Clock()
+    progress = PlainProgress(stream, clock=clock)
+    progress.hear(started("a"))
+    progress.hear(Warned("a", "no JSON"))
+    progress.hear(finished("a", "degraded", warnings=("no JSON",)))
+    assert [line.split(" (")[0] for line in stream.getvalue().splitlines()[1:]] == ["  ⚠ a: no JSON", "  ⚠ a"]
+    assert stream.getvalue().count("no JSON") == 1
