@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
+from amplihack.patterns import pattern
 from amplihack.recipes.decode_steps import StepReader
 from amplihack.recipes.fields import INPUT
 from amplihack.recipes.inputs import TYPES, conform
@@ -16,6 +17,7 @@ from amplihack.recipes.values import Value, one_line
 from amplihack.records import Record
 
 _PLAIN = {"type", "default", "required", "description", "enum"}  # what runners of the other dialect know
+_VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _DECLARED = "maps of `type`, `default`, `required` … in `context:` describe inputs"
 
 
@@ -119,6 +121,7 @@ def _meant(node: Node | None) -> str:
 
 def _input(rule: Fields, owner: str, report: Report) -> Input:
     kind, choices = rule.word("type") or "", rule.nodes.get("enum")
+    _check_env(rule, owner, report)
     if kind and kind not in TYPES:
         meant = closest(kind, TYPES)
         fix = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
@@ -139,6 +142,17 @@ def _input(rule: Fields, owner: str, report: Report) -> Input:
         rule.flag("required") or False,
         rule.node.where,
     )
+
+
+def _check_env(rule: Fields, owner: str, report: Report) -> None:
+    """Report what no variable of the environment can be called, such as `$NAME`."""
+    name = rule.word("env")
+    if name is None or _VARIABLE.fullmatch(name):
+        return
+    plain = _VARIABLE.search(name)
+    fix = f"write `env: {plain[0]}`" if plain else "write the name of a variable of the environment"
+    what = f"{owner}'env' should be the name of a variable, not '{name}'"
+    report.add("wrong-type", what, rule.where("env"), fix)
 
 
 def _default(rule: Fields, declared: Input, owner: str, report: Report) -> Value:

@@ -174,3 +174,27 @@ def test_what_is_said_of_an_input_is_told_where_it_is_taken_for_a_value(value: s
 def test_a_slip_in_one_of_a_few_values_is_told_with_what_was_meant() -> None:
     (problem,) = input_problems(recipe("{c: {enum: [stable, beta]}}"), {"c": "betta"})
     assert problem.fix == "--set c=beta"
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "fix"),
+    [
+        ("list", "a,b", """--set 'p=["a", "b"]'"""),
+        ("map", "a=1", """--set 'p={"a": 1}'"""),
+        ("integer", "many", "--set p=…"),
+    ],
+)
+def test_the_fix_shows_how_a_value_of_that_type_is_typed(kind: str, given: str, fix: str) -> None:
+    text = f"name: n\nparameters: {{p: {{type: {kind}}}}}\nsteps: [{{id: a, command: 'echo {{{{p}}}}'}}]"
+    (problem,) = input_problems(decode_text(text).required(), {"p": given})
+    assert problem.fix == fix
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"), [("$HOME", "HOME"), ("${HOME}", "HOME"), ("{{x}}", "x"), ("A=1", "A")]
+)
+def test_what_no_variable_of_the_environment_is_called_is_refused(name: str, fix: str) -> None:
+    (problem,) = decode_text(
+        f"name: n\nparameters: {{p: {{env: '{name}'}}}}\nsteps: [{{id: a, command: ls}}]"
+    ).problems
+    assert (problem.severity, problem.fix) == ("error", f"write `env: {fix}`")
