@@ -33,8 +33,11 @@ from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.recipes.semantics import DEEPEST, ITEM
 from amplihack.recipes.values import Value, to_json
 
-# A step that has fewer than two of these cannot contradict itself.
+# A step that has fewer than two of these, and none of the others, cannot contradict itself.
 _MAY_DISAGREE: Final = frozenset({"on_error", "continue_on_error", "fatal", "timeout", "idle_timeout"})
+_OFTEN_DISAGREE: Final = frozenset(
+    {"output_type", "parse_json_required", "recheck", "collect", "output_exit_code", "output_stderr"}
+)
 _ONLY_COMMENTS: Final = pattern(r"\A(?:\s*(?:#[^\n]*)?(?:\n|\Z))*\Z")
 _WORDS_OF_A_PROMPT = ("task", "skill", "actions")  # of one that is made up, where a step has none
 _MISSING = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
@@ -49,6 +52,11 @@ _KINDS: dict[type[Action], tuple[str, str]] = {
     Agent: ("agent", "an agent step"),
     SubRecipe: ("recipe", "a recipe step"),
     Body: ("group", "a step that holds others"),
+}
+# Fields that belong to every kind of step, but for one on which they look as if they did something.
+_MISPLACED: Final = {
+    ("inputs", "recipe"): "write `context:`, which hands variables to the recipe",
+    ("type", "group"): "remove it: the steps inside have types of their own",
 }
 _OTHER_LIMIT = {"max_iterations": "max_while_iterations", "max_while_iterations": "max_iterations"}
 
@@ -104,7 +112,7 @@ class StepReader:
         action = self._action(fields, owner)
         self._no_effect(fields, action, owner)
         self._not_filled_in(fields, owner)
-        if len(_MAY_DISAGREE.intersection(fields.nodes)) > 1:
+        if len(_MAY_DISAGREE & fields.nodes.keys()) > 1 or _OFTEN_DISAGREE & fields.nodes.keys():
             from amplihack.recipes.decode_disagreements import tell_disagreements  # deferred: few steps do
 
             tell_disagreements(fields, owner, self.report)
@@ -144,11 +152,15 @@ class StepReader:
                 why, owners = f"without {' or '.join(field.loops)}", "loop"
             elif name in _WORDS_OF_A_PROMPT and "prompt" in fields.nodes:
                 why, owners = "beside 'prompt'", ""
+            elif (name, kind) in _MISPLACED:
+                why, owners = f"on {of_kind}", ""
             else:
                 continue
             what, fix = f"{owner}'{name}' has no effect {why}", f"remove it: it belongs to {owners} steps"
             if not owners:
                 fix = f"say it in the prompt, or rename it to x-{name} to keep it as a note"
+            if (name, kind) in _MISPLACED:
+                fix = _MISPLACED[name, kind]
             if name == "working_dir":
                 fix = "write it on the steps inside; `context:` can hand the path to a recipe"
             if name in _OTHER_LIMIT and ("foreach" in fields or "while_condition" in fields):
@@ -240,6 +252,7 @@ class StepReader:
             fields.word("output_stderr"),
             fields.count("max_env_value_bytes"),
             strict=self.strict_shell if own is None else own,
+            strict_stated=own is not None,
             any_exit="output_exit_code" in fields and self._any_exit(fields),
         )
 
@@ -365,11 +378,16 @@ class StepReader:
         if node is None:
             return None
         inner = read_table(node, RETRY, f"{owner}retry: ", self.report)
+        first, longest = _or(inner.number("initial_delay"), 5.0), inner.number("max_delay")
+        if longest is not None and longest < first and "initial_delay" in inner:
+            what = f"{owner}retry: 'initial_delay' is longer than 'max_delay', which counts"
+            fix = "make `max_delay` the longer one, or remove one of the two"
+            self.report.add("contradiction", what, inner.where("initial_delay"), fix, "warning")
         return Retry(
             inner.count("max_attempts") or inner.word("max_attempts") or 3,
             inner.word("backoff") != "linear",
-            _or(inner.number("initial_delay"), 5.0),
-            _or(inner.number("max_delay"), 300.0),
+            first,
+            max(first, 300.0) if longest is None else longest,
             inner.word("on") == "transient",
         )
 
