@@ -106,7 +106,8 @@ def empty_inputs(subject: CheckedRecipe) -> Iterator[Problem]:
     for step, action, target in _resolved(subject):
         callee = subject.neighbours.callee(target)
         for name in sorted(callee.required & action.context.keys()):
-            if is_blank(_settled(action.context[name], subject)):
+            value = _settled(action.context[name], subject)
+            if not isinstance(value, Missing) and is_blank(value):
                 what = f"'{action.recipe.text.strip()}' needs {name}, and step '{step.id}' gives it empty"
                 blame = subject.blame(step) if name in callee.insists else "warning"
                 yield finding("missing-input", blame, what, action.recipe.where, f"give {name} a value")
