@@ -10,7 +10,7 @@ from amplihack.recipes.reading import Fields, Report
 _POLICIES = ("on_error", "continue_on_error", "fatal")  # the first that is there counts
 _NAMING = ("output", "collect", "output_exit_code", "output_stderr")
 _KEEP_ONE = "keep one of the two"
-Told: TypeAlias = tuple[str, str, str]  # the field, what is wrong, how to fix it
+Disagreement: TypeAlias = tuple[str, str, str]  # the field, what is wrong, how to fix it
 
 
 def tell_disagreements(fields: Fields, owner: str, report: Report) -> None:
@@ -25,7 +25,7 @@ def tell_disagreements(fields: Fields, owner: str, report: Report) -> None:
         report.add("no-effect", what, fields.where("idle_timeout"), fix, "warning")
 
 
-def _error_policies(fields: Fields) -> Iterator[Told]:
+def _error_policies(fields: Fields) -> Iterator[Disagreement]:
     """Yield the fields that say otherwise than the first about what a failure does."""
     said = {name: goes_on for name in _POLICIES if (goes_on := _goes_on(fields, name)) is not None}
     if len(set(said.values())) < 2:
@@ -44,7 +44,7 @@ def _goes_on(fields: Fields, name: str) -> bool | None:
     return flag if flag is None or name != "fatal" else not flag
 
 
-def _json_or_text(fields: Fields) -> Iterator[Told]:
+def _json_or_text(fields: Fields) -> Iterator[Disagreement]:
     """Yield what keeps a result as text beside what looks for JSON in it, or the other way round."""
     wanted = fields.values.get("parse_json") not in (None, False)
     required = fields.flag("parse_json_required")
@@ -61,13 +61,13 @@ def _json_or_text(fields: Fields) -> Iterator[Told]:
         yield "parse_json", what, _KEEP_ONE
 
 
-def _again_or_never(fields: Fields) -> Iterator[Told]:
+def _again_or_never(fields: Fields) -> Iterator[Disagreement]:
     if fields.flag("recheck") and fields.flag("idempotent") is False:
         what = "'recheck: true' runs the step again, and 'idempotent: false' says that this does harm"
         yield "recheck", what, _KEEP_ONE
 
 
-def _names(fields: Fields) -> Iterator[Told]:
+def _names(fields: Fields) -> Iterator[Disagreement]:
     """Yield the fields that give the name of another one to something else, of which one is then lost."""
     first: dict[str, str] = {}
     for field in _NAMING:

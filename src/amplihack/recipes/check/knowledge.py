@@ -11,7 +11,7 @@ from amplihack.recipes.semantics import VARIABLES, declared_names
 from amplihack.records import Record
 
 
-class KnownNames(Record):
+class SettableNames(Record):
     """The names that a person may set."""
 
     names: frozenset[str]
@@ -21,7 +21,7 @@ class KnownNames(Record):
         return name in self.names or plain(name) in self.in_scripts
 
 
-def known_names(located: Located, world: Surroundings) -> KnownNames | None:
+def known_names(located: Located, world: Surroundings) -> SettableNames | None:
     """Return the names that a person may set; None where any name may be used."""
     flow = Neighbours(world).flow(located)
     if flow.open or EVERYTHING in flow.used:
@@ -34,7 +34,7 @@ def known_names(located: Located, world: Surroundings) -> KnownNames | None:
             names |= {str(use.mention.path[1])}
     # Where a variable is called so but for its letters, another spelling would set nothing that is used.
     declared = set(map(plain, declared_names(located.recipe)))
-    return KnownNames(names, flow.in_scripts - declared)
+    return SettableNames(names, flow.in_scripts - declared)
 
 
 def known_tags(located: Located, world: Surroundings) -> frozenset[str] | None:
