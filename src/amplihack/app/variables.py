@@ -46,7 +46,10 @@ def overrides(given: Given, home: Home, defaults: Mapping[str, Value]) -> dict[s
         ("--set-json", given.documents),
         ("--set-file", given.files),
     ):
-        for key, text in _pairs(words, flag):
+        maps = [word for word in words if flag == "--set" and _is_map(word)]
+        for word in maps:
+            found.update(_map(word))
+        for key, text in _pairs((word for word in words if word not in maps), flag):
             _assign(found, key, _value(flag, key, text, home), defaults)
     return found
 
@@ -100,8 +103,24 @@ def _unknown(
 
 
 def _names(given: Given) -> frozenset[str]:
+    maps = [word for word in given.values if _is_map(word)]
     words = (*given.values, *given.texts, *given.documents, *given.files)
-    return frozenset(word.partition("=")[0].strip().split(".")[0] for word in words)
+    single = (word.partition("=")[0].strip().split(".")[0] for word in words if word not in maps)
+    return frozenset((*single, *(name for word in maps for name in _map(word))))
+
+
+def _is_map(word: str) -> bool:
+    """Tell whether a word is meant as a JSON map of variables: published pages write `--context '{…}'`."""
+    return word.lstrip().startswith("{")
+
+
+def _map(word: str) -> dict[str, Value]:
+    try:
+        value = from_json(word)
+    except ValueError as error:
+        what = f"--set {one_line(word, 40)}: this is neither KEY=VALUE nor a JSON map: {error}"
+        raise UsageError(what, fix="write --set name=value, or check the quotes of the map") from error
+    return dict(value) if isinstance(value, Mapping) else {}
 
 
 def _pairs(words: Iterable[str], flag: str) -> Iterable[tuple[str, str]]:

@@ -7,8 +7,6 @@ from amplihack.recipes.fields import RETRY
 from amplihack.recipes.model import Retry
 from amplihack.recipes.reading import Report, read_table
 
-_LONGEST = 300.0  # the wait that there is at most, unless the first is longer
-
 
 def retry_of(node: Mapping, owner: str, report: Report) -> Retry:
     """Return what a step says of further attempts."""
@@ -23,6 +21,6 @@ def retry_of(node: Mapping, owner: str, report: Report) -> Retry:
         inner.count("max_attempts") or inner.word("max_attempts") or 3,
         inner.word("backoff") != "linear",
         first,
-        max(first, _LONGEST) if longest is None else longest,
+        max(first, 300.0) if longest is None else longest,
         inner.word("on") == "transient",
     )

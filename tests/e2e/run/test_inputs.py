@@ -36,6 +36,9 @@ def place(workspace: Workspace) -> Workspace:
         (("--set", "target=dev", "--set", "count=few"), "the input 'count' should be a whole number"),
         (("--set", "target=dev", "--set", "cuont=3"), "did you mean 'count'?"),
         (("--set", "target=dev", "--set-json", "zzz=3"), "does not use the variable 'zzz'"),
+        (("--context", '{"target": "dev", "cuont": 3}'), "did you mean 'count'?"),
+        (("--context", '{"target": "dev"'), "neither KEY=VALUE nor a JSON map"),
+        (("--context", '{"target": "dev", "count": "few"}'), "the input 'count' should be a whole number"),
         (("--set", "target=dev", "--set", "Count=3"), "did you mean 'count'?"),
         (("--set", "target=dev", "--set", "OWNER=me"), "did you mean 'owner'?"),
         (("--set", "target=dev", "--set", "From_Child=me"), "did you mean 'from_child'?"),
@@ -140,3 +143,10 @@ def test_a_variable_that_the_run_sets_is_left_to_the_run(workspace: Workspace, s
     workspace.write("sub.yaml", SUB)
     workspace.write("main.yaml", f"name: main\ncontext: {{k: many}}\nsteps:\n{steps}")
     assert workspace.run("recipe", "run", "main.yaml").exit_code == 0
+
+
+def test_a_map_of_variables_may_be_given_at_once(place: Workspace) -> None:
+    words = ("--context", '{"target": "dev", "note": "a=b {c}"}', "--set", "count=7")
+    answer = place.run("recipe", "run", "deploy.yaml", "--include-tags", "fast", "--json", *words)
+    assert answer.exit_code == 0
+    assert answer.json["context"]["go"] == "dev 7  a=b {c}"
