@@ -370,10 +370,14 @@ _STEERING: Final = frozenset(
      "foreach", "parallel_group", "approval", "fatal", "nonfatal", "retry", "override", "idempotent",
      "finally", "always_run", "recheck", "parallel", "timeout", "idle_timeout", "max_iterations",
      "max_while_iterations", "while_steps", "steps", "stages", "strict_shell", "parse_json_required",
-     "output_exit_code", "update_context", "context_mode"}
+     "output_exit_code", "update_context", "context_mode", "secrets", "context_validation", "hooks",
+     "extends", "recursion", "dialect", "default_step_timeout", "rate_limiting", "env", "working_dir"}
 )  # fmt: skip
 
 
+_STEERING_TABLES: Final = frozenset(
+    {"retry", "approval", "hooks", "input", "recursion"}
+)  # with all they have
 # The parts of longer words that nobody has listed, each with the word that such a word is explained as.
 _PARTS: Final = {
     **dict.fromkeys(("if", "when", "only", "condition", "conditions", "conditional"), "when"),
@@ -414,7 +418,7 @@ def snake_case(word: str) -> str:
 def instead_of(word: str, table: str, known: frozenset[str]) -> str | None:
     """Return what to write instead of a word that steers what runs elsewhere; None for any other word."""
     plain = snake_case(word)
-    if plain in _STEERING and plain in known:
+    if plain in known and (plain in _STEERING or table in _STEERING_TABLES):
         return f"write `{plain}:`"
     return _WORDS.get(table, {}).get(plain)
 
