@@ -12,9 +12,10 @@ from amplihack.recipes.fields import INPUT
 from amplihack.recipes.inputs import TYPES, conform
 from amplihack.recipes.model import Input
 from amplihack.recipes.reading import Fields, Report, read_table
+from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.recipes.semantics import is_blank
-from amplihack.recipes.values import Value, one_line
-from amplihack.records import Record
+from amplihack.recipes.values import Value, one_line, to_json, to_text
+from amplihack.records import Record, replace
 
 _PLAIN = {"type", "default", "required", "description", "enum"}  # what runners of the other dialect know
 _VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -134,14 +135,31 @@ def _input(rule: Fields, owner: str, report: Report) -> Input:
             choices.where,
             "write `enum: [a, b]`",
         )
-    return Input(
+    declared = Input(
         rule.word("description") or "",
         kind,
-        tuple(to_value(item) for item in choices.items) if isinstance(choices, Sequence) else (),
+        tuple(map(_as_written, choices.items)) if isinstance(choices, Sequence) else (),
         rule.word("env") or "",
         rule.flag("required") or False,
         rule.node.where,
     )
+    _check_choices(declared, rule, owner, report)
+    return declared
+
+
+def _check_choices(declared: Input, rule: Fields, owner: str, report: Report) -> None:
+    """Report values of `enum` that the type does not allow, so that nobody can give them."""
+    for choice in declared.choices:
+        if wrong := conform(choice, replace(declared, choices=()))[1]:
+            what = f"{owner}'enum' has {to_json(choice)}, and the input {wrong}"
+            report.add("wrong-type", what, rule.where("enum"), "correct `enum` or `type`")
+
+
+def _as_written(node: Node) -> Value:
+    """Return a value; a number that would be printed in another way, such as 3.10, as the text that it is."""
+    value = to_value(node)
+    rewritten = isinstance(value, int | float) and isinstance(node, Scalar) and to_text(value) != node.text
+    return node.text if rewritten and isinstance(node, Scalar) else value
 
 
 def _check_env(rule: Fields, owner: str, report: Report) -> None:
@@ -155,8 +173,20 @@ def _check_env(rule: Fields, owner: str, report: Report) -> None:
     report.add("wrong-type", what, rule.where("env"), fix)
 
 
+def _given_by_default(node: Node | None, declared: Input, report: Report) -> Value:
+    """Return a default as its author meant it: where a text is wanted, no number is made of it."""
+    if node is None:
+        return None
+    if declared.choices or declared.type in ("string", "str", "text"):
+        return _as_written(node)
+    if not declared.type:
+        tell_rewritten(node, report)
+    return to_value(node)
+
+
 def _default(rule: Fields, declared: Input, owner: str, report: Report) -> Value:
-    value, wrong = conform(rule.data("default"), declared)
+    node = rule.nodes.get("default")
+    value, wrong = conform(_given_by_default(node, declared, report), declared)
     if wrong and not is_blank(value):
         fix = "correct the default, or what is said of the input in `type` and `enum`"
         report.add("wrong-type", f"{owner}'default' {wrong}", rule.where("default"), fix)
