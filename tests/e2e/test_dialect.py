@@ -62,3 +62,17 @@ def test_a_recipe_of_a_bundle_calls_another_by_the_name_of_the_bundle(workspace:
     assert refused.exit_code == 2
     assert "there is no recipe '@charts:recipes/one.yaml'" in refused.stderr
     assert "-R <charts>/recipes" in refused.stderr
+
+
+def test_the_dialect_of_a_recipe_that_is_called_is_told_as_well(workspace: Workspace) -> None:
+    workspace.write(
+        "main.yaml", "name: main\nsteps:\n  - {id: first, foreach: [1, 2], recipe: marked.yaml}\n"
+    )
+    workspace.write("marked.yaml", MARKED)
+    workspace.write("child.yaml", CHILD)
+    answer = workspace.run("recipe", "run", "main.yaml", "--json")
+    assert answer.exit_code == 0
+    (told,) = [each for each in answer.json["warnings"] if "dialect" in each]
+    assert told.startswith("marked.yaml: read as `dialect: amplifier`, because it has `$AMPLIFIER_PYTHON`")
+    quiet = workspace.run("recipe", "run", "main.yaml", "-q")
+    assert quiet.stderr.count("read as `dialect: amplifier`") == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -14,12 +14,11 @@ from amplihack.app.run_request import RunRequest
 from amplihack.app.workspace import Opened, Workspace, open_file
 from amplihack.errors import AmplihackError, NothingToUse, Problem, RecipeError
 from amplihack.recipes.agent_port import AgentRunner
-from amplihack.recipes.events import Warned
 from amplihack.recipes.extends import Located
 from amplihack.recipes.inputs import from_environment
 from amplihack.recipes.model import Agent, Recipe, SubRecipe, every_step
 from amplihack.recipes.ports import Approver, Persona, Personas, World
-from amplihack.records import Record, field, replace
+from amplihack.records import Record, replace
 from amplihack.system.agent_tools.environment import RunIdentity, for_commands
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec, session_bundle, spec_for_children
 from amplihack.system.agent_tools.table import SESSION
@@ -78,7 +77,6 @@ async def open_world(
                     workspace,
                     on_recipe=journal.know,
                     on_opened=on_opened,
-                    on_warning=lambda each: journal.record(Warned("", _in_words(each))),
                     strict=request.strict,
                 ),
                 clock=SystemClock(),
@@ -111,17 +109,12 @@ def _approver(request: RunRequest, journal: FanOut) -> Approver:
 
 
 class Book(Record):
-    """Finds sub-recipes. It reports each before it runs, and the warnings about its file once.
-
-    With `strict`, those warnings are errors.
-    """
+    """Finds sub-recipes, and reports each before it runs. With `strict`, warnings about a file are errors."""
 
     workspace: Workspace
     on_recipe: Callable[[Recipe], None] = lambda _recipe: None
     on_opened: Callable[[Opened], None] = lambda _opened: None
-    on_warning: Callable[[Problem], None] = lambda _problem: None
     strict: bool = False
-    told: set[Path] = field(default_factory=set)
 
     def sub_recipe(self, reference: str, caller: str | None) -> Located:
         library = self.workspace.library
@@ -131,14 +124,17 @@ class Book(Record):
         if self.strict and found:
             raise RecipeError(found[0].what, where=found[0].where, fix=found[0].fix, found=found)
         seen = for_commands(self.workspace.environment)
-        located = replace(opened.located, recipe=from_environment(opened.located.recipe, seen))
+        recipe = from_environment(opened.located.recipe, seen)
+        located = replace(opened.located, recipe=recipe, remarks=tuple(self._remarks(opened, path)))
         self.on_recipe(located.recipe)
         self.on_opened(opened)
-        if path not in self.told:
-            self.told.add(path)
-            for problem in found:
-                self.on_warning(problem)
         return located
+
+    def _remarks(self, opened: Opened, path: Path) -> Iterator[str]:
+        """Yield what the command would tell of a file that it was given itself."""
+        yield from map(_in_words, opened.decoded.warnings)
+        if told := opened.decoded.told_dialect:
+            yield f"{self.workspace.library.shown(path)}: {told}"
 
 
 def _in_words(problem: Problem) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from amplihack.app.workspace import Opened, Workspace
 from amplihack.documents import Mapping as MappingNode
 from amplihack.documents import read_document, to_value
-from amplihack.documents.suggest import alike
+from amplihack.documents.suggest import alike, closest
 from amplihack.errors import RecipeError, UsageError
 from amplihack.recipes.inputs import conformed, from_environment, input_problems
 from amplihack.recipes.semantics import declared_names
@@ -46,7 +46,10 @@ def overrides(given: Given, home: Home, defaults: Mapping[str, Value]) -> dict[s
         ("--set-json", given.documents),
         ("--set-file", given.files),
     ):
-        for key, text in _pairs(words, flag):
+        maps = [word for word in words if flag == "--set" and _is_map(word)]
+        for word in maps:
+            found.update(_map(word))
+        for key, text in _pairs((word for word in words if word not in maps), flag):
             _assign(found, key, _value(flag, key, text, home), defaults)
     return found
 
@@ -74,20 +77,24 @@ def refuse_unknown(workspace: Workspace, opened: Opened, given: Given, tags: Ite
     # Deferred: what is declared needs no look into the steps.
     from amplihack.app.check import DiskWorld
     from amplihack.recipes.check.knowledge import known_names, known_tags
-    from amplihack.recipes.check.spelling import plain
 
     world, declared = DiskWorld(workspace), declared_names(opened.located.recipe)
     used, carried = known_names(opened.located, world), known_tags(opened.located, world)
-    strange = sorted(name for name in names if used is not None and not {name, plain(name)} & used)
-    if strange:
-        raise _unknown("--set", "variable", strange, declared)
+    if used is not None and (strange := sorted(name for name in names if name not in used)):
+        raise _unknown("--set", "variable", strange, declared, used.names)
     if carried is not None and (strange := sorted(set(tags) - carried)):
         raise _unknown("--include-tags, --exclude-tags", "tag", strange, carried)
 
 
-def _unknown(flag: str, kind: str, words: Sequence[str], known: frozenset[str]) -> UsageError:
-    """Name every word that is unknown, and for each the one that was probably meant."""
-    meant = {word: " or ".join(map(repr, near)) for word in words if (near := alike(word, known))}
+def _unknown(
+    flag: str, kind: str, words: Sequence[str], known: frozenset[str], used: Collection[str] = ()
+) -> UsageError:
+    """Name every word that is unknown, and for each the one that was probably meant.
+
+    That may also be one that is only `used`, in a sub-recipe perhaps; these are too many to list.
+    """
+    near = {word: alike(word, known) or ((slip,) if (slip := closest(word, used)) else ()) for word in words}
+    meant = {word: " or ".join(map(repr, names)) for word, names in near.items() if names}
     listed = f"it has {', '.join(sorted(known))}" if known else f"it has no {kind}s"
     several = len(words) > 1
     told = [f"did you mean {near}" + (f" for '{word}'?" if several else "?") for word, near in meant.items()]
@@ -96,8 +103,24 @@ def _unknown(flag: str, kind: str, words: Sequence[str], known: frozenset[str]) 
 
 
 def _names(given: Given) -> frozenset[str]:
+    maps = [word for word in given.values if _is_map(word)]
     words = (*given.values, *given.texts, *given.documents, *given.files)
-    return frozenset(word.partition("=")[0].strip().split(".")[0] for word in words)
+    single = (word.partition("=")[0].strip().split(".")[0] for word in words if word not in maps)
+    return frozenset((*single, *(name for word in maps for name in _map(word))))
+
+
+def _is_map(word: str) -> bool:
+    """Tell whether a word is meant as a JSON map of variables: published pages write `--context '{…}'`."""
+    return word.lstrip().startswith("{")
+
+
+def _map(word: str) -> dict[str, Value]:
+    try:
+        value = from_json(word)
+    except ValueError as error:
+        what = f"--set {one_line(word, 40)}: this is neither KEY=VALUE nor a JSON map: {error}"
+        raise UsageError(what, fix="write --set name=value, or check the quotes of the map") from error
+    return dict(value) if isinstance(value, Mapping) else {}
 
 
 def _pairs(words: Iterable[str], flag: str) -> Iterable[tuple[str, str]]:

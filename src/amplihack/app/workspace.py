@@ -237,13 +237,19 @@ def open_decoded(library: Library, decoded: Decoded, path: Path | None) -> Opene
 
     place = str(path) if path else None
     files = [path] if path else []
+    inherited: list[Problem] = []
 
     def parent(wanted: Text, child: str | None) -> Located | None:
         found = library.parent(wanted, child)
-        files.extend([Path(found.path)] if found and found.path else [])
+        if found and found.path:
+            files.append(Path(found.path))
+            # Behind its last steps stand those of this recipe.
+            inherited.extend(each for each in library.load(files[-1]).warnings if each.code != "late-gate")
         return found
 
     merged = resolve_extends(Located(decoded.required(), place), parent)
+    if inherited:  # its steps are steps of this recipe
+        decoded = replace(decoded, problems=(*decoded.problems, *inherited))
     return Opened(decoded, Located(merged, place), tuple(files))
 
 

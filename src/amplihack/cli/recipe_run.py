@@ -74,7 +74,7 @@ def add_variable_flags(parser: argparse.ArgumentParser) -> None:
         dest = names[-1].removeprefix("--").replace("-", "_")
         group.add_argument(*names, dest=dest, action="append", default=[], metavar=metavar, help=what)
 
-    typed = "set a variable; JSON, numbers and booleans are typed where nothing is lost"
+    typed = "set a variable, or several by a JSON map; values are typed where nothing is lost"
     add("-c", "--context", "--set", what=typed)
     add("--set-str", what="set a variable to this text, whatever it looks like")
     add("--set-json", metavar="KEY=JSON", what="set a variable to a JSON value")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from amplihack.documents import Document, Mapping, Node, Scalar, Sequence, read_document
 from amplihack.errors import DocumentError, Location, Problem, RecipeError
 from amplihack.patterns import pattern
@@ -33,6 +35,7 @@ from amplihack.recipes.reading import Fields, Report, mappings, read_table
 from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.records import Record, replace
 
+_N = TypeVar("_N", int, float)
 _DESCRIBES_OUTPUT = frozenset({"template", "format", "schema", "type", "description"})
 _STRICT_VERSION = pattern(r"\d+\.\d+\.\d+")
 
@@ -129,6 +132,8 @@ def _recipe(root: Mapping, verdict: Verdict, reader: StepReader, report: Report)
         author=fields.word("author") or "",
         tags=fields.words("tags"),
         dialect=verdict.dialect,
+        dialect_matters=bool(reader.differences),
+        strict_shell=fields.flag("strict_shell"),
         context=context,
         context_places=_places(fields.mapping("context")),
         declared=inputs.declared,
@@ -333,12 +338,18 @@ def _backoff(node: Mapping, report: Report) -> Backoff | None:
     fields = read_table(node, BACKOFF, "rate_limiting.backoff: ", report)
     if fields.flag("enabled") is False:
         return None
+    own = Backoff()
     return Backoff(
-        fields.count("initial_delay_ms") or 1000,
-        fields.count("max_delay_ms") or 60_000,
-        fields.number("multiplier") or 2.0,
-        fields.count("reset_after_success") or 3,
+        _or(fields.count("initial_delay_ms"), own.initial_delay_ms),
+        _or(fields.count("max_delay_ms"), own.max_delay_ms),
+        _or(fields.number("multiplier"), own.multiplier),
+        _or(fields.count("reset_after_success"), own.reset_after_success),
     )
+
+
+def _or(value: _N | None, default: _N) -> _N:
+    """Return what the file says, be it 0, or else the default."""
+    return default if value is None else value
 
 
 def _places(node: Mapping | None) -> dict[str, Location]:

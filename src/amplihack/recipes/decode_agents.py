@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping as Named
 
-from amplihack.documents import Sequence, to_value
+from amplihack.documents import Mapping, Node, Sequence, to_value
+from amplihack.documents.suggest import closest
 from amplihack.recipes.model import Agent, ModelChoice, Text
 from amplihack.recipes.reading import Fields, Report
 from amplihack.recipes.values import Value, to_json, to_text
 
 
-def agent_of(fields: Fields, owner: str, names: Mapping[str, str], report: Report) -> Agent:
+def agent_of(fields: Fields, owner: str, names: Named[str, str], report: Report) -> Agent:
     """Return the action of an agent step; `names` are the short names that the file has for agents."""
     if "message" in fields.node.entries and "agent" not in fields:
         # Elsewhere it is what a step prints or sends, and that would be put to an agent and paid for.
@@ -65,7 +66,26 @@ def _models(fields: Fields, owner: str, report: Report) -> tuple[ModelChoice, ..
             "write `provider_preferences: [{provider: anthropic, model: claude-…}]`",
         )
         return ()
+    for item in preferences.items:
+        _tell_strange(item, owner, report)
     return tuple(_model_choice(to_value(item)) for item in preferences.items)
+
+
+def _tell_strange(item: Node, owner: str, report: Report) -> None:
+    """Tell of an entry that names no model, and of words in one that nothing reads."""
+    if not isinstance(item, Mapping):
+        return
+    for key in item.entries.keys() - _OF_MODELS:
+        meant = closest(key, _OF_MODELS)
+        what = f"{owner}provider_preferences: unrecognized field '{key}' (possible typo)"
+        fix = f"did you mean '{meant}'?" if meant else f"write {', '.join(sorted(_OF_MODELS))}"
+        report.add("unknown-field", what, item.where_key(key), fix, "warning")
+    if item.entries.keys().isdisjoint(_OF_MODELS):
+        what = f"{owner}provider_preferences: an entry names neither a provider nor a model"
+        report.add("no-effect", what, item.where, "write `{provider: anthropic, model: claude-…}`", "warning")
+
+
+_OF_MODELS = frozenset({"provider", "model", "class"})
 
 
 def _model_choice(item: Value) -> ModelChoice:

@@ -6,16 +6,19 @@ from collections.abc import Iterator
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
+from amplihack.patterns import pattern
 from amplihack.recipes.decode_steps import StepReader
 from amplihack.recipes.fields import INPUT
 from amplihack.recipes.inputs import TYPES, conform
 from amplihack.recipes.model import Input
 from amplihack.recipes.reading import Fields, Report, read_table
+from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.recipes.semantics import is_blank
-from amplihack.recipes.values import Value, one_line
-from amplihack.records import Record
+from amplihack.recipes.values import Value, one_line, to_json, to_text
+from amplihack.records import Record, replace
 
 _PLAIN = {"type", "default", "required", "description", "enum"}  # what runners of the other dialect know
+_VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _DECLARED = "maps of `type`, `default`, `required` … in `context:` describe inputs"
 
 
@@ -119,6 +122,7 @@ def _meant(node: Node | None) -> str:
 
 def _input(rule: Fields, owner: str, report: Report) -> Input:
     kind, choices = rule.word("type") or "", rule.nodes.get("enum")
+    _check_env(rule, owner, report)
     if kind and kind not in TYPES:
         meant = closest(kind, TYPES)
         fix = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
@@ -131,18 +135,58 @@ def _input(rule: Fields, owner: str, report: Report) -> Input:
             choices.where,
             "write `enum: [a, b]`",
         )
-    return Input(
+    declared = Input(
         rule.word("description") or "",
         kind,
-        tuple(to_value(item) for item in choices.items) if isinstance(choices, Sequence) else (),
+        tuple(map(_as_written, choices.items)) if isinstance(choices, Sequence) else (),
         rule.word("env") or "",
         rule.flag("required") or False,
         rule.node.where,
     )
+    _check_choices(declared, rule, owner, report)
+    return declared
+
+
+def _check_choices(declared: Input, rule: Fields, owner: str, report: Report) -> None:
+    """Report values of `enum` that the type does not allow, so that nobody can give them."""
+    for choice in declared.choices:
+        if wrong := conform(choice, replace(declared, choices=()))[1]:
+            what = f"{owner}'enum' has {to_json(choice)}, and the input {wrong}"
+            report.add("wrong-type", what, rule.where("enum"), "correct `enum` or `type`")
+
+
+def _as_written(node: Node) -> Value:
+    """Return a value; a number that would be printed in another way, such as 3.10, as the text that it is."""
+    value = to_value(node)
+    rewritten = isinstance(value, int | float) and isinstance(node, Scalar) and to_text(value) != node.text
+    return node.text if rewritten and isinstance(node, Scalar) else value
+
+
+def _check_env(rule: Fields, owner: str, report: Report) -> None:
+    """Report what no variable of the environment can be called, such as `$NAME`."""
+    name = rule.word("env")
+    if name is None or _VARIABLE.fullmatch(name):
+        return
+    plain = _VARIABLE.search(name)
+    fix = f"write `env: {plain[0]}`" if plain else "write the name of a variable of the environment"
+    what = f"{owner}'env' should be the name of a variable, not '{name}'"
+    report.add("wrong-type", what, rule.where("env"), fix)
+
+
+def _given_by_default(node: Node | None, declared: Input, report: Report) -> Value:
+    """Return a default as its author meant it: where a text is wanted, no number is made of it."""
+    if node is None:
+        return None
+    if declared.choices or declared.type in ("string", "str", "text"):
+        return _as_written(node)
+    if not declared.type:
+        tell_rewritten(node, report)
+    return to_value(node)
 
 
 def _default(rule: Fields, declared: Input, owner: str, report: Report) -> Value:
-    value, wrong = conform(rule.data("default"), declared)
+    node = rule.nodes.get("default")
+    value, wrong = conform(_given_by_default(node, declared, report), declared)
     if wrong and not is_blank(value):
         fix = "correct the default, or what is said of the input in `type` and `enum`"
         report.add("wrong-type", f"{owner}'default' {wrong}", rule.where("default"), fix)

@@ -6,16 +6,13 @@ import re
 from typing import Final
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
-from amplihack.documents.suggest import closest
-from amplihack.patterns import pattern
-from amplihack.recipes.fields import RECURSION, RETRY, STEP, Dialect, Kind
+from amplihack.recipes.fields import RECURSION, STEP, Dialect, Kind
 from amplihack.recipes.model import (
     Action,
     Agent,
     Bash,
     Body,
     ErrorPolicy,
-    Foreach,
     JsonPick,
     JsonRule,
     Limits,
@@ -25,19 +22,20 @@ from amplihack.recipes.model import (
     Step,
     SubRecipe,
     Text,
-    While,
 )
 from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.reading import Fields, Report, mappings, read_table
 from amplihack.recipes.rewritten_numbers import tell_rewritten
-from amplihack.recipes.semantics import DEEPEST, ITEM
+from amplihack.recipes.semantics import DEEPEST
 from amplihack.recipes.values import Value, to_json
 
-# A step that has fewer than two of these cannot contradict itself.
+# A step that has fewer than two of these, and none of the others, cannot contradict itself.
 _MAY_DISAGREE: Final = frozenset({"on_error", "continue_on_error", "fatal", "timeout", "idle_timeout"})
-_ONLY_COMMENTS: Final = pattern(r"\A(?:\s*(?:#[^\n]*)?(?:\n|\Z))*\Z")
+_OFTEN_DISAGREE: Final = frozenset(
+    {"output_type", "parse_json_required", "recheck", "collect", "output_exit_code", "output_stderr"}
+)
 _WORDS_OF_A_PROMPT = ("task", "skill", "actions")  # of one that is made up, where a step has none
-_MISSING = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
+_NEEDED = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
 # What the other dialect means, in the words of the line that tells it.
 _CONDITIONS = 'conditions take the texts "false" and "0" as false, and numbers in texts as numbers'
 _ISOLATION = "sub-recipes see only their `context:`"
@@ -49,6 +47,11 @@ _KINDS: dict[type[Action], tuple[str, str]] = {
     Agent: ("agent", "an agent step"),
     SubRecipe: ("recipe", "a recipe step"),
     Body: ("group", "a step that holds others"),
+}
+# Fields that belong to every kind of step, but for one on which they look as if they did something.
+_MISPLACED: Final = {
+    ("inputs", "recipe"): "write `context:`, which hands variables to the recipe",
+    ("type", "group"): "remove it: the steps inside have types of their own",
 }
 _OTHER_LIMIT = {"max_iterations": "max_while_iterations", "max_while_iterations": "max_iterations"}
 
@@ -104,7 +107,7 @@ class StepReader:
         action = self._action(fields, owner)
         self._no_effect(fields, action, owner)
         self._not_filled_in(fields, owner)
-        if len(_MAY_DISAGREE.intersection(fields.nodes)) > 1:
+        if len(_MAY_DISAGREE & fields.nodes.keys()) > 1 or _OFTEN_DISAGREE & fields.nodes.keys():
             from amplihack.recipes.decode_disagreements import tell_disagreements  # deferred: few steps do
 
             tell_disagreements(fields, owner, self.report)
@@ -144,11 +147,15 @@ class StepReader:
                 why, owners = f"without {' or '.join(field.loops)}", "loop"
             elif name in _WORDS_OF_A_PROMPT and "prompt" in fields.nodes:
                 why, owners = "beside 'prompt'", ""
+            elif (name, kind) in _MISPLACED:
+                why, owners = f"on {of_kind}", ""
             else:
                 continue
             what, fix = f"{owner}'{name}' has no effect {why}", f"remove it: it belongs to {owners} steps"
             if not owners:
                 fix = f"say it in the prompt, or rename it to x-{name} to keep it as a note"
+            if (name, kind) in _MISPLACED:
+                fix = _MISPLACED[name, kind]
             if name == "working_dir":
                 fix = "write it on the steps inside; `context:` can hand the path to a recipe"
             if name in _OTHER_LIMIT and ("foreach" in fields or "while_condition" in fields):
@@ -199,27 +206,12 @@ class StepReader:
         return Body(self.steps(body, f"{owner}steps"))
 
     def _missing(self, fields: Fields, kind: Kind, owner: str) -> None:
-        needed, stated = _MISSING[kind], "type" in fields
-        written = fields.text(needed) if kind != "bash" else None
-        blank = written is not None and not written.text.strip()
-        if kind == "bash" and (script := fields.text(needed)) and not _ONLY_COMMENTS.sub("", script.text):
-            holds = "holds comments alone" if script.text.strip() else "is empty"
-            what, fix = f"{owner}'command' {holds}, so the step does nothing", "write a script, or remove it"
-            self.report.add("no-effect", what, fields.where(needed), fix, "warning")
-        if (needed in fields.nodes and not blank) or (kind == "agent" and _is_described(fields)):
-            return
-        if _named_in_a_fix(needed, fields.node):
-            return
-        what = f"{owner}{kind} step is missing a '{needed}' field"
-        fix = f"add `{needed}:`" if stated or kind != "bash" else "add `command:`, `prompt:` or `recipe:`"
-        misspelt = closest(needed, [key for key in fields.node.entries if key not in STEP.known])
-        if misspelt:
-            fix = f"write `{needed}:` for `{misspelt}:`"
-        elif needed in fields.node.entries:
-            fix = f"write it behind `{needed}:`{_why_empty(fields.node, needed)}"
-        elif name := _id_as_key(fields.node):
-            fix = f"write `- id: {name}` for `- {name}:`, and its fields below `id`"
-        self.report.add(f"no-{needed}", what, fields.node.where, fix)
+        needed = _NEEDED[kind]
+        written = fields.text(needed)
+        if written is None or written.text.lstrip()[:1] in ("", "#"):
+            from amplihack.recipes.decode_missing import tell_missing  # deferred: most steps lack nothing
+
+            tell_missing(fields, kind, needed, owner, self.report)
 
     def _env_names(self, fields: Fields, owner: str) -> None:
         """Report names of variables that no process can be given."""
@@ -240,6 +232,7 @@ class StepReader:
             fields.word("output_stderr"),
             fields.count("max_env_value_bytes"),
             strict=self.strict_shell if own is None else own,
+            strict_stated=own is not None,
             any_exit="output_exit_code" in fields and self._any_exit(fields),
         )
 
@@ -290,52 +283,11 @@ class StepReader:
     # how often
 
     def _loop(self, fields: Fields, owner: str) -> Loop | None:
-        over = self._over(fields, owner)
-        if over is None:
+        if "foreach" not in fields.nodes and "while_condition" not in fields.nodes:
             return None
-        if isinstance(over, Foreach) and over.parallel is not None:
-            self._all_at_once(fields, owner)
-        limit = "max_iterations" if isinstance(over, Foreach) else "max_while_iterations"
-        count = fields.count(limit)
-        return Loop(
-            over,
-            100 if count is None else count,
-            fields.word("collect"),
-            fields.test("break_when"),
-            fields.map("update_context"),
-        )
+        from amplihack.recipes.decode_loops import loop_of  # deferred: many recipes have none
 
-    def _all_at_once(self, fields: Fields, owner: str) -> None:
-        """Rounds that run at the same time come after nothing, so nothing can be decided between them."""
-        for name in ("break_when", "update_context"):
-            if name in fields:
-                self.report.add(
-                    "parallel-loop",
-                    f"{owner}'{name}' has no effect where rounds run at the same time",
-                    fields.where(name),
-                    "remove it, or remove `parallel`",
-                    "warning",
-                )
-
-    def _over(self, fields: Fields, owner: str) -> Foreach | While | None:
-        condition = fields.test("while_condition")
-        if condition and "foreach" in fields:
-            self.report.add(
-                "two-loops",
-                f"{owner}'foreach' and 'while_condition' exclude each other",
-                fields.where("while_condition"),
-                "put one loop into the body of the other",
-            )
-        if condition:
-            return While(condition)
-        items = fields.values.get("foreach")
-        tell_rewritten(fields.nodes.get("foreach"), self.report)
-        if isinstance(items, Sequence):
-            literal = tuple(to_value(item) for item in items.items)
-            return Foreach(literal, fields.word("as") or ITEM, _width(fields))
-        if isinstance(items, Text):
-            return Foreach(items, fields.word("as") or ITEM, _width(fields))
-        return None
+        return loop_of(fields, owner, self.report)
 
     # what becomes of its result
 
@@ -364,31 +316,9 @@ class StepReader:
         node = fields.mapping("retry")
         if node is None:
             return None
-        inner = read_table(node, RETRY, f"{owner}retry: ", self.report)
-        return Retry(
-            inner.count("max_attempts") or inner.word("max_attempts") or 3,
-            inner.word("backoff") != "linear",
-            _or(inner.number("initial_delay"), 5.0),
-            _or(inner.number("max_delay"), 300.0),
-            inner.word("on") == "transient",
-        )
+        from amplihack.recipes.decode_retry import retry_of  # deferred: few steps have one
 
-
-def _why_empty(node: Mapping, key: str) -> str:
-    """Return why a field that somebody filled may be empty."""
-    where = node.where_key(key)
-    written = where.text[where.column - 1 + len(key) :].lstrip(" :")
-    if written.startswith("#"):
-        return ", in quotes: what begins with # is a comment"
-    return ", in quotes: what begins with & is an anchor" if written.startswith("&") else ""
-
-
-def _id_as_key(node: Mapping) -> str:
-    """Return the only key of a step, where the id stands for the word `id`."""
-    if len(node.entries) != 1:
-        return ""
-    ((name, fields),) = node.entries.items()
-    return name if isinstance(fields, Mapping) and name not in STEP.known else ""
+        return retry_of(node, owner, self.report)
 
 
 def _kind(fields: Fields) -> Kind:
@@ -400,22 +330,6 @@ def _kind(fields: Fields) -> Kind:
     if "agent" in fields.nodes or ("prompt" in fields.nodes and "command" not in fields.nodes):
         return "agent"
     return "bash"
-
-
-def _is_described(fields: Fields) -> bool:
-    """Tell whether a step without a prompt has words to make one of."""
-    from amplihack.recipes.decode_agents import described  # deferred, as above
-
-    return bool(described(fields))
-
-
-def _named_in_a_fix(needed: str, node: Mapping) -> bool:
-    """Tell whether a word of another tool stands where the field is missing: what is told of it names it."""
-    from amplihack.recipes.foreign_words import instead_of  # deferred: most steps lack nothing
-
-    known = frozenset(STEP.known)
-    found = (instead_of(key, STEP.name, known) for key in node.entries if key not in known)
-    return any(f"`{needed}:`" in fix for fix in found if fix)
 
 
 def _for_recovery(name: str, fields: Fields) -> bool:
@@ -433,15 +347,6 @@ def _seconds(fields: Fields, name: str) -> Number | None:
     return value if isinstance(value, str | float) else None
 
 
-def _width(fields: Fields) -> Number | None:
-    value = fields.values.get("parallel")
-    if value is True:
-        return 0
-    if value is None or value is False:
-        return None
-    return value if isinstance(value, int | str) else None
-
-
 def _on_error(fields: Fields) -> ErrorPolicy:
     """`on_error` is the clearest word, then `continue_on_error: true` or `fatal: false`."""
     match fields.word("on_error"):
@@ -450,10 +355,6 @@ def _on_error(fields: Fields) -> ErrorPolicy:
     if fields.flag("continue_on_error") or fields.flag("fatal") is False:
         return "continue"
     return "fail"
-
-
-def _or(value: float | None, default: float) -> float:
-    return default if value is None else value
 
 
 def _id_for(node: Mapping) -> str:

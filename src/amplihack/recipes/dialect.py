@@ -56,9 +56,19 @@ def _marks(root: Mapping) -> Iterator[str]:
         if recipe.startswith("@"):
             yield f"the sub-recipe `{recipe}`"
         command = _text(step, "command")
-        for name in _ITS_VARIABLES if "AMPLIFIER_" in command else ():
-            if name in command:
-                yield f"`${name}`"
+        if "AMPLIFIER_" in command:
+            yield from (f"`${name}`" for name in _ITS_VARIABLES if _asks_for(name, command))
+
+
+def _asks_for(name: str, script: str) -> bool:
+    """Tell whether a script takes a variable from its surroundings: reads it, and does not set it itself."""
+    import re  # deferred: hardly any script names one
+
+    code = re.sub(r"(?m)^\s*#.*$", "", script)
+    before = r"(?m)(?:^|[;&|({]|\b(?:export|local|declare|readonly|for|read))\s*"
+    reads = rf"\$\{{?{name}\b"
+    sets = re.search(rf"{before}{name}(?:=(?![\"']?{reads})|\s|$)", code)
+    return re.search(reads, code) is not None and sets is None
 
 
 def _steps(node: Mapping) -> Iterator[Mapping]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
 from amplihack.errors import RecipeError
-from amplihack.recipes.model import Body, Hooks, Limits, Recipe, Stage, Step, Text, every_step
+from amplihack.recipes.model import Bash, Body, Hooks, Limits, Recipe, Stage, Step, Text, every_step
 from amplihack.records import Record, replace
 
 _T = TypeVar("_T")
@@ -18,6 +18,7 @@ class Located(Record):
 
     recipe: Recipe
     path: str | None
+    remarks: tuple[str, ...] = ()  # what a run tells of the file
 
 
 def resolve_extends(child: Located, find_parent: Parent) -> Recipe:
@@ -50,11 +51,15 @@ def _error(wanted: Text, what: str) -> RecipeError:
 
 def merge(parent: Recipe, child: Recipe) -> Recipe:
     """Return parent and child as one recipe that extends nothing. Raises RecipeError if step ids clash."""
+    _one_dialect(parent, child)
     context = {**parent.context, **child.context}
+    strict = _first(child.strict_shell, parent.strict_shell)
     return replace(
         child,
         extends=None,
-        stages=_stages(parent, child),
+        stages=_strict(_stages(parent, child), strict=strict or False),
+        strict_shell=strict,
+        dialect_matters=parent.dialect_matters or child.dialect_matters,
         tags=tuple(sorted({*parent.tags, *child.tags})),
         context=context,
         context_places={**parent.context_places, **child.context_places},
@@ -79,6 +84,35 @@ def merge(parent: Recipe, child: Recipe) -> Recipe:
         session_config={**parent.session_config, **child.session_config},
         summary=child.summary or parent.summary,
     )
+
+
+def _one_dialect(parent: Recipe, child: Recipe) -> None:
+    """Raise RecipeError where steps of the parent would mean another thing in the dialect of the child."""
+    if parent.dialect == child.dialect or not parent.dialect_matters or child.extends is None:
+        return
+    raise RecipeError(
+        f'Extends error: "{parent.name}" is read as `dialect: {parent.dialect}`, and this file as'
+        f" `dialect: {child.dialect}`, in which steps of it would mean another thing",
+        where=child.extends.where,
+        fix=f"state `dialect: {parent.dialect}` here, or `dialect: {child.dialect}` there",
+    )
+
+
+def _strict(stages: tuple[Stage, ...], *, strict: bool) -> tuple[Stage, ...]:
+    """Return the stages with what the merged recipe says of commands whose steps say nothing."""
+    return tuple(
+        replace(stage, steps=tuple(_strict_step(each, strict) for each in stage.steps)) for stage in stages
+    )
+
+
+def _strict_step(step: Step, strict: bool) -> Step:
+    match step.action:
+        case Body(steps):
+            return replace(step, action=Body(tuple(_strict_step(each, strict) for each in steps)))
+        case Bash() as bash if not bash.strict_stated:
+            return replace(step, action=replace(bash, strict=strict))
+        case _:
+            return step
 
 
 def _stages(parent: Recipe, child: Recipe) -> tuple[Stage, ...]:

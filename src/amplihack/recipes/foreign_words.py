@@ -192,6 +192,28 @@ _STEP: Final = {
     **dict.fromkeys(("prerequisite", "prerequisites", "blocks", "requires_success"), _DEPENDS),
     **dict.fromkeys(("callback", "unstable"), _ON_FAILURE),
     **dict.fromkeys(("is_optional", "cancel_on_build_failing"), _GOES_ON),
+    **dict.fromkeys(("any_of", "all_of", "not", "and", "or", "equals", "one_of", "none_of"), _CONDITION),
+    **dict.fromkeys(("changeset", "changesets", "change_in", "if_changed", "building_tag"), _CONDITION),
+    **dict.fromkeys(("decision_cases", "default_case", "case_expression", "path_map"), _SECOND_STEP),
+    **dict.fromkeys(("case_value_param", "success_branch", "failure_branch"), _SECOND_STEP),
+    **dict.fromkeys(("branch_task_ids", "add_edge"), _SECOND_STEP),
+    **dict.fromkeys(("join_on", "needs_any", "awaits", "await", "waits_for"), _DEPENDS),
+    **dict.fromkeys(("fork_tasks", "dynamic_fork_tasks_param", "forks"), _AT_ONCE),
+    **dict.fromkeys(("template_ref", "pipeline_ref", "child_workflow", "sub_workflow_param"), _RECIPE),
+    **dict.fromkeys(("pipeline", "flow_id", "run_recipe", "use_recipe", "extends"), _RECIPE),
+    **dict.fromkeys(("fast_fail", "fastfail", "failfast", "permissive", "keep_going"), _GOES_ON),
+    **dict.fromkeys(("aborted", "unsuccessful", "epilogue", "catch_error", "warn_error"), _ON_FAILURE),
+    **dict.fromkeys(("after_success", "after_failure", "after_execution", "afterwards"), _ON_FAILURE),
+    **dict.fromkeys(("prologue", "before_install", "pre_hook", "post_hook"), _OWN_STEP),
+    **dict.fromkeys(("serial_group", "serial_groups", "synchronization"), _ONE_AT_A_TIME),
+    **dict.fromkeys(("concurrency_group", "disable_concurrent_builds"), _ONE_AT_A_TIME),
+    **dict.fromkeys(("max_time", "max_runtime", "execution_time_limit", "time_budget"), _SECONDS),
+    **dict.fromkeys(("heartbeat_seconds", "heartbeat", "silence_timeout"), "write `idle_timeout:`"),
+    **dict.fromkeys(("max_auto_reruns", "auto_rerun", "backoff_coefficient", "initial_interval"), _RETRY),
+    **dict.fromkeys(("timer", "quiet_period", "cooldown"), _PAUSE),
+    **dict.fromkeys(("cron_schedule", "run_on_changes"), _CONDITION),
+    **dict.fromkeys(("input_step", "manual_step", "human_input"), _GATE),
+    **dict.fromkeys(("success_check", "smoke_test"), _HOLDS),
     "max_execution_time": _SECONDS,
     "no_output_timeout": "write `idle_timeout:`",
     "profiles": _TAGS,
@@ -205,13 +227,37 @@ _BELOW: Final = {
     _LOOP: _LOOP_BELOW,
     _RECIPE: _RECIPE_BELOW,
     _DEPENDS: _STAGE_ORDER,
+    _TAGS: "write `when_tags:` on the steps",
+    _RESULT: "write `output:` on the steps",
+    _SECONDS: "write `timeout:` on the steps",
+    _DIRECTORY: "write `working_dir:` on the steps",
+    _CHANGED: "write `condition:` on the steps that follow",
+    _HANDED: "write `context:` on the steps that call a recipe, `env:` on the steps that run a command",
+    _ROUNDS: "write `max_iterations:` on the steps that have a `foreach:`",
+    _BLOCK: _STEPS,
+    _INNER: _STEPS,
+    "write `env:`": "write `env:` on the steps",
+    "write `idle_timeout:`": "write `idle_timeout:` on the steps",
     _BREAK: "write `break_when:` on a step with `steps:` inside it",
     _WHILE: "write `while_condition:` on a step with `steps:` inside it",
     _ON_FAILURE: _ON_FAILURE.replace("here", "on the steps"),
 }
 _HOLDER: Final = {word: _BELOW.get(what, what) for word, what in _OUTSIDE_STEPS.items()}
+# Words that steer a step, and that are about a stage or a recipe as a whole where one of these has them.
+_PROSE: Final = frozenset(
+    ("status", "required", "default", "success", "failure", "errors", "order", "start", "end", "user",
+     "node", "platform", "python", "linux", "macos", "unix", "windows", "sources", "verify", "verification",
+     "validate", "checks", "stage", "stages", "template", "tags", "setup", "exists", "changed", "branch",
+     "sequential", "edge", "prerequisite", "prerequisites", "extends", "pipeline", "permissive", "not",
+     "and", "or", "approval")
+)  # fmt: skip
+_STEERS_STEPS: Final = {
+    word: _BELOW.get(what, what) for word, what in _STEP.items() if word not in _PROSE | _OUTSIDE_STEPS.keys()
+}
 _STAGE: Final = {
     **_HOLDER,
+    **_STEERS_STEPS,
+    "until": _BELOW[_BREAK],
     "tags": "write `when_tags:` on the steps",
     "depends_on": _STAGE_ORDER,
     "parallel": _AT_ONCE,
@@ -224,10 +270,15 @@ _STAGE: Final = {
 _RECIPE_LEVEL: Final = {
     **{
         word: _CONDITION_BELOW if what in (_CONDITION, _OPPOSITE) else what
-        for word, what in _HOLDER.items()
+        for word, what in {**_HOLDER, **_STEERS_STEPS}.items()
         if what not in (_OFF, _STAGE_ORDER)
     },
+    **dict.fromkeys(
+        (word for word, what in _STEP.items() if what == _SECONDS),
+        "write `default_step_timeout:`, or `timeout:` on the steps",
+    ),
     "condition": _CONDITION_BELOW,
+    "until": _BELOW[_BREAK],
     **dict.fromkeys(("run", "script", "shell", "cmds", "commands"), _COMMAND_BELOW),
     **dict.fromkeys(("jobs", "tasks", "workflow", "pipeline", "plays", "templates", "nodes"), _STEPS),
     **dict.fromkeys(("workflows", "pipelines", "plan", "states", "modules"), _STEPS),
@@ -319,10 +370,14 @@ _STEERING: Final = frozenset(
      "foreach", "parallel_group", "approval", "fatal", "nonfatal", "retry", "override", "idempotent",
      "finally", "always_run", "recheck", "parallel", "timeout", "idle_timeout", "max_iterations",
      "max_while_iterations", "while_steps", "steps", "stages", "strict_shell", "parse_json_required",
-     "output_exit_code", "update_context", "context_mode"}
+     "output_exit_code", "update_context", "context_mode", "secrets", "context_validation", "hooks",
+     "extends", "recursion", "dialect", "default_step_timeout", "rate_limiting", "env", "working_dir"}
 )  # fmt: skip
 
 
+_STEERING_TABLES: Final = frozenset(
+    {"retry", "approval", "hooks", "input", "recursion"}
+)  # with all they have
 # The parts of longer words that nobody has listed, each with the word that such a word is explained as.
 _PARTS: Final = {
     **dict.fromkeys(("if", "when", "only", "condition", "conditions", "conditional"), "when"),
@@ -341,6 +396,11 @@ _PARTS: Final = {
     **dict.fromkeys(("failure", "failures", "failed", "fail", "error", "errors"), "allow_failure"),
     **dict.fromkeys(("rollback", "compensate"), "rollback"),
 }
+# Those of them that leave no doubt at the top of a file, where a word may be about the recipe as a whole.
+_OF_RECIPES: Final = frozenset(
+    ("if", "when", "unless", "until", "while", "foreach", "retry", "retries", "attempts", "timeout", "skip",
+     "deadline", "concurrency", "concurrent", "parallel", "abort", "halt", "terminate")
+)  # fmt: skip
 # Words about a thing steer nothing, whatever else is in them: `when_to_use`, `skip_reason`.
 _ABOUT: Final = frozenset(
     ("use", "reason", "reasons", "note", "notes", "description", "message", "criteria", "doc", "docs", "url",
@@ -350,14 +410,15 @@ _ABOUT: Final = frozenset(
 
 
 def snake_case(word: str) -> str:
-    """Return a word as fields are written: `maxRetries` and `max-retries` as `max_retries`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word).replace("-", "_").lower()
+    """Return a word as fields are written: `maxRetries`, `max-retries` and `Max Retries` as `max_retries`."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word.strip())
+    return re.sub(r"[\s_-]+", "_", apart).lower()
 
 
 def instead_of(word: str, table: str, known: frozenset[str]) -> str | None:
     """Return what to write instead of a word that steers what runs elsewhere; None for any other word."""
     plain = snake_case(word)
-    if plain in _STEERING and plain in known:
+    if plain in known and (plain in _STEERING or table in _STEERING_TABLES):
         return f"write `{plain}:`"
     return _WORDS.get(table, {}).get(plain)
 
@@ -368,9 +429,10 @@ def part_of_it(word: str, table: str) -> str | None:
     Nobody can list them all. Whoever asks has looked first whether it is a slip of a word of ours.
     """
     parts = snake_case(word).split("_")
-    if table not in ("step", "stage") or len(parts) < 2 or parts[-1] in _ABOUT:
+    if table not in ("step", "stage", "recipe") or len(parts) < 2 or parts[-1] in _ABOUT:
         return None
     known = _WORDS[table]
-    steering = (known.get(_PARTS[part]) for part in parts if part in _PARTS)
+    telling = _PARTS.keys() & _OF_RECIPES if table == "recipe" else _PARTS.keys()
+    steering = (known.get(_PARTS[part]) for part in parts if part in telling)
     whole = {"on": "on_failure", "with": "loop"}.get(parts[0], "")  # `on_completion`, `with_fileglob`
     return known.get(whole) or next(filter(None, steering), None)

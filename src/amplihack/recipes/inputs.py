@@ -111,11 +111,16 @@ def input_problems(recipe: Recipe, values: Mapping[str, Value]) -> Iterator[Prob
             yield Problem(what, where, _give(name, declared, value), "error", "wrong-input")
 
 
+_SPELT: Final = {"a list": '["a", "b"]', "a map": '{"a": 1}'}  # what has to be quoted for the shell
+
+
 def _give(name: str, declared: Input, given: Value = None) -> str:
     about = f" ({declared.description})" if declared.description else ""
     is_word = isinstance(given, str) and len(given) > 2  # a shorter one is near to everything
     meant = closest(to_text(given), possible_values(declared)) if is_word else None
-    return f"--set {name}={meant or '…'}{about}" + (f", or set ${declared.env}" if declared.env else "")
+    spelt = _SPELT.get(_TYPES[declared.type][0] if declared.type in _TYPES else "", "")
+    example = f"'{name}={spelt}'" if spelt and not meant else f"{name}={meant or '…'}"
+    return f"--set {example}{about}" + (f", or set ${declared.env}" if declared.env else "")
 
 
 def from_environment(recipe: Recipe, environment: Mapping[str, str]) -> Recipe:

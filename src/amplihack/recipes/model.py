@@ -89,6 +89,7 @@ class Bash(Record):
     max_env_value_bytes: int | None = None
     strict: bool = False  # the first command of the script that fails ends it
     any_exit: bool = False  # the exit code is stored, so that one other than 0 is no failure
+    strict_stated: bool = field(default=False, compare=False)  # by the step itself, not by its recipe
 
 
 class ModelChoice(Record):
@@ -286,6 +287,8 @@ class Recipe(Record, kw_only=True):
     author: str = ""
     tags: tuple[str, ...] = ()
     dialect: Dialect = "amplihack"
+    dialect_matters: bool = field(default=False, compare=False)  # its steps mean another thing in the other
+    strict_shell: bool | None = field(default=None, compare=False)  # of its commands; None if it says nothing
     context: Mapping[str, Value] = field(default_factory=dict)
     context_places: Mapping[str, Location] = field(default_factory=dict, compare=False, repr=False)
     declared: Mapping[str, Input] = field(default_factory=dict)

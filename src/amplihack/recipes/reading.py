@@ -111,6 +111,9 @@ def read_table(node: Mapping, table: FieldTable, owner: str, report: Report) -> 
             what = f"{owner}'{key}' has no value, so {_WITHOUT[each.shape]}"
             fix = "remove it, or write its value behind it, indented below it if it has several lines"
             report.add("empty-condition", what, node.where_key(key), fix, "warning")
+        elif each.name in _STEERS and isinstance(child, Scalar) and not child.text:
+            what = f"{owner}'{key}' has no value, so it says nothing"
+            report.add("no-effect", what, node.where_key(key), "write its value, or remove it", "warning")
     return Fields(node, values, nodes)
 
 
@@ -126,6 +129,12 @@ def _tell_note(node: Mapping, key: str, each: Field, owner: str, report: Report)
 
 
 _COMPARES = pattern(r"[=!<>]=|\{\{|\s[<>]\s|\bis (?:not )?(?:succe|fail|chang|defin)")
+# Fields of which an author expects something, even where the value was forgotten.
+_STEERS = frozenset(
+    {"retry", "on_error", "continue_on_error", "fatal", "finally", "timeout", "idle_timeout", "parallel"}
+    | {"parallel_group", "strict_shell", "idempotent", "recheck", "context_mode", "parse_json_required"}
+    | {"max_attempts", "max_iterations", "max_while_iterations", "default_step_timeout", "required", "enum"}
+)
 _WITHOUT = {"condition": "it is not asked", "items": "there is no loop"}
 
 

@@ -22,7 +22,7 @@ from amplihack.recipes.check.variable_uses import (
 from amplihack.recipes.events import Undone, below, identity_in
 from amplihack.recipes.model import Body, Recipe, Stage, Step
 from amplihack.recipes.run_state import Instance
-from amplihack.recipes.semantics import writes
+from amplihack.recipes.semantics import STEPS, VARIABLES, writes
 from amplihack.recipes.values import Value
 from amplihack.records import Record, replace
 
@@ -213,7 +213,7 @@ def mentioned(mentions: Iterable[VariableMention]) -> Iterator[str]:
     """Yield the names of variables, also where they are part of `inputs`, and of steps in `steps`."""
     for mention in mentions:
         yield mention.name
-        if mention.name in ("steps", "inputs", "parameters"):
+        if mention.name == STEPS or mention.name in VARIABLES:
             yield mention.path[1] if len(mention.path) > 1 else EVERYTHING
 
 

@@ -37,9 +37,8 @@ LOOP_ITERATION: Final = "_loop_iteration"
 ITEM: Final = "item"  # of a `foreach` without `as`
 LOOP: Final = "loop"  # what a round knows about its loop; a variable of this name hides it
 STEPS: Final = "steps"  # what is known about the steps that have ended, by their ids
-BUILT_IN: Final = frozenset(
-    {"recipe", "session", "step", "stage", STEPS, "parameters", "inputs", APPROVAL_MESSAGE}
-)
+VARIABLES: Final = frozenset({"inputs", "parameters"})  # the variables as one map
+BUILT_IN: Final = frozenset({"recipe", "session", "step", "stage", STEPS, APPROVAL_MESSAGE}) | VARIABLES
 FACTS: Final = {  # what the runner tells under a name of its own
     "recipe": ("name", "version", "description"),
     "session": ("id", "project"),

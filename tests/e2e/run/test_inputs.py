@@ -36,6 +36,12 @@ def place(workspace: Workspace) -> Workspace:
         (("--set", "target=dev", "--set", "count=few"), "the input 'count' should be a whole number"),
         (("--set", "target=dev", "--set", "cuont=3"), "did you mean 'count'?"),
         (("--set", "target=dev", "--set-json", "zzz=3"), "does not use the variable 'zzz'"),
+        (("--context", '{"target": "dev", "cuont": 3}'), "did you mean 'count'?"),
+        (("--context", '{"target": "dev"'), "neither KEY=VALUE nor a JSON map"),
+        (("--context", '{"target": "dev", "count": "few"}'), "the input 'count' should be a whole number"),
+        (("--set", "target=dev", "--set", "Count=3"), "did you mean 'count'?"),
+        (("--set", "target=dev", "--set", "OWNER=me"), "did you mean 'owner'?"),
+        (("--set", "target=dev", "--set", "From_Child=me"), "did you mean 'from_child'?"),
         (
             ("--set", "cuont=3", "--set", "tarket=dev"),
             "did you mean 'count' for 'cuont'? did you mean 'target'",
@@ -100,3 +106,47 @@ inputs of deploy, given by --set NAME=VALUE:
 def test_the_word_list_is_no_recipe_whose_inputs_are_shown(place: Workspace) -> None:
     answer = place.runner("list", "--help")
     assert (answer.exit_code, answer.stderr) == (0, "")
+
+
+SUB = "name: sub\nparameters: {n: {type: integer, required: true}}\nsteps: [{id: x, command: 'echo {{n}}'}]\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [("many", "should be a whole number"), ("''", "gives it empty")],
+)
+def test_a_variable_that_a_called_recipe_cannot_take_is_told_before_the_first_step(
+    workspace: Workspace, value: str, what: str
+) -> None:
+    workspace.write("sub.yaml", SUB)
+    call = "{id: call, recipe: sub.yaml, context: {n: '{{k}}'}}"
+    workspace.write(
+        "main.yaml",
+        f"name: main\ncontext: {{k: {value}}}\nsteps:\n  - {{id: a, command: touch ran}}\n  - {call}\n",
+    )
+    answer = workspace.run("recipe", "run", "main.yaml")
+    assert answer.exit_code == 2
+    assert what in answer.stderr
+    assert not (workspace.path / "ran").exists()
+    assert workspace.run("recipe", "check", "main.yaml").exit_code == 0  # somebody may give another one
+    assert workspace.run("recipe", "run", "main.yaml", "--set", "k=5").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "  - {id: k, command: echo 5}\n  - {id: call, recipe: sub.yaml, context: {n: '{{k}}'}}\n",
+        "  - {id: call, foreach: [1, 2], as: k, recipe: sub.yaml, context: {n: '{{k}}'}}\n",
+    ],
+)
+def test_a_variable_that_the_run_sets_is_left_to_the_run(workspace: Workspace, steps: str) -> None:
+    workspace.write("sub.yaml", SUB)
+    workspace.write("main.yaml", f"name: main\ncontext: {{k: many}}\nsteps:\n{steps}")
+    assert workspace.run("recipe", "run", "main.yaml").exit_code == 0
+
+
+def test_a_map_of_variables_may_be_given_at_once(place: Workspace) -> None:
+    words = ("--context", '{"target": "dev", "note": "a=b {c}"}', "--set", "count=7")
+    answer = place.run("recipe", "run", "deploy.yaml", "--include-tags", "fast", "--json", *words)
+    assert answer.exit_code == 0
+    assert answer.json["context"]["go"] == "dev 7  a=b {c}"

@@ -272,3 +272,31 @@ def test_values_that_json_cannot_say_do_not_break_the_result(workspace: Workspac
     )
     answer = workspace.run("recipe", "run", "r.yaml", "--json", "-q")
     assert json.loads(answer.stdout, parse_constant=lambda word: pytest.fail(word))["success"]
+
+
+def test_warnings_about_a_file_that_is_extended_or_called_are_told(workspace: Workspace) -> None:
+    workspace.write("base.yaml", "name: base\nsteps:\n  - {id: b, command: echo b, colour: red}\n")
+    workspace.write("child.yaml", "name: child\nextends: base\nsteps:\n  - {id: c, command: echo c}\n")
+    workspace.write("main.yaml", "name: main\nsteps:\n  - {id: m, recipe: child.yaml}\n")
+    for words in (("run", "-q", "child.yaml"), ("check", "child.yaml"), ("run", "-q", "main.yaml")):
+        answer = workspace.run("recipe", *words)
+        assert answer.exit_code == 0
+        assert "unrecognized field 'colour'" in answer.stdout + answer.stderr
+    assert workspace.run("recipe", "run", "--strict", "child.yaml").exit_code == 2
+
+
+def test_a_list_of_all_results_is_not_lost_to_the_last_of_them(workspace: Workspace) -> None:
+    step = "{id: a, foreach: [1, 2], command: 'echo r{{item}}', output: all, collect: all}"
+    workspace.write("r.yaml", f"name: r\nsteps:\n  - {step}\n")
+    answer = workspace.run("recipe", "run", "r.yaml", "--json")
+    assert answer.json["context"]["all"] == ["r1", "r2"]
+
+
+def test_a_run_tells_of_a_status_that_no_step_has_and_of_a_loop_over_one_word(workspace: Workspace) -> None:
+    loop = "{id: a, command: 'for x in {{names}}; do echo $x; done'}"
+    asks = "{id: b, condition: steps.a.status == 'success', command: touch never}"
+    workspace.write("r.yaml", f"name: r\ncontext: {{names: ann bob}}\nsteps:\n  - {loop}\n  - {asks}\n")
+    answer = workspace.run("recipe", "run", "r.yaml", "-q")
+    assert "step 'a': a loop over {{names}} has one round" in answer.stderr
+    assert "step 'b' asks for the status 'success', which no step ever has" in answer.stderr
+    assert not (workspace.path / "never").exists()

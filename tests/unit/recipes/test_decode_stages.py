@@ -76,6 +76,9 @@ def test_rate_limits_have_defaults() -> None:
     assert limit(
         "{backoff: {initial_delay_ms: 1, max_delay_ms: 2, multiplier: 1.5, reset_after_success: 4}}"
     ) == (RateLimit(None, 0, Backoff(1, 2, 1.5, 4)))
+    assert limit(
+        "{backoff: {initial_delay_ms: 0, max_delay_ms: 0, multiplier: 0, reset_after_success: 0}}"
+    ) == (RateLimit(None, 0, Backoff(0, 0, 0.0, 0)))
 
 
 def test_settings_for_sessions_are_handed_over() -> None:

@@ -95,12 +95,13 @@ def test_all_fields_of_a_bash_step_arrive() -> None:
     found = step(
         "command: ls, name: t, description: d, env: {A: 1}, output_exit_code: c, output_stderr: e, "
         "max_env_value_bytes: 9, condition: x, when_tags: [t], depends_on: [z], parallel_group: '', "
-        "output: o, output_type: text, parse_json: last, parse_json_required: true, cwd: d, "
+        "output: o, parse_json: last, parse_json_required: true, cwd: d, "
         "timeout: 300, idle_timeout: 5"
     )
     assert found.action == Bash(Text("ls"), {"A": 1}, "c", "e", 9, any_exit=True)
     assert (found.title, found.description, found.when_tags, found.depends_on) == ("t", "d", ("t",), ("z",))
-    assert (found.parallel_group, found.output, found.result_name, found.keep_text) == ("", "o", "o", True)
+    assert (found.parallel_group, found.output, found.result_name, found.keep_text) == ("", "o", "o", False)
+    assert step("command: ls, output_type: text").keep_text
     assert found.json == JsonRule("last", required=True)
     assert (found.working_dir, found.timeout, found.idle_timeout) == (Text("d"), 300, 5)
     assert found.condition is not None
@@ -304,11 +305,82 @@ def test_a_default_answer_needs_a_time_after_which_it_is_given() -> None:
         ("parse_json: first", JsonRule()),
         ("parse_json: last", JsonRule("last")),
         ("parse_json_required: true", JsonRule(required=True)),
-        ("parse_json: false, parse_json_required: true", JsonRule(required=True)),
     ],
 )
 def test_how_json_is_looked_for(fields: str, rule: JsonRule | None) -> None:
     assert step(f"command: ls, {fields}").json == rule
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ("parse_json: false, parse_json_required: true", "'parse_json: false' stands beside"),
+        ("output_type: text, parse_json: true", "stands beside 'parse_json', which counts"),
+        ("output_type: text, parse_json: last", "stands beside 'parse_json', which counts"),
+        ("output_type: text, parse_json_required: true", "stands beside 'parse_json_required', which counts"),
+        ("output_type: text, json_schema: {type: object}", "stands beside 'json_schema', which counts"),
+        ("recheck: true, idempotent: false", "'idempotent: false' says that this does harm"),
+        ("output: x, output_exit_code: x", "'output' and 'output_exit_code' are both called x"),
+        ("output: x, output_stderr: x", "'output' and 'output_stderr' are both called x"),
+        ("output_exit_code: x, output_stderr: x", "'output_exit_code' and 'output_stderr' are both called"),
+        ("foreach: [1], output: x, collect: x", "'output' and 'collect' are both called x"),
+        ("retry: {initial_delay: 60, max_delay: 5}", "'initial_delay' is longer than 'max_delay'"),
+    ],
+)
+def test_fields_that_contradict_each_other_are_told(fields: str, told: str) -> None:
+    (problem,) = decode_text(f"name: n\nsteps: [{{id: a, command: ls, {fields}}}]").problems
+    assert (problem.code, problem.severity) == ("contradiction", "warning")
+    assert told in problem.what
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "output_type: auto, parse_json: true",
+        "parse_json: false, parse_json_required: false",
+        "recheck: true, idempotent: true",
+        "output: x, output_exit_code: y, output_stderr: z",
+        "foreach: [1], as: x, output: x, collect: y",
+        "retry: {initial_delay: 10m}",
+        "retry: {max_delay: 1}",
+    ],
+)
+def test_fields_that_agree_are_taken_without_a_word(fields: str) -> None:
+    assert problems(f"name: n\nsteps: [{{id: a, command: ls, {fields}}}]") == []
+
+
+def test_the_longest_wait_is_never_shorter_than_the_first_by_itself() -> None:
+    assert (retry := step("command: ls, retry: {initial_delay: 10m}").retry)
+    assert (retry.initial_delay, retry.max_delay) == (600, 600)
+
+
+@pytest.mark.parametrize(
+    "field", ["retry", "on_error", "timeout", "finally", "parallel_group", "strict_shell"]
+)
+def test_a_forgotten_value_of_a_field_that_steers_is_told(field: str) -> None:
+    (problem,) = decode_text(f"name: n\nsteps:\n- id: a\n  {field}:\n  command: ls\n").problems
+    assert problem.what == f"Step 'a': '{field}' has no value, so it says nothing"
+    assert decode_text(f"name: n\nsteps:\n- id: a\n  {field}: ~\n  command: ls\n").problems == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "fix"),
+    [
+        ("recipe: r, inputs: {person: Ada}", "`context:`"),
+        ("foreach: [1], type: agent, steps: [{id: b, command: ls}]", "types of their own"),
+    ],
+)
+def test_a_field_that_looks_as_if_it_did_something_is_told(fields: str, fix: str) -> None:
+    (problem,) = decode_text(f"name: n\nsteps: [{{id: a, {fields}}}]").problems
+    assert (problem.code, problem.severity) == ("no-effect", "warning")
+    assert fix in problem.fix
+
+
+def test_an_entry_of_preferences_that_names_no_model_is_told() -> None:
+    text = "name: n\nsteps: [{id: a, prompt: p, provider_preferences: [{providr: a}]}]"
+    told = {problem.code: problem for problem in decode_text(text).problems}
+    assert told.keys() == {"unknown-field", "no-effect"}
+    assert told["unknown-field"].fix == "did you mean 'provider'?"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from amplihack.documents import Mapping, read_document
@@ -33,6 +35,32 @@ def of_step(fields: str) -> Verdict:
 def test_marks_of_the_other_tool_in_a_step(fields: str, mark: str) -> None:
     found = of_step(fields)
     assert (found.dialect, found.reason) == ("amplifier", f"it has {mark}")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "# as $AMPLIFIER_PYTHON would\nls",
+        "grep -r AMPLIFIER_PYTHON src",
+        "export AMPLIFIER_PYTHON=python3; $AMPLIFIER_PYTHON x.py",
+        "AMPLIFIER_PYTHON=python3\n$AMPLIFIER_PYTHON x.py",
+        "echo $MY_AMPLIFIER_PYTHON $AMPLIFIER_PYTHONS",
+    ],
+)
+def test_a_script_that_takes_nothing_from_the_other_tool_bears_no_mark(script: str) -> None:
+    assert of_step(f"command: {json.dumps(script)}").mark == ""
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        '"${AMPLIFIER_PYTHON:-python3}" x.py',
+        'PY="$AMPLIFIER_PYTHON"; $PY x.py',
+        'AMPLIFIER_PYTHON="${AMPLIFIER_PYTHON:-python3}"\n$AMPLIFIER_PYTHON x.py',
+    ],
+)
+def test_a_variable_with_a_default_is_still_the_other_tools(script: str) -> None:
+    assert of_step(f"command: {json.dumps(script)}").dialect == "amplifier"
 
 
 @pytest.mark.parametrize(

@@ -174,3 +174,56 @@ def test_an_override_that_replaced_something_is_done() -> None:
     typo = child + "- {id: aa, override: true, command: new}\n"
     merged = merge(decode_text(parent).required(), decode_text(typo).required())
     assert [(step.id, step.override) for step in merged.steps] == [("a", False), ("aa", True)]
+
+
+def strict(recipe: Recipe) -> dict[str, bool]:
+    return {step.id: step.action.strict for step in recipe.steps if isinstance(step.action, Bash)}
+
+
+@pytest.mark.parametrize(
+    ("parent", "child", "holds"),
+    [
+        ("strict_shell: true", "", True),
+        ("", "strict_shell: true", True),
+        ("strict_shell: true", "strict_shell: false", False),
+        ("", "", False),
+    ],
+)
+def test_what_is_said_of_the_shell_holds_for_own_and_inherited_steps(
+    parent: str, child: str, holds: bool
+) -> None:
+    merged = resolve(
+        "leaf",
+        leaf=file("leaf", "l", top=f"extends: base\n{child}"),
+        base=file("base", "b", top=parent),
+    )
+    assert strict(merged) == {"b": holds, "l": holds}
+
+
+def test_a_step_that_says_itself_what_shell_it_wants_keeps_it() -> None:
+    loose = "{id: b, command: ls, strict_shell: false}"
+    base = f"name: base\nsteps:\n- {loose}\n- {{id: each, foreach: [1], steps: [{{id: c, command: ls}}]}}\n"
+    merged = resolve("leaf", leaf="name: leaf\nextends: base\nstrict_shell: true\n", base=base)
+    (first, loop) = merged.steps
+    assert isinstance(first.action, Bash)
+    assert isinstance(loop.action, Body)
+    (inner,) = loop.action.steps
+    assert isinstance(inner.action, Bash)
+    assert (first.action.strict, inner.action.strict) == (False, True)
+
+
+MARKED = "name: base\nsteps:\n- {id: b, command: 'echo $AMPLIFIER_PYTHON'}\n- {id: c, %scommand: ls}\n"
+
+
+def test_a_step_that_would_mean_another_thing_in_the_dialect_of_the_child_is_not_inherited() -> None:
+    child = file("leaf", "l", top="extends: base")
+    with pytest.raises(RecipeError, match='"base" is read as `dialect: amplifier`') as caught:
+        resolve("leaf", leaf=child, base=MARKED % "condition: flag, ")
+    assert caught.value.fix == "state `dialect: amplifier` here, or `dialect: amplihack` there"
+
+
+def test_two_dialects_that_make_no_difference_are_merged() -> None:
+    child = file("leaf", "l", top="extends: base")
+    assert ids(resolve("leaf", leaf=child, base=MARKED % "")) == ["b", "c", "l"]
+    stated = file("leaf", "l", top="extends: base\ndialect: amplifier")
+    assert ids(resolve("leaf", leaf=stated, base=MARKED % "condition: flag, ")) == ["b", "c", "l"]

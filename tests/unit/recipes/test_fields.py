@@ -121,6 +121,8 @@ def decoded(table: str, spelling: str, value: str, given: Field) -> tuple[Decode
 def right_values(table: str, given: Field) -> tuple[str, ...]:
     if given.name == "type":
         return TYPES[table]
+    if (table, given.name) == ("input", "env"):
+        return ("HOME", "_x1")
     return NARROWER.get(given.name) or given.choices or RIGHT[given.shape]
 
 

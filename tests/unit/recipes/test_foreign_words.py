@@ -52,6 +52,44 @@ HOLDERS = {
         ("step", "fan_out", "`parallel_group:`"),
         ("step", "poll_until", "`command: sleep 5`"),
         ("step", "on", "`condition:`"),
+        ("recipe", "Secrets", "`secrets:`"),
+        ("recipe", "contextValidation", "`context_validation:`"),
+        ("recipe", "default-step-timeout", "`default_step_timeout:`"),
+        ("step", "workingDir", "`working_dir:`"),
+        ("retry", "maxAttempts", "`max_attempts:`"),
+        ("retry", "initial-delay", "`initial_delay:`"),
+        ("approval", "Timeout", "`timeout:`"),
+        ("hooks", "preStep", "`pre_step:`"),
+        ("input", "Required", "`required:`"),
+        ("input", "Enum", "`enum:`"),
+        ("step", "any_of", "`condition:`"),
+        ("step", "decisionCases", "opposite `condition:`"),
+        ("step", "joinOn", "`depends_on:"),
+        ("step", "templateRef", "`recipe:`"),
+        ("step", "keep_going", "`on_error: continue`"),
+        ("step", "serial_group", "`flock"),
+        ("step", "execution_time_limit", "`timeout:`"),
+        ("step", "HeartbeatSeconds", "`idle_timeout:`"),
+        ("step", "Run If", "`condition:`"),
+        ("step", "depends on", "`depends_on:`"),
+        ("stage", "sleep", "`command: sleep 5`"),
+        ("stage", "timeoutInMinutes", "on the steps"),
+        ("stage", "working-directory", "on the steps"),
+        ("stage", "lock", "`flock"),
+        ("stage", "goto", "in their order"),
+        ("stage", "post_steps", "`finally: true`"),
+        ("stage", "max_parallel", "`parallel_group:`"),
+        ("stage", "register", "`output:` on the steps"),
+        ("stage", "until", "`break_when:`"),
+        ("recipe", "sub_recipes", "a step with `recipe:`"),
+        ("recipe", "parallelism", "`parallel_group:`"),
+        ("recipe", "timeout_seconds", "`default_step_timeout:`"),
+        ("recipe", "max_execution_time", "`default_step_timeout:`"),
+        ("recipe", "concurrencyLimit", "`parallel_group:`"),
+        ("recipe", "run_if_changed", "`condition:` on the steps"),
+        ("recipe", "on_completion", "on the steps"),
+        ("recipe", "dry_run", "`--dry-run`"),
+        ("recipe", "next", "in their order"),
         ("stage", "human_review", "`approval:"),
         ("recipe", "edges", "opposite `condition:`"),
         ("step", "retryStrategy", "`retry:"),
@@ -245,3 +283,20 @@ def test_an_agent_without_a_prompt_is_told_everything_that_the_step_says() -> No
     action = decoded.required().steps[0].action
     assert isinstance(action, Agent)
     assert action.prompt.text == 'Look\n\n- read\n- tell\n\nUse the skill pdf.\n\nInputs:\n{"page":3}'
+
+
+@pytest.mark.parametrize(
+    ("table", "word"),
+    [
+        *(
+            ("recipe", word)
+            for word in ("status", "order", "user", "platform", "python", "sources", "checks")
+        ),
+        *(("recipe", word) for word in ("approval_process", "rollback_plan", "when_to_use", "failure_modes")),
+        *(("stage", word) for word in ("status", "order", "required", "owner", "milestone")),
+        *(("step", word) for word in ("milestone", "priority", "owner", "category", "ticket", "colour")),
+    ],
+)
+def test_a_word_about_the_thing_as_a_whole_is_only_passed_over(table: str, word: str) -> None:
+    (problem,) = decode_text(HOLDERS[table].format(word=word)).problems
+    assert (problem.code, problem.severity) == ("unknown-field", "warning")

@@ -174,3 +174,65 @@ def test_what_is_said_of_an_input_is_told_where_it_is_taken_for_a_value(value: s
 def test_a_slip_in_one_of_a_few_values_is_told_with_what_was_meant() -> None:
     (problem,) = input_problems(recipe("{c: {enum: [stable, beta]}}"), {"c": "betta"})
     assert problem.fix == "--set c=beta"
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "fix"),
+    [
+        ("list", "a,b", """--set 'p=["a", "b"]'"""),
+        ("map", "a=1", """--set 'p={"a": 1}'"""),
+        ("integer", "many", "--set p=…"),
+    ],
+)
+def test_the_fix_shows_how_a_value_of_that_type_is_typed(kind: str, given: str, fix: str) -> None:
+    text = f"name: n\nparameters: {{p: {{type: {kind}}}}}\nsteps: [{{id: a, command: 'echo {{{{p}}}}'}}]"
+    (problem,) = input_problems(decode_text(text).required(), {"p": given})
+    assert problem.fix == fix
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"), [("$HOME", "HOME"), ("${HOME}", "HOME"), ("{{x}}", "x"), ("A=1", "A")]
+)
+def test_what_no_variable_of_the_environment_is_called_is_refused(name: str, fix: str) -> None:
+    (problem,) = decode_text(
+        f"name: n\nparameters: {{p: {{env: '{name}'}}}}\nsteps: [{{id: a, command: ls}}]"
+    ).problems
+    assert (problem.severity, problem.fix) == ("error", f"write `env: {fix}`")
+
+
+def of_default(rule: str) -> tuple[object, list[str]]:
+    decoded = decode_text(
+        f"name: n\nparameters: {{p: {{{rule}}}}}\nsteps: [{{id: a, command: 'echo {{{{p}}}}'}}]"
+    )
+    return decoded.required().context["p"], [problem.code for problem in decoded.problems]
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "told"),
+    [
+        ("type: string, default: 3.10", "3.10", []),
+        ("type: text, default: 007", "007", []),
+        ("enum: [3.10, 3.11], default: 3.10", "3.10", []),
+        ("type: number, default: 3.10", 3.1, []),
+        ("default: 3.10", 3.1, ["rewritten-number"]),
+        ("default: 3.5", 3.5, []),
+    ],
+)
+def test_a_default_is_what_its_author_wrote(rule: str, value: object, told: list[str]) -> None:
+    assert of_default(rule) == (value, told)
+
+
+def test_a_choice_may_be_given_as_it_is_written() -> None:
+    text = "name: n\nparameters: {p: {enum: [3.10, 3.11]}}\nsteps: [{id: a, command: 'echo {{p}}'}]"
+    recipe = decode_text(text).required()
+    assert list(input_problems(recipe, {"p": "3.10"})) == []
+    assert [each.code for each in input_problems(recipe, {"p": 3.1})] == ["wrong-input"]
+
+
+def test_a_choice_that_the_type_does_not_allow_is_refused() -> None:
+    text = "name: n\nparameters: {p: {type: integer, enum: [1, two]}}\nsteps: [{id: a, command: ls}]"
+    (problem,) = decode_text(text).problems
+    assert (problem.severity, problem.what) == (
+        "error",
+        "Input 'p': 'enum' has \"two\", and the input should be a whole number",
+    )

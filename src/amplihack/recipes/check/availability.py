@@ -56,11 +56,16 @@ class Callee(Record):
     sure: frozenset[str]  # of the names that it hands back, those that are always set
     made: frozenset[str]  # the names that it hands back
     needs: frozenset[str]
-    used: frozenset[str]
+    mentioned: frozenset[str]
+    in_scripts: frozenset[str]
     required: frozenset[str]
     insists: frozenset[str]  # of the required names, those without which it does not begin
     declared: frozenset[str]
     open: bool
+
+    @property
+    def used(self) -> frozenset[str]:
+        return self.mentioned | self.in_scripts
 
 
 class CallNeeds(Record):
@@ -82,8 +87,13 @@ class Flow(Record):
     makers: Mapping[str, tuple[str, ...]]  # for each name the steps that set it
     made: frozenset[str]  # every name that a step or a sub-recipe sets at some time
     left: frozenset[str]  # the names that are set, perhaps, when the recipe ends
-    used: frozenset[str]  # by mention here or in a sub-recipe, or as a word of a script
+    mentioned: frozenset[str]  # here or in a sub-recipe
+    in_scripts: frozenset[str]  # the words of scripts that may be variables of the environment, in lower case
     open: bool
+
+    @property
+    def used(self) -> frozenset[str]:
+        return self.mentioned | self.in_scripts
 
 
 LookInto: TypeAlias = Callable[[SubRecipe], Callee | None]

@@ -49,6 +49,16 @@ def _without_effect(subject: CheckedRecipe) -> Iterator[Problem]:
         from amplihack.recipes.check.shell_names import unexported_names
 
         yield from unexported_names(subject)
+    tests = (step.condition for step in subject.steps if step.condition)
+    if any(".status" in test.text for test in tests):
+        from amplihack.recipes.check.statuses import unknown_statuses
+
+        yield from unknown_statuses(subject)
+    commands = (step.action.command.text for step in subject.steps if isinstance(step.action, Bash))
+    if any("{{" in command and "for " in command for command in commands):
+        from amplihack.recipes.check.commands import word_loops
+
+        yield from word_loops(subject)
 
 
 def place(problem: Problem) -> tuple[str, int, int, str, str]:

@@ -50,6 +50,7 @@ CODES: Final[dict[str, str]] = {
     "unused-output": "A result that nothing uses.",
     "unused-setting": "A setting of agents, in a recipe that asks none and calls no other.",
     "used-before-set": "A variable is used before the step that sets it has run.",
+    "word-loop": "A shell loop goes over one placeholder, whose value is one word, so it has one round.",
     "wrong-input": "A caller gives an input of a sub-recipe a value that it cannot have.",
 }
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from amplihack.errors import Problem, Severity, TemplateError
+from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Step, Text
-from amplihack.recipes.placeholders import show
+from amplihack.recipes.placeholders import find_variables, show
 from amplihack.recipes.templates.scripts import may_run
 from amplihack.recipes.templates.shell import Hazard, hazards, is_number
 from amplihack.recipes.values import KeyPath, Missing, lookup, to_text
@@ -32,6 +33,26 @@ def refused_values(subject: CheckedRecipe) -> Iterator[Problem]:
             problem = _problem(hazard, script, _default(subject, hazard.path), known)
             if problem:
                 yield replace(problem, severity=worst) if problem.severity == "error" else problem
+
+
+_WORD_LOOP = pattern(r"\bfor\s+(\w+)\s+in\s+(?=(\{\{[^{}]+\}\})\s*(?:;|\n|\Z))")
+
+
+def word_loops(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find shell loops over one placeholder: its value is one word, so that they have one round."""
+    for step in subject.steps:
+        if not isinstance(step.action, Bash):
+            continue
+        script = step.action.command
+        for loop in _WORD_LOOP.finditer(script.text) if "{{" in script.text else ():
+            if not find_variables(loop[2]):
+                continue
+            what = (
+                f"step '{step.id}': a loop over {loop[2]} has one round: a value is one word, blanks and all"
+            )
+            split = f"for {loop[1]} in $(printf '%s' {loop[2]})"
+            fix = f"use `foreach:` for a list; to split a text at its blanks, write `{split}`"
+            yield finding("word-loop", "warning", what, script.at(loop.end()), fix)
 
 
 def values_in_env(subject: CheckedRecipe) -> Iterator[Problem]:

@@ -19,7 +19,7 @@ from amplihack.recipes.conditions import (
     show,
 )
 from amplihack.recipes.conditions.certain import compared, contradiction, lost_items, verdict
-from amplihack.recipes.conditions.tree import Name, PlaceholderNode, Property
+from amplihack.recipes.conditions.tree import Index, Name, PlaceholderNode, Property
 from amplihack.recipes.conditions.used_variables import mentions_variables
 from amplihack.recipes.model import Step, Text, While
 from amplihack.recipes.semantics import rules_of
@@ -62,7 +62,7 @@ def _lengths(site: Site, context: Mapping[str, Value]) -> Iterator[Problem]:
         return
     for node in inside(site.test.condition.tree):
         if isinstance(node, Property) and node.key == "length":
-            path = (*(str(part) for part in _path(node.base)), node.key)
+            path = (*(str(part) for part in path_of(node.base)), node.key)
             if isinstance(lookup(context, path), Missing):
                 shown = show(node.base)
                 what = f"{shown}.length is empty, unless {shown} is a map with that key"
@@ -70,16 +70,19 @@ def _lengths(site: Site, context: Mapping[str, Value]) -> Iterator[Problem]:
                 yield finding("unknown-key", "warning", what, where, f"write len({shown})")
 
 
-def _path(node: Expression) -> tuple[str, ...]:
+def path_of(node: Expression) -> tuple[str, ...]:
+    """Return the variable that an expression is, with its keys; a name that no variable has for any other."""
     match node:
         case Name(name):
             return (name,)
         case PlaceholderNode(path):
             return path
         case Property(base, key):
-            return (*_path(base), key)
+            return (*path_of(base), key)
+        case Index(base, Constant(str() as key)):
+            return (*path_of(base), key)
         case _:
-            return ("",)  # no variable has this name
+            return ("",)
 
 
 def _constant(site: Site, rules: Rules) -> Iterator[Problem]:

@@ -101,7 +101,8 @@ class _Walk:
         self.uses: list[Use] = []
         self.calls: list[CallNeeds] = []
         self.made: set[str] = set(self.makers)
-        self.used: set[str] = set()
+        self.mentioned: set[str] = set()
+        self.in_scripts: set[str] = set()
         self.shell_names: dict[str, str] | None = None  # of the variables of the recipe
 
     def _makers(self) -> dict[str, list[str]]:
@@ -122,7 +123,8 @@ class _Walk:
             {name: tuple(ids) for name, ids in self.makers.items()},
             frozenset(self.made),
             self.set.names(),
-            frozenset(self.used),
+            frozenset(self.mentioned),
+            frozenset(self.in_scripts),
             self.open,
         )
 
@@ -161,7 +163,7 @@ class _Walk:
     def _use_anywhere(self, found: Iterable[VariableMention]) -> None:
         """Note uses in texts that are rendered at many times, so that any result may be there."""
         for mention in map(self._meant, found):
-            self.used.add(mention.name)
+            self.mentioned.add(mention.name)
             there = mention.name in self.made or mention.name in self.declared or self._built_in(mention)
             self.uses.append(Use(mention, None, SURE if there else UNKNOWN, self.open))
 
@@ -217,7 +219,7 @@ class _Walk:
 
     def _step(self, step: Step) -> Guards:
         """Follow one step; returns the guards of its condition as they were before it ran."""
-        self.used.update(variable_uses.environment_names(step))
+        self.in_scripts.update(variable_uses.environment_names(step))
         outside = self._enter(step.condition)
         guards = self.guards
         self._use(step, variable_uses.before_loop(step))
@@ -241,7 +243,7 @@ class _Walk:
         results = self._names_set(step)
         for mention in variable_uses.between_rounds(step):
             if mention.name in results:
-                self.used.add(mention.name)
+                self.mentioned.add(mention.name)
             else:
                 self._use(step, (mention,))
 
@@ -257,7 +259,8 @@ class _Walk:
         used = tuple(sorted(name for name in unmet if self._lacks(name, inherits)))
         self.calls.append(CallNeeds(step, missing, callee.insists, used, self.open))
         if inherits:
-            self.used |= callee.used
+            self.mentioned |= callee.mentioned
+            self.in_scripts |= callee.in_scripts
             self.open = self.open or callee.open
 
     def _lacks(self, name: str, inherits: bool) -> bool:
@@ -327,7 +330,7 @@ class _Walk:
 
     def _use(self, step: Step | None, found: Iterable[VariableMention]) -> None:
         for mention in map(self._meant, found):
-            self.used.add(mention.name)
+            self.mentioned.add(mention.name)
             if mention.name in self.asked:  # its author has asked whether it is there
                 mention = replace(mention, soft=True)
             self.uses.append(Use(mention, step, self._availability(step, mention), self.open))

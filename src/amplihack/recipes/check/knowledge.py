@@ -7,23 +7,34 @@ from amplihack.recipes.check.spelling import USUAL_INPUTS, plain
 from amplihack.recipes.check.variable_uses import EVERYTHING
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import SubRecipe, every_step
-from amplihack.recipes.semantics import declared_names
+from amplihack.recipes.semantics import VARIABLES, declared_names
+from amplihack.records import Record
 
-_ALL_VARIABLES = ("inputs", "parameters")  # the variables as one map
+
+class SettableNames(Record):
+    """The names that a person may set."""
+
+    names: frozenset[str]
+    in_scripts: frozenset[str]  # those that scripts find in their environment, in whatever letters
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names or plain(name) in self.in_scripts
 
 
-def known_names(located: Located, world: Surroundings) -> frozenset[str] | None:
+def known_names(located: Located, world: Surroundings) -> SettableNames | None:
     """Return the names that a person may set; None where any name may be used."""
     flow = Neighbours(world).flow(located)
     if flow.open or EVERYTHING in flow.used:
         return None
-    names = declared_names(located.recipe) | USUAL_INPUTS | flow.used | set(map(plain, flow.used))
+    names = declared_names(located.recipe) | USUAL_INPUTS | flow.mentioned
     for use in flow.uses:
-        if use.mention.name in _ALL_VARIABLES:
+        if use.mention.name in VARIABLES:
             if len(use.mention.path) < 2:
                 return None
             names |= {str(use.mention.path[1])}
-    return names
+    # Where a variable is called so but for its letters, another spelling would set nothing that is used.
+    declared = set(map(plain, declared_names(located.recipe)))
+    return SettableNames(names, flow.in_scripts - declared)
 
 
 def known_tags(located: Located, world: Surroundings) -> frozenset[str] | None:

@@ -194,7 +194,8 @@ def _by_its_word(recipe: Recipe) -> Callee:
         sure=nothing,
         made=made,
         needs=nothing,
-        used=nothing,
+        mentioned=nothing,
+        in_scripts=nothing,
         required=required_names(recipe),
         insists=insisted_names(recipe),
         declared=declared_names(recipe),
@@ -213,7 +214,8 @@ def _from_outside(recipe: Recipe, flow: Flow) -> Callee:
             and not use.mention.soft
             and use.mention.name not in BUILT_IN
         ),
-        used=flow.used,
+        mentioned=flow.mentioned,
+        in_scripts=flow.in_scripts,
         required=required_names(recipe),
         insists=insisted_names(recipe),
         declared=declared_names(recipe),

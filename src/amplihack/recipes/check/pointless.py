@@ -196,13 +196,19 @@ def _default_loop(
     value = lookup(subject.recipe.context, path)
     found = as_list(value)
     missing = isinstance(value, Missing) or is_blank(value)
-    if found is None and (subject.final or not missing) and (subject.final or len(path) == 1):
+    if found is None and (subject.final or not missing or _lacks(subject, path)):
         said = "whose value is" if subject.final else "whose default is"
         what = f"step '{step.id}' goes over {'.'.join(path)}, {said} no list"
         fix = f"make {path[0]} a list, such as [a, b]"
         yield finding("foreach-no-list", blame, what, items.where, fix)
     elif found is not None and len(found) > most:
         yield _too_long(step, len(found), most, items.where, blame)
+
+
+def _lacks(subject: CheckedRecipe, path: tuple[str, ...]) -> bool:
+    """Tell whether a default has parts, and not the one that is asked for."""
+    outer = lookup(subject.recipe.context, path[:-1]) if len(path) > 1 else None
+    return isinstance(outer, Mapping) and bool(outer) and path[-1] not in outer
 
 
 def _too_long(step: Step, items: int, most: int, where: Location, blame: Severity) -> Problem:

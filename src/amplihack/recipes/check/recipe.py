@@ -8,7 +8,7 @@ from typing import Final
 from amplihack.errors import Problem
 from amplihack.recipes.check.bash_port import AskBash
 from amplihack.recipes.check.certain import place
-from amplihack.recipes.check.commands import refused_values, values_in_env
+from amplihack.recipes.check.commands import refused_values, values_in_env, word_loops
 from amplihack.recipes.check.condition_values import compared_json, text_flags
 from amplihack.recipes.check.conditions import pointless_conditions
 from amplihack.recipes.check.failing_recipes import failing_recipes
@@ -28,6 +28,7 @@ from amplihack.recipes.check.pointless import (
     unreachable_results,
 )
 from amplihack.recipes.check.shell_names import unexported_names
+from amplihack.recipes.check.statuses import unknown_statuses
 from amplihack.recipes.check.sub_recipes import (
     empty_inputs,
     missing_inputs,
@@ -59,6 +60,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     pointless_conditions,
     text_flags,
     compared_json,
+    unknown_statuses,
     # order
     dependencies,
     split_groups,
@@ -66,6 +68,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     # texts
     refused_values,
     values_in_env,
+    word_loops,
     unexported_names,
     syntax_faults,
     other_templates,

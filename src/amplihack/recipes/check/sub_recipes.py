@@ -13,9 +13,10 @@ from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.extends import Located
 from amplihack.recipes.inputs import conform
 from amplihack.recipes.model import Step, SubRecipe
-from amplihack.recipes.semantics import is_blank
+from amplihack.recipes.placeholders import find_variables
+from amplihack.recipes.semantics import every_loop_name, is_blank
 from amplihack.recipes.templates import render_text
-from amplihack.recipes.values import MISSING, Missing, Value, one_line, to_json
+from amplihack.recipes.values import MISSING, Missing, Value, lookup, one_line, to_json
 
 
 def unknown_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
@@ -105,7 +106,8 @@ def empty_inputs(subject: CheckedRecipe) -> Iterator[Problem]:
     for step, action, target in _resolved(subject):
         callee = subject.neighbours.callee(target)
         for name in sorted(callee.required & action.context.keys()):
-            if is_blank(action.context[name]):
+            value = _settled(action.context[name], subject)
+            if not isinstance(value, Missing) and is_blank(value):
                 what = f"'{action.recipe.text.strip()}' needs {name}, and step '{step.id}' gives it empty"
                 blame = subject.blame(step) if name in callee.insists else "warning"
                 yield finding("missing-input", blame, what, action.recipe.where, f"give {name} a value")
@@ -130,10 +132,25 @@ def wrong_inputs(subject: CheckedRecipe) -> Iterator[Problem]:
 def _handed_over(name: str, action: SubRecipe, subject: CheckedRecipe) -> Value | Missing:
     """Return the value that a call certainly gives to an input; MISSING where only the run can tell."""
     if name in action.context:
-        value = action.context[name]
-        return MISSING if isinstance(value, str) and "{{" in value else value
+        return _settled(action.context[name], subject)
     settled = subject.final and action.mode == "inherit" and name not in subject.changed
     return subject.recipe.context.get(name, MISSING) if settled else MISSING
+
+
+def _settled(value: Value, subject: CheckedRecipe) -> Value | Missing:
+    """Return a value that a call gives, with the variable filled in that it is and that no step changes."""
+    if not isinstance(value, str) or "{{" not in value:
+        return value
+    found = find_variables(value)
+    if not subject.final or len(found) != 1 or value.strip() != value[found[0].start : found[0].end]:
+        return MISSING
+    path = found[0].path
+    own = path[0] in subject.recipe.context
+    return lookup(subject.recipe.context, path) if own and not _may_change(path[0], subject) else MISSING
+
+
+def _may_change(name: str, subject: CheckedRecipe) -> bool:
+    return name in subject.changed or name in every_loop_name(subject.recipe)
 
 
 def unknown_inputs(subject: CheckedRecipe) -> Iterator[Problem]:

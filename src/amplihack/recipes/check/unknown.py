@@ -8,12 +8,12 @@ from amplihack.documents.suggest import closest
 from amplihack.errors import Problem, Severity
 from amplihack.recipes.check.availability import Flow, Use
 from amplihack.recipes.check.codes import finding
-from amplihack.recipes.check.spelling import Spelling
+from amplihack.recipes.check.spelling import USUAL_INPUTS, Spelling
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.dependencies import how_to_get
 from amplihack.recipes.model import Agent, Recipe, Step, every_step
 from amplihack.recipes.placeholders import show
-from amplihack.recipes.semantics import FACTS, LOOP, RESERVED, STEP_FACTS, loop_names, writes
+from amplihack.recipes.semantics import FACTS, LOOP, RESERVED, STEP_FACTS, VARIABLES, loop_names, writes
 from amplihack.recipes.values import Missing, Value, lookup, member
 
 
@@ -60,6 +60,7 @@ def unknown_parts(subject: CheckedRecipe) -> Iterator[Problem]:
             _unknown_part(use, recipe, subject.changed, texts)
             or _unknown_step(use, steps, recipe, flow)
             or _unknown_of_ours(use, subject)
+            or _unknown_variable(use, subject)
         )
         if problem:
             yield problem
@@ -125,6 +126,18 @@ def _unknown_of_ours(use: Use, subject: CheckedRecipe) -> Problem | None:
     )
     severity: Severity = "note" if use.mention.soft or use.open or subject.incoming.open else "warning"
     return finding("unknown-key", severity, f"{show(path)} is not there", use.mention.where, fix)
+
+
+def _unknown_variable(use: Use, subject: CheckedRecipe) -> Problem | None:
+    """Find `inputs.name` of a variable that nothing sets."""
+    first, name = use.mention.path[:2]
+    if first not in VARIABLES or first in subject.names or name in subject.names or use.mention.soft:
+        return None
+    if use.open or subject.incoming.open or name in USUAL_INPUTS:
+        return None
+    meant = subject.spelling.meant(name)
+    fix = f"did you mean {first}.{meant}?" if meant else f"add `{name}:` to `{first}:`"
+    return finding("undefined-variable", "warning", f"nothing sets {first}.{name}", use.mention.where, fix)
 
 
 def _unknown_fact(use: Use) -> Problem:

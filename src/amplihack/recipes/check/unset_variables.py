@@ -135,6 +135,10 @@ def _unknown(use: Use, subject: CheckedRecipe) -> Problem:
         return _no_loop(use, subject)
     if use.mention.is_text(rules_of(subject.recipe)):
         return _UNTOLD
+    if _is_own_item(use):
+        what = f"{name} is not there yet: the condition of a loop is asked once, before its first round"
+        fix = "put the step inside `steps:` of the loop, with the condition on it"
+        return finding("used-before-set", "warning", what, use.mention.where, fix)
     meant = _item_name(use, subject) or _hook_name(use, subject) or subject.spelling.meant(name)
     forgotten = _forgotten(use, subject, meant)
     if not forgotten and not subject.notes:
@@ -203,12 +207,23 @@ def _item_name(use: Use, subject: CheckedRecipe) -> str | None:
     return names[-1] if names else None
 
 
+def _is_own_item(use: Use) -> bool:
+    """Tell whether a step asks for the item of its own loop in its condition."""
+    step = use.step
+    if step is None or step.loop is None or step.condition is None or use.mention.test is not step.condition:
+        return False
+    return isinstance(step.loop.over, Foreach) and use.mention.name == step.loop.over.name
+
+
 def _hook_name(use: Use, subject: CheckedRecipe) -> str | None:
     """Return the name that a hook knows, where something like it stands in one."""
     hooks, name = subject.recipe.hooks, use.mention.name
     if all(use.mention.source is not text for text in (hooks.pre_step, hooks.post_step, hooks.on_error)):
         return None
-    return closest(name, HOOK_NAMES) or closest(f"step_{name}", HOOK_NAMES)
+    return closest(name, HOOK_NAMES) or (f"step_{near}" if (near := closest(name, _OF_STEP)) else None)
+
+
+_OF_STEP = [name.removeprefix("step_") for name in HOOK_NAMES if name.startswith("step_")]
 
 
 def _no_loop(use: Use, subject: CheckedRecipe) -> Problem:

@@ -167,10 +167,27 @@ def _not(reader: _Reader) -> Expression:
 
 
 def _compare(reader: _Reader) -> Expression:
-    """primary [ operator primary ]"""
+    """primary [ operator primary | "is" [ "not" ] ( "defined" | "none" ) ]"""
     column, left = reader.column, _primary(reader)
+    if reader.kind == "name" and reader.tokens[reader.position].text == "is":
+        return _tested(reader, left, column)
     operator = _operator(reader)
     return Compare(operator, left, _primary(reader), column) if operator else left
+
+
+def _tested(reader: _Reader, left: Expression, column: int) -> Expression:
+    """Return what `x is defined` and its like mean; any other word behind `is` is left over."""
+    negated = reader.tokens[reader.position + 1].text == "not"
+    test = reader.tokens[reader.position + 1 + negated]
+    is_null = test.text in _LITERALS and _LITERALS[test.text] is None
+    if test.kind != "name" or not (is_null or test.text == "defined"):
+        return left
+    for _ in range(2 + negated):
+        reader.take()
+    if is_null:
+        return Compare("!=" if negated else "==", left, Constant(None, test.column), column)
+    asked = Call("defined", (left,), column)
+    return Not(asked, column) if negated else asked
 
 
 def _operator(reader: _Reader) -> Operator | None:

@@ -211,8 +211,10 @@ async def _result(job: Job, executed: int, work: Awaitable[Done]) -> StepResult:
 def _completed(job: Job, executed: int, done: Done, started: float) -> StepResult:
     # A step with nothing to do is skipped: like every skipped step it leaves no result.
     values: dict[str, Value] = {} if done.skipped else {job.step.result_name: result_value(job.step, done)}
-    # Without an `output` of its own, a step leaves alone what a sub-recipe stored under the same name.
-    values = {**done.writes, **values} if job.step.output else {**values, **done.writes}
+    # Without an `output` of its own, a step leaves alone what a sub-recipe stored under the same name; and a
+    # list of all results says more than the last of them.
+    last = job.step.output and not (job.step.loop and job.step.loop.collect)
+    values = {**done.writes, **values} if last else {**values, **done.writes}
     _store(job, values)
     if done.degraded:
         job.warn(done.degraded)

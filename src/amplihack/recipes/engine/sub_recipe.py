@@ -26,6 +26,8 @@ async def call_recipe(job: Job, action: SubRecipe) -> Done:
     """Run the sub-recipe to its end. Raises StepFailure."""
     run = job.run
     name, located = _find(job, action)
+    for what in located.remarks:
+        run.warn("", what)
     passed = _passed(job, action)
     first = first_values(action, located.recipe, job.frame.scope.values, passed)
     scope = Scope(conformed(located.recipe, first))

@@ -8,6 +8,7 @@ from tests.unit.recipes.check.shelf import check
 from amplihack.recipes.check import CODES
 
 FLAT = "name: main\ncontext: {task: '', mode: fast, count: 3}\nsteps:\n"
+PARTS = "name: main\ncontext: {plan: {files: [a]}}\nsteps:\n"
 STRICT = "name: main\ndialect: amplifier\nversion: 1.0.0\ncontext: {task: '', mode: fast}\nsteps:\n"
 OTHERS = {
     "child.yaml": "name: child\ncontext: {goal: ''}\ncontext_validation: {goal: nonempty}\nsteps:\n"
@@ -198,6 +199,45 @@ PAIRS = [
         "warning",
         "name: main\nstages:\n  - {name: s, condition: 1 == 2, steps: [{id: a, command: ls}]}\n",
         "name: main\nstages:\n  - {name: s, condition: task == 2, steps: [{id: a, command: ls}]}\n",
+    ),
+    (
+        "never-equal",
+        "warning",
+        FLAT + "  - {id: a, command: ls}\n  - {id: b, condition: steps.a.status == 'success', command: ls}\n",
+        FLAT
+        + "  - {id: a, command: ls}\n  - {id: b, condition: steps.a.status == 'completed', command: ls}\n",
+    ),
+    (
+        "never-equal",
+        "warning",
+        FLAT + "  - {id: a, command: ls}\n"
+        "  - {id: b, foreach: [1], break_when: \"'{{steps.a.status}}' in ['ok', 'failed']\", command: ls}\n",
+        FLAT + "  - {id: a, command: ls}\n"
+        "  - {id: b, foreach: [1], break_when: \"steps['a'].status in ['failed']\", command: ls}\n",
+    ),
+    (
+        "word-loop",
+        "warning",
+        FLAT + "  - {id: a, command: 'for f in {{task}}; do echo $f; done'}\n",
+        FLAT + "  - {id: a, command: \"for f in $(printf '%s' {{task}}) {{mode}}; do echo $f; done\"}\n",
+    ),
+    (
+        "foreach-no-list",
+        "warning",
+        PARTS + "  - {id: a, foreach: '{{plan.filse}}', command: ls}\n",
+        PARTS + "  - {id: a, foreach: '{{plan.files}}', command: ls}\n",
+    ),
+    (
+        "undefined-variable",
+        "warning",
+        FLAT + "  - {id: a, command: 'echo {{inputs.mdoe}}'}\n",
+        FLAT + "  - {id: a, command: 'echo {{inputs.mode}} {{parameters.count}}'}\n",
+    ),
+    (
+        "used-before-set",
+        "warning",
+        FLAT + "  - {id: a, foreach: [x, y], as: f, condition: f == 'x', command: 'echo {{f}}'}\n",
+        FLAT + "  - {id: a, foreach: [x, y], as: f, steps: [{id: b, condition: f == 'x', command: ls}]}\n",
     ),
     (
         "never-equal",

@@ -209,3 +209,19 @@ def test_the_deepest_conditions_can_be_used_like_any_other(text: str) -> None:
     assert hash(tree) == hash(parse_condition(text).tree)
     assert isinstance(holds(parse_condition(text), {}), bool)
     assert references(tree)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("a is defined", "defined(a)"),
+        ("a is not defined", "not defined(a)"),
+        ("not a is defined", "not defined(a)"),
+        ("a.b[0] is defined and 'x' in str(a)", "defined(a.b[0]) and 'x' in str(a)"),
+        ("{{a}} is defined or b", "defined({{a}}) or b"),
+        ("a is none", "a == null"),
+        ("(a is not None) and a is not null", "(a != null) and a != null"),
+    ],
+)
+def test_a_test_by_is_means_what_it_says(written: str, meant: str) -> None:
+    assert parse_condition(written).tree == parse_condition(meant).tree

@@ -1,0 +1,74 @@
+"""Steps that say nothing to do: what they lack, and what was probably written in its place."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from amplihack.documents import Mapping
+from amplihack.documents.suggest import closest
+from amplihack.patterns import pattern
+from amplihack.recipes.fields import STEP, Kind
+from amplihack.recipes.reading import Fields, Report
+
+_ONLY_COMMENTS: Final = pattern(r"\A(?:\s*(?:#[^\n]*)?(?:\n|\Z))*\Z")
+
+
+def tell_missing(fields: Fields, kind: Kind, needed: str, owner: str, report: Report) -> None:
+    """Report it if a step lacks the field that its kind needs, or has a script that does nothing."""
+    written = fields.text(needed) if kind != "bash" else None
+    blank = written is not None and not written.text.strip()
+    if kind == "bash" and (script := fields.text(needed)) and not _ONLY_COMMENTS.sub("", script.text):
+        holds = "holds comments alone" if script.text.strip() else "is empty"
+        what, fix = f"{owner}'command' {holds}, so the step does nothing", "write a script, or remove it"
+        report.add("no-effect", what, fields.where(needed), fix, "warning")
+    if (needed in fields.nodes and not blank) or (kind == "agent" and _is_described(fields)):
+        return
+    if not _named_in_a_fix(needed, fields.node):
+        what = f"{owner}{kind} step is missing a '{needed}' field"
+        report.add(f"no-{needed}", what, fields.node.where, _fix(fields, kind, needed))
+
+
+def _fix(fields: Fields, kind: Kind, needed: str) -> str:
+    node = fields.node
+    if misspelt := closest(needed, [key for key in node.entries if key not in STEP.known]):
+        return f"write `{needed}:` for `{misspelt}:`"
+    if needed in node.entries:
+        return f"write it behind `{needed}:`{_why_empty(node, needed)}"
+    if name := _id_as_key(node):
+        return f"write `- id: {name}` for `- {name}:`, and its fields below `id`"
+    return (
+        f"add `{needed}:`" if "type" in fields or kind != "bash" else "add `command:`, `prompt:` or `recipe:`"
+    )
+
+
+def _why_empty(node: Mapping, key: str) -> str:
+    """Return why a field that somebody filled may be empty."""
+    where = node.where_key(key)
+    written = where.text[where.column - 1 + len(key) :].lstrip(" :")
+    if written.startswith("#"):
+        return ", in quotes: what begins with # is a comment"
+    return ", in quotes: what begins with & is an anchor" if written.startswith("&") else ""
+
+
+def _id_as_key(node: Mapping) -> str:
+    """Return the only key of a step, where the id stands for the word `id`."""
+    if len(node.entries) != 1:
+        return ""
+    ((name, fields),) = node.entries.items()
+    return name if isinstance(fields, Mapping) and name not in STEP.known else ""
+
+
+def _is_described(fields: Fields) -> bool:
+    """Tell whether a step without a prompt has words to make one of."""
+    from amplihack.recipes.decode_agents import described  # deferred: many recipes ask no agent
+
+    return bool(described(fields))
+
+
+def _named_in_a_fix(needed: str, node: Mapping) -> bool:
+    """Tell whether a word of another tool stands where the field is missing: what is told of it names it."""
+    from amplihack.recipes.foreign_words import instead_of  # deferred: most steps lack nothing
+
+    known = frozenset(STEP.known)
+    found = (instead_of(key, STEP.name, known) for key in node.entries if key not in known)
+    return any(f"`{needed}:`" in fix for fix in found if fix)
