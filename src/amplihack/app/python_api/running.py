@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -19,11 +19,13 @@ from amplihack.recipes.dialect import Verdict
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.results import RunResult
-from amplihack.recipes.values import Value, to_json
+from amplihack.recipes.values import DEEPEST, Value, to_json
 from amplihack.records import replace
 from amplihack.system.event_loop import run_to_end
 
 Context: TypeAlias = Mapping[str, Value] | None
+_MOST_BITS = 10_000  # of a number; Python itself refuses to write one of some more
+
 RecipeSource: TypeAlias = Recipe | Located | Decoded | Path  # a path is a file that has not been read
 
 
@@ -44,7 +46,7 @@ class RecipeRunner(RunRequest, kw_only=True):
         if isinstance(self.adapter, Mapping):
             raise UsageError("the adapter is a mapping", fix="give variables by their name: context={…}")
         workspace = open_workspace(self.recipe_dirs, self.working_dir)
-        return await run_opened(workspace, _open(workspace, recipe), dict(context or {}), self)
+        return await run_opened(workspace, _open(workspace, recipe), _checked(context), self)
 
     def resume(
         self,
@@ -67,7 +69,7 @@ class RecipeRunner(RunRequest, kw_only=True):
             raise UsageError("this runner keeps no runs", fix="give it `store=RunStore(directory)`")
         store = RunStore(self.store.root)
         kept, any_adapter = find_resumable(store, run, adapter=True), self.adapter is not None
-        documents = tuple(f"{name}={to_json(value)}" for name, value in (context or {}).items())
+        documents = tuple(f"{name}={to_json(value)}" for name, value in _checked(context).items())
         ready = prepare(store, kept, Given(documents=documents), adapter=any_adapter)
         try:
             ready.settle_changes(accept=accept_changes)
@@ -79,6 +81,40 @@ class RecipeRunner(RunRequest, kw_only=True):
         return run_to_end(
             run_opened(ready.workspace, ready.opened, ready.values, request, memory=ready.memory)
         )
+
+
+def _checked(context: Context) -> dict[str, Value]:
+    """Return the variables of a caller. Raises UsageError for what no variable can hold."""
+    given = dict(context or {})
+    for name, value in given.items():
+        if not isinstance(name, str):
+            raise UsageError(
+                f"the name of a variable is {type(name).__name__}", fix="give it a text for a name"
+            )
+        if why := _misfit(value):
+            fix = "give texts, numbers, lists and maps with texts for keys, such as str(…) of it"
+            raise UsageError(f"the variable '{name}' {why}", fix=fix)
+    return given
+
+
+def _misfit(value: object, depth: int = 0) -> str:
+    """Tell why a variable cannot hold a value; nothing if it can."""
+    if depth > DEEPEST:
+        return f"is nested more than {DEEPEST} levels deep"
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return f"holds a number of more than {_MOST_BITS} bits"
+    if value is None or isinstance(value, str | int | float):
+        return ""
+    if isinstance(value, Mapping):
+        odd = [key for key in value if not (key is None or isinstance(key, str | int | float))]
+        if odd:
+            return f"holds a map with a key of the type {type(odd[0]).__name__}"
+        parts: Iterable[object] = value.values()
+    elif isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        parts = value
+    else:
+        return f"holds something of the type {type(value).__name__}"
+    return next(filter(None, (_misfit(part, depth + 1) for part in parts)), "")
 
 
 def _open(workspace: Workspace, source: RecipeSource) -> Opened:

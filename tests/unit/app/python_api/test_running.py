@@ -348,3 +348,25 @@ def test_variables_in_the_place_of_the_adapter_are_refused() -> None:
     with pytest.raises(UsageError, match="the adapter is a mapping") as refused:
         run_recipe("name: x\nsteps: [{id: a, command: ls}]\n", {"who": "ada"})  # type: ignore[arg-type]  # the point
     assert "context=" in refused.value.fix
+
+
+GREET = "name: x\nsteps: [{id: a, command: 'echo {{who}}'}]\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (object(), "'who' holds something of the type object"),
+        ([{"a": {1, 2}}], "'who' holds something of the type set"),
+        (b"x", "'who' holds something of the type bytes"),
+        (Path("x"), "'who' holds something of the type PosixPath"),
+        ({(1, 2): 3}, "'who' holds a map with a key of the type tuple"),
+        (10**5_000, "'who' holds a number of more than"),
+    ],
+    ids=["object", "set", "bytes", "path", "key", "number"],
+)
+def test_what_no_variable_can_hold_is_refused(value: object, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        run_recipe(GREET, context={"who": value})  # type: ignore[dict-item]  # the point
+    with pytest.raises(UsageError, match="the name of a variable is int"):
+        run_recipe(GREET, context={5: "x"})  # type: ignore[dict-item]  # the point
