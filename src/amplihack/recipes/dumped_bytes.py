@@ -28,7 +28,7 @@ _ESCAPES = {"\\0": "\0", "\\a": "\a", "\\b": "\b", "\\t": "\t", "\\n": "\n", "\\
             "\\r": "\r", "": " "}  # fmt: skip
 
 
-class Row(Record):
+class DumpLine(Record):
     """A line of a dump: where what it shows begins and ends in the text."""
 
     start: int
@@ -36,13 +36,13 @@ class Row(Record):
     shown: str
 
 
-def rows(text: str, start: int, end: int) -> Iterator[Row]:
+def rows(text: str, start: int, end: int) -> Iterator[DumpLine]:
     """Yield the lines of a dump, without the place that each begins with."""
     while start < end:
         stop = text.find("\n", start, end)
         stop = end if stop < 0 else stop
         if offset := _OFFSET.match(text, start, stop):
-            yield Row(offset.end(), stop, text[offset.end() : stop])
+            yield DumpLine(offset.end(), stop, text[offset.end() : stop])
         start = stop + 1
 
 

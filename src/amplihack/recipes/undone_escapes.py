@@ -31,7 +31,7 @@ _CONTROLS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n
              "v": "\v"}  # fmt: skip
 
 
-class Undone:
+class Unescaped:
     """A text with a number of its layers undone."""
 
     def __init__(self, text: str) -> None:
@@ -67,9 +67,9 @@ class Undone:
         return place
 
 
-def layers(text: str) -> Iterator[Undone]:
+def layers(text: str) -> Iterator[Unescaped]:
     """Yield the text after each of its layers was undone."""
-    undone = Undone(text)
+    undone = Unescaped(text)
     for _ in range(_LAYERS):
         if not undone.undo_one():
             return
