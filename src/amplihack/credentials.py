@@ -8,9 +8,19 @@ from amplihack.patterns import pattern
 
 MASK = "***"  # what stands for a secret
 
-_USER = pattern(r"(?i)\b([a-z][a-z0-9+.\-]{0,30}://)([^/\s?#]+)@")  # bounded: a line may be very long
+_SCHEME = r"\b[a-z][a-z0-9+.\-]{0,30}:"  # bounded: a line may be very long
+_USER = pattern(rf"(?i)({_SCHEME}//)([^/\s?#]+)@")
+# A password may hold what an address does not allow in one, and the host may be cut off. A port is none.
+_PORT = r"(?!(?:\d{1,5}|port)(?:[/?#]|$|[^\w@]))"
+_PASSWORD = pattern(
+    rf"(?i)((?:{_SCHEME})?//|\bhttps?:/)([^/\s?#:@\[\"']+:{_PORT}[^\s@\"'<>`]{{1,200}})@(?=[\w\[])"
+)
+_CUT_OFF = pattern(
+    rf"(?i)(\b(?:git\+)?(?:https?|ssh|ftps?)://)([^/\s?#:@\[\"']+:{_PORT}[^/\s?#:@\"'<>`]+)(?=[\s:\"'`]|$)"
+)
 _PARAMETER = pattern(
-    r"(?i)([?&#;][\w.-]*(?:token|secret|key|password|passwd|pwd|auth|credentials?|sig|signature)=)([^&#;\s\"'`]+)"
+    r"(?i)([?&#;](?:[\w.-]*(?:token|secret|key|pass|password|passwd|passphrase|pwd|auth|authorization|bearer|jwt"
+    r"|credentials?|session|sig|signature)|code)=)([^&#;\s\"'`]+)"
 )
 _STANDS_FOR_ONE = pattern(r"\{\{.*?\}\}|\$\{.*?\}|\$\w+|[:*]")  # what names a secret is none
 
@@ -20,12 +30,15 @@ def hide_credentials(text: str, *, keep_columns: bool = False) -> str:
 
     With `keep_columns`, the rest of the text stays in its columns.
     """
-    if "://" not in text:
+    if "//" not in text and ":/" not in text:
         return text
 
     def user(found: re.Match[str]) -> str:
         ssh = found[1].lower().endswith("ssh://") and ":" not in found[2]
         return found[0] if ssh or not _STANDS_FOR_ONE.sub("", found[2]) else f"{found[1]}{mask(found[2])}@"
+
+    def cut_off(found: re.Match[str]) -> str:
+        return f"{found[1]}{mask(found[2])}" if _STANDS_FOR_ONE.sub("", found[2]) else found[0]
 
     def parameter(found: re.Match[str]) -> str:
         return f"{found[1]}{mask(found[2])}" if _STANDS_FOR_ONE.sub("", found[2]) else found[0]
@@ -33,4 +46,6 @@ def hide_credentials(text: str, *, keep_columns: bool = False) -> str:
     def mask(secret: str) -> str:
         return "*" * len(secret) if keep_columns else MASK
 
-    return _PARAMETER.sub(parameter, _USER.sub(user, text))
+    for address in (_USER, _PASSWORD):
+        text = address.sub(user, text)
+    return _PARAMETER.sub(parameter, _CUT_OFF.sub(cut_off, text))

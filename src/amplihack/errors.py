@@ -37,9 +37,10 @@ class Location(Record):
 
 def without_credentials(where: Location | None) -> Location | None:
     """Return the place with a source line that may be shown."""
-    if where is None or "://" not in where.text:
+    if where is None or not where.text:
         return where
-    return replace(where, text=hide_credentials(where.text, keep_columns=True))
+    shown = hide_credentials(where.text, keep_columns=True)
+    return where if shown == where.text else replace(where, text=shown)
 
 
 class Problem(Record):

@@ -368,3 +368,24 @@ def test_a_value_that_is_larger_than_files_may_be_is_told(workspace: Workspace) 
     assert b"Traceback" not in done.stderr
     answer = workspace.run("runs", "resume", "--json")
     assert answer.json["context"]["last"] == "done", answer
+
+
+@pytest.mark.parametrize("change", ["texts SET text='{'", "texts SET text='[]'", "runs SET started=-1e300"])
+def test_a_damaged_row_is_told_by_every_command(kept: Workspace, change: str) -> None:
+    with sqlite3.connect(store(kept).database) as connection:
+        connection.execute(f"UPDATE {change}")
+    for words in ("list", "list --json", "show last", "show last --json", "diff last last", "resume last"):
+        answer = kept.run("runs", *words.split())
+        assert answer.exit_code in (0, 1, 2), answer.stderr
+        assert "Traceback" not in answer.stderr
+
+
+def test_a_gate_that_waits_beyond_all_calendars_is_shown(workspace: Workspace) -> None:
+    gate = "{prompt: sure, timeout: 999999999999999}"
+    workspace.write(
+        "g.yaml", f"name: g\nstages: [{{name: s, approval: {gate}, steps: [{{id: a, command: ls}}]}}]\n"
+    )
+    workspace.run("recipe", "run", "g.yaml")
+    shown = workspace.run("runs", "show", "--json")
+    assert (shown.exit_code, '"expires": null' in shown.stdout) == (0, True)
+    assert "until an unknown time" in workspace.run("runs", "show").stdout

@@ -97,6 +97,11 @@ def test_no_variable_on_the_page_is_gone() -> None:
 LIMIT = re.compile(r"_?(?:.*_)?(?:MAX|MOST|LARGEST|LONGEST|DEEPEST|LIMIT|LEVELS|TIMEOUT|GRACE)(?:_.*)?")
 # Numbers that bound our own work and never a user's, and why.
 NOT_TOLD = {
+    "app.python_api.running:_MOST_BITS": "Python's own",
+    "recipes.secret_layers:_DEEPEST": "encodings inside encodings that a secret is looked for behind",
+    "recipes.secret_layers:_LONGEST": "of a secret that is looked for behind them",
+    "recipes.templates.bash.function_arguments:_DEEPEST": "beyond it all arguments count as evaluated",
+    "system.listeners.workstream_file:_LARGEST": "of a file of ours",
     "app.install.surroundings:_LARGEST_REGISTRY": "what the doctor reads of a file of ours",
     "bundles.code_blocks:_DEEPEST": "how deep code may stand in lists and quotations to be told from text",
     "bundles.scalars:_LONGEST_NUMBER": "Python's own",

@@ -22,7 +22,7 @@ from amplihack.records import Record, replace
 from amplihack.system.agent_tools.environment import RunIdentity, for_commands
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec, session_bundle, spec_for_children
 from amplihack.system.agent_tools.table import SESSION
-from amplihack.system.agent_tools.wrapped import Isolated, Late
+from amplihack.system.agent_tools.wrapped import Discreet, Isolated, Late
 from amplihack.system.approver import Nobody, PersonAtTerminal
 from amplihack.system.background import OnStart
 from amplihack.system.clock import SystemClock
@@ -71,7 +71,7 @@ async def open_world(
         try:
             yield World(
                 shell=shell,
-                agents=Isolated(agent, scratch) if agent and request.isolate_agents else agent,
+                agents=_asked(agent, journal, scratch if request.isolate_agents else None),
                 personas=personas,
                 recipes=Book(
                     workspace,
@@ -189,6 +189,14 @@ def _choose(
     from amplihack.app.session_agent import SessionAgent  # deferred: it loads what bundles need
 
     return patient(SessionAgent(workspace, bundle, search.child_environment(spec), approvals()), search)
+
+
+def _asked(agent: AgentRunner | None, journal: FanOut, scratch: Path | None) -> AgentRunner | None:
+    """Return the agent as steps ask it; with `scratch`, each time in a directory of its own there."""
+    if agent is None:
+        return None
+    discreet = Discreet(agent, journal.mask)
+    return Isolated(discreet, scratch) if scratch is not None else discreet
 
 
 def session_behind(agent: AgentRunner | None) -> SessionAgent | None:

@@ -9,7 +9,7 @@ from amplihack.app.workspace import Opened, Workspace
 from amplihack.documents import Mapping as MappingNode
 from amplihack.documents import read_document, to_value
 from amplihack.documents.suggest import alike, closest
-from amplihack.errors import RecipeError, UsageError
+from amplihack.errors import DocumentError, Location, RecipeError, UsageError
 from amplihack.recipes.inputs import conformed, from_environment, input_problems
 from amplihack.recipes.semantics import declared_names
 from amplihack.recipes.values import DEEPEST, Value, from_json, one_line, typed
@@ -19,6 +19,7 @@ from amplihack.system.files import read_bytes, read_text
 from amplihack.system.home import Home
 
 _LARGEST_FILE = 64 * 1024 * 1024
+_SHOWN = 12  # characters of a word that is no KEY=VALUE
 
 
 class Given(Record, kw_only=True):
@@ -127,11 +128,18 @@ def _pairs(words: Iterable[str], flag: str) -> Iterable[tuple[str, str]]:
     for word in words:
         key, equals, text = word.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"{flag} {word!r} is not of the form KEY=VALUE", fix=f"write {flag} name=value")
+            what = f"{flag} {_beginning(word)!r} is not of the form KEY=VALUE"
+            raise UsageError(what, fix=f"write {flag} name=value")
         if key.count(".") >= DEEPEST:
             what = f"{flag} {one_line(key, 40)}: it leads more than {DEEPEST} levels deep"
             raise UsageError(what, fix="set a map that is less deep")
         yield key.strip(), text
+
+
+def _beginning(word: str) -> str:
+    """Return as much of a word as tells which one it is: it may be a secret whose name was forgotten."""
+    shown = one_line(word, _SHOWN)
+    return shown if len(word) <= _SHOWN else f"{shown.removesuffix('…')[: _SHOWN // 2]}…"
 
 
 def _value(flag: str, key: str, text: str, home: Home) -> Value:
@@ -172,11 +180,21 @@ def _with(base: Value, path: list[str], value: Value) -> Value:
 
 def _context_file(path: Path) -> dict[str, Value]:
     data = read_bytes(path, limit=_LARGEST_FILE, kind="Context file")
-    document = read_document(data, str(path), kind="Context file", limit=_LARGEST_FILE)
+    try:
+        document = read_document(data, str(path), kind="Context file", limit=_LARGEST_FILE)
+    except DocumentError as error:
+        raise DocumentError(error.what, where=_place(error.where), fix=error.fix) from error
+    for problem in document.problems:  # such as a name that is given twice
+        raise DocumentError(problem.what, where=_place(problem.where), fix=problem.fix)
     if not isinstance(document.root, MappingNode):
         raise UsageError(
             "a context file holds a mapping of names to values",
-            where=document.root.where,
+            where=_place(document.root.where),
             fix="write a line `name: value` for each variable",
         )
     return {key: to_value(node) for key, node in document.root}
+
+
+def _place(where: Location | None) -> Location | None:
+    """Return a place in a file of values without its line: any of them may be secret."""
+    return replace(where, text="") if where is not None else None

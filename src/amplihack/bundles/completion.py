@@ -149,7 +149,7 @@ def _lost_mentions(
     for failure in failures:
         if failure.mention is None or failure.reason is None:
             continue
-        what = f"{failure.mention}: {_REASONS[failure.reason]}"
+        what = f"{_shown(failure.mention)}: {_REASONS[failure.reason]}"
         where = failure.where or places.get(failure.mention)
         if failure.reason == "path_traversal_rejected":
             yield Problem(what, where, "mention a file of the bundle, as @name:path", "error", ESCAPES)
@@ -158,6 +158,12 @@ def _lost_mentions(
         else:
             fix = _FIXES.get(failure.reason) or _meant_in_bundle(bundle, failure.mention, files)
             yield Problem(what, where, fix, "warning", "mention-not-found")
+
+
+def _shown(mention: str) -> str:
+    """Return a mention as it may be shown: one of an address ends at its second @, behind a password."""
+    scheme, sign, _ = mention.partition("://")
+    return f"{scheme}{sign}…" if sign else mention
 
 
 def _meant_in_bundle(bundle: Bundle, mention: str, files: Texts) -> str:

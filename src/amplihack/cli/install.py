@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import time
 from typing import TYPE_CHECKING, Any
 
 from amplihack.cli.arguments import Parser, add_json
 from amplihack.cli.show import err, out, out_json, printable
 from amplihack.errors import UsageError
+from amplihack.moments import local_time
 
 if TYPE_CHECKING:
     from amplihack.app.install.installing import InstallOutcome, InstallRequest
@@ -121,7 +121,7 @@ def _answer_history(options: argparse.Namespace) -> int:
     if not entries:
         err("nothing was installed yet")
     for number, each in enumerate(entries):
-        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(each.at))
+        when = local_time(each.at)
         is_active = each.generation == active and number == len(entries) - 1
         state = "active" if is_active else "" if each.generation in here else "removed"
         line = f"{when}  {each.what:<9}  {each.version}  {each.generation}  {each.label}: {each.source}"

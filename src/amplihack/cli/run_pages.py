@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amplihack.cli.show import printable
 from amplihack.credentials import hide_credentials
+from amplihack.moments import local_time
 
 if TYPE_CHECKING:
     from amplihack.recipes.results import StepResult
@@ -58,7 +59,9 @@ def run_line(run: KeptRun, width: int) -> str:
     took = f"{_took(run.started, run.ended):.1f}s" if run.ended is not None else ""
     cost = f"  ${run.cost_usd:.4f}" if run.cost_usd is not None else ""
     name = printable(run.recipe, keep="")
-    return f"{run.run_id}  {run.status:<11}  {name:<{width}}  {_clock(run.started)}  {took}{cost}".rstrip()
+    return (
+        f"{run.run_id}  {run.status:<11}  {name:<{width}}  {local_time(run.started)}  {took}{cost}".rstrip()
+    )
 
 
 def _took(started: float, ended: float) -> float:
@@ -66,16 +69,12 @@ def _took(started: float, ended: float) -> float:
     return max(0.0, ended - started)
 
 
-def _clock(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
-
-
 def run_page(run: KeptRun, history: RunHistory) -> list[str]:
     """Return the lines of `runs show`."""
     took = f" ({_took(run.started, run.ended):.1f}s)" if run.ended is not None else ""
     lines = [
         f"run {run.run_id}: {run.recipe} — {run.status}",
-        f"  started {_clock(run.started)}{took} in {run.working_dir}",
+        f"  started {local_time(run.started)}{took} in {run.working_dir}",
     ]
     if run.forked_from is not None:
         lines.append(f"  forked from {run.forked_from}")
@@ -85,7 +84,7 @@ def run_page(run: KeptRun, history: RunHistory) -> list[str]:
         lines.append(f"  {run.holder.shown()} has it")
     if run.cancelled:
         late = "" if run.status in ("cancelled", "running") else ", but it had ended before that"
-        lines.append(f"  cancelled by {run.cancelled['by']} at {_clock(run.cancelled['at'])}{late}")
+        lines.append(f"  cancelled by {run.cancelled['by']} at {local_time(run.cancelled['at'])}{late}")
     for step in history.steps():
         lines += _step(step, history, 1)
     lines += [line for identity, gate in history.state.gates().items() for line in _gate(identity, gate)]
@@ -123,7 +122,7 @@ def _attempts(step: StepResult, history: RunHistory) -> list[str]:
     if known is None or known.finished or known.attempt == 1:
         return [f"attempt {step.attempts}"] if step.attempts > 1 else []
     waits = known.process is None and known.due > time.time()
-    return [f"attempt {known.attempt}{f' at {_clock(known.due)}' if waits else ''}"]
+    return [f"attempt {known.attempt}{f' at {local_time(known.due)}' if waits else ''}"]
 
 
 def _spent(step: StepResult) -> list[str]:
@@ -143,11 +142,11 @@ def _expired(gate: Gate) -> bool:
 def _gate(identity: str, gate: Gate) -> list[str]:
     name = identity or gate.stage  # one stage may be reached several times, in a loop or by several calls
     if gate.approved is None:
-        due = "" if gate.due is None else f" until {_clock(gate.due)}"
+        due = "" if gate.due is None else f" until {local_time(gate.due)}"
         return [
             f"  ⏸ {name}: {'has expired: nobody answered' if _expired(gate) else 'waits for approval'}{due}",
             *(f"      {line}" for line in gate.prompt.splitlines()),
         ]
     word, who = "approved" if gate.approved else "denied", f" by {gate.by}" if gate.by else ""
-    when = f" at {_clock(gate.at)}" if gate.at else ""
+    when = f" at {local_time(gate.at)}" if gate.at else ""
     return [f"  ⏵ {name}: {word}{who}{when}" + (f" — {gate.message}" if gate.message else "")]

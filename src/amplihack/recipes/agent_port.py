@@ -64,6 +64,7 @@ class AgentRequest(Record, kw_only=True):
     timeout: float | None = None
     idle_timeout: float | None = None
     json_schema: Mapping[str, Value] | None = None  # what the answer is held to; the prompt says it too
+    private: bool = False  # the prompt holds a secret: no list of processes may show it
     wants_json: bool = False  # the answer is read as JSON, with or without a schema
     options: Mapping[str, Value] = field(default_factory=dict)
     paid: Callable[[Usage | None, float | None], None] = field(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from amplihack.errors import AmplihackError
+from amplihack.moments import is_moment
 from amplihack.recipes.events import (
     IterationFinished,
     IterationStarted,
@@ -167,7 +168,10 @@ def _gate(identity: str, gate: Gate) -> dict[str, Any]:
 
 
 def moment(seconds: float | None) -> str | None:
-    """Return a time in seconds since 1970 as ISO 8601 in UTC, such as `2026-11-16T05:00:00.250Z`."""
-    if seconds is None:
+    """Return a time in seconds since 1970 as ISO 8601 in UTC, such as `2026-11-16T05:00:00.250Z`.
+
+    A moment that calendars do not have, as after an immense timeout, is None.
+    """
+    if seconds is None or not is_moment(seconds):
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

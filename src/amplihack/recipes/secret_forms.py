@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from amplihack.credentials import MASK
 from amplihack.patterns import pattern
 from amplihack.recipes.secret_guesses import SHORTEST_GUESS
+from amplihack.recipes.secret_layers import Layers
 from amplihack.recipes.secret_spellings import encoded, escaped, in_mail
 from amplihack.recipes.values import Value, to_text
 from amplihack.recipes.wrapped_secrets import Wraps
@@ -51,11 +52,17 @@ def forms(secret: str) -> Iterator[str]:
         yield from escaped(whole)
         if len(whole) >= SHORT:
             yield from encoded(whole)
-    # Output is masked line by line, so a key of several lines never appears in one piece.
+    for line in _long_lines(secret):
+        yield from escaped(line)
+
+
+def _long_lines(secret: str) -> list[str]:
+    """Return the longer lines of a secret that has several.
+
+    Output is masked line by line, so a key of several lines never appears in one piece.
+    """
     lines = [line.strip() for line in secret.splitlines()[:_MOST_LINES]]
-    for line in lines if len(lines) > 1 else []:
-        if len(line) >= SHORTEST_GUESS:
-            yield from escaped(line)
+    return [line for line in lines if len(line) >= SHORTEST_GUESS] if len(lines) > 1 else []
 
 
 class KnownForms:
@@ -66,6 +73,7 @@ class KnownForms:
         self._by_mark: dict[str, list[str]] = {}  # by the sign that a text must contain; none for most
         self._numbers: set[str] = set()  # too short to be masked inside words and other numbers
         self._wraps = Wraps()
+        self._layers = Layers()
 
     def __bool__(self) -> bool:
         return bool(self._all or self._numbers)
@@ -84,6 +92,7 @@ class KnownForms:
         new = {form for each in secrets for form in forms(each) if form and not form.isspace()} - self._all
         self._all |= new
         self._wraps.add(secrets)
+        self._layers.add(text for each in secrets for text in (each, each.strip(), *_long_lines(each)))
         self._wraps.add(form for each in secrets for form in in_mail(each))
         for form in new:
             mark = next((sign for sign in _MARKS if sign in form), "")
@@ -105,8 +114,8 @@ class KnownForms:
         return self.mask_wrapped(text)
 
     def mask_wrapped(self, text: str) -> str:
-        """Return the text with those masked that line breaks or its ends cut. Lines stay lines."""
-        return self._wraps.mask(text)
+        """Return the text with those masked that are in several lines or behind layers. Lines stay lines."""
+        return self._wraps.mask(self._layers.mask(text))
 
 
 def leaves(value: Value) -> Iterator[Value]:

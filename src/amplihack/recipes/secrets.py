@@ -78,7 +78,7 @@ class Redactor:
         self._seen = {**recipe.context, **self._seen}
         self._learn_seen(recipe.secrets)
         for name in recipe.secrets & recipe.context.keys():
-            self.learn(name, recipe.context[name])
+            self._learn_default(name, recipe.context[name])
         self._writers |= {
             (recipe.name, step.id) for step in every_step(recipe.steps) if self._secret_step(step)
         }
@@ -91,6 +91,13 @@ class Redactor:
         self._known_forms().learn(value)
         if name not in self._told and (why := weakness(value)):
             self._weak[name] = why
+
+    def _learn_default(self, name: str, value: Value) -> None:
+        """Treat a default as secret, unless it only holds the place of another value."""
+        from amplihack.recipes.secret_forms import weakness  # deferred, as the forms
+
+        if value == self._seen[name] or not weakness(value):
+            self.learn(name, value)
 
     def _find(self, texts: Sequence[str]) -> None:
         if texts:

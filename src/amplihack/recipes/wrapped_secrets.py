@@ -14,6 +14,7 @@ _SHORTEST, _LONGEST = 10, 8_192  # characters of a form that is looked for in pi
 _FEW = 20_000  # characters of a text in which every line is looked at; in a longer one the first and the last
 _PART = 262_144  # characters of a text that are looked at at once
 _GAP = r"(?:=?(?:[ \t\r\n]|\\[rn]))*"  # also a line break as JSON and quoted-printable write it
+_BEGINNING = pattern(r"^(?:\d{1,6}[\t:|]|[>#|+]|//) ?")  # of a line that a tool quotes, numbers or compares
 _SOFT_BREAK = pattern(r"=(?:\r?\n|(?:\\r)?\\n)")  # of quoted-printable: the line goes on
 
 
@@ -76,7 +77,7 @@ class Wraps:
     def _mask_line(self, line: str) -> str:
         if "…" in line:
             line = self._mask_at_cuts(line)
-        core = line.strip(" \t\r…")
+        core = _BEGINNING.sub("", line.strip(" \t\r…"))
         if core[:_PIECE] not in self._grams and core[-_PIECE:] not in self._grams:
             return line
         for form in self._forms:
@@ -84,7 +85,7 @@ class Wraps:
                 line = line.replace(piece, MASK, 1)
             elif piece := _start_of(form, core):
                 line = MASK.join(line.rsplit(piece, 1))
-            core = line.strip(" \t\r…")
+            core = _BEGINNING.sub("", line.strip(" \t\r…"))
         return line
 
     def _mask_at_cuts(self, line: str) -> str:

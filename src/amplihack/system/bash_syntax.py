@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from amplihack.patterns import pattern
@@ -59,10 +60,10 @@ def _closes_heredocs(script: str) -> bool:
     """Tell whether every delimiter of a heredoc is there as a line; if in doubt, not."""
     if "<<" not in script:
         return True
-    lines = [line.strip("\t") for line in script.split("\n")]
-    words = [found.group(2) for found in _HEREDOC.finditer(script)]
+    lines = Counter(line.strip("\t") for line in script.split("\n"))
+    words = Counter(found.group(2) for found in _HEREDOC.finditer(script))
     operators = script.count("<<") - script.count("<<<")
-    return operators <= len(words) and all(lines.count(word) >= words.count(word) for word in words)
+    return operators <= words.total() and words <= lines
 
 
 def _read(script: str, *options: str) -> tuple[int, str]:

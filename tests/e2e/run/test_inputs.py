@@ -150,3 +150,21 @@ def test_a_map_of_variables_may_be_given_at_once(place: Workspace) -> None:
     answer = place.run("recipe", "run", "deploy.yaml", "--include-tags", "fast", "--json", *words)
     assert answer.exit_code == 0
     assert answer.json["context"]["go"] == "dev 7  a=b {c}"
+
+
+@pytest.mark.parametrize(
+    "text", ["tok: 's3cr3t-value\nx: [", '["s3cr3t-value"]', "tok: s3cr3t-value\ntok: s3cr3t-value2\n"]
+)
+def test_messages_about_a_context_file_quote_no_value(workspace: Workspace, text: str) -> None:
+    workspace.write("r.yaml", "name: r\nsecrets: [tok]\ncontext: {tok: x}\nsteps: [{id: a, command: ls}]\n")
+    workspace.write("values.yaml", text)
+    answer = workspace.run("recipe", "run", "r.yaml", "--context-file", "values.yaml")
+    assert answer.exit_code == 2
+    assert "values.yaml:" in answer.stderr
+    assert "s3cr3t" not in answer.stderr
+
+
+def test_a_value_without_its_name_is_not_shown_whole(workspace: Workspace) -> None:
+    workspace.write("r.yaml", "name: r\ncontext: {tok: x}\nsteps: [{id: a, command: ls}]\n")
+    answer = workspace.run("recipe", "run", "r.yaml", "--set", "ghp_0123456789abcdef")
+    assert "--set 'ghp_01…' is not of the form KEY=VALUE" in answer.stderr

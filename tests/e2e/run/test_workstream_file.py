@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -88,3 +89,16 @@ def test_an_interrupt_is_heard_while_another_process_holds_the_lock(
         finally:
             process.kill()
     assert (process.returncode, holder.poll()) == (130, None)
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a device"])
+def test_a_file_without_end_is_told_and_left_alone(workspace: Workspace, shared: Path, kind: str) -> None:
+    if kind == "a pipe":
+        os.mkfifo(shared)
+    else:
+        shared.symlink_to("/dev/zero")
+    workspace.write("r.yaml", "name: r\nsteps: [{id: a, command: 'true'}]\n")
+    answer = workspace.run("recipe", "run", "r.yaml")
+    assert answer.exit_code == 0
+    assert "the workstream file stopped" in answer.stderr
+    assert not shared.is_file()

@@ -541,3 +541,12 @@ def test_the_result_of_a_recipe_is_what_it_says_also_with_a_login_in_an_address(
     for redactor in (Redactor([]), Redactor(["something-else"])):
         shown = redactor.redact_result(result)
         assert (shown.summary, "pw" in shown.error) == (address, False)
+
+
+def test_a_default_that_holds_the_place_of_a_secret_hides_nothing_else() -> None:
+    redactor = Redactor(["token"], values={"token": "s3cr3t-t0ken"})
+    redactor.know(replace(recipe_with(secrets=frozenset({"token"})), context={"token": "x"}))
+    assert redactor.redact_text("fix the box with s3cr3t-t0ken") == "fix the box with ***"
+    assert redactor.weak() == []
+    redactor.know(replace(recipe_with(secrets=frozenset({"token"})), context={"token": "an-0ther-one"}))
+    assert redactor.redact_text("an-0ther-one") == "***"

@@ -11,6 +11,7 @@ from amplihack.app.run_request import RunRequest
 from amplihack.errors import UsageError
 from amplihack.recipes.values import DEEPEST, Value
 
+_MOST_BITS = 10_000  # of a number; Python itself refuses to write one of some more
 _VALUES = "give a text, a number, true or false, None, a list or a dict with texts as keys"
 
 
@@ -25,7 +26,9 @@ def given_variables(context: Mapping[str, object] | None) -> dict[str, Value]:
 
 
 def _value(given: object, where: str, depth: int) -> Value:
-    if given is None or isinstance(given, str | bool | int):
+    if isinstance(given, int) and given.bit_length() > _MOST_BITS:
+        raise UsageError(f"{where} is a number of more than {_MOST_BITS} bits", fix="give it as a text")
+    if given is None or isinstance(given, str | int):
         return given
     if isinstance(given, float) and math.isfinite(given):
         return given

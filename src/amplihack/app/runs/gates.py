@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 
 from amplihack.errors import NotFound, UsageError
+from amplihack.moments import local_time
 from amplihack.recipes.events import GateDecided
 from amplihack.recipes.run_state import Gate, RunState
 from amplihack.system.home import login_name
@@ -77,7 +78,7 @@ def _nothing(run: KeptRun, known: Mapping[str, Gate], stage: str | None) -> Usag
     if decided is not None:
         word = "approved" if decided.approved else "denied"
         who = f" by {decided.by}" if decided.by else ""
-        when = time.strftime(" at %Y-%m-%d %H:%M:%S", time.localtime(decided.at)) if decided.at else ""
+        when = f" at {local_time(decided.at)}" if decided.at else ""
         return UsageError(
             f"the gate of stage '{decided.stage}' was {word} already{who}{when}",
             fix=f"`amplihack runs resume {run.run_id}` goes on",

@@ -101,8 +101,12 @@ def _wanted(
     """Return the variables that the script mentions in any way. Raises TemplateError for an unfit one."""
     wanted = dict(script.variables)
     for name in asked:
-        if not isinstance(value := index.find(scope, name), Missing):
-            wanted[name] = to_text(value)
+        value = index.find(scope, name)
+        if isinstance(value, Missing) and name.endswith(LARGE):  # whose path it asks for
+            name = name.removesuffix(LARGE)
+            value = index.find(scope, name)
+        if not isinstance(value, Missing):
+            wanted.setdefault(name, to_text(value))
     _refuse_unfit(wanted, script)
     return wanted
 
@@ -156,7 +160,9 @@ def _preamble(files: Mapping[str, str], paths: Mapping[str, str]) -> tuple[dict[
     commands: list[str] = []
     for name, text in files.items():
         if text in by_text:
-            commands.append(f"unset -v {name}; {name}=${by_text[text]}; ")
+            first = by_text[text]
+            path = f"export {paths[name]}=${paths[first]}; "
+            commands.append(f"unset -v {name}; {name}=${first}; {path}")
             continue
         loaded[name], by_text[text] = text, name
         source = f"${paths[name]}"

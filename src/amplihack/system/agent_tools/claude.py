@@ -31,7 +31,7 @@ class Claude(Record):
     def call(self, request: AgentRequest, scratch: Path) -> Invocation:
         task, system = task_text(request), system_text(request)
         tail = (*model_flag(request), *self.extra)
-        if fits_inline(task, system):
+        if not request.private and fits_inline(task, system):
             argv = (self.program, "-p", task, *_REPORT, "--append-system-prompt", system, *tail)
             return Invocation(argv)
         file = private_file(scratch / "system-prompt.md", system)

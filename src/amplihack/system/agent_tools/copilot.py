@@ -22,7 +22,7 @@ class Copilot(Record):
         del scratch
         prompt = whole_text(request)
         tail = ("--output-format", "json", *self.allow, *model_flag(request), *self.extra)
-        if fits_inline(prompt):
+        if not request.private and fits_inline(prompt):
             return Invocation((self.program, "-p", prompt, *tail))
         return Invocation((self.program, *tail), stdin=prompt)
 

@@ -29,6 +29,8 @@ class Launcher(Record):
         return None
 
     def _small(self, request: AgentRequest) -> tuple[str, ...]:
+        if request.private:
+            return ()
         if not self.takes_system_prompt:
             prompt = whole_text(request)
             return ("-p", prompt) if fits_inline(prompt) else ()
@@ -38,7 +40,7 @@ class Launcher(Record):
     def _large(self, request: AgentRequest, scratch: Path) -> tuple[str, ...]:
         """Send the beginning inline, and the system prompt with the rest in a private file."""
         task, path = task_text(request), scratch / "agent-system-prompt.md"
-        preview = truncate(task, _PREVIEW)
+        preview = "" if request.private else truncate(task, _PREVIEW)
         rest = task[len(preview) :]
         continued = f"\n\n# Continued task instructions\n\n{rest}" if rest else ""
         file = str(private_file(path, system_text(request) + continued))

@@ -1,4 +1,4 @@
-"""Wrap an agent: choose it late, or run it in a directory of its own."""
+"""Wrap an agent: choose it late, keep secrets out of its arguments, or run it in a directory of its own."""
 
 from __future__ import annotations
 
@@ -18,6 +18,22 @@ class Late(Record):
 
     async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
         return await self.choose().ask(request, on_line)
+
+
+class Discreet(Record):
+    """Says which prompts hold a secret, so that they are not sent as arguments, which everybody can see."""
+
+    agent: AgentRunner
+    mask: Callable[[str], str]
+
+    @property
+    def name(self) -> str:
+        return self.agent.name
+
+    async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
+        texts = (request.prompt, request.persona or "")
+        private = any(self.mask(text) != text for text in texts)
+        return await self.agent.ask(replace(request, private=private), on_line)
 
 
 class Isolated(Record):

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from amplihack.recipes.events import Event
 from amplihack.recipes.workstreams import Workstream, decode_workstreams, merge_workstreams
+from amplihack.system.files import read_text
 from amplihack.system.listeners.listener import Listener
 from amplihack.system.listeners.progress_file import FOLLOWED, Tracker, write_unsynced
 from amplihack.system.locks import locked, try_lock
 
+_LARGEST = 64 * 1024 * 1024  # bytes
 _LAST_WORD = 0.25  # seconds; others hold the lock for less than a millisecond
 
 
@@ -62,7 +64,8 @@ class WorkstreamFile(Listener):
     def _merge(self, entry: Workstream) -> None:
         """Write the entry beside those of the others. The caller must hold the lock."""
         self._waiting = None
-        entries = decode_workstreams(self._path.read_text("utf-8")) if self._path.exists() else []
+        known = read_text(self._path, limit=_LARGEST, kind="Workstream file") if self._path.exists() else ""
+        entries = decode_workstreams(known) if known else []
         write_unsynced(self._path, merge_workstreams(entries, [entry.to_json()]))
 
     def _entry(self) -> Workstream:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from amplihack.moments import local_time
 from amplihack.records import Record, as_dict
 from amplihack.system.locks import HeldLock, LockError, is_locked, try_lock
 from amplihack.system.process_table import look_up, own_start
@@ -25,8 +26,7 @@ class Owner(Record, kw_only=True):
     since: float
 
     def shown(self) -> str:
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.since))
-        return f"process {self.pid} on {self.host}, since {since}"
+        return f"process {self.pid} on {self.host}, since {local_time(self.since)}"
 
     def to_json(self) -> str:
         return json.dumps(as_dict(self))

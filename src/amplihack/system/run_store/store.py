@@ -240,10 +240,7 @@ class RunStore(NewRuns):
                 " JOIN texts ON texts.sha256 = stored WHERE run = ?",
                 (run.number,),
             ).fetchall()
-        return tuple(
-            RecordedRecipe(path, sha256, json.loads(text), bool(masked))
-            for path, sha256, text, masked in rows
-        )
+        return tuple(_recorded(*row) for row in rows)
 
     # removing ---------------------------------------------------------------------------------------------
 
@@ -279,6 +276,17 @@ class RunStore(NewRuns):
         with unless_full, closing(open_database(self.database)) as connection, explained(self.database):
             self.remove_leftovers(connection)
             connection.execute("PRAGMA incremental_vacuum").fetchall()
+
+
+def _recorded(path: object, sha256: object, stored: Any, masked: object) -> RecordedRecipe:
+    """Return a row of what was read. Raises StoreError for one that was damaged."""
+    try:
+        text = json.loads(stored)
+    except (ValueError, TypeError, RecursionError):
+        text = None
+    if not isinstance(text, str) or not isinstance(path, str) or not isinstance(sha256, str):
+        raise StoreError(f"the text of the recipe {path!s:.200} cannot be read", fix="it may be damaged")
+    return RecordedRecipe(path, sha256, text, bool(masked))
 
 
 def _moment(seq: int, at: object) -> float:

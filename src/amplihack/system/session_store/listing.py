@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from amplihack.errors import Problem
+from amplihack.moments import calendar_moment
 from amplihack.records import Record
 from amplihack.sessions.conversation import first_prompt
 from amplihack.sessions.messages import count_turns
@@ -100,4 +101,4 @@ def _text(value: object) -> str | None:
 def _changed(directory: Path) -> str:
     transcript = directory / TRANSCRIPT_FILENAME
     found = (transcript if transcript.is_file() else directory).stat()
-    return datetime.fromtimestamp(found.st_mtime, UTC).isoformat()
+    return datetime.fromtimestamp(calendar_moment(found.st_mtime), UTC).isoformat()

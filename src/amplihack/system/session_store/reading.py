@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from amplihack.errors import Problem
+from amplihack.moments import calendar_moment
 from amplihack.records import Record
 from amplihack.sessions.calls import Message, is_real_user_message
 from amplihack.sessions.events import read_events
@@ -78,7 +79,7 @@ def read_metadata(directory: Path) -> tuple[dict[str, Any], list[Problem]]:
         why = "is missing" if isinstance(error, FileNotFoundError) else "cannot be read"
         what = f"{directory / METADATA_FILENAME} {why}: bundle and directory of the session are not known"
         fix = "say which bundle it is with --bundle, and work in its directory"
-        begun = datetime.fromtimestamp(directory.stat().st_mtime, UTC).isoformat()
+        begun = datetime.fromtimestamp(calendar_moment(directory.stat().st_mtime), UTC).isoformat()
         known = {"session_id": directory.name, "created": begun, "updated": begun}
         return known, [Problem(what, None, fix, "warning", "metadata-lost")]
 

@@ -457,6 +457,12 @@ def test_a_bare_mention_that_meant_the_bundle_is_told(place: Place) -> None:
     ]
 
 
+def test_a_mention_of_an_address_is_told_without_its_password(place: Place) -> None:
+    place.write("elsewhere/bundle.md", "---\nbundle: {name: e}\n---\n@http://me:s3cr3t@host/x.md\n")
+    told = [each.what for each in said(place.request(f"{place.path}/elsewhere")).problems]
+    assert told == ["@http://…: there is no such file"]
+
+
 def test_a_program_gets_no_path_that_leads_out_of_a_download(place: Place) -> None:
     files = {
         "bundle.yaml": HEAD

@@ -361,6 +361,7 @@ ONE = "name: x\nsteps: [{id: a, command: 'echo {{v}}', when_tags: [t]}]\n"
         ({"v": [b"x"]}, "context: v[0] is of the type bytes"),
         ({"v": {"k": object()}}, "context: v.k is of the type object"),
         ({"v": float("nan")}, "context: v is nan"),
+        ({"v": 10**5_000}, "context: v is a number of more than"),
         ({1: "x"}, "context has the key 1"),
         ([1], "context is of the type list"),
     ],

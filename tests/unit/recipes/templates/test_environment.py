@@ -155,6 +155,20 @@ def test_a_variable_named_like_the_file_of_a_large_one_keeps_its_value(tmp_path:
     assert run(scope, template, tmp_path) == b"mine mine too 200000 200000\n"
 
 
+@pytest.mark.parametrize(
+    "template",
+    [
+        'wc -c < "$BIG_FILE"',
+        'wc -c < "$RECIPE_VAR_big_FILE"',
+        ': {{big}} ${#BIG}; cat "$BIG_FILE" | wc -c',
+        ': "$BIG"; cat "$RECIPE_VAR_big_FILE" "$BIG_FILE" | head -c 200000 | wc -c',
+        "bash -c 'wc -c < \"$BIG_FILE\"'",
+    ],
+)
+def test_a_script_that_asks_for_the_file_of_a_large_value_gets_it(template: str, tmp_path: Path) -> None:
+    assert run({"big": "x" * 200_000}, template, tmp_path).strip() == b"200000"
+
+
 def test_the_preamble_leaves_the_line_numbers_of_the_script_alone(tmp_path: Path) -> None:
     assert (
         run({"big": "x" * 200_000}, "#!/bin/bash\necho $LINENO ${#RECIPE_VAR_big}", tmp_path) == b"2 200000\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -432,3 +433,14 @@ async def test_a_launcher_gets_a_long_prompt_in_a_file(bench: Bench) -> None:
     head, tail = file.split("\n\n# Continued task instructions\n\n")
     assert "Execute the requested step directly" in head
     assert (inline.partition("\n\n[The rest")[0] + tail).startswith(long + "\n\nIMPORTANT:")
+
+
+@pytest.mark.parametrize("tool", ["claude", "copilot"])
+@pytest.mark.parametrize("launcher", ["", "wrap"])
+async def test_a_prompt_with_a_secret_is_no_argument(bench: Bench, tool: str, launcher: str) -> None:
+    bench.install(launcher or tool)
+    chosen = {"AMPLIHACK_LAUNCHER_BINARY": launcher} if launcher else {}
+    request = replace(bench.request, prompt="log in with s3cr3t-t0ken", private=True)
+    with suppress(AgentFailed):  # what it answers does not matter
+        await bench.ask(tool, request, **chosen)
+    assert "s3cr3t-t0ken" not in " ".join(bench.arguments)

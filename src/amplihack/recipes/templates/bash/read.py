@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
@@ -14,7 +14,7 @@ from amplihack.recipes.templates.bash.command_names import DECLARES
 from amplihack.recipes.templates.bash.commands import commands
 from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
 from amplihack.recipes.templates.bash.dispatch import settle_dispatched
-from amplihack.recipes.templates.bash.function_arguments import evaluated_positions, evaluated_words
+from amplihack.recipes.templates.bash.function_arguments import EvaluatedArguments, evaluated_words
 from amplihack.recipes.templates.bash.joined_names import Joint, runs
 from amplihack.recipes.templates.bash.number_guards import (
     Guard,
@@ -109,8 +109,8 @@ def _commands(script: str, placeholders: Sequence[Placeholder]) -> Script:
 
 def _passed(found: Script) -> Callable[[str, list[Word]], Sequence[Word]]:
     """Return what tells which words of a call the function may evaluate."""
-    positions = cache(lambda name: evaluated_positions(name, found.bodies, cache(_flow)))
-    return lambda name, words: evaluated_words(words, positions(name))
+    arguments = EvaluatedArguments(found.bodies, _flow)
+    return lambda name, words: evaluated_words(words, arguments.of(name))
 
 
 def _flow(body: str) -> ValueFlow | None:
