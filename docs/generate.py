@@ -314,6 +314,12 @@ LIMITS: tuple[tuple[str, str, str, str], ...] = (
         "the changes are not staged",
     ),
     ("steps of a deep dry run", "recipes.engine.dry_run:_MOST", "", "later ones are not shown"),
+    (
+        "background processes of a step that are named at the end",
+        "recipes.engine.run:_MOST_TOLD",
+        "",
+        "the rest is counted",
+    ),
     ("time between SIGTERM and SIGKILL", "system.spawn:GRACE", "s", "a second Ctrl-C shortens it"),
     (
         "time that git gets for a work tree",
