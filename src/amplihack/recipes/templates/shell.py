@@ -11,7 +11,7 @@ from itertools import islice
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.scripts import APART, PREPARED, Hazard, Kind, ShellScript, is_number
-from amplihack.recipes.templates.variables import own_variables
+from amplihack.recipes.templates.variables import may_be_own, own_variables
 from amplihack.recipes.values import Value, to_text
 from amplihack.records import replace
 
@@ -63,12 +63,12 @@ def render_shell(
 
 def _told(template: str, scope: Mapping[str, Value], env: Collection[str]) -> Iterable[str]:
     """Return warnings about variables of the run that the script names itself and hands to a shell."""
-    names = own_variables(template, scope).difference(env)
-    if not names:
+    if not may_be_own(template):
         return ()
     from amplihack.recipes.templates.program_words import may_run_code  # deferred: few scripts name one
 
-    if not may_run_code(template):
+    names = own_variables(template, scope).difference(env) if may_run_code(template) else None
+    if not names:
         return ()
     from amplihack.recipes.templates.run_variables import warnings_about
 

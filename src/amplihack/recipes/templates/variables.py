@@ -55,25 +55,18 @@ def mentioned_names(source: str) -> tuple[str, ...]:
 
 def own_variables(script: str, scope: Mapping[str, Value]) -> frozenset[str]:
     """Return the variables that a script names and that hold values of the run, or lead to them."""
-    names = _names_in(script)
-    others = [name for name in names if not name.startswith(PREFIX) and name != CONTEXT_FILE]
-    if not others:
-        return frozenset(names)
-    if all(name.lower() in scope or name in scope for name in others):
-        aliases = {
-            alias_name(key) for name in others for key in (name, name.lower()) if _has_alias(scope, key)
-        }
-    else:  # `myVar` is called MYVAR
-        aliases = {alias_name(key) for key in scope if _has_alias(scope, key)}
-    return frozenset(names).difference(others).union(aliases.intersection(others))
-
-
-def _has_alias(scope: Mapping[str, Value], key: str) -> bool:
-    return key in scope and _is_scalar(scope[key])
+    names = may_be_own(script)
+    others = {name for name in names if not name.startswith(PREFIX) and name != CONTEXT_FILE}
+    keys = [key for name in others for key in (name, name.lower()) if key in scope]
+    if len(keys) < len(others) and not "".join(scope).islower():  # `myVar` is called MYVAR
+        keys += [key for key in scope if not key.islower() and not key.isupper()]
+    aliases = {alias_name(key) for key in keys if _is_scalar(scope[key])}
+    return frozenset(names).difference(others).union(others & aliases)
 
 
 @lru_cache(maxsize=PREPARED)  # the rounds of a loop run one script
-def _names_in(script: str) -> tuple[str, ...]:
+def may_be_own(script: str) -> tuple[str, ...]:
+    """Return the names in a script under which values of a run may be passed to it."""
     names = dict.fromkeys(_NAMES.findall(script))
     return tuple(
         name for name in names if name == CONTEXT_FILE or name.startswith(PREFIX) or not is_reserved(name)
