@@ -58,7 +58,7 @@ def own_variables(script: str, scope: Mapping[str, Value]) -> frozenset[str]:
     names = may_be_own(script)
     others = {name for name in names if not name.startswith(PREFIX) and name != CONTEXT_FILE}
     keys = [key for name in others for key in (name, name.lower()) if key in scope]
-    if len(keys) < len(others) and not "".join(scope).islower():  # `myVar` is called MYVAR
+    if len(keys) < len(others) and (letters := "".join(scope)) != letters.lower():  # `myVar` is called MYVAR
         keys += [key for key in scope if not key.islower() and not key.isupper()]
     aliases = {alias_name(key) for key in keys if _is_scalar(scope[key])}
     return frozenset(names).difference(others).union(others & aliases)

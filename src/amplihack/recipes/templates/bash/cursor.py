@@ -57,6 +57,7 @@ class Script(Record, frozen=False, eq=False, repr=False):
         default_factory=dict
     )  # files that it starts or sources: their arguments
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
+    reads_program: bool = False  # a shell runs what it gets from a place that is not known
     quoted: bool = False  # what is being read is code in double quotes
     starts_shells: bool = False  # with code of the script: guards in it must find their patterns
     depth: int = 0

@@ -174,7 +174,10 @@ def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
         _is_made(sink.text) and (_calculates(name, found) or found.variables.makes_integer(name))
         for name, sink in found.flow.received
     )
-    if found.flow.unknown and _PROGRAM_NAME.search(script):  # the name that the run makes may be that one
+    unknown = found.flow.unknown and _PROGRAM_NAME.search(
+        script
+    )  # the name that the run makes may be that one
+    if unknown or found.reads_program:
         name_language((mark for mark in found.marks if mark.quoting is not Quoting.COMMENT), "bash")
     return found
 
