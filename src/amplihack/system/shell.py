@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from amplihack.recipes.dialect import LEFT
 from amplihack.recipes.ports import LeftRunning, OnLines, ShellOutcome, ShellRequest
 from amplihack.recipes.templates import EnvironmentPlan, VariableIndex, plan_environment
+from amplihack.recipes.templates.names import CONTEXT_FILE
 from amplihack.recipes.templates.no_programs import changes_bash, starts_no_program
 from amplihack.recipes.values import to_bytes
 from amplihack.system.background import Background, OnStart
@@ -29,7 +30,6 @@ _INLINE = 65_536  # a longer script is run from a file
 _ARGUMENTS = 1_500_000  # what we use of the space for environment and arguments
 _LARGEST = 96 * 1024
 _STDERR_KEPT = 100_000
-_CONTEXT = "AMPLIHACK_CONTEXT_FILE"
 
 
 class BashShell:
@@ -110,7 +110,7 @@ class BashShell:
         return (
             self._is_bash_changed
             or not starts_no_program(source)
-            or _CONTEXT in source
+            or CONTEXT_FILE in source
             or changes_bash(request.env)
         )
 
@@ -130,7 +130,7 @@ class BashShell:
     ) -> dict[str, str]:
         variables = {**self._marks, **plan.wanted, **request.env}
         if programs:  # the first file: it is used again
-            variables[_CONTEXT] = self._write(self._context_text().parts(request.scope), files)
+            variables[CONTEXT_FILE] = self._write(self._context_text().parts(request.scope), files)
         for name, text in plan.files.items():
             variables.setdefault(plan.paths[name], self._write([to_bytes(text)], files))
         return variables

@@ -117,6 +117,7 @@ _DISGUISES = [
 _PLAIN = [
     *("", "1", "-1", "plain", "two  words", "-n", "-v", "-", "--", "-a", "2", "EOF", "é漢", "\udcff", "a=b"),
     *("(x)", "\t\tx", "x\n", "[a-z]?", "!!", "\\", "%s", "&", "b", "n", "x"),
+    *("RECIPE_VAR_w", "RECIPE_VAR_v", "RECIPE_VAR_w[0]", "RECIPE_VAR_w+1"),  # they lead to other values
 ]
 _TABLES = Path(__file__).parent
 
@@ -136,7 +137,7 @@ def statements(name: str) -> list[str]:
     return [re.sub(r"\\\\[n0]|\\[nt]", lambda found: escapes[found.group()], line) for line in lines]
 
 
-EVALUATED = [*statements("evaluated"), *statements("flows"), *statements("built")]
+EVALUATED = [each for name in ("evaluated", "flows", "built", "computed") for each in statements(name)]
 PRINTED = statements("printed")
 # Ways of a value into the variable `n`, and what bash may evaluate of it: each way leads to each of them.
 SOURCES, SINKS = statements("sources"), statements("sinks")

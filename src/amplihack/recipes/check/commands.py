@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
 
 from amplihack.errors import Problem, Severity, TemplateError
 from amplihack.patterns import pattern
@@ -11,10 +12,15 @@ from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Step, Text
 from amplihack.recipes.placeholders import find_variables, show
+from amplihack.recipes.semantics import declared_names, every_loop_name, names_of_steps
 from amplihack.recipes.templates.scripts import may_run
 from amplihack.recipes.templates.shell import Hazard, hazards, is_number
+from amplihack.recipes.templates.variables import own_variables
 from amplihack.recipes.values import KeyPath, Missing, lookup, to_text
 from amplihack.records import replace
+
+if TYPE_CHECKING:
+    from amplihack.recipes.templates.run_variables import RunVariable
 
 
 def refused_values(subject: CheckedRecipe) -> Iterator[Problem]:
@@ -53,6 +59,35 @@ def word_loops(subject: CheckedRecipe) -> Iterator[Problem]:
             split = f"for {loop[1]} in $(printf '%s' {loop[2]})"
             fix = f"use `foreach:` for a list; to split a text at its blanks, write `{split}`"
             yield finding("word-loop", "warning", what, script.at(loop.end()), fix)
+
+
+def values_run_by_name(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find variables of the recipe that a script names itself and hands to an interpreter."""
+    recipe, hooks = subject.recipe, subject.recipe.hooks
+    scripts = [
+        (step.action.command, step.action.env) for step in subject.steps if isinstance(step.action, Bash)
+    ]
+    scripts += [(hook, {}) for hook in (hooks.pre_step, hooks.post_step, hooks.on_error) if hook]
+    names = declared_names(recipe) | names_of_steps(recipe) | every_loop_name(recipe)
+    scope = dict.fromkeys(names, "")
+    for script, env in scripts:
+        if ours := own_variables(script.text, scope).difference(env) if "$" in script.text else None:
+            # Deferred: few scripts name such a variable.
+            from amplihack.recipes.templates.run_variables import run_variables
+
+            yield from (_by_name(found, script) for found in run_variables(script.text, ours))
+
+
+def _by_name(found: RunVariable, script: Text) -> Problem:
+    where = script.at(found.start)
+    if found.language == "bash":
+        what = f"{found.shown} is run as a bash program"
+        return finding("bash-source", "warning", what, where, "pass it as an argument instead")
+    if found.language:
+        what = f"{found.shown} becomes {found.language} code"
+        return finding("code-source", "note", what, where, "let the program read it from its environment")
+    what = f"${found.name} stands in place of a command; bash splits it into words and runs the first"
+    return finding("command-word", "warning", what, where, f'run it on purpose with bash -c "${found.name}"')
 
 
 def values_in_env(subject: CheckedRecipe) -> Iterator[Problem]:

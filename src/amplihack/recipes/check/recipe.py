@@ -8,7 +8,12 @@ from typing import Final
 from amplihack.errors import Problem
 from amplihack.recipes.check.bash_port import AskBash
 from amplihack.recipes.check.certain import place
-from amplihack.recipes.check.commands import refused_values, values_in_env, word_loops
+from amplihack.recipes.check.commands import (
+    refused_values,
+    values_in_env,
+    values_run_by_name,
+    word_loops,
+)
 from amplihack.recipes.check.condition_values import compared_json, text_flags
 from amplihack.recipes.check.conditions import pointless_conditions
 from amplihack.recipes.check.failing_recipes import failing_recipes
@@ -69,6 +74,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     refused_values,
     values_in_env,
     word_loops,
+    values_run_by_name,
     unexported_names,
     syntax_faults,
     other_templates,

@@ -15,6 +15,8 @@ from amplihack.recipes.placeholders import Placeholder, find_placeholders, line_
 from amplihack.recipes.templates.bash.places import Refusal
 from amplihack.recipes.templates.bash.read import Uses, uses_of
 from amplihack.recipes.templates.bash.variable_attributes import EXPANDED_VARIABLES, PROGRAM_VARIABLES
+from amplihack.recipes.templates.program_words import may_run_code
+from amplihack.recipes.templates.run_variables import run_variables
 from amplihack.recipes.templates.scripts import may_run
 from amplihack.recipes.templates.variables import VariableIndex
 from amplihack.recipes.values import KeyPath, Value, to_text
@@ -43,7 +45,8 @@ def check_env(script: str, env: Mapping[str, Value], scope: Mapping[str, Value])
     for name, placeholder in _every_placeholder(env):
         # Most values can do nothing, and the script is not read for them.
         harmless = not may_run(to_text(placeholder.value(scope)), carriers)
-        for danger in (_named(name), None if harmless else _used(name, uses())):
+        evaluated = None if harmless else _used(name, uses())
+        for danger in (_named(name), _run(name, script), evaluated):
             if danger == "program":
                 warnings[_told(name, placeholder)] = None
             elif danger and (danger == "function" or not harmless):
@@ -77,7 +80,7 @@ def env_dangers(script: str, env: Mapping[str, Value]) -> Iterator[tuple[Danger,
     """Yield what could happen to values in `env`, whatever they are: what, the variable and the path."""
     uses = cache(lambda: uses_of(script))
     for name, placeholder in _every_placeholder(env):
-        for danger in (_named(name), _used(name, uses())):
+        for danger in (_named(name), _run(name, script), _used(name, uses())):
             if danger is not None:
                 yield danger, name, placeholder.path
 
@@ -91,11 +94,17 @@ def _named(name: str) -> Danger | None:
     return "program" if name in PROGRAM_VARIABLES else None
 
 
+def _run(name: str, script: str) -> Danger | None:
+    """Tell whether the script hands the variable to a shell."""
+    if name not in script or not may_run_code(script):
+        return None
+    found = run_variables(script, frozenset((name,)))
+    return "program" if any(each.language == "bash" for each in found) else None
+
+
 def _used(name: str, uses: Uses) -> Danger | None:
-    """Return what the script does with a variable."""
-    if name in uses.executed:
-        return "program"
-    return "evaluated" if uses.evaluates(name) else None
+    """Tell whether the script calculates with a variable, or takes it for a name."""
+    return "evaluated" if name not in uses.executed and uses.evaluates(name) else None
 
 
 def _every_placeholder(env: Mapping[str, Value]) -> list[tuple[str, Placeholder]]:

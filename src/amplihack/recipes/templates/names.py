@@ -10,6 +10,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.values import KeyPath
 
 PREFIX = "RECIPE_VAR_"
+CONTEXT_FILE = "AMPLIHACK_CONTEXT_FILE"  # the variable with the path of a file that holds all values
 LARGE = "_FILE"  # behind the name of a variable that is too large: the path of the file with its value
 _NOT_IN_NAMES = pattern(r"[^A-Za-z0-9_]")
 REFERENCE = pattern(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*)")

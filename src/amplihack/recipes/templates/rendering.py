@@ -276,7 +276,8 @@ def _file_edits(places: Sequence[Place], texts: Mapping[KeyPath, str]) -> Iterat
 def _edit(template: str, place: Place, name: str) -> Edit:
     text = _reference(place, name, template[place.placeholder.end : place.placeholder.end + 1])
     if place.escaped and place.quoting is Quoting.ANSI:
-        text = f"'\"\\\\${{{name}}}\"$'"  # not $'\\', which bash itself misreads in <((...) ...)
+        # Not $'\\', which bash itself misreads in <((...) ...).
+        text = f"'\"\\\\{_guard(place, name)}${{{name}}}\"$'"
     elif place.escaped:
         text = "\\\\" + text
     # Each level of backticks takes one level of backslashes away.
@@ -284,16 +285,28 @@ def _edit(template: str, place: Place, name: str) -> Edit:
 
 
 def _reference(place: Place, name: str, following: str) -> str:
+    guard = _guard(place, name)
     match place.quoting:
         case Quoting.BARE:
-            return f'"${name}"'
+            return f'"{guard}${name}"'
         case Quoting.SINGLE:
-            return f"'\"${name}\"'"
+            return f"'\"{guard}${name}\"'"
         case Quoting.ANSI:
-            return f"'\"${name}\"$'"
+            return f"'\"{guard}${name}\"$'"
         case Quoting.HEREDOC if not _NAME_CHARACTER.match(following):
-            return f"${name}"
+            return f"{guard}${name}"
         case Quoting.COMMENT:
             return re.sub(r"[^A-Za-z0-9_.-]", "_", show(place.placeholder.path))
         case _:
-            return f"${{{name}}}"
+            return f"{guard}${{{name}}}"
+
+
+def _guard(place: Place, name: str) -> str:
+    """Return what stops the script if the value goes to an integer or a command that only the run knows."""
+    if not place.integers and not place.pattern:
+        return ""
+    # Deferred: seldom needed.
+    from amplihack.recipes.templates.bash.number_guards import pattern_guard, value_guard
+
+    guard = pattern_guard(name, place.pattern) if place.pattern else ""
+    return guard + (value_guard(name, place.integers) if place.integers else "")

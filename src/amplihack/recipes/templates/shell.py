@@ -10,9 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice
 
 from amplihack.patterns import pattern
-from amplihack.recipes.templates.names import PREFIX
 from amplihack.recipes.templates.scripts import APART, PREPARED, Hazard, Kind, ShellScript, is_number
+from amplihack.recipes.templates.variables import may_be_own, own_variables
 from amplihack.recipes.values import Value, to_text
+from amplihack.records import replace
 
 __all__ = [
     "APART",
@@ -33,10 +34,10 @@ __all__ = [
 _MAY_EVALUATE = pattern(
     r"\(\(|\[|>&|-(?:v|\w*[in]\b)|\$\{!|@P\}|\$\{[\w@*]+:[^-=?+]"
     r"|\b(?:let|mapfile|readarray|declare|typeset|local|export|readonly|unset|read|getopts|wait|printf|test)\b"
+    r"|\bsource\b|(?<![^\s;&|(])\.\s"  # what another file declares is not known
     r"|\b(?:BASHPID|HISTCMD|LINENO|OPTIND|S?RANDOM|SECONDS)\b"
 )
 _JOINED = pattern(r"""\\\n|['"\\]""")  # what may stand in the middle of a name
-_NAMES = pattern(r"\b(?:RECIPE_VAR_\w+|[A-Z_][A-Z0-9_]*)\b")
 _STOPPED = pattern(r"(\d+): AMPLIHACK_STOP: (.+) is ((?:not|in) .+)")
 
 
@@ -49,10 +50,29 @@ def render_shell(
     be safe.
     """
     if "{{" not in template:
-        return ShellScript(_guarded(template, scope, env), {})
-    from amplihack.recipes.templates.rendering import render
+        script = ShellScript(_guarded(template, scope, env), {})
+    else:
+        from amplihack.recipes.templates.rendering import render
 
-    return render(template, scope, token)
+        script = render(template, scope, token)
+    may_name = "$" in template or "printenv" in template
+    if may_name and (warnings := tuple(_told(template, scope, env))):
+        return replace(script, warnings=(*script.warnings, *warnings))
+    return script
+
+
+def _told(template: str, scope: Mapping[str, Value], env: Collection[str]) -> Iterable[str]:
+    """Return warnings about variables of the run that the script names itself and hands to a shell."""
+    if not may_be_own(template):
+        return ()
+    from amplihack.recipes.templates.program_words import may_run_code  # deferred: few scripts name one
+
+    names = own_variables(template, scope).difference(env) if may_run_code(template) else None
+    if not names:
+        return ()
+    from amplihack.recipes.templates.run_variables import warnings_about
+
+    return warnings_about(template, names)
 
 
 def prepare_scripts(templates: Iterable[str]) -> None:
@@ -75,7 +95,7 @@ def _guarded(script: str, scope: Mapping[str, Value], env: Collection[str]) -> s
     """
     if not _MAY_EVALUATE.search(_JOINED.sub("", script)):
         return script
-    ours = {name for name in _NAMES.findall(script) if _is_ours(name, scope)}
+    ours = own_variables(script, scope)
     if not env and not ours:
         return script
     from amplihack.recipes.templates.bash.read import guard_script
@@ -85,10 +105,6 @@ def _guarded(script: str, scope: Mapping[str, Value], env: Collection[str]) -> s
 
         check_mentioned(script, ours, scope)
     return guard_script(script)
-
-
-def _is_ours(name: str, scope: Mapping[str, Value]) -> bool:
-    return name.startswith(PREFIX) or name in scope or name.lower() in scope
 
 
 def why_stopped(stderr: str) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from amplihack.patterns import pattern
-from amplihack.recipes.templates.names import PREFIX, name_part, unfit, variable_name
+from amplihack.recipes.templates.names import CONTEXT_FILE, PREFIX, name_part, unfit, variable_name
 from amplihack.recipes.templates.reserved import is_reserved
 from amplihack.recipes.templates.scripts import PREPARED
 from amplihack.recipes.tracked import Follower
@@ -24,6 +24,7 @@ _MOST = 1_000  # variables that are favoured, at most
 _DEEPEST = 16
 _SCALARS = frozenset({type(None), bool, int, float, str})
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_NAMES = pattern(r"\b(?:RECIPE_VAR_\w+|[A-Z_][A-Z0-9_]*)\b", re.ASCII)
 _FAVOURED = pattern(r"task_description|repo_path|existing_branch|should_\w*", re.IGNORECASE)
 
 Variable: TypeAlias = tuple[str, bytes, str]  # name, `NAME=value`, why it is unfit
@@ -50,6 +51,26 @@ def mentioned_names(source: str) -> tuple[str, ...]:
     """Return the words of a script that can be the name of a variable of ours."""
     words = dict.fromkeys(_IDENTIFIER.findall(source))
     return tuple(word for word in words if word.startswith(PREFIX) or word == word.upper())
+
+
+def own_variables(script: str, scope: Mapping[str, Value]) -> frozenset[str]:
+    """Return the variables that a script names and that hold values of the run, or lead to them."""
+    names = may_be_own(script)
+    others = {name for name in names if not name.startswith(PREFIX) and name != CONTEXT_FILE}
+    keys = [key for name in others for key in (name, name.lower()) if key in scope]
+    if len(keys) < len(others) and (letters := "".join(scope)) != letters.lower():  # `myVar` is called MYVAR
+        keys += [key for key in scope if not key.islower() and not key.isupper()]
+    aliases = {alias_name(key) for key in keys if _is_scalar(scope[key])}
+    return frozenset(names).difference(others).union(others & aliases)
+
+
+@lru_cache(maxsize=PREPARED)  # the rounds of a loop run one script
+def may_be_own(script: str) -> tuple[str, ...]:
+    """Return the names in a script under which values of a run may be passed to it."""
+    names = dict.fromkeys(_NAMES.findall(script))
+    return tuple(
+        name for name in names if name == CONTEXT_FILE or name.startswith(PREFIX) or not is_reserved(name)
+    )
 
 
 @lru_cache(maxsize=16_384)  # the same names come back at every step of a run

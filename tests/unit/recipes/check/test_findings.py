@@ -401,6 +401,24 @@ PAIRS = [
         FLAT + "  - {id: a, command: 'echo {{mode}} | sudo tee log'}\n",
     ),
     (
+        "bash-source",
+        "warning",
+        FLAT + "  - {id: a, command: 'eval \"$RECIPE_VAR_mode\"'}\n",
+        FLAT + "  - {id: a, command: 'echo \"$RECIPE_VAR_mode\"'}\n",
+    ),
+    (
+        "bash-source",
+        "warning",
+        FLAT + "  - {id: a, command: 'jq -r .mode \"$AMPLIHACK_CONTEXT_FILE\" | bash'}\n",
+        FLAT + "  - {id: a, command: 'jq -r .mode \"$AMPLIHACK_CONTEXT_FILE\" | sort'}\n",
+    ),
+    (
+        "code-source",
+        "note",
+        FLAT + "  - {id: a, command: 'python3 -c \"$MODE\"'}\n",
+        FLAT + "  - {id: a, command: 'python3 run.py \"$MODE\"'}\n",
+    ),
+    (
         "unsupported-template",
         "warning",
         FLAT + "  - {id: a, command: 'echo \"\\${{mode}}\"'}\n",

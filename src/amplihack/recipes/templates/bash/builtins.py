@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.command_names import BUILTINS, DECLARES
+from amplihack.recipes.templates.bash.computed_names import gives_computed, gives_declared
 from amplihack.recipes.templates.bash.cursor import Declaration, Script
-from amplihack.recipes.templates.bash.number_guards import Guard
+from amplihack.recipes.templates.bash.number_guards import Guard, Sink
 from amplihack.recipes.templates.bash.places import (
     Edit,
     Refusal,
@@ -30,6 +31,12 @@ _DECLARES = pattern(rf"\b(?:{'|'.join(sorted(DECLARES))})\b")
 _UNKNOWN_OPTION = pattern(r"-\w*[\0\1$`]")
 _MANY = pattern(r"\$(?:@|\{@|\{\w+\[@\])")  # several words, though in quotes
 _BEGINS_LITERAL = pattern(r"[^\0\1$`(]")
+_SPLIT_NAME = pattern(r"\$(?:\w+|\{\w+\})\+?=")  # it may hold options and a name
+_DIRECTIVE = pattern(r"%[-+ #0]*[0-9*]*(?:\.[0-9*]+)?(?:\([^()]*\))?[A-Za-z%]|\\[a-z]")
+_ONE_WORD = pattern(r'"(?:[\0\1]|\$\w+|\$\{\w+\})"')  # whatever it holds
+_EXPANSION = pattern(
+    r"(?<!\$)\{.*\}|[*?]|\$\{[^{}]*\}|\$(?:\w+|[@*#?!$-])|[\0\1]|`[^`]*`|[$`].*|\[.*", re.DOTALL
+)
 _ONE_EXPANSION = pattern(r"""["']?(?:[\0\1]|\$\w+|\$\{\w+\})["']?""")
 
 
@@ -42,6 +49,7 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
         script.variables.any_undone |= any(_DECLARES.search(word.plain) for word in command.words[1:])
         for name, _, text in (word.plain.partition("=") for word in command.words[1:]):
             script.aliases.setdefault(name, set()).update(identifiers(text))
+            script.flow.assign(f"alias {name}", f"'{text}'")
     words = without_prefix(command.words)
     if not words:
         return
@@ -70,11 +78,13 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
     elif name in ("test", "["):
         _test(arguments, script)
     elif name == "set":
+        script.lists.setdefault(ARGUMENTS, []).append([word for word in arguments if word.plain != "--"])
         for word in arguments:
             assign(word.marks, ARGUMENTS)
             script.flow.assign(ARGUMENTS, word.text)
     elif name in ("eval", "source", "."):
         script.variables.opaque = True
+        script.variables.sourced |= name != "eval"
 
 
 def without_prefix(words: Sequence[Word]) -> Sequence[Word]:
@@ -104,15 +114,17 @@ def declares_associative(words: Sequence[Word], name: str, script: Script) -> bo
 def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> None:
     builtin, flags = words[0].plain, _flags(words[1:])
     if builtin not in ("export", "readonly"):
-        unknown = [
-            word
-            for word in words[1:]
-            if word.plain.startswith(("\0", *_EXPANSIONS)) and "=" not in word.plain
-        ]
-        unknown += [word for word in words[1:] if _UNKNOWN_OPTION.match(word.plain)]
-        script.flow.blind |= bool(unknown) or ("i" in flags and any("$" in word.plain for word in words[1:]))
-        flags += "ai" * bool(unknown)  # any option may come of it
+        if not all(word.plain.startswith(("-", "+")) for word in words[1:]):
+            script.declared.append(flags)
+        script.split_names += [word for word in words[1:] if _SPLIT_NAME.match(word.text)]
+        unknown = any(map(_may_be_option, words[1:], (*words[2:], None)))
+        flags += "ai" * unknown  # any option may come of it
+        for word in words[1:] if "i" in flags else ():
+            if made := _made_name(word):
+                script.variables.made_integers.add(made)
+                _settle_number(word, script)
     for word in words[1:]:
+        gives_declared(script, word)
         _settle_names(word, script, is_array="a" in flags or "A" in flags)
         name = _NAME.match(word.plain)
         if (name or word.plain.startswith(_EXPANSIONS)) and not word.is_list and "=" in word.text:
@@ -128,7 +140,44 @@ def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> Non
             refuse(word.marks, Refusal.NAME)  # what is assigned to a nameref is a name
             script.flow.evaluated.update(references(word.text))
             script.flow.unknown = True
+            script.flow.blind |= "=" not in word.text and bool(_made_name(word))
             script.receives(word, "", Guard.NAME)
+
+
+def _may_be_option(word: Word, following: Word | None) -> bool:
+    """Tell whether a word of a declaration may turn out to be an option for the names behind it."""
+    if _UNKNOWN_OPTION.match(word.plain) or word.text.startswith("{") or _is_coded(word):
+        return True
+    if not word.plain.startswith(("\0", *_EXPANSIONS)) or "=" in word.plain:
+        return False
+    return following is not None or not _ONE_WORD.fullmatch(word.text)
+
+
+def _is_coded(word: Word) -> bool:
+    """Tell whether an option or a name is written with codes of characters, as in `$'\\x69'`."""
+    name = word.text.partition("=")[0]
+    return "$'" in name and "\\" in name
+
+
+def _made_name(word: Word) -> str:
+    """Return a pattern for the names that a word may declare; nothing if they stand there."""
+    name = word.plain.partition("=")[0]
+    if _is_coded(word) or name[:1] in ("{", "["):
+        return ".*"
+    if name.startswith("-") or not any(sign in name for sign in ("\0", *_EXPANSIONS, "{", "*", "?")):
+        return ""
+    return "".join(map(re.escape, _EXPANSION.sub("*", name))).replace("\\*", ".*")
+
+
+def _settle_number(word: Word, script: Script) -> None:
+    """Accept only numbers in what a declaration gives to an integer whose name the run makes."""
+    before, _, value = word.text.partition("=")
+    hold(word.marks[before.count("\0") + before.count("\1") :])
+    script.flow.evaluated.update(identifiers(value))
+    if places := word.places[len(before) + 1 :]:
+        script.sinks.append(Sink(places[0], value, Guard.NUMBER, "", script.quoted, places=places))
+    else:
+        script.flow.blind |= any(identifiers(value))
 
 
 def _settle_names(word: Word, script: Script, *, is_array: bool) -> None:
@@ -237,6 +286,7 @@ def _reading(command: SimpleCommand, arguments: Sequence[Word], script: Script) 
     for word in (*split.names, *split.operands):
         refuse(word.marks, Refusal.NAME)
         script.writes_name(word, array=name != "read" or word in split.names)
+        gives_computed(script, word.text, command.strings)
     for word in split.codes:
         script.flow.executed.update(references(word.text))
         script.evaluates(word, Guard.WORD)
@@ -266,7 +316,10 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
     split = _split(arguments, _Options(name="v" if name == "printf" else "p"))
     for word in split.names:
         script.writes_name(word)
+        gives_computed(script, word.text, split.operands)
         if variable := _NAME.match(word.plain):
+            if _joins_names(split.operands):
+                script.flow.made.add(variable.group())
             for operand in split.operands:
                 assign(operand.marks, variable.group())
                 script.flow.assign(variable.group(), operand.text)
@@ -276,6 +329,12 @@ def _writing(name: str, arguments: Sequence[Word], script: Script) -> None:
         start = first.start
         # Without `--`, a value that begins with a dash would be read as options.
         script.edits.append(Edit(start, start, "-- "))
+
+
+def _joins_names(operands: Sequence[Word]) -> bool:
+    """Tell whether `printf` makes a name of its format and its arguments, or of several of these."""
+    pieces = [_DIRECTIVE.sub("", word.plain) for word in operands]
+    return len(operands) > 1 and sum(bool(_NAME.search(piece)) for piece in pieces) > 1
 
 
 def _getopts(arguments: Sequence[Word], script: Script) -> None:
@@ -297,7 +356,8 @@ def _test(arguments: Sequence[Word], script: Script) -> None:
             script.takes_name(after)
         elif before.marks and _MAY_BE_OPERATOR.fullmatch(before.plain):
             refuse(after.marks, Refusal.OPERATOR)
-        elif before.plain.startswith(_EXPANSIONS):
+            script.takes_name(after)
+        elif before.plain.removeprefix("-").startswith(_EXPANSIONS):
             script.evaluates(after, Guard.NAME)
             for mark in after.marks:
                 for each in (mark, *mark.places):

@@ -30,7 +30,8 @@ from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import arithmetic
 from amplihack.recipes.templates.bash.heredocs import newline
 from amplihack.recipes.templates.bash.parentheses import is_arithmetic
-from amplihack.recipes.templates.bash.places import Output, SimpleCommand, Word, assign
+from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word, assign
+from amplihack.recipes.templates.bash.program_tables import SHELLS
 from amplihack.recipes.templates.bash.programs import (
     files_run,
     input_language,
@@ -47,6 +48,8 @@ _NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _PIPES = ("|", "|&")
 _OWN_CODE = ("alias", "eval", "mapfile", "readarray", "trap")
 _FIRST_WORD = pattern(r"\A(?:[$<]\(|`)\s*([\w.-]+)")
+_FILE = pattern(r"[\w.~${}/-]+")
+_SHELL = pattern(r">\(\s*(?:sudo\s+|exec\s+)?(?:\S*/)?(?:ba|da|z|k|a)?sh\s*(?:-\w*[esux]\s*)*\)")
 _IN_QUOTES = pattern(r"'([^']*)'")
 
 
@@ -118,9 +121,15 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
             name = without_prefix(command.words)[0].plain
             _run_code(c, code, own=name in _OWN_CODE, at_once=name == "eval")
             _run_printed(c, code)
+            _run_file(c, code.plain)
         if state.before in _PIPES and (language := input_language(command)):
             name_language(c.script.marks[state.pipeline :], language, without=command)
             _run_piped(c, state.piped if language == "bash" else ())
+        elif _reads_program(command):
+            c.script.reads_program = True
+        if any(_is_shell(c, mark) for mark in c.script.marks[state.element :]):
+            name_language(c.script.marks[state.pipeline :], "bash")
+            _run_piped(c, [*state.piped, command])
     state.command, state.begun, state.descriptor = SimpleCommand(), False, None
 
 
@@ -152,6 +161,8 @@ def _run_printed(c: Cursor, code: Word) -> None:
     for mark in code.marks:
         inside = c.text[mark.position : mark.position + mark.length] if isinstance(mark, Output) else ""
         c.script.flow.printing.update(_FIRST_WORD.findall(inside))
+        for file in _FILE.findall(inside):
+            _run_file(c, file)
         c.script.flow.executed.update(references(inside.removeprefix("$").removeprefix("`")))
         code_inside = " ".join(_IN_QUOTES.findall(inside)).replace("$(", "(")
         c.script.flow.evaluated.update(identifiers(code_inside))
@@ -159,8 +170,31 @@ def _run_printed(c: Cursor, code: Word) -> None:
 
 def _run_piped(c: Cursor, commands: Iterable[SimpleCommand]) -> None:
     """Note what a shell behind a pipe runs: the variables that are printed, and code in quotes."""
-    for word_ in (word_ for command in commands for word_ in command.words[1:]):
-        _run_code(c, word_, own=False)
+    for command in commands:
+        for word_ in command.words[1:]:
+            _run_code(c, word_, own=False)
+        for word_ in (*command.words[1:], *command.inputs):
+            _run_file(c, word_.plain)
+
+
+def _run_file(c: Cursor, name: str) -> None:
+    """Note that a shell runs what a file holds, if the script writes one of this name."""
+    c.script.ran.setdefault(name.removeprefix("./"), [])
+
+
+def _reads_program(command: SimpleCommand) -> bool:
+    """Tell whether a shell gets its program from where nothing tells: `f() { bash; }`, `bash <&3`."""
+    if command.is_fed or command.inputs or command.words[0].plain.rpartition("/")[2] not in SHELLS:
+        return False
+    shows = any(word.plain in ("--version", "--help") for word in command.words)
+    return not shows and input_language(command) == "bash"
+
+
+def _is_shell(c: Cursor, mark: Place | Output) -> bool:
+    """Tell whether a mark is a shell that runs what it gets, as in `tee >(bash)`."""
+    if not isinstance(mark, Output):
+        return False
+    return _SHELL.match(c.text, mark.position, mark.position + mark.length) is not None
 
 
 def _newline(c: Cursor, state: CommandList) -> None:

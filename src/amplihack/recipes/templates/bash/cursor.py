@@ -42,7 +42,12 @@ class Script(Record, frozen=False, eq=False, repr=False):
     edits: list[Edit] = field(default_factory=list)  # what to change beside the placeholders
     declared_whole: list[tuple[Word, bool]] = field(default_factory=list)  # word, surely an array
     declarations: list[Declaration] = field(default_factory=list)
+    declared: list[str] = field(default_factory=list)  # the options of each declaration
+    split_names: list[Word] = field(default_factory=list)  # declared names that bash splits into words
+    command_words: dict[int, set[str]] = field(default_factory=dict)  # what expands to a command may hold
     sinks: list[Sink] = field(default_factory=list)
+    patterned: list[tuple[Sink, str]] = field(default_factory=list)  # what the run alone knows who gets it
+    given: list[tuple[str, Sequence[Place | Output]]] = field(default_factory=list)  # to computed names
     keys: list[Sink] = field(default_factory=list)  # subscripts of arrays that are associative so far
     ends: dict[int, int] = field(default_factory=dict)  # of parameter expansions, by where they begin
     bodies: dict[str, list[Body]] = field(default_factory=dict)  # of the functions
@@ -52,6 +57,7 @@ class Script(Record, frozen=False, eq=False, repr=False):
         default_factory=dict
     )  # files that it starts or sources: their arguments
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
+    reads_program: bool = False  # a shell runs what it gets from a place that is not known
     quoted: bool = False  # what is being read is code in double quotes
     starts_shells: bool = False  # with code of the script: guards in it must find their patterns
     depth: int = 0

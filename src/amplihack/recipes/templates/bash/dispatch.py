@@ -10,14 +10,17 @@ from collections.abc import Iterator, Sequence
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import settle_builtin
 from amplihack.recipes.templates.bash.command_names import BUILTINS
+from amplihack.recipes.templates.bash.computed_commands import settle_computed
 from amplihack.recipes.templates.bash.cursor import Script
-from amplihack.recipes.templates.bash.places import SimpleCommand, Word
-from amplihack.recipes.templates.bash.program_tables import TAKE_DATA
+from amplihack.recipes.templates.bash.places import SimpleCommand, Word, hold
+from amplihack.recipes.templates.bash.program_tables import SHELLS, TAKE_DATA
 from amplihack.recipes.templates.bash.programs import settle_programs
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS
+from amplihack.recipes.templates.bash.variable_attributes import INTEGERS
 
 _VARIABLE = pattern(r"""["']?\$\{?([A-Za-z_]\w*|[0-9@*])""")
 _TAKE_NAMES = BUILTINS - {"builtin", "command", "set", "eval", "source", "."}
+_CODED = pattern(r"\$'[^']*\\|[^$]*(?<!\$)\{[^{}]*(?:,|\.\.)")  # `$'\x6cet'` and `{let,x}`
 _NAMING = {"-v", "-R"}
 _NO_COMMAND = pattern(r"[0-9.]+[smhd]?|-.*|.*\s.*")  # a count, an option or a text
 
@@ -27,9 +30,18 @@ def settle_dispatched(script: Script) -> None:
     calls = list(script.flow.calls)
     runs_arguments = any(script.flow.holds_arguments(_called(words[0])) for _, words in calls)
     for name, words in calls:
+        for word in words[1:]:  # `set_all RANDOM={{v}}`: it is assigned in the end
+            if word.marks and word.plain.partition("=")[0].removesuffix("+") in INTEGERS:
+                hold(word.marks)
+        if _CODED.match(words[0].text):
+            _suspect_all(words)
         if name not in script.flow.functions:
             for each in _meant(name, words, script):
+                edits = len(script.edits)
                 _settle(each, script)
+                if len(script.edits) > edits and len(script.flow.named(_called(words[0]))) > 1:
+                    del script.edits[edits:]  # made for this command: another one may be called there
+            settle_computed(words, script)
         elif runs_arguments:
             command = _arguments(words)
             _settle(command, script)
@@ -43,7 +55,11 @@ def _suspect(words: Sequence[Word]) -> None:
     at = next((i for i, name in enumerate(names) if name in _TAKE_NAMES), len(words))
     if names[at : at + 1] in (["test"], ["["], ["printf"]) and _NAMING.isdisjoint(names[at:]):
         return
-    for word in words[at:]:
+    _suspect_all(words[at:])
+
+
+def _suspect_all(words: Sequence[Word]) -> None:
+    for word in words:
         for mark in word.marks:
             for each in (mark, *mark.places):
                 each.evaluated = True
@@ -67,18 +83,26 @@ def _meant(name: str, words: Sequence[Word], script: Script) -> Iterator[Sequenc
     for elements in script.lists.get(variable, ()):
         yield [*elements, *words[1:]]
     named = script.flow.named(variable) if variable else script.aliases.get(name, frozenset())
+    named |= script.command_words.get(words[0].start, frozenset())
+    for text in script.flow.texts(variable or f"alias {name}"):
+        first, *rest = text.split()
+        options = [Word(word, []) for word in rest if word.startswith("-")]
+        yield [Word(first, []), *options, *words[1:]]
+    yield from ([Word(shell, []), *words[1:]] for shell in sorted(named & SHELLS))
     builtins, others = sorted(named & BUILTINS), named - BUILTINS
-    if builtins and others:  # words behind it, which stand in the text of the variable
+    if builtins and others and not words[0].marks:  # words behind it, which stand in the text of the variable
         script.flow.unread.update(others)
-        script.calculates(words[0], others)
+        if variable:  # the text of an alias has guards in it
+            script.calculates(words[0], others)
     for builtin in builtins:
         yield [Word(builtin, []), *words[1:]]
 
 
 def _settle(words: Sequence[Word], script: Script) -> None:
-    if not words or words[0].plain not in BUILTINS:
+    if not words:
         return
     command = SimpleCommand(list(words), marked=any(word.marks for word in words))
-    settle_builtin(command, script, certain=False)
+    if words[0].plain in BUILTINS:
+        settle_builtin(command, script, certain=False)
     for code in settle_programs(command, script.flow):
         script.flow.run(code.text)

@@ -19,6 +19,7 @@ from typing import ClassVar
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.places import Edit, Output
+from amplihack.recipes.templates.bash.variable_attributes import EXPANDED_VARIABLES, INTEGERS
 from amplihack.records import Record, replace
 
 
@@ -60,7 +61,13 @@ _PRINTED = (
     'printf %s "$t";};'
 )
 # Only the key of no text has a value, and it is empty.
-_TABLE = "declare -rA AMPLIHACK_NUMBERS=([.]=)||exit 127;"
+_TABLE = "declare -rA AMPLIHACK_NUMBERS=([.]= [kind i]=)||exit 127;"
+# Commands of bash that evaluate their words, and what is harmless there; some do with an option that names.
+_RUN = "AMPLIHACK_RUN"
+_TARGET = "AMPLIHACK_TARGET"  # a table of variables that bash calculates or expands
+_NUMERIC = "let eval source . trap alias bind complete compgen fc"
+_TEXTUAL = "declare typeset local readonly export unset read mapfile readarray getopts command builtin"
+_KIND = "AMPLIHACK_KIND"  # the letter of what makes an integer, among the attributes of a variable
 # A subscript of an array that may be associative: if it is not, all that stands there must hold numbers.
 _SUBSCRIPT = (
     "AMPLIHACK_SUBSCRIPT(){ local AMPLIHACK_NAME;"
@@ -81,7 +88,7 @@ _NUMBERS = frozenset(
 _TOKEN = pattern(
     r"(?P<base>[0-9]+\#|0[xX])(?=\$)|[0-9][0-9A-Za-z#@_]*"
     r"|\$\{\#[^{}]*\}"
-    r"|\$\{(?P<indirect>!?)(?P<braced>[A-Za-z_]\w*|[0-9]+|[@*])"
+    r"|\$\{(?P<indirect>!?)(?P<braced>[A-Za-z_]\w*|[0-9]+|[@*]|(?<=!)\#)"
     r"|\$(?P<plain>[A-Za-z_]\w*|[0-9@*])"
     r"|(?P<bare>[A-Za-z_]\w*)"
 )
@@ -91,7 +98,7 @@ _PIECE = pattern(
 )
 _TWICE = pattern(r"[\0\1`=]|\+\+|--|\$(?!\w|\{\w+\}|[@*])")  # does something, or cannot be written again
 _NO_QUOTES = str.maketrans("", "", "\"'\\")
-_CHANGES = pattern(r"[#%/^,@]|:(?![-=?+])")
+_CHANGES = pattern(r"[#%/^,@~]|:(?![-=?+])")
 _ASSIGNS = pattern(r"\s*=(?!=)")
 
 
@@ -106,6 +113,7 @@ class Sink(Record):
     proven: frozenset[str] = frozenset()  # arrays in it that are associative so far
     once: bool = False  # a key there is expanded once, as in `m[$k]=1` and `${m[$k]}`
     places: Sequence[int] = ()  # of its characters and its end in the template, where they are known
+    target: str = ""  # the variable that gets it: bash evaluates it if that is an integer
 
     def position(self, index: int) -> int | None:
         return self.places[index] if self.places else None
@@ -129,6 +137,8 @@ class Kept(Record):
     name: str
     quoted: bool
     joined: bool = False
+    target: str = ""  # the variable that gets it, if it must make one only for an integer
+    harmless: str = ""  # what expands to a pattern for what it may make, if that is no number
 
 
 def keep(texts: Iterable[Kept]) -> Iterator[Edit]:
@@ -144,9 +154,57 @@ def keep(texts: Iterable[Kept]) -> Iterator[Edit]:
 
 def _made(text: Kept) -> tuple[str, str]:
     last = f"!{_LAST}" if text.joined else _LAST
-    left = f"${{{_LEFT}:=${{{last}//${Guard.NUMBER.name}}}}}"
+    left = f"${{{_LEFT}:=${{{last}//{text.harmless or f'${Guard.NUMBER.name}'}}}}}"
     stop = f"${{{_LEFT}:+${{{STOP}:?{text.name} is {Guard.NUMBER.words}}}}}"
-    return _KEEP, f"}}${{{last}+{left}{stop}}}"
+    check = f"${{{last}+{left}{stop}}}"
+    return _KEEP, "}" + (if_integer(check, (text.target,)) if text.target else check)
+
+
+def if_integer(guard: str, variables: Iterable[str]) -> str:
+    """Return a guard that does nothing unless one of these variables is an integer by then."""
+    attributes = "".join(f"${{{name}[@]@a}}" for name in variables)
+    return f"${{AMPLIHACK_NUMBERS[kind ${{{_KIND}/[.{attributes}]}}]-{guard}}}"
+
+
+def run_pattern(command: str, *, named: bool) -> str:
+    """Return what expands to the harmless in a word of a command; `named` if it has an option for names."""
+    harmless = f"${{{_RUN}[.{command}]-*}}"
+    return f"${{{_RUN}[v.{command}]-{harmless}}}" if named else harmless
+
+
+def no_option(harmless: str, command: str) -> str:
+    """Return a pattern that takes no text for an option where the command knows one that names a variable."""
+    return f"${{{_RUN}[d.{command}]-{harmless}}}"
+
+
+def or_second(harmless: str, variable: str, second: str) -> str:
+    """Return a pattern that counts the second word where the variable before it is empty: `$sudo let`."""
+    return f"{harmless.removesuffix('*}')}${{{_RUN}[.${{{variable}:-{second}}}]-*}}}}"
+
+
+def target_pattern(name: str) -> str:
+    """Return what expands to the harmless in a text for the variable of this name."""
+    return f"${{{_TARGET}[.{name}]-*}}"
+
+
+def whole_pattern(variable: str) -> str:
+    """Return what expands to the harmless in a variable that holds a name, `=` and a value."""
+    return f"${{{_TARGET}[w.${{{variable}%%[+=]*}}]-*}}"
+
+
+def pattern_guard(variable: str, harmless: str) -> str:
+    """Return a guard for a variable in which only what the pattern tells is harmless."""
+    return by_pattern(_guarded(variable, variable, Guard.TEXT), harmless)
+
+
+def by_pattern(guard: str, harmless: str) -> str:
+    """Return a guard for text with another pattern."""
+    return guard.replace(f"${Guard.TEXT.name}", harmless)
+
+
+def value_guard(name: str, variables: Iterable[str]) -> str:
+    """Return a guard for the variable that carries a value and goes to these variables."""
+    return if_integer(_guarded(name, name, Guard.NUMBER), variables)
 
 
 def operands(
@@ -255,8 +313,10 @@ def printed_guards(script: str, outputs: Iterable[tuple[Output, Guard]]) -> Iter
             continue
         reads = "cat " if inside.lstrip().startswith("<") and inside.lstrip()[1:2] != "(" else ""
         yield Edit(output.start, output.start, f"{{ {reads}")
-        call = f"AMPLIHACK_PRINTED {line} {guard.name} '{guard.words}';exit ${{PIPESTATUS[0]}}"
-        yield Edit(output.end, output.end, f"{_ending(inside)}}}|{call}")
+        call = f"AMPLIHACK_PRINTED {line} {guard.name} '{guard.words}'"
+        if attributes := "".join(f"${{{name}[@]@a}}" for name in output.integers):
+            call = f"if [[ {attributes} == *i* ]];then {call};else cat;fi"
+        yield Edit(output.end, output.end, f"{_ending(inside)}}}|{call};exit ${{PIPESTATUS[0]}}")
 
 
 def _ending(commands: str) -> str:
@@ -266,17 +326,39 @@ def _ending(commands: str) -> str:
     return " " if commands.rstrip(" \t").endswith((";", "&", "\n")) else ";"
 
 
-def preamble(text: str, *, exported: bool) -> str:
+def _run_table() -> str:
+    numeric = [f"[.{name}]='{Guard.NUMBER.harmless}'" for name in _NUMERIC.split()]
+    textual = [f"[.{name}]='[!$`[<>]'" for name in _TEXTUAL.split()]
+    textual += [f"[d.{name}]='[!-]*'" for name in ("printf", "wait")]
+    textual += [f"[v.{name}]='[!$`[<>]'" for name in ("printf", "test", "\\[", "wait")]
+    return f"declare -rA {_RUN}=({' '.join((*numeric, *textual))})||exit 127;"
+
+
+def _target_table(integers: Iterable[str]) -> str:
+    numeric = [f"[.{name}]='{Guard.NUMBER.harmless}'" for name in sorted(integers)]
+    numeric += [f"[w.{name}]='[!$`[]'" for name in sorted(set(integers).difference(INTEGERS))]
+    numeric += [f"[w.{name}]=" for name in INTEGERS]  # nothing is harmless
+    expanded = [f"[{kind}.{name}]='[!$`]'" for kind in ("", "w") for name in sorted(EXPANDED_VARIABLES)]
+    return f"declare -rA {_TARGET}=({' '.join((*numeric, *expanded))})||exit 127;"
+
+
+def preamble(text: str, *, exported: bool, integers: Iterable[str] = ()) -> str:
     """Return the definitions that guards in a text need, on one line; `exported` for shells it starts."""
     checks = _SUBSCRIPT if "AMPLIHACK_SUBSCRIPT" in text else ""
     used = [guard for guard in _GUARDS if guard.name in text + checks]
     definitions = "".join(f"readonly {guard.name}='{guard.harmless}';" for guard in used)
     if exported:
         definitions += "".join(f"export {guard.name};" for guard in used)
-    if used:
+    if used or _RUN in text or _TARGET in text:
         definitions += f"readonly {STOP}=;{_LEFT}=;"
     if checks and exported:
         checks += "export -f AMPLIHACK_SUBSCRIPT;"
     if "AMPLIHACK_NUMBERS[" in text:
         checks += _TABLE
+    if _RUN in text:
+        checks += _run_table()
+    if _TARGET in text:
+        checks += _target_table(integers)
+    if _KIND in text:
+        definitions += f"readonly {_KIND}=i;"
     return definitions + checks + (_PRINTED if "AMPLIHACK_PRINTED" in text else "")

@@ -140,6 +140,7 @@ class Mark:
     feeds = False  # a command that reads its input can get it
     is_input = False  # it is itself the input of a command, or a part of it
     evaluated = False  # it goes to a variable that the script evaluates
+    integers: tuple[str, ...] = ()  # what gets it, where only the run knows whether that is an integer
 
     def __init__(self, span: Span, frame: int, quoting: Quoting, backticks: int) -> None:
         self.start, self.end, self.position, self.length = span
@@ -160,6 +161,7 @@ class Place(Mark):
     heredoc: Heredoc | None = None
     command: SimpleCommand | None = None  # the command that reads the heredoc it stands in
     redirection: Redirection | None = None  # a `>&` whose word it is in
+    pattern = ""  # expands to what is harmless in it: what gets it is known to the run alone
     declared: Word | None = None  # the argument of a declaration that may assign an array
 
     def __init__(
@@ -182,6 +184,10 @@ class Output(Mark):
     def __init__(self, places: list[Place], span: Span, frame: int, quoting: Quoting, backticks: int) -> None:
         super().__init__(span, frame, quoting, backticks)
         self.places = places
+
+    def is_process(self, script: str) -> bool:
+        """Tell whether it is `<(...)`, whose output is read as a file."""
+        return script[self.start - 2 : self.start] == "<("
 
 
 def spread(text: str, marks: Sequence[Mark], origin: Sequence[int]) -> Sequence[int]:

@@ -51,6 +51,11 @@ CODE_OPTION = {
     "npm": r"--call",
     "npx": r"--call",
     "nvim": r"-c|--cmd",
+    "gmake": r"--eval",
+    "make": r"--eval",
+    "nix": r"-c|--command",
+    "split": r"--filter",
+    "zip": r"-TT|--unzip-command",
     "socat": r"(?i:EXEC|SYSTEM|SHELL):",
     "vim": r"-c|--cmd",
     "rebase": r"-x",
@@ -58,6 +63,7 @@ CODE_OPTION = {
     "rsync": r"-[a-zA-Z]*e|--rsh|--rsync-path",
     "runuser": r"-[a-z]*c|--(?:session-)?command",
     "script": r"-[a-z]*c|--command",
+    "sg": r"-c",
     "sort": r"--compress-program",
     "su": r"-[a-z]*c|--(?:session-)?command",
     "tar": r"-I|--use-compress-program|--to-command|--checkpoint-action=exec",
@@ -69,6 +75,7 @@ CODE_BEHIND = {
     "adb": r"shell",
     "git": r"foreach",
     "heroku": r"run",
+    "pssh": r"-i",
     "screen": r"stuff",
     "tmux": r"new(?:-session|-window)?|neww|split-window|splitw|respawn-(?:pane|window)|send(?:-keys)?"
     r"|run(?:-shell)?|if(?:-shell)?|pipe-pane|display-popup|popup",
@@ -77,6 +84,7 @@ CODE_BEHIND = {
 CODE_BEHIND_OPTIONS = {"tmux": "-s -t -n -c -x -y -e -F -f"}
 # A word that is a setting, and whose value a shell reads.
 CODE_SETTING = {
+    "npm": r"scripts\.[^=]*",
     "git": r"(?i:alias\.[^=]*|(?:core|sequence)\.(?:sshcommand|pager|editor|fsmonitor|askpass|gitproxy)"
     r"|credential\.(?:.*\.)?helper|(?:diff|merge|filter|difftool|mergetool)\..*|pager\..*)",
     "make": r"[A-Za-z_][A-Za-z0-9_.]*[:+?!]*",
@@ -91,7 +99,7 @@ CODE_TAKERS = frozenset(
 SSH_WITH_ARGUMENT = "BbcDEeFIiJLlmOopQRSWw"
 BOUNDARY = r"(?:^|[^A-Za-z0-9_.])"
 TOOLS = (
-    r"(?:ba|da|k|z|a|fi|mk)?sh|pwsh|python|pypy|node|nodejs|deno|bun|perl|raku|ruby|php|lua|luajit|Rscript|julia"
+    r"(?:r?ba|da|r?k|z|a|fi|mk|pdk|t?c|ya|po|o|elvi|xon)?sh|nu|pwsh|python|pypy|node|nodejs|deno|bun|perl|raku|ruby|php|lua|luajit|Rscript|julia"
     r"|osascript|powershell|psql|mysql|mariadb|sqlite3?|duckdb|clickhouse-client|expect|tclsh|mongo(?:sh)?|emacs|gnuplot"
     r"|octave|elixir|groovy|scala"
 )
@@ -103,7 +111,12 @@ INTERPRETER = pattern(
 INNER = pattern(rf"{BOUNDARY}(?:{TOOLS})[0-9.]*[ \t]+(?:-|eval)")
 _BEFORE_CODE = (" -", "\t-", " eval", "\teval")  # without one of these, there is no such tool
 WORD = pattern(r"[A-Za-z0-9_.-]+")
-SHELLS = frozenset({"ash", "bash", "dash", "fish", "ksh", "mksh", "powershell", "pwsh", "sh", "shell", "zsh"})
+SHELLS = frozenset(
+    """
+    ash bash csh dash elvish fish ksh mksh nu osh pdksh posh powershell pwsh rbash rksh sh shell tcsh xonsh
+    yash zsh
+    """.split()  # noqa: SIM905 - a table of names, not code
+)
 # Names under which a language is known here; others are their own.
 LANGUAGES = {
     **dict.fromkeys(SHELLS, "bash"),
@@ -141,7 +154,7 @@ PROGRAM_OPTION = {
     "Lisp": r"--?eval",
     "SQL": r"-[A-Za-z]*[ce]|--command|--execute|--query|-cmd",
     "Tcl": r"-c",
-    "bash": r"-[a-zA-Z]*c|-Command",
+    "bash": r"-[a-zA-Z]*c|--(?:init-)?command|-Command",
     "julia": r"-[eE]|--eval|--print",
     "lua": r"-e",
     "node": r"-p?e|-p|--eval|--print|eval",

@@ -56,6 +56,8 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
     code = list(_code_words(words)) if words else []
     for word in code:
         name_language(word.marks, "bash")
+        if words[0].plain in SOURCES:
+            _pass_arguments(word, words[1:], flow)
     if words and (found := _interpreter(words)):
         language, arguments = found
         name = words[-len(arguments) - 1].plain.rpartition("/")[2]
@@ -69,6 +71,7 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
             name_language(processes, language)
             if processes and language == "bash":
                 code.append(word)
+                _pass_arguments(word, arguments, flow)
     if command.inputs and (language := input_language(command)):
         for word in command.inputs:
             direct = word.plain.startswith(("<", "\1")) or not any(_is_process(mark) for mark in word.marks)
@@ -152,7 +155,8 @@ def _evaluated(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
         if skips or (name == "trap" and operands):
             skips = False
         elif word.plain in PARALLEL_ARGUMENTS and name == "parallel":
-            return
+            if operands:
+                return
         elif word.plain in options:
             skips = True
         else:

@@ -13,6 +13,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.number_guards import Sink
 from amplihack.recipes.templates.bash.places import Mark, Word
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
+from amplihack.recipes.templates.names import PREFIX
 from amplihack.records import Record, field
 
 _LONG = 4096  # a text of this size is no expression
@@ -23,11 +24,11 @@ INPUT = "<"  # stands for the text of `<<<` and heredocs
 
 _INSIDE = pattern(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\{\{[^{}]*\}\}|\$\{#[^{}]*\}")
 _REFERENCE = pattern(r"\$\{?!?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])")
-_INDIRECT = pattern(r"\$\{![A-Za-z_0-9]+(?!\w|\[[@*]\]|[@*]\})")
+_INDIRECT = pattern(r"\$\{![A-Za-z_0-9#]+(?!\w|\[[@*]\]|[@*]\})")
 _COUNTED = pattern(r"([A-Za-z_]\w*)\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))|(?:\+\+|--)\s*([A-Za-z_]\w*)")
 # A text that makes a name which stands nowhere in it: `${m%y}`, `x$i`, `$a$b`, `x{1..3}`, `$'\\x78'`, `n+=y`.
 _MAKES_NAME = pattern(
-    r"\$\{!?(?:\w+|[@*])(?:\[[^\[\]]*\])?(?:[#%/^,@]|:(?![-=?+]))"
+    r"\$\{!?(?:\w+|[@*])(?:\[[^\[\]]*\])?(?:[#%/^,@~]|:(?![-=?+]))"
     r"|(?<![\w$])[A-Za-z_]\w*[${`]|\$(?:\{\w+\}|\w+)[${`\w]|\$'[^']*\\|^\w+\+=(?!\().*[A-Za-z_]"
 )
 _CALCULATES = pattern(
@@ -37,6 +38,8 @@ _PRINTS = pattern(r"(?:\$\(|`)\s*(?:echo|printf|cat)\s")
 # A text with a pattern for the names of files, which may be any, and what only looks like one.
 _PATTERN = pattern(r"[*?\[]")
 _NO_PATTERN = pattern(r"^\w+\[[^\]]*\]|\[[^\]]*\]=|\$\(\(.*?\)\)|\$\[[^\]]*\]|\$\{[^{}]*\}|\$[?*@]")
+_QUOTED_FOR_SHELL = pattern(r"\$\{\w+(?:\[[^\[\]]*\])?@[QKA]\}")
+_WORDS = pattern(r"""(?:\w+\+?=)?["']([\w.-]+(?:[ \t]+[\w.=-]+)+)[ \t]*["']""")
 _NUMBER = pattern(r"\$\(\(.*?\)\)", re.DOTALL)
 _KEY = pattern(r"\w+\[[^\[\]]*\]\+?=(?!\()")
 _NO_QUOTES = str.maketrans("", "", "\"'\\")
@@ -87,18 +90,21 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     executed: set[str] = field(default_factory=set)  # as a script
     launched: set[str] = field(default_factory=set)  # as a command, without quotes
     unread: set[str] = field(default_factory=set)  # evaluated, perhaps, by code that no guard can be put into
+    lost: bool = False  # a text that is evaluated is made in a way that is not followed: it may be any name
     blind: bool = False  # a variable that only the run knows is declared to be evaluated
     functions: set[str] = field(default_factory=set)
     printing: set[str] = field(default_factory=set)  # the commands whose output is run as a script
     written: set[str] = field(default_factory=set)  # what the script itself assigns
     fed: set[str] = field(default_factory=set)  # what gets the text of a command, an input or a value
     unknown: bool = False  # a variable that only the run knows is written
+    made: set[str] = field(default_factory=set)  # what gets a text that is joined from pieces
     unguarded: set[str] = field(default_factory=set)  # what gets a word into which no guard can be put
     received: list[tuple[str, Sink]] = field(default_factory=list)  # which text each assignment gives
     calls: list[tuple[str, list[Word]]] = field(
         default_factory=list
     )  # with values or variables among their words
     _printed: dict[str, set[str]] = field(default_factory=dict)  # what `echo` and the like print into it
+    _texts: dict[str, set[str]] = field(default_factory=dict)  # constants of several words
     _sources: dict[str, set[str]] = field(default_factory=dict)
     _keys: dict[str, set[str]] = field(default_factory=dict)  # what its subscripts are made of
     _named: dict[str, set[str]] = field(default_factory=dict)  # with or without `$`
@@ -108,6 +114,8 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
         self.written.add(variable)
         if variable in PROGRAM_VARIABLES and not is_read:
             self.run(text)
+        if constant := _WORDS.fullmatch(text):
+            self._texts.setdefault(variable, set()).add(constant[1])
         if "\0" in text or "\1" in text or _INDIRECT.search(text) or _makes_text(text):
             self.fed.add(variable)
         if key := _KEY.match(text):
@@ -125,7 +133,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
 
         Return what it calculates with, as it is given, or all that it might.
         """
-        expanded = set(references(code.replace("\\$", "")))
+        expanded = set(references(_QUOTED_FOR_SHELL.sub("", code.replace("\\$", ""))))
         self.executed |= expanded
         if calculates_with is None:
             calculates_with = set(identifiers(_inside_out(code))) if _CALCULATES.search(code) else set()
@@ -138,6 +146,10 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     def named(self, variable: str) -> AbstractSet[str]:
         """Return the words that are assigned to a variable, with or without `$`."""
         return self._named.get(variable, frozenset())
+
+    def texts(self, variable: str) -> Iterable[str]:
+        """Return the constants of several words that are assigned to a variable."""
+        return sorted(self._texts.get(variable, ()))
 
     def print_into(self, variable: str, substitution: str) -> None:
         """Record what a substitution prints that is assigned to a variable."""
@@ -164,13 +176,18 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
         for variable, names in self._named.items():  # `n=x` leads to `x` where `n` is evaluated
             for name in names & self.written.union(fed):
                 following.setdefault(name, []).append(variable)
-        waiting = [*self.fed, *fed, *outside, ARGUMENTS]
+        given = {variable for variable, names in self._named.items() if any(map(self._is_given, names))}
+        waiting = [*self.fed, *fed, *outside, *given, ARGUMENTS]
         while waiting:
             name = waiting.pop()
             if name not in found:
                 found.add(name)
                 waiting += following.get(name, ())
         return Suspects(frozenset(found), frozenset(self.written), self.unknown or opaque)
+
+    def _is_given(self, name: str) -> bool:
+        """Tell whether a variable may come from the run."""
+        return (name.isupper() and name not in self.written) or name.startswith(PREFIX)
 
     def settle(
         self,

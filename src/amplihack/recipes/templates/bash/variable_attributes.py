@@ -6,10 +6,11 @@ which makes its subscripts harmless, counts only where the order of the script p
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.places import Mark
@@ -17,7 +18,7 @@ from amplihack.records import Record, field
 
 _SUBSCRIPTED = pattern(r"([A-Za-z_]\w*)\[")
 # Bash evaluates what is assigned to these as arithmetic.
-_INTEGERS = ("BASHPID", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM")
+INTEGERS = ("BASHPID", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM")
 _ARRAYS = (
     *("BASH_ALIASES", "BASH_CMDS", "BASH_REMATCH", "COPROC", "DIRSTACK", "FUNCNAME", "GROUPS", "MAPFILE"),
     "PIPESTATUS",
@@ -34,8 +35,17 @@ PROGRAM_VARIABLES = EXPANDED_VARIABLES.union(
 )
 
 
+@lru_cache(maxsize=64)
+def _made(name: str) -> re.Pattern[str]:
+    return re.compile(name)
+
+
 class Variables(Record, frozen=False, eq=False, repr=False):
-    integers: set[str] = field(default_factory=lambda: set(_INTEGERS))
+    integers: set[str] = field(default_factory=lambda: set(INTEGERS))
+    made_integers: set[str] = field(
+        default_factory=set
+    )  # patterns for the names of integers that the run makes
+    sourced: bool = False  # a file that is not read here may have declared any integer
     references: set[str] = field(default_factory=set)  # namerefs
     unbound: set[str] = field(default_factory=set)  # namerefs that some declaration leaves without a target
     arrays: set[str] = field(default_factory=lambda: set(_ARRAYS))
@@ -130,13 +140,28 @@ class Variables(Record, frozen=False, eq=False, repr=False):
             return True
         return mark.feeds and not self.integers.isdisjoint(self.from_input)
 
+    def makes_integer(self, name: str) -> bool:
+        """Tell whether the variable may be an integer that is declared under a name made by the run."""
+        return any(_made(pattern).fullmatch(name) for pattern in self.made_integers)
+
+    def may_become_integer(self, name: str) -> bool:
+        """Tell whether only the run knows if the variable is an integer."""
+        if name in self.integers or name in self.unbound or not name.isidentifier():
+            return False
+        return self.sourced or name in self.references or self.makes_integer(name)
+
     def reads_integers(self) -> bool:
         """Tell whether an integer or a reference gets input from afar: no guard comes before `read`."""
-        return not self.integers.union(self.unbound).isdisjoint(self.from_afar)
+        known = self.integers.union(self.unbound)
+        return not known.isdisjoint(self.from_afar) or any(map(self.makes_integer, self.from_afar))
 
     def leading_to_integers(self) -> set[str]:
         """Return the namerefs if the script declares integers: one of those may be the target."""
-        return self.references if self.integers - set(_INTEGERS) else set()
+        return self.references if self.integers - set(INTEGERS) else set()
+
+    def has_integers(self) -> bool:
+        """Tell whether the script itself declares integers."""
+        return len(self.integers) > len(INTEGERS)
 
     def is_bound_later(self, name: str) -> bool:
         """Tell whether what the variable receives may become the name of another."""

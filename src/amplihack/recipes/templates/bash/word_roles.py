@@ -17,8 +17,10 @@ from amplihack.recipes.templates.bash.command_names import DECLARES, RESERVED
 from amplihack.recipes.templates.bash.cursor import Cursor
 from amplihack.recipes.templates.bash.double_brackets import condition
 from amplihack.recipes.templates.bash.places import Refusal, Word, refuse
+from amplihack.recipes.templates.bash.value_flow import identifiers
 
 _FUNCTION_PARENTHESES = pattern(r"(?:[ \t]|\\\n)*\((?:[ \t]|\\\n)*\)")
+_WORD = pattern(r"\w+")
 _IN = pattern(r"(?:\s|\\\n)*in\s")
 _ASSIGNED = pattern(r"""([A-Za-z0-9_\0\1"']++)(?:\[.*\])?\+?=""", re.DOTALL)
 _TIME_OPTION = pattern(r"(?:[ \t]+-p(?=[ \t]))?(?:[ \t]+--(?=[ \t]))?")
@@ -61,8 +63,11 @@ def _take_command(c: Cursor, state: CommandList, found: Word) -> None:
         _first_word(c, state, found)
 
 
-def _first_word(_: Cursor, state: CommandList, found: Word) -> None:
+def _first_word(c: Cursor, state: CommandList, found: Word) -> None:
     command = state.command
+    if "\1" in found.text or found.text.startswith("${"):
+        printed = [c.text[each.position : each.position + each.length] for each in found.marks]
+        c.script.command_words[found.start] = {*identifiers(found.text), *_WORD.findall(" ".join(printed))}
     command.words.append(found)
     command.marked = command.marked or bool(found.marks)
     command.declares = found.plain in DECLARES

@@ -1,0 +1,96 @@
+"""Integers, namerefs and commands that only the run knows: no value is run there, and other texts go on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from amplihack.errors import TemplateError
+from amplihack.recipes.templates.shell import render_shell, why_stopped
+
+HOSTILE = "a[$(touch canary)]"
+TEXT = "a [b] $x `y` <z>"
+
+
+def run(script: str, value: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    source = render_shell(script, {"v": value, "w": HOSTILE}, token=lambda: "t").source
+    (folder / "lib.sh").write_text("declare -i n\ndeclare -n r=RANDOM\n")
+    return subprocess.run(
+        ["bash", "-c", source],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "RECIPE_VAR_v": value, "RECIPE_VAR_w": HOSTILE},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'f() { declare -gi "$1"; }; f n; n={{v}}',
+        'f() { declare -gi "$1"; }; f n; n=$(printf RECIPE_VAR_%s v); : {{v}}',
+        'f() { declare -gi "$1"; }; f n; read n < <(printf RECIPE_VAR_%s v); : {{v}}',
+        'f() { declare -gi "$1"; }; f n; m={{v}}; n=m',
+        'f() { declare -gi "$1"; printf -v "$1" %s "$2"; }; f n {{v}}',
+        'f() { "$@"; }; f declare -gi n; n={{v}}',
+        "eval declare -i n; n={{v}}",
+        'alias d="declare -i"; shopt -s expand_aliases\nd n; n={{v}}',
+        "declare -i x{1..3}; x2={{v}}",
+        'f() { declare -gn "$1"; }; f r; r={{v}}; echo $r',
+        "source ./lib.sh; n={{v}}",
+        "source ./lib.sh; n=$RECIPE_VAR_v",
+        ". ./lib.sh; read n <<< {{v}}",
+        ". ./lib.sh; r={{v}}",
+        'f() { printf -v "$1" %s "$2"; }; f RANDOM {{v}}',
+        'declare -i n; f() { printf -v "$1" %s "$2"; }; f n {{v}}',
+        'while read -r l; do declare "$l"; done <<< "RANDOM=RECIPE_VAR_w"; : {{v}} {{w}}',
+        "read c <<< let; $c x={{v}}",
+        'c=$(echo let); m={{v}}; $c "x=$m"',
+        "sudo=; $sudo let x={{v}}",
+        "declare -i n; x=RECIPE_VAR_v; n=$x; : {{v}}",
+        "set -- {{v}}; (( ${!#} ))",
+    ],
+)
+def test_nothing_runs_a_value(script: str, tmp_path: Path) -> None:
+    try:
+        finished = run(script, HOSTILE, tmp_path)
+    except TemplateError:
+        return
+    assert not (tmp_path / "canary").exists()
+    assert why_stopped(finished.stderr)
+
+
+@pytest.mark.parametrize("value", [TEXT, "7"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        'f() { declare -gi "$1"=5; }; f n; m={{v}}; l=$(echo "$m"); read -r q < <(echo "$l"); printf %s "$q"',
+        'for w in a b; do declare -i "count_$w"=0; done; x={{v}}; printf %s "$x"',
+        'while read -r l; do declare -x "$l"; done <<< A=1; x={{v}}; y=$(echo "$x"); printf %s "$y"',
+        'source ./lib.sh; x={{v}}; y=$x; z=("$y"); export E="${z[0]}"; printf -v p %s "$E"; printf %s "$p"',
+        "set -euo pipefail; . ./lib.sh; for i in {{v}}; do read -r k <<< \"$i\"; printf %s '{{v}}'; done",
+        'set -eu; f() { local -n r=$1; r=$2; }; f q {{v}}; printf %s "$q"',
+        'push() { local -n a=$1; a+=("$2"); }; push q {{v}}; printf %s "${q[0]}"',
+        'f() { printf -v "$1" %s "$2"; }; declare -i n; f n 5; f m {{v}}; printf %s "$m"',
+        'k=A; export "$k={{v}}"; printf %s "$A"',
+        "tool=$(command -v printf); $tool %s {{v}}",
+        'opts=(%s {{v}}); ${CMD:-printf} "${opts[@]}"',
+        "sudo=; $sudo printf %s {{v}}",
+        'for c in echo printf; do x=$($c {{v}}); done; printf %s "$x"',
+        "cat > f.sh <<'EOF'\nlocal -n r=$1\ndeclare -i x\nEOF\nx={{v}}; printf %s \"$x\"",
+        '# declare -i x\nx={{v}}; printf %s "$x"',
+    ],
+)
+def test_other_texts_arrive_as_they_are(script: str, value: str, tmp_path: Path) -> None:
+    finished = run(script, value, tmp_path)
+    assert (finished.stdout, finished.stderr) == (value, "")
+
+
+def test_a_name_in_small_and_large_letters_is_guarded_by_its_alias() -> None:
+    source = render_shell("(( MYVAR > 3 ))", {"myVar": "1"}, token=lambda: "t").source
+    assert "AMPLIHACK_STOP" in source
