@@ -33,7 +33,7 @@ class PersonAtTerminal:
             forget_typed()
             sys.stderr.write(f"\n{spelled_out(prompt.strip())}\n\n")
             while True:
-                sys.stderr.write(f"{spelled_out(question)} [y/N, or n and a reason] ")
+                sys.stderr.write(f"{spelled_out(question)} [y/n, or n and a reason] ")
                 sys.stderr.flush()
                 line = await read_line()
                 if not line:  # the end of the input is no answer: nobody is there any more
@@ -72,12 +72,12 @@ def _resolve(ready: asyncio.Future[None]) -> None:
 
 
 def _decision(answer: str) -> Decision | None:
-    """Return what an answer says; None if it is neither yes nor no. Nothing at all is the default, a no."""
+    """Return what an answer says; None if it is neither yes nor no, as Enter alone: a denial is final."""
     word, _, rest = answer.strip().partition(" ")
     match word.lower():
         case "y" | "yes":
             return Decision(True, rest.strip())
-        case "" | "n" | "no":
+        case "n" | "no":
             return Decision(False, rest.strip())
         case _:
             return None

@@ -45,7 +45,7 @@ def test_a_person_approves_with_a_message(scene: Scene) -> None:
     assert (result.exit_code, result.json["context"]["b"]) == (0, "said looks good")
 
 
-@pytest.mark.parametrize("answer", ["n too risky", "No", ""])
+@pytest.mark.parametrize("answer", ["n too risky", "No"])
 def test_a_no_denies_and_that_is_final(scene: Scene, answer: str) -> None:
     _, result = ask(scene, answer, "", "-q")
     assert (result.exit_code, result.json["status"]) == (1, "denied")
@@ -53,12 +53,15 @@ def test_a_no_denies_and_that_is_final(scene: Scene, answer: str) -> None:
     assert not scene.has("shipped")
 
 
+@pytest.mark.parametrize("first", ["yse", "", "  ", "nope", "always"])
 @pytest.mark.parametrize(("second", "status"), [("yes", "completed"), ("no", "denied")])
-def test_an_answer_that_is_neither_yes_nor_no_is_asked_again(scene: Scene, second: str, status: str) -> None:
+def test_an_answer_that_is_neither_yes_nor_no_is_asked_again(
+    scene: Scene, first: str, second: str, status: str
+) -> None:
     scene.workspace.write("g.yaml", GATED % "")
     terminal = Terminal(scene, "recipe", "run", "g.yaml", "--json", "-q")
     terminal.read_until("Approve stage 'build'?")
-    terminal.type("yse")
+    terminal.type(first)
     terminal.read_until("Please answer yes or no.")
     terminal.read_until("Approve stage 'build'?")
     terminal.type(second)
