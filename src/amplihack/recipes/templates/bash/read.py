@@ -57,6 +57,7 @@ _GRAMMAR = Grammar(commands, parameter)
 _UNEXPANDED = (Quoting.SINGLE, Quoting.ANSI, Quoting.QUOTED_HEREDOC, Quoting.COMMENT)
 _QUOTED_PIECE = pattern(r"""\w["'\\]+\w""")
 _NO_QUOTES = str.maketrans("", "", "\"'\\")
+_GLOB = pattern(r"[*?]|(?<!\w)\[")  # for the names of files, which may be any
 _MANY = pattern(r"\[[@*]\]|\{[@*]")
 _BRACES = pattern(r"(?<![$\w])[A-Za-z_]\w*\{[^{}]*(?:,|\.\.)")  # `name_{a,b}`
 _PROGRAM_NAME = pattern(rf"(?<![\w$\{{])(?:{'|'.join(sorted(PROGRAM_VARIABLES))})\b(?!\+?=)")
@@ -171,7 +172,8 @@ def _collect(script: str, placeholders: Sequence[Placeholder]) -> Script:
         _calculates(name, found) or found.variables.makes_integer(name) for name in found.flow.made
     )
     found.flow.lost |= any(
-        _is_made(sink.text) and (_calculates(name, found) or found.variables.makes_integer(name))
+        (_is_made(sink.text) or (name in found.variables.loops and _GLOB.search(sink.text)))
+        and (_calculates(name, found) or found.variables.makes_integer(name))
         for name, sink in found.flow.received
     )
     unknown = found.flow.unknown and _PROGRAM_NAME.search(
