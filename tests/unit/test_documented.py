@@ -22,8 +22,10 @@ OURS = re.compile(r"(?:AMPLIHACK|RECIPE_RUNNER|AMPLIFIER)_[A-Z][A-Z0-9_]*[A-Z0-9
 NOT_READ = {
     "AMPLIHACK_IN_PARENTHESES": "a pattern of our own inside rendered scripts",
     "AMPLIHACK_KEY": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_KIND": "a variable of our own inside rendered scripts",
     "AMPLIHACK_LEFT": "a variable of our own inside rendered scripts",
     "AMPLIHACK_NAME": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_RUN": "a function of our own inside rendered scripts",
     "AMPLIHACK_SUBSCRIPT": "a function of our own inside rendered scripts",
     "AMPLIHACK_MADE": "a variable of our own inside rendered scripts",
     "AMPLIHACK_STOP": "a variable of our own inside rendered scripts",
@@ -34,6 +36,7 @@ NOT_READ = {
     "AMPLIHACK_NOT_DIGITS": "a variable of our own inside rendered scripts",
     "AMPLIHACK_NOT_PLAIN_TEXT": "a variable of our own inside rendered scripts",
     "AMPLIHACK_PRINTED": "a function of our own inside rendered scripts",
+    "AMPLIHACK_TARGET": "a table of our own inside rendered scripts",
     "GCM_INTERACTIVE": "set for git alone",
     "GIT_CEILING_DIRECTORIES": "set for git alone",
     "GIT_DIR": "set for git alone",
@@ -98,7 +101,6 @@ LIMIT = re.compile(r"_?(?:.*_)?(?:MAX|MOST|LARGEST|LONGEST|DEEPEST|LIMIT|LEVELS|
 # Numbers that bound our own work and never a user's, and why.
 NOT_TOLD = {
     "app.python_api.handed_over:_MOST_BITS": "Python's own",
-    "recipes.engine.run:_MOST_TOLD": "more are counted in the same warning",
     "recipes.secret_layers:_DEEPEST": "encodings inside encodings that a secret is looked for behind",
     "recipes.secret_layers:_LONGEST": "of a secret that is looked for behind them",
     "recipes.templates.bash.function_arguments:_DEEPEST": "beyond it all arguments count as evaluated",
