@@ -15,16 +15,9 @@ from contextlib import suppress
 from amplihack.system.limit_marks import step_with
 from amplihack.system.process_table import limits_of
 
-_FIRST = 1
-
 
 def keep_reaping(waited_for: Container[int]) -> Callable[[], None]:
-    """Reap what ends and was started by steps, but not those that somebody waits for; the result stops it.
-
-    If this is not the first process of a container, it does nothing.
-    """
-    if os.getpid() != _FIRST:
-        return lambda: None
+    """Reap what ends and was started by steps, but not those that somebody waits for; the result stops it."""
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGCHLD, _reap, waited_for)
     return lambda: _stop(loop)

@@ -7,13 +7,13 @@ under its mark, `run_process` hands over the pipes that are still open when a pr
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from amplihack.recipes.events import below
 from amplihack.recipes.ports import LeftRunning
-from amplihack.system.adopted import keep_reaping
 from amplihack.system.limit_marks import Sign, step_with, steps_sign
 from amplihack.system.process_marks import command_after, run_mark, step_of
 from amplihack.system.process_table import (
@@ -34,6 +34,7 @@ OnStart: TypeAlias = Callable[[str, int], None]  # the step, and the process
 
 _MOMENT = 0.2  # seconds that those get which are just ending when the run ends
 _TURN = 0.02  # seconds that the event loop may wait while short processes follow each other
+_FIRST = 1  # the process that a container begins with
 _NO_MARK = "\0"  # that no environment can hold
 _NO_SIGN = Sign(_NO_MARK)
 _open: dict[str, Background] = {}
@@ -68,8 +69,14 @@ class Background:
         if self._readiness is None:
             self._readiness = Readiness()
             if self.alone:
-                self._duties = (keep_watched(self._readiness), keep_reaping(self._running))
+                self._duties = (keep_watched(self._readiness), *self._reaping())
         return self._readiness
+
+    def _reaping(self) -> Iterator[Callable[[], None]]:
+        if os.getpid() == _FIRST:
+            from amplihack.system.adopted import keep_reaping  # deferred: hardly any process is the first
+
+            yield keep_reaping(self._running)
 
     def started(self, pid: int, step: str, sign: Sign) -> None:
         """Remember a command that has started, and tell who wants to know of it."""

@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from amplihack.moments import local_time
 from amplihack.records import Record, as_dict
 from amplihack.system.locks import HeldLock, LockError, is_locked, try_lock
 from amplihack.system.process_table import look_up, own_start
@@ -26,6 +25,8 @@ class Owner(Record, kw_only=True):
     since: float
 
     def shown(self) -> str:
+        from amplihack.moments import local_time  # deferred: most runs have no other owner to tell of
+
         return f"process {self.pid} on {self.host}, since {local_time(self.since)}"
 
     def to_json(self) -> str:
