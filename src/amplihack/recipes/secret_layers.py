@@ -64,8 +64,9 @@ class Layers:
             return text
         if len(text) <= _PART:
             return self._mask_part(text)
-        masked = "".join(map(self._mask_part, _parts(text)))
-        return text if masked == text else masked
+        if all(self._mask_part(part) is part for part in _parts(text)):
+            return text  # a copy of it would take as much memory again
+        return "".join(map(self._mask_part, _parts(text)))
 
     def _mask_part(self, text: str) -> str:
         data = _as_bytes(text)

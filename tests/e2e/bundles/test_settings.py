@@ -90,7 +90,9 @@ def test_a_variable_that_is_not_set_is_found_by_a_complete_validation(workspace:
     (missing,) = [each for each in answer.json["problems"] if each["code"] == "missing-variable"]
     assert "providers.provider-x.config.api_key needs the environment variable X_KEY" in missing["message"]
     assert answer.exit_code == 2
-    assert workspace.run("bundle", "validate", "--complete", env={"X_KEY": "k"}).exit_code == 0
+    set_now = workspace.run("bundle", "validate", "--complete", "--json", env={"X_KEY": "k"})
+    # The modules of this bundle come from nowhere, which is told as well.
+    assert {each["code"] for each in set_now.json["problems"]} == {"module-unknown"}
 
 
 @pytest.mark.parametrize("place", ["home/.amplihack/settings.yaml", ".amplihack/settings.local.yaml"])

@@ -13,7 +13,6 @@ LOADING = ("show", "validate", "graph", "lock", "status", "update")
     ("words", "code", "said"),
     [
         (("bundle", "shwo"), 2, "did you mean 'show'?"),
-        (("bundle",), 2, "<verb>"),
         (("bundle", "--nope"), 2, "amplihack bundle"),
         (("bundle", "why"), 2, "SUBJECT"),
         (("bundle", "show", "a", "b"), 2, "unrecognized arguments: b"),

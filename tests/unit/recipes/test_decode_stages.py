@@ -92,7 +92,7 @@ def test_settings_for_sessions_are_handed_over() -> None:
     ("text", "what", "fix"),
     [
         ("recursion: {max_dept: 1}", "recursion: unrecognized field 'max_dept'", "max_depth"),
-        ("hooks: {pre-step: x}", "hooks: unrecognized field 'pre-step'", "pre_step"),
+        ("hooks: {pre_stp: x}", "hooks: unrecognized field 'pre_stp'", "pre_step"),
         (
             "rate_limiting: {backoff: {enable: true}}",
             "rate_limiting.backoff: unrecognized field 'enable'",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from amplihack.documents.suggest import closest
@@ -223,7 +224,7 @@ def _filter(before: str, name: str, more: str) -> str:
     return "use `or` or ||; there are no filters here: use a function or a method, such as default(x, '')"
 
 
-def for_rest(words: list[str]) -> str:
+def for_rest(words: list[str], earlier: Sequence[str] = ()) -> str:
     """Return the fix for words behind a whole expression; the first of `words` stands in front of them."""
     before, word, *more = [*words, "", ""]
     if before in ("NOT", "Not"):
@@ -237,7 +238,7 @@ def for_rest(words: list[str]) -> str:
         return fixes[negated].format(x=before or "x") if fixes else "write == for is, != for is not"
     if word in ("<", "<=", ">", ">=", "==", "!="):
         return "write != for <>" if word == ">" and before == "<" else _chained(before, word)
-    if before in LEAST_ARGUMENTS and word:
+    if before in LEAST_ARGUMENTS and word and list(earlier[-1:]) != ["is"]:
         return f"put brackets around what it is asked about: {before}({word})"
     return _WORDS.get(word, _JOIN)
 

@@ -95,7 +95,8 @@ class _Reader(Record, frozen=False, eq=False):
         """Return the error for words behind a whole expression."""
         from amplihack.recipes.conditions.fixes import for_rest  # deferred, as below: most are right
 
-        return self.unexpected(fix=for_rest([token.text for token in self.tokens[self.position - 1 :]]))
+        words = [token.text for token in self.tokens]
+        return self.unexpected(fix=for_rest(words[self.position - 1 :], words[: self.position - 1]))
 
     def misplaced(self) -> ConditionError:
         """Return the error for a word where a value should stand, or for none at all."""
