@@ -17,7 +17,7 @@ from amplihack.recipes.templates.bash.value_flow import references
 
 _DECLARATION = pattern(r"\b(?:declare|typeset|local)\b")
 _OPTIONS = pattern(r"\b(?:declare|typeset|local)\b\W{1,3}?((?:[-+]\w+\s+)*-\w+)")
-_HEREDOC = pattern(r"""<<-?[ \t]*["'\\]?(\w+)["']?[^\n]*\n.*?\n\t*\1(?=\n|\Z)""", re.DOTALL)
+_HEREDOC = pattern(r"""<<-?[ \t]*(["'\\]?)(\w+)["']?[^\n]*\n.*?\n\t*\2(?=\n|\Z)""", re.DOTALL)
 _COMMENT = pattern(r"(?:^|(?<=\s))#[^\n]*")
 _NO_QUOTES = str.maketrans("", "", "\"'\\")
 _EXPANSIONS = ("$", "`", "\1")
@@ -31,7 +31,7 @@ def settle_hidden(script: str, found: Script) -> None:
             hold(word.marks)
     if not _DECLARATION.search(script.translate(_NO_QUOTES)):
         return
-    text = _COMMENT.sub("", _HEREDOC.sub("", script)).translate(_NO_QUOTES)
+    text = _COMMENT.sub("", _HEREDOC.sub(_code_in, script)).translate(_NO_QUOTES)
     if len(_DECLARATION.findall(text)) <= len(found.declared):
         return
     written = [options[1] for options in _OPTIONS.finditer(text)]
@@ -43,6 +43,11 @@ def settle_hidden(script: str, found: Script) -> None:
         found.variables.any_array = True
     if "n" in hidden:
         found.flow.blind = True
+
+
+def _code_in(heredoc: re.Match[str]) -> str:
+    """Return what a heredoc may run: nothing, unless bash expands it and it holds a substitution."""
+    return "" if heredoc[1] or not ("$(" in heredoc[0] or "`" in heredoc[0]) else heredoc[0]
 
 
 def _number(flag: str, options: list[str]) -> int:
