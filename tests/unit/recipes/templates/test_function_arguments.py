@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from amplihack.recipes.templates.bash.cursor import Body
 from amplihack.recipes.templates.bash.function_arguments import EvaluatedArguments
-from amplihack.recipes.templates.bash.read import _flow
 from amplihack.recipes.templates.bash.value_flow import ValueFlow
+from amplihack.recipes.templates.bash.whole_script import flow_of
 
 
 class Reader:
@@ -14,7 +14,7 @@ class Reader:
 
     def __call__(self, body: str) -> ValueFlow | None:
         self.bodies.append(body)
-        return _flow(body)
+        return flow_of(body)
 
 
 def functions(bodies: dict[str, str]) -> tuple[EvaluatedArguments, Reader]:

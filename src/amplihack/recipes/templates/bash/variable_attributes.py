@@ -159,6 +159,10 @@ class Variables(Record, frozen=False, eq=False, repr=False):
         """Return the namerefs if the script declares integers: one of those may be the target."""
         return self.references if self.integers - set(INTEGERS) else set()
 
+    def calculates(self, name: str) -> bool:
+        """Tell whether bash takes what is assigned to this variable for a number."""
+        return name in self.integers or (name in self.references and bool(self.leading_to_integers()))
+
     def has_integers(self) -> bool:
         """Tell whether the script itself declares integers."""
         return len(self.integers) > len(INTEGERS)

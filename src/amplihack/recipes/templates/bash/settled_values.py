@@ -1,0 +1,91 @@
+"""Decide what only the whole script tells about its values: whether bash evaluates one, or a shell runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amplihack.recipes.placeholders import Placeholder
+from amplihack.recipes.templates.bash.builtins import is_one_expansion
+from amplihack.recipes.templates.bash.cursor import Script
+from amplihack.recipes.templates.bash.number_guards import Guard
+from amplihack.recipes.templates.bash.places import (
+    Output,
+    Place,
+    Quoting,
+    Refusal,
+    SimpleCommand,
+    hold,
+    refuse,
+)
+from amplihack.recipes.templates.bash.programs import input_language, name_language
+from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES, Variables
+from amplihack.recipes.templates.bash.whole_script import read_whole
+from amplihack.recipes.templates.bash.written_scripts import written_scripts
+
+
+def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
+    """Return a script of which every mark is settled. Raises TemplateError if the quoting never closes."""
+    found = read_whole(script, placeholders)
+    strict = found.variables.reads_integers() or found.flow.lost
+    for mark in found.marks:
+        _settle(mark, found)
+        mark.evaluated |= strict
+        if found.flow.blind and mark.evaluated:  # a name that is printed passes the guard there
+            for place in mark.places:
+                place.evaluated = True
+    for each in found.declarations:
+        word, name, variables = each.word, each.name, found.variables
+        if each.forced or name in variables.arrays or (not each.fresh and variables.may_be_array(name)):
+            for mark in word.marks:
+                mark.listed, mark.expanded = is_one_expansion(word), True
+                for place in mark.places:
+                    place.declared = word
+            found.receives(word, name, Guard.LIST if is_one_expansion(word) else Guard.TEXT)
+    for command in written_scripts(found):
+        words = (*command.words, *command.strings)
+        name_language((mark for word in words for mark in word.marks), "bash")
+        name_language((mark for mark in found.marks if _written_by(mark, command)), "bash")
+    if not found.flow.printing.isdisjoint(found.flow.functions):
+        name_language((mark for mark in found.marks if isinstance(mark, Place) and mark.in_function), "bash")
+    return found
+
+
+def _written_by(mark: Place | Output, command: SimpleCommand) -> bool:
+    """Tell whether a mark stands in a heredoc of the command."""
+    return any(place.command is command for place in mark.places)
+
+
+def _settle(mark: Place | Output, script: Script) -> None:
+    """Decide what only the whole script can tell."""
+    if (mark.array or mark.quoting is Quoting.ARITHMETIC) and not script.variables.is_key(mark):
+        hold([mark])
+    if mark.variables or mark.feeds or mark.is_input:  # most values go to no variable
+        _settle_assigned(mark, script)
+    if isinstance(mark, Place) and mark.command:
+        name_language([mark], input_language(mark.command))
+
+
+def _may_become_integers(mark: Place | Output, variables: Variables) -> set[str]:
+    """Return what gets a value, or reads what a command prints, and may be an integer by then."""
+    if isinstance(mark, Place):
+        read = variables.from_input if mark.feeds or mark.is_input else ()
+        return {name for name in (*mark.variables, *read) if variables.may_become_integer(name)}
+    return {name for name in variables.from_input if mark.feeds and variables.makes_integer(name)}
+
+
+def _settle_assigned(mark: Place | Output, script: Script) -> None:
+    """Decide about a value that a variable, or the input of a command, receives."""
+    variables = script.variables
+    if variables.is_integer(mark):
+        hold([mark])
+    if variables.is_name(mark):
+        refuse([mark], Refusal.NAME)
+    mark.evaluated |= script.flow.is_evaluated(mark, variables.from_input)
+    if not script.starts_shells:
+        mark.integers = tuple(sorted(_may_become_integers(mark, variables)))
+    received = variables.from_input.union(mark.variables) if mark.feeds else mark.variables
+    if not script.flow.executed.isdisjoint(received) or not PROGRAM_VARIABLES.isdisjoint(received):
+        name_language([mark], "bash")
+    if not script.flow.launched.isdisjoint(received):
+        for place in mark.places:
+            place.launcher = place.launcher or "the script"
