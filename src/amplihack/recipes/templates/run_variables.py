@@ -13,7 +13,7 @@ from functools import lru_cache
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import find_placeholders, line_of
-from amplihack.recipes.templates.names import CONTEXT_FILE
+from amplihack.recipes.templates.names import CONTEXT_FILE, LARGE
 from amplihack.recipes.templates.scripts import PREPARED
 from amplihack.records import Record
 
@@ -69,8 +69,9 @@ def run_variables(script: str, names: frozenset[str]) -> tuple[RunVariable, ...]
         name = place.placeholder.path[0]
         if start is not None and (name != CONTEXT_FILE or place.placeholder.start in read.printed):
             launcher = place.launcher or ("the script" if place.command_word else "")
-            if place.language or launcher:
-                each = RunVariable(name, start, place.language, "" if place.language else launcher)
+            language = "bash" if place.is_script and name.endswith(LARGE) else place.language
+            if language or launcher:
+                each = RunVariable(name, start, language, "" if language else launcher)
                 found.setdefault((name, each.language, each.launcher), each)
     for name in sorted(names & read.executed - {CONTEXT_FILE}):
         found.setdefault((name, "bash", ""), RunVariable(name, script.find(name), "bash"))

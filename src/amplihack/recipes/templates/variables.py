@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from amplihack.patterns import pattern
-from amplihack.recipes.templates.names import CONTEXT_FILE, PREFIX, name_part, unfit, variable_name
+from amplihack.recipes.templates.names import CONTEXT_FILE, LARGE, PREFIX, name_part, unfit, variable_name
 from amplihack.recipes.templates.reserved import is_reserved
 from amplihack.recipes.templates.scripts import PREPARED
 from amplihack.recipes.tracked import Follower
@@ -57,11 +57,17 @@ def own_variables(script: str, scope: Mapping[str, Value]) -> frozenset[str]:
     """Return the variables that a script names and that hold values of the run, or lead to them."""
     names = may_be_own(script)
     others = {name for name in names if not name.startswith(PREFIX) and name != CONTEXT_FILE}
+    stems = {name: name.removesuffix(LARGE) for name in others}
     keys = [key for name in others for key in (name, name.lower()) if key in scope]
+    keys += [key for stem in stems.values() for key in (stem, stem.lower()) if key in scope]
     if len(keys) < len(others) and (letters := "".join(scope)) != letters.lower():  # `myVar` is called MYVAR
         keys += [key for key in scope if not key.islower() and not key.isupper()]
     aliases = {alias_name(key) for key in keys if _is_scalar(scope[key])}
-    return frozenset(names).difference(others).union(others & aliases)
+    return (
+        frozenset(names)
+        .difference(others)
+        .union(name for name in others if name in aliases or stems[name] in aliases)
+    )
 
 
 @lru_cache(maxsize=PREPARED)  # the rounds of a loop run one script

@@ -76,6 +76,23 @@ def run(source: str, value: str, folder: Path) -> str:
         "cat > r.sh <<'EOF'\neval \"$n\"\nEOF\nexport n={{v}}; ./r.sh",
         "history -s {{v}}",
         'run() { "$@"; }; run eval {{v}}',
+        # through a file
+        'echo {{v}} > f; c=$(cat f); eval "$c"',
+        'x={{v}}; echo "$x" > ./f; c=$(<f); bash -c "$c"',
+        'cat > f <<EOF\n{{v}}\nEOF\nc=$(head -1 f); eval "$c"',
+        'echo {{v}} > f; while read -r l; do eval "$l"; done < f',
+        'echo {{v}} > f; while read -r l; do eval "$l"; done < <(tail f)',
+        'echo {{v}} > f; cat f | while read -r l; do eval "$l"; done',
+        'echo {{v}} > f; mapfile -t a < f; for l in "${a[@]}"; do eval "$l"; done',
+        "echo @ > s.sh; sed -i 's/@/{{v}}/' s.sh; bash s.sh",
+        "echo {{v}} | dd of=s.sh; bash s.sh",
+        "echo {{v}} | sponge s.sh; bash s.sh",
+        "echo {{v}} > f; cp f s.sh; bash s.sh",
+        'x={{v}}; echo "$x" > f; install -m 755 f s.sh; ./s.sh',
+        "echo {{v}} > f; cat f > s.sh; bash s.sh",
+        "{ echo {{v}}; } > s.sh; bash s.sh",
+        'x={{v}}; for i in 1; do echo "$x"; done > s.sh; bash s.sh',
+        "{ echo {{v}}; } | tee s.sh; bash s.sh",
     ],
 )
 def test_a_value_that_a_shell_runs_in_the_end_is_told(template: str) -> None:
@@ -95,6 +112,9 @@ def test_a_value_that_a_shell_runs_in_the_end_is_told(template: str) -> None:
         "export x={{v}}; bash <<'EOF'\necho \"$x\"\nEOF\n",
         'export x={{v}}; bash <<EOF\necho "\\$x"\nEOF\n',
         'x={{v}}; f() { echo "$2"; }; mapfile -t -c 1 -C f lines <<< "$x"',
+        'printf "%s\\n" {{v}} > f; c=$(cat f); eval :; echo "$c"',
+        "printf '%s\\n' {{v}} > f; c=$(cat g 2>&1); eval \": '$c'\"; cat f",
+        "printf '%s\\n' {{v}} > f; cp f g; echo cat f > s.sh; bash s.sh",
     ],
 )
 def test_a_variable_that_code_of_the_script_only_prints_is_not_told(template: str, tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ class CommandList(Record, frozen=False, eq=False, repr=False):
     closed: bool = False
     function: str = ""  # the next block is the body of this function
     loop: str = ""  # the variable of `for` or `select`
+    group: int = 0  # where the block began that was closed last
     piped: list[SimpleCommand] = field(default_factory=list)  # in front of this one, in the same pipeline
     descriptor: tuple[str, int] | None = None  # what stands right before a redirection, and where
 
@@ -92,6 +93,7 @@ def close_block(c: Cursor, state: CommandList) -> None:
         script.bodies.setdefault(block.function, []).append((c.text, block.start, c.pos))
     state.kinds[block.kind] -= 1
     script.functions -= bool(block.function)
+    state.group = block.start
     state.element, state.pipeline, state.before = block.element, block.pipeline, block.before
     script.variables.leave()
 

@@ -48,14 +48,16 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
     if command.words[0].plain in ("alias", "enable"):
         script.variables.any_undone |= any(_DECLARES.search(word.plain) for word in command.words[1:])
         for name, _, text in (word.plain.partition("=") for word in command.words[1:]):
-            script.aliases.setdefault(name, set()).update(identifiers(text))
+            script.aliases.setdefault(name, set()).update((*identifiers(text), *text.split()))
             script.flow.assign(f"alias {name}", f"'{text}'")
     words = without_prefix(command.words)
     if not words:
         return
-    if words[0].plain not in BUILTINS:
-        if command.marked or any("$" in word.text for word in words):
-            script.flow.calls.append((words[0].plain, list(words)))
+    is_builtin, is_alias = words[0].plain in BUILTINS, words[0].plain in script.aliases
+    used = command.marked or any("$" in word.text for word in words)
+    if is_alias or (used and not is_builtin):
+        script.flow.calls.append((words[0].plain, list(words)))
+    if not is_builtin:
         return
     name, arguments = words[0].plain, words[1:]
     if name in DECLARES:
@@ -299,6 +301,17 @@ def _reading(command: SimpleCommand, arguments: Sequence[Word], script: Script) 
     variables.from_input |= filled
     if not command.is_fed:
         variables.from_afar |= filled
+    if not command.is_fed or any("\1" in word.text for word in command.inputs):
+        named = [
+            (word.start, found.group())
+            for word in (*split.operands, *split.names)
+            if (found := _NAME.match(word.plain))
+        ]
+        end = command.words[-1].end if not named else 0
+        script.reads += [
+            Sink(start, "", Guard.NUMBER, "", script.quoted, target=each)
+            for start, each in named or [(end, next(iter(filled)))]
+        ]
     command.fills = tuple(sorted(filled))
     script.fill(command)
 

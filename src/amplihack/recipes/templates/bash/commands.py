@@ -31,21 +31,23 @@ from amplihack.recipes.templates.bash.expansions import arithmetic
 from amplihack.recipes.templates.bash.heredocs import newline
 from amplihack.recipes.templates.bash.parentheses import is_arithmetic
 from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word, assign
-from amplihack.recipes.templates.bash.program_tables import SHELLS
+from amplihack.recipes.templates.bash.program_tables import COPIES, SHELLS
 from amplihack.recipes.templates.bash.programs import (
     files_run,
+    files_written,
     input_language,
     name_language,
     settle_programs,
 )
 from amplihack.recipes.templates.bash.redirections import is_descriptor, redirection
-from amplihack.recipes.templates.bash.value_flow import identifiers, references
+from amplihack.recipes.templates.bash.value_flow import FILE, identifiers, references
 from amplihack.recipes.templates.bash.word_roles import take
 from amplihack.recipes.templates.bash.words import comment, word
 
 _SEPARATOR = pattern(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")
 _NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _PIPES = ("|", "|&")
+_LONG = 4096  # of a group of commands, what is looked at for variables
 _OWN_CODE = ("alias", "eval", "mapfile", "readarray", "trap")
 _FIRST_WORD = pattern(r"\A(?:[$<]\(|`)\s*([\w.-]+)")
 _FILE = pattern(r"[\w.~${}/-]+")
@@ -130,16 +132,23 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
         if any(_is_shell(c, mark) for mark in c.script.marks[state.element :]):
             name_language(c.script.marks[state.pipeline :], "bash")
             _run_piped(c, [*state.piped, command])
+    elif command.outputs:
+        _note_files(c, state)
     state.command, state.begun, state.descriptor = SimpleCommand(), False, None
 
 
 def _note_files(c: Cursor, state: CommandList) -> None:
     """Note the files that a command writes, and with it those before it in its pipeline."""
     command = state.command
-    if command.words[0].plain == "tee":
-        command.outputs += [word.plain.removeprefix("./") for word in command.words[1:]]
+    command.outputs += files_written(command.words)
+    if command.words and command.words[0].plain in COPIES:
+        c.script.copiers.append(command)
     if command.outputs:
-        for each in (*state.piped, command):
+        written = [*state.piped, command]
+        if not all(each.words for each in written):  # `{ ...; } > f`
+            text = c.text[state.group : min(c.pos, state.group + _LONG)]
+            written.append(SimpleCommand([Word(text, c.script.marks[state.pipeline :])]))
+        for each in written:
             each.outputs = command.outputs
             c.script.writers.append(each)
 
@@ -212,6 +221,7 @@ def _separator(c: Cursor, state: CommandList) -> None:
     operator = found.group() if found else c.peek()
     c.advance(len(operator))
     piped = [*state.piped, state.command] if operator in _PIPES else []
+    c.script.read_files.update(FILE + word.plain.removeprefix("./") for word in state.command.words if piped)
     _end_command(c, state, operator)
     state.expects = Expects.COMMAND
     if operator in _PIPES:

@@ -40,6 +40,7 @@ class Script(Record, frozen=False, eq=False, repr=False):
     variables: Variables = field(default_factory=Variables)
     flow: ValueFlow = field(default_factory=ValueFlow)
     edits: list[Edit] = field(default_factory=list)  # what to change beside the placeholders
+    reads: list[Sink] = field(default_factory=list)  # variables that are read from afar
     declared_whole: list[tuple[Word, bool]] = field(default_factory=list)  # word, surely an array
     declarations: list[Declaration] = field(default_factory=list)
     declared: list[str] = field(default_factory=list)  # the options of each declaration
@@ -56,6 +57,8 @@ class Script(Record, frozen=False, eq=False, repr=False):
     ran: dict[str, list[Word]] = field(
         default_factory=dict
     )  # files that it starts or sources: their arguments
+    read_files: set[str] = field(default_factory=set)  # what `<` and the commands before a pipe name
+    copiers: list[SimpleCommand] = field(default_factory=list)  # `cp` and the like
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
     reads_program: bool = False  # a shell runs what it gets from a place that is not known
     quoted: bool = False  # what is being read is code in double quotes

@@ -22,6 +22,8 @@ _VARIABLE = pattern(r"""["']?\$\{?([A-Za-z_]\w*|[0-9@*])""")
 _TAKE_NAMES = BUILTINS - {"builtin", "command", "set", "eval", "source", "."}
 _CODED = pattern(r"\$'[^']*\\|[^$]*(?<!\$)\{[^{}]*(?:,|\.\.)")  # `$'\x6cet'` and `{let,x}`
 _NAMING = {"-v", "-R"}
+_ALIASES = 4  # that may follow each other in one command
+_EVALUATION = pattern(r"\(\(|\[\[|\w\[|(?:for|select)\Z")
 _NO_COMMAND = pattern(r"[0-9.]+[smhd]?|-.*|.*\s.*")  # a count, an option or a text
 
 
@@ -33,13 +35,13 @@ def settle_dispatched(script: Script) -> None:
         for word in words[1:]:  # `set_all RANDOM={{v}}`: it is assigned in the end
             if word.marks and word.plain.partition("=")[0].removesuffix("+") in INTEGERS:
                 hold(word.marks)
-        if _CODED.match(words[0].text):
+        if _CODED.match(words[0].text) or _begins_evaluation(name, script):
             _suspect_all(words)
         if name not in script.flow.functions:
             for each in _meant(name, words, script):
                 edits = len(script.edits)
                 _settle(each, script)
-                if len(script.edits) > edits and len(script.flow.named(_called(words[0]))) > 1:
+                if len(script.edits) > edits and _has_more_words(name, words, script):
                     del script.edits[edits:]  # made for this command: another one may be called there
             settle_computed(words, script)
         elif runs_arguments:
@@ -47,6 +49,17 @@ def settle_dispatched(script: Script) -> None:
             _settle(command, script)
             if command and command[0].plain not in TAKE_DATA:
                 _suspect(command[1:])
+
+
+def _has_more_words(name: str, words: Sequence[Word], script: Script) -> bool:
+    """Tell whether what stands in place of a command may hold more than its name, or several names."""
+    texts = (script.flow.named(_called(words[0])), *(script.aliases[each] for each in _aliases(name, script)))
+    return any(len(each) > 1 for each in texts)
+
+
+def _begins_evaluation(name: str, script: Script) -> bool:
+    """Tell whether the text of an alias begins what bash evaluates: `alias f='(('`, then `f x ))`."""
+    return any(_EVALUATION.match(word) for each in _aliases(name, script) for word in script.aliases[each])
 
 
 def _suspect(words: Sequence[Word]) -> None:
@@ -77,17 +90,24 @@ def _arguments(words: Sequence[Word]) -> Sequence[Word]:
     return words[at:]
 
 
-def _meant(name: str, words: Sequence[Word], script: Script) -> Iterator[Sequence[Word]]:
+def _meant(
+    name: str, words: Sequence[Word], script: Script, further: int = _ALIASES
+) -> Iterator[Sequence[Word]]:
     """Yield the commands that a variable or an alias may stand for."""
     variable = _called(words[0])
     for elements in script.lists.get(variable, ()):
         yield [*elements, *words[1:]]
-    named = script.flow.named(variable) if variable else script.aliases.get(name, frozenset())
+    aliases = [] if variable else _aliases(name, script)
+    named = {*script.flow.named(variable), *(word for each in aliases for word in script.aliases[each])}
     named |= script.command_words.get(words[0].start, frozenset())
-    for text in script.flow.texts(variable or f"alias {name}"):
-        first, *rest = text.split()
-        options = [Word(word, []) for word in rest if word.startswith("-")]
-        yield [Word(first, []), *options, *words[1:]]
+    named |= script.flow.named("BASH_ALIASES")
+    for source in (variable, *(f"alias {each}" for each in aliases)):
+        for text in script.flow.texts(source):
+            first, *rest = text.split()
+            options = [Word(word, []) for word in rest if word.startswith("-")]
+            yield [Word(first, []), *options, *words[1:]]
+    if further and aliases and len(words) > 1:  # `alias s="command "`, then `s m`
+        yield from _meant(words[1].plain, words[1:], script, further - 1)
     yield from ([Word(shell, []), *words[1:]] for shell in sorted(named & SHELLS))
     builtins, others = sorted(named & BUILTINS), named - BUILTINS
     if builtins and others and not words[0].marks:  # words behind it, which stand in the text of the variable
@@ -96,6 +116,18 @@ def _meant(name: str, words: Sequence[Word], script: Script) -> Iterator[Sequenc
             script.calculates(words[0], others)
     for builtin in builtins:
         yield [Word(builtin, []), *words[1:]]
+
+
+def _aliases(name: str, script: Script) -> list[str]:
+    """Return the alias of this name, and those that its text leads to."""
+    found: dict[str, None] = {}
+    waiting = [name]
+    while waiting:
+        each = waiting.pop()
+        if each in script.aliases and each not in found:
+            found[each] = None
+            waiting += sorted(script.aliases[each])
+    return list(found)
 
 
 def _settle(words: Sequence[Word], script: Script) -> None:

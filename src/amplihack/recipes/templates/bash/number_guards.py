@@ -61,12 +61,14 @@ _PRINTED = (
     'printf %s "$t";};'
 )
 # Only the key of no text has a value, and it is empty.
-_TABLE = "declare -rA AMPLIHACK_NUMBERS=([.]= [kind i]=)||exit 127;"
+_TABLE = "declare -rA AMPLIHACK_NUMBERS=([.]= [kind i]= [set x]= [options u]=)||exit 127;"
 # Commands of bash that evaluate their words, and what is harmless there; some do with an option that names.
 _RUN = "AMPLIHACK_RUN"
 _TARGET = "AMPLIHACK_TARGET"  # a table of variables that bash calculates or expands
 _NUMERIC = "let eval source . trap alias bind complete compgen fc"
 _TEXTUAL = "declare typeset local readonly export unset read mapfile readarray getopts command builtin"
+_EMPTY = "AMPLIHACK_EMPTY"  # a table of how bash writes empty arrays that are integers
+_EMPTIED = pattern(r"AMPLIHACK_EMPTY\[\.\$\{(\w+)\[@\]@A\}")
 _KIND = "AMPLIHACK_KIND"  # the letter of what makes an integer, among the attributes of a variable
 # A subscript of an array that may be associative: if it is not, all that stands there must hold numbers.
 _SUBSCRIPT = (
@@ -162,8 +164,22 @@ def _made(text: Kept) -> tuple[str, str]:
 
 def if_integer(guard: str, variables: Iterable[str]) -> str:
     """Return a guard that does nothing unless one of these variables is an integer by then."""
-    attributes = "".join(f"${{{name}[@]@a}}" for name in variables)
+    attributes = "".join(map(_attributes, variables))
     return f"${{AMPLIHACK_NUMBERS[kind ${{{_KIND}/[.{attributes}]}}]-{guard}}}"
+
+
+def stop_integer(name: str) -> str:
+    """Return what ends the shell if a variable is an integer, where it gets a text that cannot be checked."""
+    return if_integer(
+        f"${{{STOP}:?{name} is not checked before: read another variable, then {name}=that}}", (name,)
+    )
+
+
+def _attributes(name: str) -> str:
+    """Return what expands to the letters of a variable's attributes. An empty array tells them otherwise."""
+    # Without `set -u`, bash also tells them of an element that is not there.
+    empty = f"${{AMPLIHACK_NUMBERS[options ${{-//[!u]}}]-${{{name}@a}}}}${{{_EMPTY}[.${{{name}[@]@A}}]-}}"
+    return f"${{{name}[@]@a}}${{AMPLIHACK_NUMBERS[set ${{{name}[@]+x}}]-{empty}}}"
 
 
 def run_pattern(command: str, *, named: bool) -> str:
@@ -314,7 +330,7 @@ def printed_guards(script: str, outputs: Iterable[tuple[Output, Guard]]) -> Iter
         reads = "cat " if inside.lstrip().startswith("<") and inside.lstrip()[1:2] != "(" else ""
         yield Edit(output.start, output.start, f"{{ {reads}")
         call = f"AMPLIHACK_PRINTED {line} {guard.name} '{guard.words}'"
-        if attributes := "".join(f"${{{name}[@]@a}}" for name in output.integers):
+        if attributes := "".join(map(_attributes, output.integers)):
             call = f"if [[ {attributes} == *i* ]];then {call};else cat;fi"
         yield Edit(output.end, output.end, f"{_ending(inside)}}}|{call};exit ${{PIPESTATUS[0]}}")
 
@@ -342,6 +358,16 @@ def _target_table(integers: Iterable[str]) -> str:
     return f"declare -rA {_TARGET}=({' '.join((*numeric, *expanded))})||exit 127;"
 
 
+def _empty_table(names: Iterable[str]) -> str:
+    written = (
+        f"[.declare -{kind}{more} {name}=()]=i"
+        for name in names
+        for kind in ("ai", "Ai")
+        for more in ("", "x")
+    )
+    return f"declare -rA {_EMPTY}=({' '.join(written)})||exit 127;"
+
+
 def preamble(text: str, *, exported: bool, integers: Iterable[str] = ()) -> str:
     """Return the definitions that guards in a text need, on one line; `exported` for shells it starts."""
     checks = _SUBSCRIPT if "AMPLIHACK_SUBSCRIPT" in text else ""
@@ -355,6 +381,8 @@ def preamble(text: str, *, exported: bool, integers: Iterable[str] = ()) -> str:
         checks += "export -f AMPLIHACK_SUBSCRIPT;"
     if "AMPLIHACK_NUMBERS[" in text:
         checks += _TABLE
+    if emptied := sorted(set(_EMPTIED.findall(text))):
+        checks += _empty_table(emptied)
     if _RUN in text:
         checks += _run_table()
     if _TARGET in text:

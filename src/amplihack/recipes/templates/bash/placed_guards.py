@@ -19,10 +19,11 @@ from amplihack.recipes.templates.bash.number_guards import (
     operands,
     preamble,
     printed_guards,
+    stop_integer,
     value_guard,
 )
 from amplihack.recipes.templates.bash.places import Edit, Output, Place
-from amplihack.recipes.templates.bash.value_flow import Suspects
+from amplihack.recipes.templates.bash.value_flow import FILE_NAMES, Suspects
 from amplihack.records import replace
 
 _QUOTED_PIECE = pattern(r"""\w["'\\]+\w""")
@@ -37,23 +38,19 @@ def placed_guards(script: str, found: Script) -> list[Edit]:
     kept: dict[Kept, None] = {}
     keyed = Keyed(found.variables.keyed, found.variables.opaque, not found.starts_shells)
     for sink in _sinks(found, keyed):
-        # What a text makes for an integer of another file is not kept: nearly no variable is one.
-        is_kept = not sink.target or found.variables.makes_integer(sink.target)
-        together = list(runs(sink.text, keyed)) if sink.guard is Guard.NUMBER and is_kept else []
+        together = list(runs(sink.text, keyed)) if sink.guard is Guard.NUMBER else []
         kept.update(dict.fromkeys(_named(sink, together)))
         around = _around(together)
         proven = {name for name in sink.proven if found.variables.keeps_keys(name)}
         taken = sink.once and sink.guard is Guard.TEXT  # as a key, whatever it holds
         for operand in () if taken else _operands(sink, keyed, proven):
-            if operand.changed and not is_kept:
-                continue
             if operand.changed and (made := _changed(sink, operand, found)):
                 kept[made] = None
             elif operand.changed or _needs_guard(operand, around, suspects):
                 text = if_integer(operand.text, (sink.target,)) if sink.target else operand.text
                 text = text.replace("$", "\\$") if sink.quoted else text
                 edits[Edit(sink.offset, sink.offset, text)] = None
-        kept.update(dict.fromkeys(_printed(sink) if sink.target and is_kept else ()))
+        kept.update(dict.fromkeys(_printed(sink) if sink.target else ()))
         if sink.guard is Guard.TEXT and sink.array in keyed:
             text = _checked_subscript(sink, suspects, keyed)
             edits.update({Edit(sink.offset, sink.offset, text): None} if text else {})
@@ -68,6 +65,9 @@ def placed_guards(script: str, found: Script) -> list[Edit]:
                 )
         if found.variables.has_integers():
             kept.update(dict.fromkeys(_printed(sink, harmless)))
+    for sink in _unseen(found) if keyed.alone else ():
+        text = stop_integer(sink.target)
+        edits[Edit(sink.offset, sink.offset, text.replace("$", "\\$") if sink.quoted else text)] = None
     edits.update(dict.fromkeys(keep(kept)))
     outputs = [mark for mark in found.marks if isinstance(mark, Output)]
     checked = [(output, guard) for output in outputs if (guard := _of_output(output, found))]
@@ -96,6 +96,17 @@ def _sinks(found: Script, keyed: Keyed) -> Iterator[Sink]:
             yield replace(sink, target=name)
         elif found.flow.blind or variables.is_bound_later(name):
             yield replace(sink, guard=Guard.NAME)
+
+
+def _unseen(found: Script) -> Iterator[Sink]:
+    """Yield where a variable that may be an integer gets a text at which no guard can look before."""
+    variables = found.variables
+    for sink in found.reads:
+        if variables.may_become_integer(sink.target):
+            yield sink
+    for name, sink in found.flow.received:
+        if name in variables.loops and FILE_NAMES.search(sink.text) and variables.may_become_integer(name):
+            yield replace(sink, target=name)
 
 
 def _operands(sink: Sink, keyed: Keyed, proven: Collection[str]) -> Iterator[Operand]:

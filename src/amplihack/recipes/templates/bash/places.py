@@ -156,6 +156,7 @@ class Place(Mark):
     refusal: Refusal | None = None  # no value can be safe here
     command_word = False
     in_function = False
+    is_script = False  # a shell runs the file of this name
     launcher = ""  # the program that runs it as a command, such as `sudo`
     language = ""  # the value becomes source code of this language
     heredoc: Heredoc | None = None

@@ -144,6 +144,7 @@ SHOWS = frozenset({"echo", "grep", "printf"})
 TAKE_DATA = SHOWS | frozenset(
     "cat cp cut date diff head ls mkdir mv rm rmdir sleep sort tail tee touch tr true uniq wc".split()  # noqa: SIM905
 )
+COPIES = frozenset({"cp", "install", "ln", "mv", "rsync"})  # files, to the last of their words
 CALLS_BACK = frozenset({"mapfile", "readarray"})
 MAY_EXECUTE = WRAPPERS | EVALUATES | SHELLS | CALLS_BACK
 RUNS_INPUT = frozenset({"at", "batch", "crontab", "parallel"})

@@ -40,6 +40,8 @@ from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, ValueFlow
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 
 _CALLBACK = "-[A-Za-z]*C"
+_EDITORS = ("sed", "gsed", "perl", "ruby")
+_IN_PLACE = pattern(r"-[a-zA-Z]*i|--in-place")
 _VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*|[0-9@*])\}?")
 
 
@@ -67,6 +69,8 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
                 code.append(word)
                 _pass_arguments(word, arguments, flow)
         for word in _scripts(arguments)[:1]:
+            for place in (place for mark in word.marks for place in mark.places):
+                place.is_script |= language == "bash" and word.plain == "\0"
             processes = [mark for mark in word.marks if _is_process(mark)]
             name_language(processes, language)
             if processes and language == "bash":
@@ -104,13 +108,27 @@ def files_run(command: SimpleCommand) -> Iterator[str]:
     yield from (word.plain.removeprefix("./") for word in run)
 
 
+def files_written(words: Sequence[Word]) -> list[str]:
+    """Return the files that a command writes what it gets to, or its words: `tee f`, `dd of=f`, `sed -i`."""
+    first = words[0].plain if words else ""
+    names: Iterable[str] = ()
+    if first in ("tee", "sponge"):
+        names = (word.plain for word in words[1:])
+    elif first == "dd":
+        names = (word.plain[3:] for word in words[1:] if word.plain.startswith("of="))
+    elif first in _EDITORS and any(map(_IN_PLACE.match, (word.plain for word in words[1:]))):
+        names = (word.plain for word in words[1:] if word.plain[:1] != "-")
+    return [name.removeprefix("./") for name in names]
+
+
 def name_language(
     marks: Iterable[Place | Output], language: str, *, without: SimpleCommand | None = None
 ) -> None:
     own = {id(mark) for word in without.words for mark in word.marks} if without else set()
     for mark in marks:
         for place in mark.places if id(mark) not in own else ():
-            place.language = place.language or language
+            if language == "bash" or not place.language:  # a program of sed may be a part of one of bash
+                place.language = language
 
 
 def _note_command(command: SimpleCommand, flow: ValueFlow) -> None:

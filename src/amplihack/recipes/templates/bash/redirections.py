@@ -14,10 +14,11 @@ from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor, Script
 from amplihack.recipes.templates.bash.heredocs import open_heredoc
 from amplihack.recipes.templates.bash.number_guards import Guard
 from amplihack.recipes.templates.bash.places import Redirection, Refusal, Word, refuse
-from amplihack.recipes.templates.bash.value_flow import INPUT, references
+from amplihack.recipes.templates.bash.value_flow import INPUT, files_in, references
 from amplihack.recipes.templates.bash.words import word
 
 _OPERATOR = pattern(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")
+_LONG = 1024  # no name of a file is longer
 _WRITES = (">", ">>", ">|", "&>", "&>>")
 _DESCRIPTOR = pattern(r"[0-9]+|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<subscript>\[.*\])?\}", re.DOTALL)
 
@@ -49,7 +50,10 @@ def redirection(c: Cursor, state: CommandList) -> bool:
     state.begun = True
     c.skip(BLANKS)
     if (char := c.peek()) and (char not in "\n;&|()<>" or c.ahead(2) in ("<(", ">(")):
+        begins = c.pos
         _settle(state, c.script, found.group(), word(c), operator if descriptor.lstrip("0") == "1" else None)
+        if found.group() == "<":  # also `< <(tail f)`
+            c.script.read_files.update(files_in(c.text[begins : min(c.pos, begins + _LONG)]))
     return True
 
 

@@ -1,4 +1,4 @@
-"""Decide what only the whole script tells about its values: whether bash evaluates one, or a shell runs it."""
+"""Decide what only the whole script tells about its values: whether bash evaluates or a shell runs one."""
 
 from __future__ import annotations
 

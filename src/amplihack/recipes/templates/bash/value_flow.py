@@ -16,11 +16,14 @@ from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABL
 from amplihack.recipes.templates.names import PREFIX
 from amplihack.records import Record, field
 
+FILE_NAMES = pattern(r"[*?]|(?<!\w)\[")  # a pattern for the names of files, which may be any
+_FILE_NAME = pattern(r"[\w.~${}/-]+")
 _LONG = 4096  # a text of this size is no expression
 ARGUMENTS = "@"  # stands for $1, $@ and the like
 CALLED = "@called"  # what a function of the script gets for them
 PASSED = "@passed"  # of this, what it may evaluate
 INPUT = "<"  # stands for the text of `<<<` and heredocs
+FILE = "file "  # before the name of a file, stands for what it holds; alone, for all that are read
 
 _INSIDE = pattern(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\{\{[^{}]*\}\}|\$\{#[^{}]*\}")
 _REFERENCE = pattern(r"\$\{?!?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])")
@@ -56,6 +59,11 @@ def identifiers(text: str) -> Iterator[str]:
     """Yield the variables that an arithmetic expression uses."""
     for name in _IDENTIFIER.findall(_INSIDE.sub("", text)):
         yield ARGUMENTS if name[0] == "$" else name
+
+
+def files_in(text: str) -> Iterator[str]:
+    """Yield what stands for the files that a command may name."""
+    yield from (FILE + name.removeprefix("./") for name in _FILE_NAME.findall(text.translate(_NO_QUOTES)))
 
 
 def _inside_out(text: str) -> str:
@@ -154,7 +162,13 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     def print_into(self, variable: str, substitution: str) -> None:
         """Record what a substitution prints that is assigned to a variable."""
         if found := _PRINTS.match(substitution):
-            self._printed.setdefault(variable, set()).update(references(substitution[found.end() :]))
+            self.copy(variable, references(substitution[found.end() :]))
+        if len(substitution) < _LONG:
+            self.copy(variable, files_in(substitution))
+
+    def copy(self, variable: str, sources: Iterable[str]) -> None:
+        """Record that a variable or a file gets the text of others: if it is run, so are they."""
+        self._printed.setdefault(variable, set()).update(sources)
 
     def count(self, expression: str) -> None:
         """Record the variables that an arithmetic expression itself assigns: they hold numbers."""

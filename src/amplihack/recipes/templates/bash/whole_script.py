@@ -19,24 +19,26 @@ from amplihack.recipes.templates.bash.number_guards import Guard, Sink, operands
 from amplihack.recipes.templates.bash.parameters import parameter
 from amplihack.recipes.templates.bash.places import Quoting, Word
 from amplihack.recipes.templates.bash.programs import name_language
-from amplihack.recipes.templates.bash.value_flow import ValueFlow, identifiers
+from amplihack.recipes.templates.bash.value_flow import FILE_NAMES, ValueFlow, identifiers
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
-from amplihack.recipes.templates.bash.written_scripts import settle_written
+from amplihack.recipes.templates.bash.written_scripts import follow_files, settle_written
 
 _GRAMMAR = Grammar(commands, parameter)
-_GLOB = pattern(r"[*?]|(?<!\w)\[")  # for the names of files, which may be any
 _BRACES = pattern(r"(?<![$\w])[A-Za-z_]\w*\{[^{}]*(?:,|\.\.)")  # `name_{a,b}`
 # A variable that bash or a program runs, named without a look at its value and without an assignment to it.
 _PROGRAM_NAME = pattern(rf"(?<![\w$\{{])(?:{'|'.join(sorted(PROGRAM_VARIABLES))})\b(?!\+?=)")
 
 
 def read_whole(script: str, placeholders: Sequence[Placeholder]) -> Script:
+    """Return all that a script says. Raises TemplateError if the quoting never closes."""
     found = _commands(script, placeholders)
     settle_dispatched(found)
     settle_hidden(script, found)
     settle_given(found)
     _settle_keys(found)
     settle_written(found, _alone)
+    if found.writers:
+        follow_files(found)
     found.variables.integers |= {
         name
         for name in found.variables.references
@@ -62,7 +64,7 @@ def read_whole(script: str, placeholders: Sequence[Placeholder]) -> Script:
         found.variables.calculates(name) or found.variables.makes_integer(name) for name in found.flow.made
     )
     found.flow.lost |= any(
-        (_is_made(sink.text) or (name in found.variables.loops and _GLOB.search(sink.text)))
+        (_is_made(sink.text) or (name in found.variables.loops and FILE_NAMES.search(sink.text)))
         and (found.variables.calculates(name) or found.variables.makes_integer(name))
         for name, sink in found.flow.received
     )
