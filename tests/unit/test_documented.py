@@ -23,6 +23,7 @@ NOT_READ = {
     "AMPLIHACK_IN_PARENTHESES": "a pattern of our own inside rendered scripts",
     "AMPLIHACK_KEY": "a variable of our own inside rendered scripts",
     "AMPLIHACK_KIND": "a variable of our own inside rendered scripts",
+    "AMPLIHACK_EMPTY": "a variable of our own inside rendered scripts",
     "AMPLIHACK_LEFT": "a variable of our own inside rendered scripts",
     "AMPLIHACK_NAME": "a variable of our own inside rendered scripts",
     "AMPLIHACK_RUN": "a function of our own inside rendered scripts",

@@ -126,3 +126,16 @@ def test_other_texts_arrive_as_they_are(script: str, value: str, tmp_path: Path)
 def test_a_name_in_small_and_large_letters_is_guarded_by_its_alias() -> None:
     source = render_shell("(( MYVAR > 3 ))", {"myVar": "1"}, token=lambda: "t").source
     assert "AMPLIHACK_STOP" in source
+
+
+def test_an_integer_of_another_file_that_is_read_from_afar_is_told_with_another_way(tmp_path: Path) -> None:
+    finished = run(". ./lib.sh\necho {{v}} > f\nread -r n < f", "7", tmp_path)
+    assert why_stopped(finished.stderr) == (
+        "line 3: bash evaluates $n there, and it is not checked before: read another variable, then n=that"
+    )
+
+
+def test_braces_lead_to_no_value_that_the_script_does_not_use(tmp_path: Path) -> None:
+    finished = run("declare -i n; for n in RECIPE_VAR_{v,w}; do :; done; : {{v}}", "", tmp_path)
+    assert not (tmp_path / "canary").exists()
+    assert why_stopped(finished.stderr)

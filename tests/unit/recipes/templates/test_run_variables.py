@@ -44,6 +44,7 @@ def told(script: str) -> tuple[str, ...]:
         'bash "$RECIPE_VAR_v_FILE"',
         '. "$RECIPE_VAR_v_FILE"',
         'sh -e "$V_FILE" arg',
+        'f=$RECIPE_VAR_v_FILE; bash "$f"',
         'echo "$V" > f; c=$(cat f); eval "$c"',
         'find . -exec sh -c "$V" \\;',
         'x=$V; eval "$x"',

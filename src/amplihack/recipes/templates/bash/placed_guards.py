@@ -28,6 +28,7 @@ from amplihack.records import replace
 
 _QUOTED_PIECE = pattern(r"""\w["'\\]+\w""")
 _NO_QUOTES = str.maketrans("", "", "\"'\\")
+_BRACES = pattern(r"(?<![$\w])([A-Za-z_]\w*)\{([\w,]+)\}")
 _MANY = pattern(r"\[[@*]\]|\{[@*]")
 
 
@@ -92,6 +93,8 @@ def _sinks(found: Script, keyed: Keyed) -> Iterator[Sink]:
     for name, sink in found.flow.received:
         if sink.guard is not Guard.NUMBER or found.variables.calculates(name):
             yield sink
+            for before, inside in _BRACES.findall(sink.text):  # `name_{a,b}` names two
+                yield replace(sink, text=" ".join(before + each for each in inside.split(",")), places=())
         elif keyed.alone and variables.may_become_integer(name):
             yield replace(sink, target=name)
         elif found.flow.blind or variables.is_bound_later(name):

@@ -86,6 +86,10 @@ def _settle_assigned(mark: Place | Output, script: Script) -> None:
     received = variables.from_input.union(mark.variables) if mark.feeds else mark.variables
     if not script.flow.executed.isdisjoint(received) or not PROGRAM_VARIABLES.isdisjoint(received):
         name_language([mark], "bash")
+    if isinstance(mark, Place) and script.ran:  # `f={{v}}; bash "$f"`
+        mark.is_script |= any(
+            file in script.ran for name in received for file in (f"${name}", f"${{{name}}}")
+        )
     if not script.flow.launched.isdisjoint(received):
         for place in mark.places:
             place.launcher = place.launcher or "the script"
