@@ -52,6 +52,8 @@ def run(script: str, value: str, folder: Path) -> subprocess.CompletedProcess[st
         "read c <<< let; $c x={{v}}",
         'c=$(echo let); m={{v}}; $c "x=$m"',
         "sudo=; $sudo let x={{v}}",
+        'sudo=; $sudo declare -i x="$(printf %s {{v}})"',
+        'cat <<E\n$(\nalias d="declare -i"; shopt -s expand_aliases\nd n; n={{v}}\n)\nE',
         "declare -i n; x=RECIPE_VAR_v; n=$x; : {{v}}",
         "set -- {{v}}; (( ${!#} ))",
         # an alias of an alias
@@ -82,9 +84,10 @@ def run(script: str, value: str, folder: Path) -> subprocess.CompletedProcess[st
         ". ./lib.sh; n=(); n+=({{v}})",
     ],
 )
-def test_nothing_runs_a_value(script: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("value", [HOSTILE, "RECIPE_VAR_w"])  # the second names a variable with the first
+def test_nothing_runs_a_value(script: str, value: str, tmp_path: Path) -> None:
     try:
-        finished = run(script, HOSTILE, tmp_path)
+        finished = run(script, value, tmp_path)
     except TemplateError:
         return
     assert not (tmp_path / "canary").exists()

@@ -65,8 +65,8 @@ _TABLE = "declare -rA AMPLIHACK_NUMBERS=([.]= [kind i]= [set x]= [options u]=)||
 # Commands of bash that evaluate their words, and what is harmless there; some do with an option that names.
 _RUN = "AMPLIHACK_RUN"
 _TARGET = "AMPLIHACK_TARGET"  # a table of variables that bash calculates or expands
-_NUMERIC = "let eval source . trap alias bind complete compgen fc"
-_TEXTUAL = "declare typeset local readonly export unset read mapfile readarray getopts command builtin"
+_NUMERIC = "let eval source . trap alias bind complete compgen fc declare typeset local"
+_TEXTUAL = "readonly export unset read mapfile readarray getopts command builtin"
 _EMPTY = "AMPLIHACK_EMPTY"  # a table of how bash writes empty arrays that are integers
 _EMPTIED = pattern(r"AMPLIHACK_EMPTY\[\.\$\{(\w+)\[@\]@A\}")
 _KIND = "AMPLIHACK_KIND"  # the letter of what makes an integer, among the attributes of a variable
