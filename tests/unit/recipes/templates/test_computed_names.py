@@ -94,6 +94,24 @@ def test_nothing_runs_a_value(script: str, value: str, tmp_path: Path) -> None:
     assert why_stopped(finished.stderr)
 
 
+@pytest.mark.parametrize("value", ["($(touch canary))", "(a[<(touch canary)])"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        'f() { declare -ga "$1"; }; f x; declare x={{v}}',
+        'f() { declare -gA "$1"; }; f x; declare -g x={{v}}',
+        'k=x; declare -a "$k"; declare x={{v}}',
+        'k=x; typeset -a "${k}y"; typeset xy={{v}}',
+    ],
+)
+def test_a_list_is_no_value_for_an_array_whose_name_the_run_makes(
+    script: str, value: str, tmp_path: Path
+) -> None:
+    with pytest.raises(TemplateError):
+        run(script, value, tmp_path)
+    assert run(script, "plain", tmp_path).returncode == 0
+
+
 @pytest.mark.parametrize("value", [TEXT, "7"])
 @pytest.mark.parametrize(
     "script",

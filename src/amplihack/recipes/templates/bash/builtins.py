@@ -121,8 +121,9 @@ def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> Non
         script.split_names += [word for word in words[1:] if _SPLIT_NAME.match(word.text)]
         unknown = any(map(_may_be_option, words[1:], (*words[2:], None)))
         flags += "ai" * unknown  # any option may come of it
-        for word in words[1:] if "i" in flags else ():
-            if made := _made_name(word):
+        for word, made in ((word, _made_name(word)) for word in words[1:]):
+            script.variables.any_array |= bool(made) and not {"a", "A"}.isdisjoint(flags)
+            if made and "i" in flags:
                 script.variables.made_integers.add(made)
                 _settle_number(word, script)
     for word in words[1:]:
