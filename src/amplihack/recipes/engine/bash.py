@@ -47,7 +47,7 @@ async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
         job.warn(cut_off(outcome.stdout_lost))
     if outcome.stdout_broken:
         job.warn(no_text(outcome.stdout_broken))
-    if outcome.stderr_lost and action.stderr_to:
+    if outcome.stderr_lost:
         job.warn(cut_off(outcome.stderr_lost, "stderr"))
     return _judge(action, outcome, why_stopped(outcome.stderr))
 
