@@ -52,6 +52,10 @@ def run(script: str, value: str, folder: Path) -> subprocess.CompletedProcess[st
         "read c <<< let; $c x={{v}}",
         'c=$(echo let); m={{v}}; $c "x=$m"',
         "sudo=; $sudo let x={{v}}",
+        # what bash splits by goes into the guards too
+        'IFS={{v}}; k=z; declare -i "$k"; n={{v}}; z=$n',
+        'IFS="`printf %s {{v}}`"; n=$IFS\ng() { declare -gi "$1"; }; g z; z=$n',
+        "read -r IFS <<< {{v}}; . ./lib.sh; n=$RECIPE_VAR_v",
         'sudo=; $sudo declare -i x="$(printf %s {{v}})"',
         'cat <<E\n$(\nalias d="declare -i"; shopt -s expand_aliases\nd n; n={{v}}\n)\nE',
         "declare -i n; x=RECIPE_VAR_v; n=$x; : {{v}}",

@@ -28,6 +28,9 @@ _BRACES = pattern(r"(?<![$\w])[A-Za-z_]\w*\{[^{}]*(?:,|\.\.)")  # `name_{a,b}`
 # A variable that bash or a program runs, named without a look at its value and without an assignment to it.
 _PROGRAM_NAME = pattern(rf"(?<![\w$\{{])(?:{'|'.join(sorted(PROGRAM_VARIABLES))})\b(?!\+?=)")
 
+# Something else than a constant goes to IFS, by whose characters bash may split what a guard asks.
+_SPLITS = pattern(r"(?<![\w$\{])(?<!unset )IFS\b(?:\+?=(?!\$')[^\s;]*[$`{]|(?!\+?=))")
+
 
 def read_whole(script: str, placeholders: Sequence[Placeholder]) -> Script:
     """Return all that a script says. Raises TemplateError if the quoting never closes."""
@@ -63,6 +66,7 @@ def read_whole(script: str, placeholders: Sequence[Placeholder]) -> Script:
     found.flow.lost |= any(
         found.variables.calculates(name) or found.variables.makes_integer(name) for name in found.flow.made
     )
+    found.flow.lost |= found.variables.asks_for_kinds and bool(_SPLITS.search(script))
     found.flow.lost |= any(
         (_is_made(sink.text) or (name in found.variables.loops and FILE_NAMES.search(sink.text)))
         and (found.variables.calculates(name) or found.variables.makes_integer(name))
