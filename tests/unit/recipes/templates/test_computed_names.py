@@ -52,6 +52,9 @@ def run(script: str, value: str, folder: Path) -> subprocess.CompletedProcess[st
         "read c <<< let; $c x={{v}}",
         'c=$(echo let); m={{v}}; $c "x=$m"',
         "sudo=; $sudo let x={{v}}",
+        # under `set -u`, an empty array does not always tell that it is an integer
+        'set -u; k=x; declare -ai "$k"; declare -n r=$k; r=(); r={{v}}',
+        'set -euo pipefail; f() { declare -gail "$1"; }; f x; x=(); x+=({{v}})',
         # what bash splits by goes into the guards too
         'IFS={{v}}; k=z; declare -i "$k"; n={{v}}; z=$n',
         'IFS="`printf %s {{v}}`"; n=$IFS\ng() { declare -gi "$1"; }; g z; z=$n',
@@ -88,7 +91,8 @@ def run(script: str, value: str, folder: Path) -> subprocess.CompletedProcess[st
         ". ./lib.sh; n=(); n+=({{v}})",
     ],
 )
-@pytest.mark.parametrize("value", [HOSTILE, "RECIPE_VAR_w"])  # the second names a variable with the first
+# The second names a variable with the first; the third is one that `set -u` knows.
+@pytest.mark.parametrize("value", [HOSTILE, "RECIPE_VAR_w", "PATH[$(touch canary)]"])
 def test_nothing_runs_a_value(script: str, value: str, tmp_path: Path) -> None:
     try:
         finished = run(script, value, tmp_path)
