@@ -114,6 +114,7 @@ def test_reading_a_recipe_loads_neither_the_engine_nor_the_check(workspace: Work
 
 # Tables of foreign words, help texts, quoting for advice, and codecs for what UTF-8 can say.
 NOT_FOR_ORDINARY_RECIPES = {
+    "amplihack.recipes.foreign_word_table",
     "amplihack.recipes.foreign_words",
     "encodings.ascii",
     "encodings.utf_8_sig",

@@ -4,7 +4,8 @@ import pytest
 
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.fields import TABLES
-from amplihack.recipes.foreign_words import _PARTS, _WORDS, instead_of
+from amplihack.recipes.foreign_word_table import WORDS
+from amplihack.recipes.foreign_words import _PARTS, instead_of
 from amplihack.recipes.model import Agent
 
 HOLDERS = {
@@ -181,9 +182,9 @@ def test_a_word_of_another_tool_is_an_error_that_names_ours(table: str, word: st
     assert ours in problem.fix
 
 
-@pytest.mark.parametrize("table", sorted(_WORDS))
+@pytest.mark.parametrize("table", sorted(WORDS))
 def test_no_word_of_ours_is_called_foreign(table: str) -> None:
-    assert _WORDS[table].keys() & TABLES[table].known.keys() == set()
+    assert WORDS[table].keys() & TABLES[table].known.keys() == set()
 
 
 @pytest.mark.parametrize(
@@ -219,7 +220,7 @@ def test_until_is_a_note_for_readers_and_says_so() -> None:
 
 @pytest.mark.parametrize("table", ["step", "stage", "recipe"])
 def test_what_is_advised_is_not_refused_in_its_turn(table: str) -> None:
-    for word, what in _WORDS[table].items():
+    for word, what in WORDS[table].items():
         elsewhere = any(place in what for place in ("on the steps", "on a step", "on a stage"))
         if what.startswith("write `") and not elsewhere:
             advised = what.split("`")[1].split(":")[0]
@@ -255,7 +256,7 @@ def test_words_about_a_step_and_slips_of_our_words_are_told_only(word: str) -> N
 
 
 def test_what_a_longer_word_is_explained_by_is_there_for_steps_and_stages() -> None:
-    assert {_PARTS[part] for part in _PARTS} <= _WORDS["step"].keys()
+    assert {_PARTS[part] for part in _PARTS} <= WORDS["step"].keys()
 
 
 @pytest.mark.parametrize(
