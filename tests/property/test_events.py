@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from amplihack.recipes import events
 from amplihack.recipes.agent_port import Usage
 from amplihack.recipes.events import Recorded
-from amplihack.recipes.results import RunResult, Spending, StepResult
+from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.spending import Spending
 from amplihack.recipes.values import Value
 
 texts = st.text(st.characters(codec=None) | st.sampled_from("\udc80\x00\n"), max_size=8)

@@ -11,14 +11,8 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias, get_args
 
-from amplihack.recipes.results import (
-    NOTHING_SPENT,
-    RunResult,
-    Spending,
-    StepResult,
-    usage_from_json,
-    usage_json,
-)
+from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.spending import NOTHING_SPENT, Spending, usage_from_json, usage_json
 from amplihack.recipes.values import Value
 from amplihack.records import Record, RecordType, field, field_names
 

@@ -19,8 +19,9 @@ from amplihack.recipes.events import (
     StepFinished,
     StepStarted,
 )
-from amplihack.recipes.results import RunResult, StepResult, add_costs, add_usage, denial, usage_json
+from amplihack.recipes.results import RunResult, StepResult, denial
 from amplihack.recipes.run_state import Gate, RunState
+from amplihack.recipes.spending import add_costs, add_usage, usage_json
 from amplihack.records import replace
 
 _LINES = 1000  # of a step without a result that are shown

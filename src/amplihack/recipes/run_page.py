@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from amplihack.recipes.results import usage_json
 from amplihack.recipes.run_rows import RunRow
 from amplihack.recipes.run_story import FailedAttempt, RunStory
+from amplihack.recipes.spending import usage_json
 from amplihack.records import Record, field
 
 LONGEST_TEXT = 200_000  # characters of one text, if all texts fit

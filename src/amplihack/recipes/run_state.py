@@ -31,7 +31,8 @@ from amplihack.recipes.events import (
     Withheld,
     below,
 )
-from amplihack.recipes.results import NOTHING_SPENT, RunResult, Spending, StepResult, total
+from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.spending import NOTHING_SPENT, Spending, total
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field, replace
 
@@ -210,7 +211,7 @@ class RunState:
     def _retry(self, event: Retrying) -> None:
         """Forget the failed attempt, except for what it cost."""
         known = self._instances[event.identity]
-        parts = (Spending.of(part) for part in self._parts(event.identity))
+        parts = (part.spent for part in self._parts(event.identity))
         known.wasted = total((known.wasted, event.spent, *parts))
         known.attempt, known.due = event.attempt, event.due
         known.values, known.ledger, known.withheld, known.process = {}, {}, False, None
@@ -253,9 +254,9 @@ class RunState:
                 self._try_again(known)
 
     def _try_again(self, known: Instance) -> None:
-        parts = total(Spending.of(part) for part in known.result.children)
+        parts = total(part.spent for part in known.result.children)
         # The limit on steps counts what led to the end, not what is now done again.
-        known.wasted = replace(Spending.of(known.result) - parts, executed=0)
+        known.wasted = replace(known.result.spent - parts, executed=0)
         known.attempt, known.due = 1, 0.0
         self._take_back(known)
         known.finished, known.paused = False, None
@@ -353,7 +354,7 @@ class RunState:
         wasted = known.wasted if known else NOTHING_SPENT
         if not parts and wasted is NOTHING_SPENT and not (known and known.warnings):
             return own  # as most steps are
-        spent = total((wasted, Spending.of(own), *(Spending.of(part) for part in parts)))
+        spent = total((wasted, own.spent, *(part.spent for part in parts)))
         warnings = tuple(known.warnings) if known else ()
         return replace(own, children=parts, warnings=warnings, **spent.fields())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from amplihack.recipes.agent_port import Usage
-from amplihack.recipes.results import RunResult, StepResult, add_costs, add_usage, every_result
+from amplihack.recipes.results import RunResult, StepResult, every_result
 
 
 def step(step_id: str = "a", status: str = "completed", **more: object) -> StepResult:
@@ -122,17 +122,3 @@ def test_failures_inside_what_went_well_are_allowed_ones() -> None:
         ("inner", False),
         ("inner", True),
     ]
-
-
-def test_unknown_is_never_zero() -> None:
-    assert add_usage([None, None]) is None
-    assert add_costs([None]) is None
-    assert add_costs([None, 0.5, 0.25]) == 0.75
-    assert add_usage([Usage(input_tokens=1), None, Usage(input_tokens=2, output_tokens=3)]) == Usage(
-        input_tokens=3, output_tokens=3
-    )
-
-
-def test_amounts_are_added_as_people_add_them() -> None:
-    assert add_costs((0.0125, 0.5, None, 0.5, 0.025)) == 1.0375
-    assert add_costs((None,)) is None

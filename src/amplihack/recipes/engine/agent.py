@@ -13,7 +13,7 @@ from amplihack.recipes.events import AgentAsked, AgentPaid, AgentPaused
 from amplihack.recipes.model import Agent
 from amplihack.recipes.outputs import json_reminder
 from amplihack.recipes.ports import Persona
-from amplihack.recipes.results import Spending, add_costs, add_usage, total
+from amplihack.recipes.spending import Spending, add_costs, add_usage, total
 from amplihack.recipes.templates import render_text
 from amplihack.recipes.templates.text import literal_warnings
 from amplihack.recipes.values import Value, tail, to_json

@@ -13,9 +13,10 @@ from amplihack.recipes.engine.pace import Pace
 from amplihack.recipes.events import Event, LinesPrinted, Warned
 from amplihack.recipes.model import Foreach, Step
 from amplihack.recipes.ports import World
-from amplihack.recipes.results import Ending, Spending, StepResult
+from amplihack.recipes.results import Ending, StepResult
 from amplihack.recipes.run_state import Instance, RunState
 from amplihack.recipes.semantics import ITEM, counts_as_step, set_later
+from amplihack.recipes.spending import Spending
 from amplihack.recipes.templates import show_path
 from amplihack.recipes.values import MISSING, KeyPath, Missing, Value, some
 from amplihack.records import Record, field, replace

@@ -7,7 +7,8 @@ from amplihack.recipes.classify import classify
 from amplihack.recipes.engine.agent import put_question
 from amplihack.recipes.engine.directories import working_dir
 from amplihack.recipes.engine.job import Done, Job, StepFailure
-from amplihack.recipes.results import Spending, StepResult, every_result
+from amplihack.recipes.results import StepResult, every_result
+from amplihack.recipes.spending import Spending
 
 
 async def recover(job: Job, name: str, summary: str, results: tuple[StepResult, ...]) -> Done:

@@ -25,7 +25,8 @@ from amplihack.recipes.events import (
     StepStarted,
     below,
 )
-from amplihack.recipes.results import StepResult, usage_json
+from amplihack.recipes.results import StepResult
+from amplihack.recipes.spending import usage_json
 from amplihack.recipes.values import truncate
 from amplihack.records import Record
 from amplihack.system.listeners.json_lines import json_line

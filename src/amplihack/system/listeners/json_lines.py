@@ -54,7 +54,8 @@ from amplihack.recipes.events import (
     StepStarted,
     Warned,
 )
-from amplihack.recipes.results import RunResult, StepResult, usage_json
+from amplihack.recipes.results import RunResult, StepResult
+from amplihack.recipes.spending import usage_json
 from amplihack.recipes.values import Value, to_text
 from amplihack.records import as_dict
 from amplihack.system.listeners.listener import Listener
