@@ -1,4 +1,4 @@
-"""YAML and frontmatter text to values that remember their file, line and column."""
+"""Read YAML and frontmatter into values that remember their file, line and column."""
 
 from amplihack.documents.frontmatter import Page, split_frontmatter
 from amplihack.documents.nodes import Document, Mapping, Node, Scalar, Sequence, Source, to_value

@@ -20,14 +20,12 @@ MAX_DEPTH = 100
 _ALIAS_FACTOR = 100  # an aliased document may unfold to this many times its own events
 _MAX_UNFOLDED = 1_000_000  # and never to more nodes than this
 _MAX_UNFOLDED_TEXT = 10_000_000  # nor to more characters of the file
-_CORE = "tag:yaml.org,2002:"
+CORE = "tag:yaml.org,2002:"  # the tags of YAML itself begin so
 _STYLES: dict[str | None, Style] = {
     None: "plain", "": "plain", "'": "quoted", '"': "quoted", "|": "literal", ">": "folded",
 }  # fmt: skip
-_SCALAR_TAGS = ("!", *(f"{_CORE}{name}" for name in ("str", "int", "float", "bool", "null")))
-_CONTAINER_TAGS = ("!", f"{_CORE}map", f"{_CORE}seq")
-# What the parser misses at the end of a part, or of the file, is mended where that part begins.
-_TOLD_WHERE_IT_OPENS = ("found unexpected end of stream", "could not find expected ':'")
+_SCALAR_TAGS = ("!", *(f"{CORE}{name}" for name in ("str", "int", "float", "bool", "null")))
+_CONTAINER_TAGS = ("!", f"{CORE}map", f"{CORE}seq")
 _PROPERTIES = pattern(r"(?:[&!]\S*\s+)+(?=\S)")
 T = TypeVar("T")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -77,7 +75,7 @@ def _end(event: Any) -> int:
 def _style(event: Any) -> Style:
     """Return how a scalar is written; a tag that says what it is counts more than quotes."""
     style = _STYLES[event.style]
-    if event.tag in ("!", f"{_CORE}str"):
+    if event.tag in ("!", f"{CORE}str"):
         return "quoted" if style == "plain" else style
     return style if event.tag is None else "plain"
 
@@ -154,7 +152,9 @@ class _Builder(Generic[T]):
                 elif kind is yaml.DocumentStartEvent and self.root:
                     raise self._error("a second document starts here", event, "keep one document in a file")
         except yaml.YAMLError as error:
-            raise _explain(error, self.source) from error
+            from amplihack.documents.yaml_errors import explained  # deferred: most files can be read
+
+            raise explained(error, self.source) from error
         finally:
             loader.dispose()
         if not self.root or self.is_blank:
@@ -306,21 +306,14 @@ class _Builder(Generic[T]):
         return key_node(made_from, self.source).where
 
     def _no_key(self, made_from: _Open[T]) -> DocumentError:
-        from amplihack.documents.yaml_fixes import braces  # deferred, as below
+        from amplihack.documents.yaml_errors import no_key  # deferred, as above
 
-        where = self._where(made_from)
-        fix = braces(where.text) or "use a word as key"
-        return DocumentError("a list or a mapping cannot be a key", where=where, fix=fix)
+        return no_key(self._where(made_from))
 
     def _unsupported_tag(self, event: Any) -> DocumentError:
-        from amplihack.documents.yaml_fixes import quoted  # deferred, as below
+        from amplihack.documents.yaml_errors import unsupported_tag  # deferred, as above
 
-        fix = "write the value without a tag"
-        if not event.tag.startswith(_CORE):
-            line = self.source.location(event.start_mark.line, 0).text
-            instead = ", or write `not`" if "condition" in line else ""
-            fix = f"put quotes around a value that begins with !{instead}: {quoted(line)}"
-        return self._error(f"the tag {event.tag!r} is not supported", event, fix)
+        return unsupported_tag(event, self.source)
 
     def _too_deep(self, event: Any) -> DocumentError:
         return self._error(f"nested more than {MAX_DEPTH} levels deep", event, "flatten the structure")
@@ -341,21 +334,3 @@ def _is_bang(event: Any) -> bool:
 def _is_merge(key: Any) -> bool:
     """Tell whether a key is `<<` as YAML means it, without quotes."""
     return key is not None and key.value == "<<" and _style(key) == "plain"
-
-
-def _explain(error: yaml.YAMLError, source: Source) -> DocumentError:
-    """A parser's complaint as one of ours, with a fix for the mistakes that people make."""
-    from amplihack.documents.yaml_fixes import fix_for  # deferred: most files can be read
-
-    if isinstance(error, yaml.MarkedYAMLError):
-        mark = error.problem_mark or error.context_mark
-        opened = error.context_mark or mark
-        what = " ".join(part for part in (error.context, error.problem) if part) or "this is not YAML"
-        if any(words in what for words in _TOLD_WHERE_IT_OPENS):
-            mark = opened
-        where = source.location(mark.line, mark.column) if mark else source.location(0, 0)
-        fix = fix_for(what, source, where, opened.line if opened else 0)
-        return DocumentError(f"YAML parse error: {what}", where=where, fix=fix)
-    reason = getattr(error, "reason", None) or str(error).split("\n")[0]
-    fix = "save the file as plain text in UTF-8"
-    return DocumentError(f"YAML parse error: {reason}", where=source.location(0, 0), fix=fix)

@@ -1,4 +1,4 @@
-"""Markdown with YAML between two lines of `---` at the top."""
+"""Split markdown that has YAML between two lines of `---` at the top."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SplitPage(Record):
 
 
 def split_frontmatter(text: str, name: str) -> Page:
-    """The two parts of a page, the first one read. Raises DocumentError."""
+    """Return the two parts of a page, the first one read. Raises DocumentError."""
     page = split_page(text, name)
     if page.head is None:
         return Page(None, page.body, page.body_line)
@@ -34,7 +34,7 @@ def split_frontmatter(text: str, name: str) -> Page:
 
 
 def split_page(text: str, name: str) -> SplitPage:
-    """The two parts of a page; a page that opens frontmatter must close it. Raises DocumentError."""
+    """Return the two parts of a page; one that opens frontmatter must close it. Raises DocumentError."""
     text = text.removeprefix("\ufeff")
     lines = text.split("\n")
     if lines[0].rstrip() != "---":

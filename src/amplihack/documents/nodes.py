@@ -1,4 +1,4 @@
-"""A YAML document as nodes that know where they stand."""
+"""Hold a YAML document as nodes that know where they stand."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ PlainValue: TypeAlias = "bool | int | float | str | list[PlainValue] | dict[str,
 Style: TypeAlias = Literal["plain", "quoted", "literal", "folded"]
 
 
-_MAY_BE_ABSENT = "nN~.+-"  # what begins with another character has a value
-
-
 class Source(Record, frozen=False, eq=False):
     """A text and the name that messages call it by."""
 
@@ -25,13 +22,13 @@ class Source(Record, frozen=False, eq=False):
     _lines: list[str] | None = field(default=None, repr=False)
 
     def location(self, line: int, column: int) -> Location:
-        """The place at a line and column that count from 0."""
+        """Return the place at a line and column that count from 0."""
         text = self.lines[line] if line < len(self.lines) else ""
         return Location(self.name, line + 1, column + 1, text)
 
     @property
     def lines(self) -> list[str]:
-        """The lines as YAML counts them; what else ends a line for Python, YAML does not allow."""
+        """Return the lines as YAML counts them; what else ends a line for Python, YAML does not allow."""
         if self._lines is None:
             self._lines = self.text.splitlines()
         return self._lines
@@ -58,11 +55,11 @@ class Scalar(Record, frozen=False, eq=False):
 
     @property
     def absent(self) -> bool:
-        """True for a plain empty value, `null` or `~`: the field might as well not be there."""
+        """Tell whether it is empty, `null` or `~` without quotes, as if the field were not there."""
         return self.style == "plain" and is_null(self.text)
 
     def locate(self, offset: int) -> Location:
-        """Where a character of the scalar's text stands in the file, as closely as can be told."""
+        """Return where a character of the text stands in the file, as closely as can be told."""
         if self.style == "literal":
             before = self.text[:offset]
             return self._in_block(before.count("\n"), len(before) - (before.rfind("\n") + 1))
@@ -103,7 +100,7 @@ class Mapping(Record, frozen=False, eq=False):
 
     @property
     def keys(self) -> dict[str, Scalar]:
-        """The keys as they are written and where."""
+        """Return the keys as they are written and where."""
         if self._keys is None:
             self._keys = self.make_keys()
         return self._keys
@@ -131,7 +128,7 @@ class Document(Record):
 
 
 def to_value(node: Node) -> PlainValue:
-    """The node as plain Python data."""
+    """Return the node as plain Python data."""
     match node:
         case Scalar():
             return node.value

@@ -1,4 +1,4 @@
-"""Where a character of a scalar's text stands in the file, whatever quoting and folding lie between.
+"""Find where a character of a scalar's text stands in the file, whatever quoting and folding lie between.
 
 Folding and quoting change the white space and the escapes of a text but never the order of its visible
 characters, so the n-th visible character of the text is the n-th visible piece of the source.
@@ -20,7 +20,7 @@ _DOUBLE = pattern(r"(?P<blank>\\(?:[nrtvfNLP_ ]|$))|\\(?:x..|u.{4}|U.{8}|.)|\S")
 
 
 def place_of(offset: int, text: str, lines: Sequence[str], start: Place) -> Place | None:
-    """The place of `text[offset]` when the source of `text` begins at `start`, or at the quote there."""
+    """Return the place of `text[offset]`, if the source of `text` begins at `start` or at the quote there."""
     before = text[:offset]
     count = len("".join(before.split()))
     between = offset >= len(text) or text[offset].isspace()
@@ -37,7 +37,7 @@ def place_of(offset: int, text: str, lines: Sequence[str], start: Place) -> Plac
 
 
 def _pieces(lines: Sequence[str], start: Place) -> Iterator[tuple[int, int, int]]:
-    """Every visible piece of the source: its line, its column and the column behind it."""
+    """Yield every visible piece of the source: its line, its column and the column behind it."""
     line, column = start
     quote = lines[line][column : column + 1] if line < len(lines) else ""
     pattern = {"'": _SINGLE, '"': _DOUBLE}.get(quote, _PLAIN)

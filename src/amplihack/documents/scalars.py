@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means: the YAML 1.2 core rules, where `yes`, `on` and `0755` are text."""
+"""Read plain YAML scalars by the core rules of YAML 1.2, where `yes`, `on` and `0755` are text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_null(text: str) -> bool:
 
 
 def plain_value(text: str) -> ScalarValue:
-    """The value of an unquoted scalar; what is not a word or a number is the text itself."""
+    """Return the value of an unquoted scalar; what is not a word or a number is the text itself."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in WORDS_AND_NUMBERS or text[0].isalpha():

@@ -1,4 +1,4 @@
-"""The word that was probably meant."""
+"""Find the word that was probably meant."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """The known word within two typing mistakes (one, for short words), or alike but for case, - and _."""
+    """Return the known word within two typing mistakes (one, if short), or alike but for case, - and _."""
     candidates = sorted(known)
     plain = _plain(word)
     for candidate in candidates:
@@ -19,7 +19,7 @@ def closest(word: str, known: Iterable[str]) -> str | None:
 
 
 def alike(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """The closest known word, else up to three that share whole words with it, or begin or end with it.
+    """Return the closest known word, else up to three that share whole words with it, or begin or end so.
 
     `task` is then `task_description`, and `cli_version` is `version`.
     """
@@ -32,7 +32,7 @@ def alike(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def _kinship(left: str, right: str) -> int:
-    """How near two words are that are more than typing mistakes apart; 0 if they have nothing in common."""
+    """Return how near two words are, 1 the nearest, if not by typing mistakes; 0 if they share nothing."""
     short, long = sorted((left.lower().replace("-", "_"), right.lower().replace("-", "_")), key=len)
     if len(short) < 3:
         return 0
@@ -46,7 +46,7 @@ def _plain(word: str) -> str:
 
 
 def distance(left: str, right: str, limit: int) -> int:
-    """Typing mistakes between two words: a letter more, less, other, or two swapped; `limit + 1` if more."""
+    """Count typing mistakes: a letter more, less, other, or two swapped; `limit + 1` if there are more."""
     if abs(len(left) - len(right)) > limit:
         return limit + 1
     before: list[int] = []
