@@ -9,8 +9,9 @@ import pytest
 from tests.property.test_recall import limit_met_at_once, live, stored, timeless
 from tests.support.random_recipes import random_world
 
+from amplihack.recipes.compared_run import RunSide
 from amplihack.recipes.events import Recorded, StepFinished, StepStarted
-from amplihack.recipes.run_diff import RunSide, compare_runs
+from amplihack.recipes.run_diff import compare_runs
 from amplihack.recipes.run_fork import beginnings, shared_events, subject
 from amplihack.recipes.run_state import RunState
 
@@ -22,7 +23,7 @@ FORKS = 4  # of each run
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_a_fork_that_changes_nothing_ends_as_its_source(block: int) -> None:
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
-        world, random = random_world(seed), Random(seed)  # noqa: S311 - nothing secret
+        world, random = random_world(seed), Random(seed)
         whole, expected = live(world, [], None)
         assert expected is not None
         if limit_met_at_once(world, expected):

@@ -6,17 +6,16 @@ A step that holds others is told only if nothing inside it explains the differen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
+from amplihack.recipes.compared_run import ComparedRun, RunSide
 from amplihack.recipes.events import identity_in
 from amplihack.recipes.explain import step_line
 from amplihack.recipes.model import Agent, Bash, Body, Foreach, Recipe, Step, SubRecipe
 from amplihack.recipes.recipe_changes import reads
-from amplihack.recipes.run_fork import beginnings, gate_name, place_of
-from amplihack.recipes.run_history import RunHistory
-from amplihack.recipes.run_story import tell_story
+from amplihack.recipes.run_fork import gate_name, place_of
 from amplihack.recipes.semantics import as_list, list_path
 from amplihack.recipes.values import MISSING, Missing, Value, lookup, to_text
 from amplihack.records import Record, replace
@@ -38,16 +37,6 @@ class RunDifference(Record, kw_only=True):
         return {"identity": self.identity, "why": self.why, "a": self.a, "b": self.b, "also": list(self.also)}
 
 
-class RunSide(Record):
-    """One of the runs that are compared. `inputs` are its variables at the start, defaults included."""
-
-    events: Sequence[Any]
-    recipes: Callable[[str], Recipe | None]
-    path: str
-    inputs: Mapping[str, Value]
-    alive: bool = False
-
-
 def compare_runs(one: RunSide, other: RunSide) -> list[RunDifference]:
     """Return every difference, the first one first."""
     walk = _Comparison(one, other)
@@ -55,58 +44,12 @@ def compare_runs(one: RunSide, other: RunSide) -> list[RunDifference]:
     return [*walk.found, *walk.unread()]
 
 
-class _Facts:
-    """What one of the runs tells about its steps and gates."""
-
-    def __init__(self, side: RunSide) -> None:
-        self.history = RunHistory(side.events, alive=side.alive)
-        self.story = tell_story(side.events)
-        self.begun = beginnings(side.events)
-        self.recipes = side.recipes
-        self._inside: dict[str, list[str]] = {}
-        for name in sorted(self.begun, key=self.begun.__getitem__):
-            self._inside.setdefault(place_of(name), []).append(name)
-
-    def inside(self, prefix: str) -> list[str]:
-        """Return what began directly in a place, in order; gates under names of their own."""
-        return self._inside.get(prefix, [])
-
-    def recipe_of(self, identity: str) -> Recipe | None:
-        entered = self.story.entered.get(identity)
-        return self.recipes(entered.path) if entered and entered.path else None
-
-    def status(self, name: str) -> str:
-        if (gate := self._gate(name)) is not None:
-            return "waiting" if gate.approved is None else "approved" if gate.approved else "denied"
-        known = self.history.state.instance(name)
-        return self.history.status(known.result) if known else "missing"
-
-    def output(self, name: str) -> str:
-        if (gate := self._gate(name)) is not None:
-            return str(gate.message)
-        known = self.history.state.instance(name)
-        result = known.result if known else None
-        return "\n".join(filter(None, (result.error, result.output))) if result else ""
-
-    def times(self, name: str) -> tuple[float | None, float | None]:
-        known = self.history.state.instance(name)
-        return (
-            (self.history.started(known.result), self.history.ended(known.result)) if known else (None, None)
-        )
-
-    def values(self, name: str) -> Mapping[str, Value]:
-        known = self.history.state.instance(name)
-        return known.values if known else {}
-
-    def _gate(self, name: str) -> Any:
-        _, mark, identity = name.partition(gate_name(""))
-        return self.history.state.gate(identity) if mark else None
-
-
 class _Comparison:
+    """Walks through two runs at once, and knows the variables that differ where it stands."""
+
     def __init__(self, one: RunSide, other: RunSide) -> None:
         self.found: list[RunDifference] = []
-        self._a, self._b = _Facts(one), _Facts(other)
+        self._a, self._b = ComparedRun(one), ComparedRun(other)
         names = {*one.inputs, *other.inputs}
         self._values = {
             name: (one.inputs.get(name, MISSING), other.inputs.get(name, MISSING))

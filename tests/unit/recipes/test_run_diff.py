@@ -8,8 +8,9 @@ import pytest
 from tests.support.fake_world import FakeWorld
 
 from amplihack.recipes.agent_port import Decision
+from amplihack.recipes.compared_run import RunSide
 from amplihack.recipes.decode import decode_text
-from amplihack.recipes.run_diff import RunDifference, RunSide, compare_runs, merged, summary
+from amplihack.recipes.run_diff import RunDifference, compare_runs, merged, summary
 from amplihack.recipes.values import Value
 
 PLAIN = "name: r\ncontext: {x: 1}\nsteps:\n  - {id: a, command: one}\n  - {id: b, command: 'two {{x}}'}\n"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from amplihack.app.runs.recorded_shelf import RecordedShelf
 from amplihack.errors import AmplihackError, NotFound
-from amplihack.recipes.run_diff import RunDifference, RunSide, compare_runs
+from amplihack.recipes.compared_run import RunSide
+from amplihack.recipes.run_diff import RunDifference, compare_runs
 from amplihack.records import Record
 from amplihack.system.run_store.rows import KeptRun
 from amplihack.system.run_store.store import RunStore
