@@ -10,8 +10,9 @@ from typing import Any
 from amplihack.app.run_approvals import RunApprovals
 from amplihack.app.session_models import Met, StepModels
 from amplihack.app.session_pause import Pause, answer_or_wait, paused_before
-from amplihack.app.sessions.asking import AskRequest, Talk, TalkHost, TurnAnswer, default_source, open_talk
+from amplihack.app.sessions.asking import AskRequest, TalkHost, default_source, open_talk
 from amplihack.app.sessions.prepared import BundleHere, load_here
+from amplihack.app.sessions.talk import Talk, TurnAnswer
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.mount_plan import mount_plan
 from amplihack.errors import AmplihackError, NotFound

@@ -13,8 +13,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from amplihack.app.run_approvals import StepApprovals
-from amplihack.app.sessions.asking import Talk, TurnAnswer
 from amplihack.app.sessions.family import CALL_ENDED, EndedCalls, busy, children_of
+from amplihack.app.sessions.talk import Talk, TurnAnswer
 from amplihack.recipes.agent_port import AgentRequest, AgentWaits
 from amplihack.recipes.secret_places import SecretMissing, put_back, taken_out
 from amplihack.records import Record

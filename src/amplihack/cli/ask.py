@@ -16,7 +16,8 @@ from amplihack.cli.show import err, failure_json, out, out_json, show_problems
 from amplihack.errors import AmplihackError, UsageError
 
 if TYPE_CHECKING:
-    from amplihack.app.sessions.asking import AskRequest, Talk, TurnAnswer
+    from amplihack.app.sessions.asking import AskRequest
+    from amplihack.app.sessions.talk import Talk, TurnAnswer
     from amplihack.app.workspace import Workspace
 
 

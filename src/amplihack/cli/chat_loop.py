@@ -22,7 +22,8 @@ from amplihack.sessions.messages import count_turns
 from amplihack.sessions.spending import price, tokens
 
 if TYPE_CHECKING:
-    from amplihack.app.sessions.asking import AskRequest, TurnAnswer
+    from amplihack.app.sessions.asking import AskRequest
+    from amplihack.app.sessions.talk import TurnAnswer
     from amplihack.app.workspace import Workspace
     from amplihack.cli.session_display import SessionDisplay
 

@@ -17,32 +17,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from amplihack.app.sessions.agent_plans import agent_plan, line_plan, spawned_agents
-from amplihack.app.sessions.going_on import to_go_on
+from amplihack.app.sessions.agent_plans import agent_plan, line_plan
 from amplihack.app.sessions.models_here import model_here
-from amplihack.app.sessions.prepared import BundleHere, HostParts, Prepared, load_here, prepare_loaded
+from amplihack.app.sessions.prepared import BundleHere, HostParts, load_here, prepare_loaded
+from amplihack.app.sessions.stored_facts import stored_facts
+from amplihack.app.sessions.talk import Talk
 from amplihack.app.workspace import Workspace
 from amplihack.bundles.child_plan import ChildPlan
 from amplihack.bundles.mount_plan import mount_plan
-from amplihack.errors import AmplihackError, Problem
 from amplihack.records import Record, field, replace
 from amplihack.sessions.calls import Message
-from amplihack.sessions.errors import SessionError, TurnFailed
 from amplihack.sessions.happenings import Hearing, OnHappening
 from amplihack.sessions.host_plan import HostWishes, fitted, require_session, with_response_format
-from amplihack.sessions.ids import is_fit_id
 from amplihack.sessions.kept_children import KeptChild
 from amplihack.sessions.model_choice import ChosenModel
-from amplihack.sessions.usage import TokenUsage
-from amplihack.system.kernel.session import LiveSession
 from amplihack.system.modules.activation import Progress, tell_nobody
-from amplihack.system.session_store.children import spawned_line
-from amplihack.system.session_store.reading import read_metadata
 from amplihack.system.session_store.store import SessionStore
 from amplihack.system.settings_files import read_settings
 
@@ -79,108 +71,6 @@ class TalkHost(Record, kw_only=True):
     capabilities: Mapping[str, Any] = field(default_factory=dict)
 
 
-class TurnAnswer(Record, kw_only=True):
-    """The answer of one turn, and what the turn used. The cost is None where no price is known.
-
-    `unfinished` tells why the turn ended before the model was done: a limit of steps, a budget, a hook.
-    """
-
-    text: str
-    usage: TokenUsage
-    cost_usd: Decimal | None = None
-    unfinished: str = ""
-
-
-class Talk:
-    """An open session, as commands use it."""
-
-    def __init__(self, session: LiveSession, prepared: Prepared, model: ChosenModel) -> None:
-        self.session, self.model = session, model.label
-        self._prepared, self.has_tools = prepared, model.uses_tools
-        self._ending: dict[str, Any] = {}
-        session.coordinator.hooks.register("orchestrator:complete", self._hear_end, name="amplihack:ending")
-
-    @property
-    def session_id(self) -> str:
-        return self.session.session_id
-
-    @property
-    def bundle(self) -> str:
-        return self._prepared.name
-
-    @property
-    def working_dir(self) -> Path:
-        return Path(str(self.session.coordinator.get_capability("session.working_dir")))
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """Return what is worth telling before the first prompt, besides what `host.display` has heard.
-
-        Notes about a bundle are for its author, who asks `bundle validate` for them.
-        """
-        told = tuple(each for each in self._prepared.problems if each.severity != "note")
-        if self.has_tools:
-            return told
-        what = f"{self.model} is too small to use tools, so that it answers without them"
-        fix = "ask a larger model: `amplihack model list`, or --model"
-        return (*told, Problem(what, None, fix, "note", "no-tools"))
-
-    @property
-    def usage(self) -> TokenUsage:
-        """Return what was used until now, before it was resumed included."""
-        return self.session.usage
-
-    async def cost_usd(self) -> Decimal | None:
-        found = await self.session.cost_usd()
-        return found if isinstance(found, Decimal) else None
-
-    async def ask(self, prompt: str, *, attached: str = "") -> TurnAnswer:
-        """Run one turn. Raises TurnFailed, or TurnCancelled after `cancel(immediate=True)`.
-
-        Files that the prompt mentions (`@notes.md`) come with it; `attached` is given to the model as it is.
-        """
-        whole = await asyncio.to_thread(self._prepared.with_mentioned, prompt, self.working_dir)
-        return await self._turn("\n\n".join(part for part in (whole, attached) if part))
-
-    async def go_on(self, prompt: str) -> TurnAnswer:
-        """Go on with a turn that had stopped before its calls had results; `prompt` is what had begun it."""
-        text, goes_on = await to_go_on(self.session, prompt)
-        return await self._turn(text, goes_on=goes_on)
-
-    async def _turn(self, prompt: str, *, goes_on: bool = False) -> TurnAnswer:
-        before, spent = self.usage, await self.cost_usd()
-        self._ending.clear()
-        try:
-            text = await self.session.execute(prompt, goes_on=goes_on)
-        except AmplihackError:
-            raise
-        except Exception as error:
-            raise failed_turn(error) from error
-        now = await self.cost_usd()
-        cost = None if now is None else now - (spent or Decimal())
-        return TurnAnswer(
-            text=text, usage=self.usage.minus(before), cost_usd=cost, unfinished=_unfinished(self._ending)
-        )
-
-    async def _hear_end(self, _event: str, data: dict[str, Any]) -> Any:
-        self._ending.update(data)
-
-    async def cancel(self, immediate: bool = False) -> bool:
-        """End the running turn: after the tools that run now, or at once with them."""
-        return await self.session.cancel(immediate)
-
-    async def close(self) -> None:
-        await self.session.cleanup()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-
 async def open_talk(
     workspace: Workspace, request: AskRequest, host: TalkHost, *, here: BundleHere | None = None
 ) -> Talk:
@@ -188,7 +78,7 @@ async def open_talk(
 
     `here` is the bundle, if it is loaded already.
     """
-    before = await asyncio.to_thread(_stored_facts, workspace, request)
+    before = await asyncio.to_thread(_before, workspace, request)
     line = before.get("line", [])  # an agent goes on as the one that it was, under the same policy
     if line and not request.agent:
         request = replace(request, agent=line[-1].name)
@@ -260,39 +150,6 @@ def _wanted(plan: dict[str, Any], request: AskRequest, model: ChosenModel, *, sh
     return fitted(plan, request.wishes, shows=shows)
 
 
-def _unfinished(ending: Mapping[str, Any]) -> str:
-    if ending.get("status") != "incomplete":
-        return ""
-    metadata = ending.get("metadata")
-    reason = metadata.get("reason") if isinstance(metadata, Mapping) else None
-    return str(reason or f"the limit of {ending.get('turn_count', 0) - 1} steps was reached")
-
-
-def failed_turn(error: Exception) -> TurnFailed:
-    """Return the failure of a turn in our words."""
-    name, own = type(error).__name__, getattr(error, "fix", "")
-    return TurnFailed(
-        f"{name}: {getattr(error, 'what', error)}",
-        fix=_FIXES.get(name) or own or "ask again, or choose another model with --model",
-        transient=bool(getattr(error, "retryable", False)),
-        rate_limited=name == "RateLimitError",
-        retry_after=getattr(error, "retry_after", None),
-    )
-
-
-_FIXES = {
-    "AuthenticationError": "check the key of the provider",
-    "AccessDeniedError": "check what the key of the provider may do",
-    "NotFoundError": "check the name of the model (--model provider/model) and the address of the service",
-    "RateLimitError": "wait, and ask again: `amplihack session resume` goes on with a session",
-    "NetworkError": "check the network, and the address of the service",
-    "InvalidRequestError": "correct what the message names",
-    "ContextLengthError": "ask for less at once, begin a new session (/compact or /clear in a chat), or "
-    "choose a model with a larger window",
-    "QuotaExceededError": "look at the account of the provider: its credit or its limit is used up",
-}
-
-
 def _parts(request: AskRequest, host: TalkHost, described: Mapping[str, Any]) -> HostParts:
     capabilities = dict(host.capabilities)
     if host.on_happening is not None:
@@ -309,35 +166,12 @@ def _parts(request: AskRequest, host: TalkHost, described: Mapping[str, Any]) ->
     )
 
 
-def _stored_facts(workspace: Workspace, request: AskRequest) -> dict[str, Any]:
-    """Return the bundle and the model that a session was opened with, and its id: `last` may change."""
+def _before(workspace: Workspace, request: AskRequest) -> dict[str, Any]:
+    """Return what is known of the session that goes on; nothing of a new one. Blocking."""
     if request.resume is None:
         return {}
     store = SessionStore(workspace.home.root / "sessions")
-    stored = store.read(request.resume)
-    found = stored.metadata
-    known = found.get("working_dir")
-    if request.working_dir is None and isinstance(known, str) and not Path(known).is_dir():
-        what = f"the directory of session {stored.session_id} is not there any more: {known}"
-        raise SessionError(what, fix="say where to go on, with -C DIR")
-    facts = _texts(_opener(store, found), "bundle_source", "model")
-    line = spawned_agents(spawned_line(store, found))
-    return {**facts, "session_id": stored.session_id, "line": line}
-
-
-def _texts(found: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: found[name] for name in names if isinstance(found.get(name), str)}
-
-
-def _opener(store: SessionStore, found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what is known of the session that a user opened: an agent has its bundle and its model."""
-    seen: set[str] = set()
-    while isinstance(parent := found.get("parent_id"), str) and "bundle_source" not in found:
-        if parent in seen or not is_fit_id(parent) or not (above := store.directory(parent)).is_dir():
-            break
-        seen.add(parent)
-        found = read_metadata(above)[0]
-    return found
+    return stored_facts(store, request.resume, may_move=request.working_dir is not None)
 
 
 def _source(workspace: Workspace, given: str | None) -> str | None:

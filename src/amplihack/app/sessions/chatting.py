@@ -7,7 +7,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from amplihack.app.sessions.asking import AskRequest, Talk, TalkHost, open_talk
+from amplihack.app.sessions.asking import AskRequest, TalkHost, open_talk
+from amplihack.app.sessions.talk import Talk
 from amplihack.app.workspace import Workspace
 from amplihack.errors import AmplihackError
 from amplihack.records import replace
