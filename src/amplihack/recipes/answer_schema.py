@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeGuard
 
 from amplihack.recipes.values import Value, to_json
 
@@ -49,15 +49,15 @@ def _is_list(value: Value) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def _is_number(value: Value) -> bool:
+def is_number(value: Value) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 TYPES: Final[dict[str, Callable[[Value], bool]]] = {
     "null": lambda value: value is None,
     "boolean": lambda value: isinstance(value, bool),
-    "integer": lambda value: _is_number(value) and value == value // 1,  # type: ignore[operator]
-    "number": _is_number,
+    "integer": lambda value: is_number(value) and value == value // 1,
+    "number": is_number,
     "string": lambda value: isinstance(value, str),
     "array": _is_list,
     "object": lambda value: isinstance(value, Mapping),
@@ -161,7 +161,7 @@ def _size(name: str, kind: str, things: str, *, least: bool) -> None:
     def check(value: Value, rule: Value, _schema: Mapping[str, Value], path: str) -> Iterator[str]:
         if not TYPES[kind](value) or not isinstance(rule, int | float):
             return
-        size = len(value)  # type: ignore[arg-type]
+        size = len(value)  # type: ignore[arg-type] # its type has one
         if size < rule if least else size > rule:
             yield f"{path}: should have at {'least' if least else 'most'} {rule} {things}, has {size}"
 

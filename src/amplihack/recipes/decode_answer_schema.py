@@ -8,7 +8,7 @@ from typing import Final
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
-from amplihack.recipes.answer_schema import KEYWORDS, TYPES
+from amplihack.recipes.answer_schema import KEYWORDS, TYPES, is_number
 from amplihack.recipes.reading import Report
 from amplihack.recipes.values import Value
 
@@ -98,10 +98,6 @@ def _expression(value: Value) -> bool:
     return True
 
 
-def _number(value: Value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _size(value: Value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -115,10 +111,10 @@ _EXPECTED: Final[dict[str, tuple[Callable[[Value], bool], str]]] = {
     "uniqueItems": (lambda value: isinstance(value, bool), "true or false"),
     "pattern": (_expression, "a regular expression"),
     **dict.fromkeys(("allOf", "anyOf", "oneOf"), (lambda _value: False, "a list of schemas")),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), (_number, "a number")),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), (is_number, "a number")),
     **dict.fromkeys(
         ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
         (_size, "a whole number, 0 or more"),
     ),
-    "multipleOf": (lambda value: _number(value) and value > 0, "a number above 0"),  # type: ignore[operator]
+    "multipleOf": (lambda value: is_number(value) and value > 0, "a number above 0"),
 }
