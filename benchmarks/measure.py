@@ -29,7 +29,7 @@ class Cost:
 Work: TypeAlias = Callable[[], Cost]
 
 
-class CommandFailed(Exception):  # noqa: N818 - reads as what happened
+class CommandFailed(Exception):
     """A command that was to be measured and did not do its work."""
 
 

@@ -23,16 +23,16 @@ def main() -> None:
 
     parser = argparse.ArgumentParser()
     parser.add_argument("file")
-    with open(parser.parse_args().file) as file:  # noqa: PTH123 - as little as possible
+    with open(parser.parse_args().file) as file:
         yaml.load(file, Loader=yaml.CSafeLoader)
     folder = tempfile.mkdtemp()
     database = sqlite3.connect(f"{folder}/runs.sqlite3")
     database.executescript("PRAGMA journal_mode=wal; CREATE TABLE runs (id); INSERT INTO runs VALUES (1)")
     asyncio.run(_processes())
     database.close()
-    for name in os.listdir(folder):  # noqa: PTH208 - a page of names
-        os.unlink(f"{folder}/{name}")  # noqa: PTH108
-    os.rmdir(folder)  # noqa: PTH106
+    for name in os.listdir(folder):
+        os.unlink(f"{folder}/{name}")
+    os.rmdir(folder)
     os._exit(0)
 
 
@@ -40,16 +40,16 @@ async def _processes() -> None:
     reading, writing = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, reading, 0)]
     words = ["/bin/sh", "-c", "read -r word"]
-    waits = os.posix_spawn(words[0], words, os.environ, file_actions=actions, setsid=True)  # noqa: ASYNC221
+    waits = os.posix_spawn(words[0], words, os.environ, file_actions=actions, setsid=True)
     words = ["/bin/bash", "-c", "true"]
-    ends = os.posix_spawn(words[0], words, os.environ, setsid=True)  # noqa: ASYNC221
-    os.waitpid(ends, 0)  # noqa: ASYNC222 - nothing else is going on
-    for name in os.listdir("/proc"):  # noqa: PTH208
+    ends = os.posix_spawn(words[0], words, os.environ, setsid=True)
+    os.waitpid(ends, 0)
+    for name in os.listdir("/proc"):
         if name.isdigit():
             _look(f"/proc/{name}/stat")
             _look(f"/proc/{name}/environ")
     os.write(writing, b"\n")
-    os.waitpid(waits, 0)  # noqa: ASYNC222
+    os.waitpid(waits, 0)
 
 
 def _look(file: str) -> None:

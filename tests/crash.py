@@ -46,7 +46,7 @@ def several(points: int, number: int) -> tuple[str, list[Kill]]:
     """Return a way to kill a run more than once: at two points, at many, or at moments."""
     kind = [name for name, share in _SHARES.items() for _ in range(share)][number % sum(_SHARES.values())]
     if kind == "moment":
-        random = Random(number)  # noqa: S311 - the same each time
+        random = Random(number)
         return kind, [random.uniform(0, _LONGEST) for _ in range(3)]
     kills = [1 + (number * _PRIMES[0] + life * _PRIMES[1]) % points for life in range(_CHAIN)]
     return kind, [*(kills[:2] if kind == "pair" else kills)]
@@ -55,7 +55,7 @@ def several(points: int, number: int) -> tuple[str, list[Kill]]:
 def schedules(told: list[Told]) -> Iterator[tuple[str, Told, list[Kill]]]:
     """Yield every point of every story alone, soon some of each story, then several at once without end."""
     alone = [(each, point) for each in told for point in range(1, each.expected.points + 1)]
-    Random(1).shuffle(alone)  # noqa: S311 - the same each time
+    Random(1).shuffle(alone)
     for each, point in alone:
         yield f"alone: {each.story.name}", each, [point]
     for number in count():

@@ -120,9 +120,9 @@ class TemplateError(RecipeError):
         self.line = line
 
 
-class NotFound(AmplihackError):  # noqa: N818 - reads as what happened, like FileNotFoundError's cause
+class NotFound(AmplihackError):
     exit_code = 3
 
 
-class NothingToUse(AmplihackError):  # noqa: N818
+class NothingToUse(AmplihackError):
     exit_code = 4

@@ -11,7 +11,7 @@ from typing import Any, AnyStr, cast
 
 _compile = re.compile
 if sys.version_info < (3, 11, 7):
-    from amplihack.possessive import compile_rightly as _compile  # type: ignore[assignment]
+    from amplihack.possessive import compile_rightly as _compile  # type: ignore[assignment] # has no overloads
 
 
 class _Pattern:

@@ -55,12 +55,12 @@ class Place:
 
     async def until(self, count: int) -> None:
         """Wait for so many of our processes to be running."""
-        while len(self.alive()) < count:  # noqa: ASYNC110 - other processes set no event of ours
+        while len(self.alive()) < count:
             await asyncio.sleep(0.01)
 
     async def until_runs(self, command: str) -> None:
         """Wait for it to be seen: a process that is just becoming another program has no command line."""
-        while not any(command in line for line in self.alive()):  # noqa: ASYNC110 - as above
+        while not any(command in line for line in self.alive()):
             await asyncio.sleep(0.01)
 
 
@@ -162,7 +162,7 @@ async def test_what_cleans_up_on_the_way_out_is_not_asked_to_end(place: Place, h
     clean = how.format("sleep 0.3; touch cleaned")
     script = f'trap "{clean}; exit 0" TERM; touch ready; while :; do sleep 0.01; done'
     running = asyncio.create_task(run_process(replace(place.bash(script), grace=30.0)))
-    while not (place.folder / "ready").exists():  # noqa: ASYNC110 - bash sets no event of ours
+    while not (place.folder / "ready").exists():
         await asyncio.sleep(0.01)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -267,21 +267,21 @@ async def test_what_a_background_process_prints_is_heard_and_never_waited_for(pl
     script = "(while [ ! -e go ]; do sleep 0.01; done; echo late; exec sleep 600) & echo started"
     background = await in_background(place, script, heard)
     (place.folder / "go").touch()
-    while "late" not in heard:  # noqa: ASYNC110 - another process sets no event of ours
+    while "late" not in heard:
         await asyncio.sleep(0.01)
     await background.end(grace=0.3)
 
 
 async def test_a_background_process_that_never_stops_printing_takes_no_room(place: Place) -> None:
     background = await in_background(place, "echo started; (sleep 0.3; exec yes) & exit 0")
-    while place.alive() != ["yes "]:  # noqa: ASYNC110 - as above
+    while place.alive() != ["yes "]:
         await asyncio.sleep(0.01)
     assert [each.command for each in await background.end(grace=0.3)] == ["yes"]
 
 
 async def test_a_background_process_that_has_ended_by_itself_is_not_told(place: Place) -> None:
     background = await in_background(place, "sleep 0.3 & echo started")
-    while place.alive():  # noqa: ASYNC110 - as above
+    while place.alive():
         await asyncio.sleep(0.01)
     assert await background.end() == ()
 

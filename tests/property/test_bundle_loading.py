@@ -85,7 +85,7 @@ class Jumbled(Sources):
     seed = 0
 
     async def resolve(self, uri: str, *, base: Path | None = None) -> ResolvedSource:
-        for _ in range(random.Random(f"{self.seed}{uri}").randrange(4)):  # noqa: S311 - order, not secrets
+        for _ in range(random.Random(f"{self.seed}{uri}").randrange(4)):
             await asyncio.sleep(0)
         return await super().resolve(uri, base=base)
 

@@ -80,7 +80,7 @@ def compared(before: World, after: World, past: list[Recorded]) -> Changes:
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_a_run_that_is_edited_and_goes_on_ends_as_one_of_the_edited_recipe(block: int) -> None:
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
-        world, random = random_world(seed), Random(seed)  # noqa: S311 - the same each time
+        world, random = random_world(seed), Random(seed)
         recipes = {**world.recipes, "main": edited(world.main, random)}
         after = World(recipes, world.include_tags, world.exclude_tags)
         _, expected = live(after, [], None)

@@ -77,7 +77,7 @@ def limit_met_at_once(world: World, result: RunResult) -> bool:
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_a_crash_changes_nothing_about_the_end(block: int) -> None:
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
-        world, random = random_world(seed), Random(seed)  # noqa: S311 - nothing secret
+        world, random = random_world(seed), Random(seed)
         whole, expected = live(world, [], None)
         assert expected is not None
         assert RunState(whole).results() == expected.step_results, seed

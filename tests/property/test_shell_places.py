@@ -73,7 +73,7 @@ def _culprits(folder: Path, text: str, tried: list[tuple[Pair, str]]) -> str:
 def test_no_value_is_run_and_what_is_printed_is_the_value(shard: int, tmp_path: Path) -> None:
     rendered = 0
     for batch in range(shard, max(PAIRS // (PER_PROCESS * VALUES), SHARDS), SHARDS):
-        random_ = random.Random(FIRST + batch)  # noqa: S311 - reproducible, nothing secret
+        random_ = random.Random(FIRST + batch)
         places = list(pairs(random_, PER_PROCESS))
         for number in range(VALUES):
             rendered += _try(tmp_path / f"{batch}-{number}", value(random_), places)

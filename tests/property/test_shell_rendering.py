@@ -234,7 +234,7 @@ def _word(random_: random.Random, depth: int) -> Sample:
 
 
 def _commands(seed: int, number: int) -> Iterator[Sample]:
-    random_ = random.Random(seed)  # noqa: S311 - reproducible, nothing secret
+    random_ = random.Random(seed)
     for _ in range(number):
         word = _word(random_, random_.choice((0, 0, 1, 1, 1, 2, 3)))
         yield Sample(f"put {word.text}\n", word.meaning)

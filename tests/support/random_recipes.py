@@ -173,7 +173,7 @@ class _Author:
 
 def random_world(seed: int) -> World:
     """Return a main recipe and up to three others; a recipe calls those after it, and now and then itself."""
-    random = Random(seed)  # noqa: S311 - the same recipes each time
+    random = Random(seed)
     names = ("main", *SUB_RECIPES[: random.randint(0, len(SUB_RECIPES))])
     recipes = {}
     for number, name in enumerate(names):

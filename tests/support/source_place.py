@@ -76,5 +76,5 @@ def clean_place(folder: Path) -> Iterator[Place]:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    while not condition():  # noqa: ASYNC110 - other processes and threads set no event of ours
+    while not condition():
         await asyncio.sleep(0.01)

@@ -35,7 +35,7 @@ class ChildPlan(Record):
 def child_plan(
     parent: Mapping[str, Any],
     agent: Mapping[str, Any],
-    asked: Inheritance = Inheritance(),  # noqa: B008
+    asked: Inheritance = Inheritance(),  # noqa: B008 - frozen
 ) -> ChildPlan:
     """Lay an agent over its parent's plan. What the agent declares itself is never filtered out.
 

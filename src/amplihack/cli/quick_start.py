@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from _imp import _fix_co_filename  # type: ignore[attr-defined]
+from _imp import _fix_co_filename  # type: ignore[attr-defined] # known to importlib alone
 from importlib._bootstrap_external import MAGIC_NUMBER  # `importlib.util` gives it, after loading others
 from importlib.machinery import (
     EXTENSION_SUFFIXES,
@@ -187,7 +187,7 @@ class LateExpressions:
         from amplihack.patterns import pattern
 
         compile_now = re.compile
-        re.compile = pattern  # type: ignore[assignment]
+        re.compile = pattern  # type: ignore[assignment] # has no overloads
         try:
             self._loader.exec_module(module)
         finally:

@@ -102,7 +102,7 @@ def beyond_tools(options: Mapping[str, Value]) -> tuple[str, ...]:
     return tuple(name for name in options if name != "own_process")
 
 
-class AgentFailed(AmplihackError):  # noqa: N818 - reads as what happened
+class AgentFailed(AmplihackError):
     """Raised when an agent gave no answer.
 
     A `transient` failure may not occur on the next try. A `rate_limited` one is transient and needs a pause
@@ -138,7 +138,7 @@ class AgentFailed(AmplihackError):  # noqa: N818 - reads as what happened
         return "\n".join(f"--- {name} (tail) ---\n{text.strip()}" for name, text in sections if text.strip())
 
 
-class AgentWaits(AmplihackError):  # noqa: N818 - reads as what happened
+class AgentWaits(AmplihackError):
     """Raised when an agent cannot go on before a person decides what its tools may do.
 
     `state` is what it needs to go on from there, if it can; it is kept with the run unless it holds a secret.

@@ -13,7 +13,7 @@ _SUFFIXES = (".yaml", ".yml")
 _FORM = "Agent reference must be in 'namespace:name' format"
 
 
-class InvalidReference(InputError):  # noqa: N818 - reads as what happened
+class InvalidReference(InputError):
     """Raised for a name of an agent or a recipe that no file could have."""
 
 

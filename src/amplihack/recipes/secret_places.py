@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-class SecretMissing(Exception):  # noqa: N818 - what happened
+class SecretMissing(Exception):
     """Raised when a value names a secret that is not known any more."""
 
 

@@ -1,4 +1,4 @@
-"""One field of the file, read according to its shape: a value, or a problem that says what was expected."""
+"""Read one field of the file by its shape: a value, or a problem that says what was expected."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORDS = (*_FLAGS, "yes", "no", "on", "off")  # without quotes, as people write 
 _DECIMAL = pattern(r"[0-9]+(\.[0-9]+)?")
 
 
-class Unreadable(Exception):  # noqa: N818 - a signal between these two functions and their caller
+class Unreadable(Exception):
     """The node does not have the field's shape; the message completes "'timeout' …"."""
 
     def __init__(self, why: str, offset: int = 0, fix: str = "") -> None:
@@ -34,7 +34,7 @@ class Unreadable(Exception):  # noqa: N818 - a signal between these two function
 
 
 def read_field(node: Node, field: Field) -> Read:
-    """The field's value; `None` when it is there but empty. Raises Unreadable."""
+    """Return the field's value; `None` when it is there but empty. Raises Unreadable."""
     if isinstance(node, Scalar) and node.absent:
         return _EMPTY.get(field.shape)
     return _READERS[field.shape](node, field)

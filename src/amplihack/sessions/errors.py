@@ -39,7 +39,7 @@ class SessionError(AmplihackError):
     pass
 
 
-class ModulesFailed(SessionError):  # noqa: N818 - reads as what happened
+class ModulesFailed(SessionError):
     """A session that cannot be opened; `failures` holds every module that failed."""
 
     exit_code = 2
@@ -53,7 +53,7 @@ class ModulesFailed(SessionError):  # noqa: N818 - reads as what happened
         return tuple(failure.problem for failure in self.failures) or super().problems
 
 
-class SessionNotFound(SessionError):  # noqa: N818
+class SessionNotFound(SessionError):
     exit_code = 3
 
 
@@ -61,21 +61,21 @@ class SessionAmbiguous(SessionNotFound):
     exit_code = 2
 
 
-class SessionInUse(SessionError):  # noqa: N818
+class SessionInUse(SessionError):
     pass
 
 
-class SessionNotStored(SessionError):  # noqa: N818
+class SessionNotStored(SessionError):
     """What was said cannot be kept. `answer` is what the turn gave all the same: it is paid for."""
 
     answer: str = ""
 
 
-class SpawnRefused(SessionError, ValueError):  # noqa: N818
+class SpawnRefused(SessionError, ValueError):
     pass
 
 
-class TurnFailed(SessionError):  # noqa: N818
+class TurnFailed(SessionError):
     """A turn that failed. `transient` says that it may go well later, `retry_after` when, in seconds."""
 
     def __init__(
@@ -91,7 +91,7 @@ class TurnFailed(SessionError):  # noqa: N818
         self.transient, self.rate_limited, self.retry_after = transient, rate_limited, retry_after
 
 
-class TurnCancelled(SessionError):  # noqa: N818
+class TurnCancelled(SessionError):
     """A turn that did not come to its end. `partial` is what the loop answered all the same."""
 
     exit_code = 130

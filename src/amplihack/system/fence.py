@@ -26,11 +26,11 @@ _MOST_LINKS = 40
 FileState: TypeAlias = tuple[int, int, int, int]  # device, inode, size, time of the last change
 
 
-class ChangedMeanwhile(InputError):  # noqa: N818 - what happened
+class ChangedMeanwhile(InputError):
     """Raised when a file is no longer the one that was read."""
 
 
-class OutsideFence(InputError):  # noqa: N818 - what happened
+class OutsideFence(InputError):
     """Raised when a path leads to where it may not."""
 
 

@@ -56,7 +56,7 @@ def safe_environment(environment: Mapping[str, str], *more: str) -> dict[str, st
     return {**kept, **_SET}
 
 
-class GitFailed(AmplihackError):  # noqa: N818 - reads as what happened
+class GitFailed(AmplihackError):
     """Raised when git failed or took too long. URLs are removed from its message."""
 
 

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - no `pathlib` here
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGED = f"{_PACKAGE}/_bundle/amplifier-bundle"  # where a wheel carries the framework bundle
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -30,13 +30,13 @@ def needs_a_look(environment: Mapping[str, str], version: str) -> bool:
 
 def own_bundle() -> str | None:
     """Return the bundle that came with this program: that of the checkout it runs from, or of its package."""
-    return next((place for place in (own_checkout(), PACKAGED) if place and os.path.isdir(place)), None)  # noqa: PTH112
+    return next((place for place in (own_checkout(), PACKAGED) if place and os.path.isdir(place)), None)
 
 
 def own_checkout() -> str | None:
     """Return where the checkout that this program runs from keeps the bundle; None if it is installed."""
     root = _PACKAGE.removesuffix("/src/amplihack")
-    is_checkout = root != _PACKAGE and os.path.isfile(f"{root}/pyproject.toml")  # noqa: PTH113
+    is_checkout = root != _PACKAGE and os.path.isfile(f"{root}/pyproject.toml")
     return f"{root}/amplifier-bundle" if is_checkout else None
 
 
@@ -45,7 +45,7 @@ def _is_pinned(environment: Mapping[str, str]) -> bool:
     generation = environment["AMPLIHACK_ACTIVE_GENERATION"]
     if "/" in generation or generation[0] == ".":
         return False
-    return os.path.isdir(f"{_root(environment)}/generations/{generation}/amplifier-bundle")  # noqa: PTH112
+    return os.path.isdir(f"{_root(environment)}/generations/{generation}/amplifier-bundle")
 
 
 def _root(environment: Mapping[str, str]) -> str:
@@ -63,7 +63,7 @@ def _is_healed(environment: Mapping[str, str], version: str) -> bool:
             stamp = os.read(descriptor, 300) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
         finally:
             os.close(descriptor)
-        return stamp == _stamp(version) and os.path.isdir(f"{root}/amplifier-bundle")  # noqa: PTH112
+        return stamp == _stamp(version) and os.path.isdir(f"{root}/amplifier-bundle")
     except (OSError, ValueError):
         return False
 

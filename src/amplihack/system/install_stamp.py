@@ -16,7 +16,7 @@ from amplihack.system.files import up_to
 from amplihack.system.replace import PRIVATE, sync_path, write_atomic
 
 
-class StampRefused(AmplihackError):  # noqa: N818 - reads as what happened
+class StampRefused(AmplihackError):
     """Raised for a stamp that is no regular file: somebody may want us to overwrite what it names."""
 
     def __init__(self, path: Path) -> None:

@@ -23,7 +23,7 @@ _NAMED = pattern(rb"""^["']?name["']?[ \t]*:""", re.MULTILINE)
 _IN_JSON = pattern(rb"""["']?\b(?:steps|stages|extends)["']?[ \t]*:""")
 
 
-class Refused(InputError):  # noqa: N818 - reads as what happened
+class Refused(InputError):
     """Raised for a file that exists outside the directories that may be read."""
 
 

@@ -126,7 +126,7 @@ def content_of(path: str, budget: int = _READ_IN_ALL) -> FileContent | None:
 def _digest(path: str, about: os.stat_result) -> str:
     try:
         if stat.S_ISLNK(about.st_mode):
-            return hashlib.sha256(os.fsencode(os.readlink(path))).hexdigest()  # noqa: PTH115
+            return hashlib.sha256(os.fsencode(os.readlink(path))).hexdigest()  # noqa: PTH115 - as above
         if not stat.S_ISREG(about.st_mode):
             return ""
         with open(path, "rb") as file:  # noqa: PTH123 - as above

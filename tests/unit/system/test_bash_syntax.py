@@ -85,7 +85,7 @@ def test_what_is_wrong_is_found_wherever_it_stands(wrong: str) -> None:
 def test_two_mistakes_do_not_make_up_for_each_other() -> None:
     random.seed(7)
     for _ in range(20):
-        one, two = random.choice(WRONG), random.choice(WRONG)  # noqa: S311 - no secret
+        one, two = random.choice(WRONG), random.choice(WRONG)
         assert set(syntax_faults([one, "echo between", two])) == {0, 2}
 
 
@@ -136,7 +136,7 @@ ATOMS = [*WORDS.split(), '"x y"', "'z'", "\n", "\t", " "]
 
 
 def test_whatever_is_called_plain_bash_can_read() -> None:
-    chance = random.Random(11)  # noqa: S311 - no secret
+    chance = random.Random(11)
     scripts = {
         "".join(chance.choice(ATOMS) + " " * chance.randrange(2) for _ in range(chance.randint(1, 9)))
         for _ in range(8_000)

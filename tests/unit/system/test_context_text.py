@@ -19,7 +19,7 @@ def expected(scope: dict[str, Value]) -> str:
 
 
 def test_whatever_is_written_the_text_is_that_of_all_variables() -> None:
-    chance = random.Random(1)  # noqa: S311 - reproducible, nothing secret
+    chance = random.Random(1)
     context = ContextText()
     scope, other = TrackedValues({}), TrackedValues({"é": "\N{SNOWMAN}", "quote": '"'})
     for _ in range(400):

@@ -24,7 +24,7 @@ from amplihack.system.install_stamp import read_stamp
 from amplihack.version import __version__
 
 
-class SelfHealFailed(AmplihackError):  # noqa: N818 - reads as what happened
+class SelfHealFailed(AmplihackError):
     """Raised when the bundle cannot be staged: the command must not run with stale assets."""
 
 

@@ -27,7 +27,7 @@ _WIDEST = 100
 _NEWEST = 10
 
 
-class ChatEnded(Exception):  # noqa: N818 - what happened
+class ChatEnded(Exception):
     """Raised by the command that ends a chat."""
 
 

@@ -20,7 +20,7 @@ _SUMMARY = "This is what was said before, summarised:\n\n{}"
 _ACCEPTED = "I go on from here."
 
 
-class AskAgain(Exception):  # noqa: N818 - what to do, not a failure
+class AskAgain(Exception):
     """Raised by a command after which a prompt is asked; `lines` are shown before."""
 
     def __init__(self, prompt: str, lines: list[str]) -> None:

@@ -83,7 +83,11 @@ class Prepared:
     def problems(self) -> tuple[Problem, ...]:
         return (*self._loaded.problems, *self._modules.problems)
 
-    def create_session(self, session_id: str | None = None, host: HostParts = HostParts()) -> Opening:  # noqa: B008
+    def create_session(
+        self,
+        session_id: str | None = None,
+        host: HostParts = HostParts(),  # noqa: B008 - frozen
+    ) -> Opening:
         """Open a new session: `await` it, or use it with `async with`."""
         return Opening(lambda: self._create(session_id or str(uuid4()), host))
 

@@ -16,7 +16,7 @@ PATIENCE = 15.0  # seconds that cancelled work gets to clean up
 _LAST_WORDS = 3.0  # seconds that a cancelled turn gets to store and to tell something: a hook may hang there
 
 
-class TurnInterrupted(Exception):  # noqa: N818 - what happened, not a failure
+class TurnInterrupted(Exception):
     """Raised inside a turn that is to end."""
 
 

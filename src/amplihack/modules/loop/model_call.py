@@ -28,7 +28,7 @@ from amplihack.sessions.tokens import estimate_tokens
 _NO_PRIORITY = 100
 
 
-class TurnDenied(Exception):  # noqa: N818 - what happened
+class TurnDenied(Exception):
     """Raised when a hook does not let the model be asked."""
 
 

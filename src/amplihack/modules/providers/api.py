@@ -1,4 +1,4 @@
-"""What providers that ask a service over the network have in common: keys, retries, prices, errors."""
+"""Share what providers that ask a service over the network need: keys, retries, prices, errors."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def require_package(package: str, extra: str) -> None:
         )
 
 
-class _TooLong(Exception):  # noqa: N818 - what happened
+class _TooLong(Exception):
     """Raised when a service asks for a wait that nobody would sit through."""
 
     def __init__(self, error: LLMError) -> None:

@@ -25,7 +25,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-class ToolFailed(AmplihackError):  # noqa: N818 - what happened
+class ToolFailed(AmplihackError):
     """Raised inside a tool that cannot do what it was asked for."""
 
 

@@ -54,7 +54,7 @@ class Options(Record, kw_only=True):
         return bool(carried & self.exclude_tags or (self.include_tags and not carried & self.include_tags))
 
 
-class StepFailure(AmplihackError):  # noqa: N818 - reads as what happened
+class StepFailure(AmplihackError):
     """Raised when a step did not do what it promised.
 
     A `transient` failure may not occur on the next try; a `hopeless` one always will. A `final` one ends the

@@ -40,7 +40,7 @@ class Owner(Record, kw_only=True):
         return same and self.host == host_name() and self.boot == boot_id()
 
 
-class RunIsTaken(StoreError):  # noqa: N818 - reads as what happened
+class RunIsTaken(StoreError):
     """Raised when another process has the run."""
 
 

@@ -33,7 +33,7 @@ class StoreError(AmplihackError):
     """Raised when what is kept of runs cannot be written or read."""
 
 
-class DiskIsFull(StoreError):  # noqa: N818 - reads as what happened
+class DiskIsFull(StoreError):
     """Raised when there is no room for what should be kept."""
 
 

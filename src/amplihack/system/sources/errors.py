@@ -30,11 +30,11 @@ class SourceError(BundleNotFoundError):
         super().__init__(what, fix=fix, subject=Subject(uri=uri))
 
 
-class SourceNotFound(SourceError):  # noqa: N818 - reads as what happened
+class SourceNotFound(SourceError):
     pass
 
 
-class SourceRefused(SourceError):  # noqa: N818
+class SourceRefused(SourceError):
     exit_code = 2
 
     def __init__(self, what: str, *, uri: str | None = None, fix: str = "") -> None:
@@ -43,7 +43,7 @@ class SourceRefused(SourceError):  # noqa: N818
         )
 
 
-class SourceUnavailable(SourceError):  # noqa: N818
+class SourceUnavailable(SourceError):
     """Raised when a source cannot be reached.
 
     `again` means that another attempt may succeed. `host_down` means that the whole host is unreachable.

@@ -132,7 +132,7 @@ def connect_to(
     def dial(_: tuple[str, int], timeout: float, source: tuple[str, int] | None = None) -> socket.socket:
         return socket.create_connection((address, port), timeout, source)
 
-    connection._create_connection = dial  # type: ignore[attr-defined]
+    connection._create_connection = dial  # type: ignore[attr-defined] # the only way to fix an address
     return connection
 
 

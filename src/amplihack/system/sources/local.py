@@ -42,15 +42,15 @@ def source_root(path: Path, *, home: Path | None, cache_roots: tuple[Path, ...] 
     own = path if path.is_dir() else path.parent
     # Texts, not paths: this is asked for every bundle of a load, and up to the root of the disk.
     above, top = str(own), str(home) if home else ""
-    while above not in ("/", top) and not os.path.exists(f"{above}/.git"):  # noqa: PTH110
-        above = os.path.dirname(above)  # noqa: PTH120
+    while above not in ("/", top) and not os.path.exists(f"{above}/.git"):
+        above = os.path.dirname(above)
         if holds_bundle_file(above):
             return Path(above)
     return own
 
 
 def holds_bundle_file(directory: str | Path) -> bool:
-    return any(os.path.isfile(f"{directory}/{name}") for name in BUNDLE_FILES)  # noqa: PTH113
+    return any(os.path.isfile(f"{directory}/{name}") for name in BUNDLE_FILES)
 
 
 def inside_source(root: Path, subpath: str, uri: str) -> Path:
@@ -89,7 +89,7 @@ def _existing(path: Path, uri: str) -> Path:
     """Return the path with links followed; a path written as in a web address (`%20`) is tried too."""
     for candidate in (path, Path(unquote(str(path)))):
         try:
-            os.stat(candidate)  # noqa: PTH116 - Path.exists hides why
+            os.stat(candidate)  # Path.exists hides why
             return real(candidate)
         except (FileNotFoundError, NotADirectoryError, ValueError):
             continue

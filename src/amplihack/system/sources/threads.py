@@ -13,7 +13,7 @@ from amplihack.system.undisturbed import undisturbed
 T = TypeVar("T")
 
 
-class Stopped(Exception):  # noqa: N818 - not an error: the work was asked to stop
+class Stopped(Exception):
     """Raised inside the work when it is no longer wanted."""
 
 

@@ -22,11 +22,11 @@ _CTRL_C = b"\x03"
 _IFLAG, _LFLAG, _CC = 0, 3, 6  # places in what `tcgetattr` returns
 
 
-class InputEnded(Exception):  # noqa: N818 - what happened
+class InputEnded(Exception):
     """Raised when nothing more comes: Ctrl-D, or the terminal is gone."""
 
 
-class InputInterrupted(Exception):  # noqa: N818
+class InputInterrupted(Exception):
     """Raised when Ctrl-C was pressed in an empty line."""
 
 

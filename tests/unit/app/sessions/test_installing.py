@@ -68,7 +68,7 @@ def test_the_event_loop_stays_free_while_things_are_installed(
 
     async def story() -> None:
         async def later() -> None:
-            while not (tmp_path / "uv-calls").exists():  # noqa: ASYNC110 - another process makes it
+            while not (tmp_path / "uv-calls").exists():
                 await asyncio.sleep(0.01)
             (tmp_path / "go").touch()
 
@@ -369,7 +369,7 @@ def test_whoever_stops_waiting_for_a_build_leaves_nothing_behind(
     async def story() -> None:
         preparing = asyncio.ensure_future(house.prepare(strict=True))
         async with asyncio.timeout(60):
-            while not begun.exists() or not begun.read_text():  # noqa: ASYNC110 - another process makes it
+            while not begun.exists() or not begun.read_text():
                 await asyncio.sleep(0.01)
             preparing.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -434,7 +434,7 @@ def test_the_event_loop_stays_free_while_modules_are_imported(house: House, tmp_
 
     async def story() -> None:
         async def others() -> None:
-            while not begun.exists():  # noqa: ASYNC110 - an import makes it
+            while not begun.exists():
                 await asyncio.sleep(0.01)
             go.touch()
 
@@ -568,7 +568,7 @@ def test_whoever_stops_waiting_for_a_session_leaves_nothing_behind(house: House,
     async def story() -> None:
         prepared = await house.prepare()
         opening = asyncio.ensure_future(prepared.create_session().__aenter__())
-        while not (tmp_path / "begun").exists():  # noqa: ASYNC110 - another task makes it
+        while not (tmp_path / "begun").exists():
             await asyncio.sleep(0.01)
         opening.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -397,7 +397,7 @@ def _tool_ended(session: LiveSession) -> list[str]:
 
 async def _until(condition: Any) -> None:
     async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - a tool knows no event
+        while not condition():
             await asyncio.sleep(0.01)
 
 

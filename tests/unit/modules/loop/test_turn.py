@@ -346,7 +346,7 @@ async def test_a_refused_request_ends_the_turn_and_says_why() -> None:
 
 async def until(condition: Any) -> None:
     async with asyncio.timeout(20):
-        while not condition():  # noqa: ASYNC110 - what is waited for has no event
+        while not condition():
             await asyncio.sleep(0.01)
 
 

@@ -147,7 +147,7 @@ async def test_an_interrupted_turn_leaves_no_process(tmp_path: Path) -> None:
         turn = asyncio.ensure_future(stage.say("go"))
         pid = tmp_path / "pid"
         async with asyncio.timeout(20):
-            while not written(pid):  # noqa: ASYNC110 - a process of its own writes it
+            while not written(pid):
                 await asyncio.sleep(0.02)
         stage.cancellation.request_immediate()
         assert await turn == ""

@@ -63,7 +63,7 @@ async def test_an_agent_gets_the_work_and_its_answer_comes_back() -> None:
 
 
 async def test_an_agent_that_fails_is_a_result_with_its_session() -> None:
-    class Broken(Exception):  # noqa: N818
+    class Broken(Exception):
         session_id = "child-7"
 
     async def spawn(**_: Any) -> Any:

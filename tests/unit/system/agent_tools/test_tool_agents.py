@@ -366,7 +366,7 @@ async def test_a_tool_that_takes_too_long_is_ended(
 async def test_a_cancelled_question_leaves_no_file_behind(bench: Bench) -> None:
     bench.install("claude", "echo ready; sleep 600")
     task = asyncio.create_task(bench.ask("claude"))
-    while not bench.lines:  # noqa: ASYNC110 - the stand-in sets no event of ours
+    while not bench.lines:
         await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

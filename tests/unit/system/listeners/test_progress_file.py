@@ -91,7 +91,7 @@ async def test_changes_that_follow_each_other_closely_are_written_together(
         file.hear(finished(f"s{number}"))
     assert written[0] == "s0"
     assert len(written) < 50
-    while written[-1] != "s99":  # noqa: ASYNC110 - a file sets no event of ours
+    while written[-1] != "s99":
         await asyncio.sleep(0.01)
     file.close()
 
@@ -111,7 +111,7 @@ async def test_a_write_that_fails_later_is_told_at_the_next_change(
     file = ProgressFile(tmp_path, "build", pid=7, now=Clock())
     file.hear(started("a", number=1))
     file.hear(started("b", number=2))
-    while len(tries) < 2:  # noqa: ASYNC110 - as above
+    while len(tries) < 2:
         await asyncio.sleep(0.01)
     with pytest.raises(OSError, match="No space left"):
         file.hear(started("c", number=3))

@@ -142,7 +142,7 @@ def test_the_last_lines_of_a_step_that_was_cut_off_stand_before_the_end_of_the_r
 async def soon(store: RunStore, events: list[Recorded]) -> None:
     """Wait until this is what the journal holds."""
     async with asyncio.timeout(10):
-        while kept(store) != events:  # noqa: ASYNC110 - it is another connection that reads
+        while kept(store) != events:
             await asyncio.sleep(0.001)
 
 

@@ -68,7 +68,7 @@ def _paths(only: str, *, hidden: bool) -> Iterator[str]:
 def _tracked() -> list[str]:
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        done = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL)  # noqa: S603 - constant words
     except (OSError, subprocess.CalledProcessError):  # no git, or no work tree
         return []
     return sorted(set(map(os.fsdecode, filter(None, done.stdout.split(b"\0")))))
