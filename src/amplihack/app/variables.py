@@ -1,4 +1,4 @@
-"""Variables that a person gives a run, by flags or the environment, and whether they fit the recipe."""
+"""Read the variables that a person gives a run, by flags or the environment, and check them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every scheme that the address of a source may have: the one table that all readers of addresses use.
+"""List every scheme that the address of a source may have, for all readers of addresses.
 
 A scheme that is fetched in one of the known ways needs one more row here, and nothing else.
 """

@@ -1,4 +1,4 @@
-"""The YAML of a recipe to a `Recipe`, with every problem of the file in one report."""
+"""Decode the YAML of a recipe to a `Recipe`, with every problem of the file in one report."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Decoded(Record):
         return tuple(problem for problem in self.problems if problem.severity == "warning")
 
     def required(self) -> Recipe:
-        """The recipe; raises RecipeError with every error of the file."""
+        """Return the recipe. Raises RecipeError with every error of the file."""
         errors = tuple(problem for problem in self.problems if problem.severity == "error")
         if self.recipe is None or errors:
             first = errors[0]
@@ -72,7 +72,7 @@ class Decoded(Record):
 
 
 def decode_text(data: bytes | str, name: str = "<recipe>") -> Decoded:
-    """Reads a recipe's text. Raises DocumentError when it is not YAML at all."""
+    """Read a recipe's text. Raises DocumentError when it is not YAML at all."""
     return decode(read_recipe(data, name))
 
 

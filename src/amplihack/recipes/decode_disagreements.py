@@ -1,4 +1,4 @@
-"""Fields of one step that say different things, or leave each other nothing to do."""
+"""Report fields of one step that say different things, or leave each other nothing to do."""
 
 from __future__ import annotations
 

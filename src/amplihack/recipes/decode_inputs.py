@@ -1,4 +1,4 @@
-"""What a recipe says of its inputs, in `parameters` and `inputs`, and what was put into `context` instead."""
+"""Decode what a recipe says of its inputs, in `parameters` and `inputs` or, by mistake, in `context`."""
 
 from __future__ import annotations
 

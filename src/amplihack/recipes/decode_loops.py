@@ -1,4 +1,4 @@
-"""How often a step runs: the fields of a loop to a `Loop`."""
+"""Decode how often a step runs: the fields of a loop to a `Loop`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def loop_of(fields: Fields, owner: str, report: Report) -> Loop | None:
 
 
 def _tell_between_rounds(fields: Fields, owner: str, report: Report) -> None:
-    """Rounds that run at the same time come after nothing, so nothing can be decided between them."""
+    """Report what is to be decided between rounds, where these run at the same time."""
     for name in ("break_when", "update_context"):
         if name in fields:
             report.add(

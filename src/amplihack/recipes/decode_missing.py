@@ -1,4 +1,4 @@
-"""Steps that say nothing to do: what they lack, and what was probably written in its place."""
+"""Report steps that say nothing to do: what they lack, and what was probably written in its place."""
 
 from __future__ import annotations
 

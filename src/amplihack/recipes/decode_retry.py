@@ -1,4 +1,4 @@
-"""How often a failed step is tried again: the fields below `retry` to a `Retry`."""
+"""Decode how often a failed step is tried again: the fields below `retry` to a `Retry`."""
 
 from __future__ import annotations
 

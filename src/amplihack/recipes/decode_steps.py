@@ -1,4 +1,4 @@
-"""The steps of a recipe: from a mapping of the file to a `Step` whose parts fit together."""
+"""Decode the steps of a recipe: from a mapping of the file to a `Step` whose parts fit together."""
 
 from __future__ import annotations
 
@@ -348,7 +348,7 @@ def _seconds(fields: Fields, name: str) -> Number | None:
 
 
 def _on_error(fields: Fields) -> ErrorPolicy:
-    """`on_error` is the clearest word, then `continue_on_error: true` or `fatal: false`."""
+    """Return what a failure does: as `on_error` says, else `continue_on_error: true` or `fatal: false`."""
     match fields.word("on_error"):
         case "fail" | "continue" | "skip_remaining" as stated:
             return stated

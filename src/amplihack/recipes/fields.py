@@ -1,4 +1,4 @@
-"""Every field a recipe may have, as data.
+"""List every field that a recipe may have, as data.
 
 Validation, `recipe schema` and the reference page are all made from these tables, so they cannot disagree.
 """
@@ -63,7 +63,7 @@ class FieldTable(Record, cached=True):  # no slots: `known` is computed once and
 
     @cached_property
     def known(self) -> dict[str, Field]:
-        """Every accepted spelling and the field that it means."""
+        """Return every accepted spelling and the field that it means."""
         return {spelling: each for each in self.fields for spelling in (each.name, *each.aliases)}
 
 

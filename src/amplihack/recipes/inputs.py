@@ -1,4 +1,4 @@
-"""The inputs that a recipe declares: what they may be, and what is wrong with those that were given."""
+"""Define the inputs that a recipe declares: what they may be, and what is wrong with those given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mapping of the file, read by its field table: known fields, aliases, and all problems noted."""
+"""Read a mapping of the file by its field table: known fields, aliases, and all problems noted."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Fields(Record):
 
 
 def read_table(node: Mapping, table: FieldTable, owner: str, report: Report) -> Fields:
-    """The known fields of a mapping; `owner` begins each message, as in "Step 'build': "."""
+    """Return the known fields of a mapping; `owner` begins each message, as in "Step 'build': "."""
     known = table.known
     values: dict[str, Read] = {}
     nodes: dict[str, Node] = {}
@@ -193,7 +193,7 @@ def _second_spelling(node: Mapping, first: str, key: str, owner: str, report: Re
 
 
 def mappings(node: Node | None, what: str, report: Report, *, key: str = "id") -> Iterator[Mapping]:
-    """The mappings of a list, each of which begins with `key`; anything else is reported."""
+    """Return the mappings of a list, each of which begins with `key`; anything else is reported."""
     if node is None:
         return
     if not isinstance(node, Sequence):

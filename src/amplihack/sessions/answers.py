@@ -1,4 +1,4 @@
-"""The words in which a host answers whether a tool may do something. They are the kernel's."""
+"""Define the words in which a host answers whether a tool may do something. They are the kernel's."""
 
 from __future__ import annotations
 

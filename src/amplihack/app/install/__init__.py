@@ -1,1 +1,1 @@
-"""One function for each thing that a user can ask of what is installed."""
+"""Answer each thing that a user can ask of what is installed with one function."""

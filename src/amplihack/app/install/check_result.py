@@ -1,4 +1,4 @@
-"""What a check of the doctor looks at, and what it answers."""
+"""Define what a check of the doctor looks at, and what it answers."""
 
 from __future__ import annotations
 

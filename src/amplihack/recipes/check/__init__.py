@@ -1,4 +1,4 @@
-"""The static check: follows data through a recipe and its sub-recipes on every path, and runs nothing.
+"""Check recipes without running anything: follow the data through one and its sub-recipes on every path.
 
 Errors and warnings are certain or almost certain mistakes; notes are matters of caution or taste.
 Each name is imported on first use: a run asks for errors alone and needs few of the modules.

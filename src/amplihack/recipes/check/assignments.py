@@ -1,4 +1,4 @@
-"""Which names have been set so far, and under which guards.
+"""Track which names have been set so far, and under which guards.
 
 A guard is a condition, a tag or anything else that can keep a step from leaving its result. A name is sure
 where every guard of one of the ways in which it was set holds too.

@@ -1,4 +1,4 @@
-"""Whether a variable is there where it is used, and what following the data through a recipe tells."""
+"""Define what following the data tells of a variable: whether it is there where something uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every finding that the check knows, by its code."""
+"""List every finding that the check knows, by its code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placeholders in scripts that bash or another language will read as more than a value."""
+"""Report placeholders in scripts that bash or another language will read as more than a value."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _env_problem(danger: str, place: str, step: Step, subject: CheckedRecipe, *,
 
 
 def _first_of_each(script: str) -> Iterator[Hazard]:
-    """One hazard of each kind for each variable: whoever mends the first place sees the others."""
+    """Return one hazard of each kind for each variable: whoever mends the first place sees the others."""
     seen: set[tuple[str, str, KeyPath]] = set()
     for hazard in hazards(script) if "{{" in script else ():
         kind = (hazard.kind, hazard.detail, hazard.path)
@@ -137,7 +137,7 @@ def _first_of_each(script: str) -> Iterator[Hazard]:
 
 
 def _default(subject: CheckedRecipe, path: KeyPath) -> str | None:
-    """The text of a value that only a caller can change; None where there is none to speak of."""
+    """Return the text of a value that only a caller can change; None where there is none to speak of."""
     if not path or path[0] in subject.flow.made:
         return None
     value = lookup(subject.recipe.context, path)

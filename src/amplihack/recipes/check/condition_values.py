@@ -1,4 +1,4 @@
-"""Values whose kind is not what a condition takes it for: texts as flags, JSON as text."""
+"""Report values whose kind is not what a condition takes it for: texts as flags, JSON as text."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def compared_json(subject: CheckedRecipe) -> Iterator[Problem]:
 
 
 def _word_test(node: Expression) -> tuple[str, str]:
-    """The variable and the word of `name == 'word'`, where the word cannot be JSON itself."""
+    """Return the variable and the word of `name == 'word'`, where the word cannot be JSON itself."""
     match node:
         case Compare("==" | "!=", Name(name) | PlaceholderNode((name,)), Constant(str() as text)):
             return ("", "") if text[:1] in ("", "[", "{") or text in ("true", "false") else (name, text)

@@ -1,4 +1,4 @@
-"""Conditions that do not test anything, and steps that never run because of them."""
+"""Report conditions that do not test anything, and steps that never run because of them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def path_of(node: Expression) -> tuple[str, ...]:
 
 
 def _constant(site: Site, rules: Rules) -> Iterator[Problem]:
-    """A condition without variables; a plain `true` or `false` is a switch that somebody set on purpose."""
+    """Report a condition without variables; a plain `true` or `false` is a switch, set on purpose."""
     tree = site.test.condition.tree
     holds = bool(verdict(tree, rules))
     if holds and site.repeats:
@@ -107,7 +107,7 @@ def _decided(site: Site, holds: bool, why: str, severity: Severity = "warning") 
 
 
 def _reason(tree: Expression, rules: Rules) -> str:
-    """What decides the whole: a part that has one answer only, or two that exclude each other."""
+    """Return what decides the whole: a part that has one answer only, or two that exclude each other."""
     for node in inside(tree):
         if isinstance(node, And) and (why := contradiction(node.operands, rules)):
             return why
@@ -154,7 +154,7 @@ def _impossible(tree: Expression, source: Text, rules: Rules) -> Iterator[Proble
 
 
 def _partly(tree: Expression, source: Text, rules: Rules) -> Iterator[Problem]:
-    """Parts that have one answer only, in a condition that as a whole still has two."""
+    """Report parts that have one answer only, in a condition that as a whole still has two."""
     for part, answer in _decided_parts(tree, rules):
         yield _part(part, answer, source)
 

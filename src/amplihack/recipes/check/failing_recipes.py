@@ -1,4 +1,4 @@
-"""Calls of recipes that cannot succeed, whoever calls them and with whatever values."""
+"""Report calls of recipes that cannot succeed, whoever calls them and with whatever values."""
 
 from __future__ import annotations
 

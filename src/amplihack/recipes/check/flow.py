@@ -1,4 +1,4 @@
-"""Which variables are there at each mention, on every path through one recipe.
+"""Follow the data through one recipe, and tell which variables are there at each mention, on every path.
 
 A recipe runs forward: steps may be skipped, repeated or run side by side, but never jump back. So one pass is
 enough.
@@ -304,7 +304,7 @@ class _Walk:
 
     @contextmanager
     def _loop(self, step: Step, loop: Loop) -> Iterator[None]:
-        """Inside a loop its own names are there, and perhaps what an earlier round has set."""
+        """Go into a loop, where its own names are there, and perhaps what an earlier round has set."""
         guards, names, apart = self.guards, loop_names(loop), rounds_are_apart(step)
         if apart:
             self.set.fork()

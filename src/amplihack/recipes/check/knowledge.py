@@ -1,4 +1,4 @@
-"""What a recipe and those that it calls know by name: the variables they use, the tags of their steps."""
+"""Collect what a recipe and those that it calls know by name: their variables, the tags of their steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipes around the one that is checked: those it calls and those that call it, each looked at once."""
+"""Read the recipes around the one that is checked, those it calls and those that call it, each once."""
 
 from __future__ import annotations
 

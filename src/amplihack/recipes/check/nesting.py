@@ -1,4 +1,4 @@
-"""Recipes that reach themselves, reach too deep, or need more steps than they may run."""
+"""Report recipes that reach themselves, reach too deep, or need more steps than they may run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of steps: what they wait for, which run at the same time, and what these write."""
+"""Check the order of steps: what they wait for, which run at the same time, and what these write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Template syntax of other tools, in texts that look as if it was meant for this one."""
+"""Report template syntax of other tools, in texts that look as if it was meant for this one."""
 
 from __future__ import annotations
 

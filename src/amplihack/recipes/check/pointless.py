@@ -1,4 +1,4 @@
-"""What a recipe says and what means nothing where it stands."""
+"""Report what a recipe says that means nothing where it stands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of one recipe as a walk: study it once, then judge it stage by stage."""
+"""Check one recipe as a walk: study it once, then judge it stage by stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, the format that code hosts and editors show beside the lines."""
+"""Write findings as SARIF 2.1.0, the format that code hosts and editors show beside the lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def to_sarif(findings: Sequence[Problem], version: str) -> dict[str, Any]:
-    """One run with one result for each finding, ready for `json.dumps`."""
+    """Return one run with one result for each finding, ready for `json.dumps`."""
     codes = sorted({finding.code or UNREADABLE for finding in findings})
     positions = {code: index for index, code in enumerate(codes)}
     driver = {"name": "amplihack", "version": version, "rules": [_rule(code) for code in codes]}
@@ -59,6 +59,6 @@ def _place(where: Location) -> dict[str, Any]:
 
 
 def _uri(file: str) -> str:
-    """A path as a URI reference: absolute ones name the scheme, relative ones stay relative."""
+    """Return a path as a URI reference: absolute ones name the scheme, relative ones stay relative."""
     path = quote(file.replace("\\", "/"), errors="surrogateescape")
     return f"file://{path}" if path.startswith("/") else path

@@ -1,4 +1,4 @@
-"""Variables of a recipe that a script asks the shell for under a name that the shell does not know."""
+"""Report variables of a recipe that a script asks the shell for under a name that the shell does not know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conditions of a recipe, each with what it decides about, and those that can only fail."""
+"""List the conditions of a recipe, each with what it decides about, and report those that can only fail."""
 
 from __future__ import annotations
 

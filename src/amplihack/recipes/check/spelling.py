@@ -1,4 +1,4 @@
-"""Names that look like a slip of the keyboard, and the name that was meant."""
+"""Report names that look like a slip of the keyboard, with the name that was meant."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _look(name: str) -> str:
 
 
 def _on_purpose(left: str, right: str) -> bool:
-    """Whether two names differ only in numbers or in short parts, as `out_a` and `out_b` do."""
+    """Tell whether two names differ only in numbers or in short parts, as `out_a` and `out_b` do."""
     if _DIGITS.sub("", left) == _DIGITS.sub("", right):
         return True
     mine, other = _PARTS.split(left), _PARTS.split(right)
@@ -96,6 +96,6 @@ def _on_purpose(left: str, right: str) -> bool:
 
 
 def _one_more(mine: list[str], other: list[str]) -> bool:
-    """Whether one name is the other with a short part added, as in `plan` and `plan_b`."""
+    """Tell whether one name is the other with a short part added, as in `plan` and `plan_b`."""
     longer, shorter = sorted((mine, other), key=len, reverse=True)
     return any(longer[:i] + longer[i + 1 :] == shorter for i in range(len(longer)))

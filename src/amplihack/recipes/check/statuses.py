@@ -1,4 +1,4 @@
-"""Conditions that compare the status of a step with a word that no status has."""
+"""Report conditions that compare the status of a step with a word that no status has."""
 
 from __future__ import annotations
 

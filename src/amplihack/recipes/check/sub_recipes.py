@@ -1,4 +1,4 @@
-"""Calls of sub-recipes: whether they are there, and whether they get what they need."""
+"""Check the calls of sub-recipes: whether they are there, and whether they get what they need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipe under check, and all that is known about it before anything is judged."""
+"""Hold the recipe under check, and all that is known about it before anything is judged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CheckedRecipe(Record, cached=True):  # no slots: what is costly is compute
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """All steps, with those inside loops, in the order of the file."""
+        """Return all steps, with those inside loops, in the order of the file."""
         return every_step(self.recipe.steps)
 
     # Deferred imports: a run asks about few things, and pays for no others.
@@ -69,17 +69,17 @@ class CheckedRecipe(Record, cached=True):  # no slots: what is costly is compute
 
     @cached_property
     def agents(self) -> frozenset[str]:
-        """The agents known here."""
+        """Return the agents known here."""
         return self.world.agents()
 
     @cached_property
     def changed(self) -> frozenset[str]:
-        """Names whose default tells nothing, because a step or a caller sets them."""
+        """Return the names whose default tells nothing, because a step or a caller sets them."""
         return self.flow.made | self.incoming.given | self.incoming.made
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Every name that is set somewhere."""
+        """Return every name that is set somewhere."""
         return declared_names(self.recipe) | self.changed | every_loop_name(self.recipe)
 
     @cached_property
@@ -90,7 +90,7 @@ class CheckedRecipe(Record, cached=True):  # no slots: what is costly is compute
 
     @cached_property
     def reached(self) -> frozenset[str]:
-        """The ids of steps that every successful run comes to."""
+        """Return the ids of steps that every successful run comes to."""
         return frozenset(step.id for step in reached_steps(self.recipe))
 
     def blame(self, step: Step) -> Severity:

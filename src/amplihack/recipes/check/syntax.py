@@ -1,4 +1,4 @@
-"""Scripts that are wrong by bash's own grammar."""
+"""Report scripts that are wrong by bash's own grammar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of values, steps and agents that are not there, and results under names of the runner."""
+"""Report parts of values, steps and agents that are not there, and results under names of the runner."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def unknown_parts(subject: CheckedRecipe) -> Iterator[Problem]:
 
 
 def _texts(steps: Mapping[str, Step], flow: Flow) -> frozenset[str]:
-    """The names that only ever hold a text which is kept as it is."""
+    """Return the names that only ever hold a text which is kept as it is."""
     kept = {step.output for step in steps.values() if step.keep_text and step.output}
     return frozenset(
         name for name in kept if name and all(steps[maker].keep_text for maker in flow.makers.get(name, ()))
@@ -92,7 +92,7 @@ def _unknown_part(use: Use, recipe: Recipe, changed: frozenset[str], texts: froz
 
 
 def _meant(value: Value | Missing, keys: tuple[str, ...]) -> str | None:
-    """The key that was probably meant by the first one that is not there."""
+    """Return the key that was probably meant by the first one that is not there."""
     for key in keys:
         inner = member(value, key)
         if isinstance(inner, Missing):

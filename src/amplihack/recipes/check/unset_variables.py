@@ -1,4 +1,4 @@
-"""Variables that are not there, or perhaps not there, when something asks for them."""
+"""Report variables that are not there, or perhaps not there, when something asks for them."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def _unknown_fix(use: Use, meant: str | None) -> str:
 
 
 def _forgotten(use: Use, subject: CheckedRecipe, meant: str | None) -> bool:
-    """Whether it is almost certainly a mistake that nothing sets the variable."""
+    """Tell whether it is almost certainly a mistake that nothing sets the variable."""
     if use.mention.soft or use.open or subject.incoming.open:
         return False
     return subject.final or meant is not None or use.mention.name not in USUAL_INPUTS

@@ -1,4 +1,4 @@
-"""Where a recipe uses variables: in templates, conditions and the values that it hands on."""
+"""List where a recipe uses variables: in templates, conditions and the values that it hands on."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class LoopProgress(Record, frozen=False):
 
     @property
     def count(self) -> str:
-        """How many are done, such as `2 of 5 done`."""
+        """Return how many are done, such as `2 of 5 done`."""
         return f"{self.done} of {self.of} done" if self.of is not None else f"{self.done} done"
 
     def __str__(self) -> str:

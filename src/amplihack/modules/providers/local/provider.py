@@ -1,4 +1,4 @@
-"""The provider of a local model: what it is asked, and what its words mean."""
+"""Provide a local model: what it is asked, and what its words mean."""
 
 from __future__ import annotations
 

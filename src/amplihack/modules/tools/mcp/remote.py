@@ -1,4 +1,4 @@
-"""Tools of MCP servers, as tools of the session."""
+"""Offer the tools of MCP servers as tools of the session."""
 
 from __future__ import annotations
 
