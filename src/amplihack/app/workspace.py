@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplihack.documents.suggest import alike, closest
 from amplihack.errors import AmplihackError, NotFound, NothingToUse, Problem, UsageError
 from amplihack.recipes.naming import unsafe_name
 from amplihack.records import Record, field, replace
 from amplihack.system.home import Home, this_process
-from amplihack.system.recipe_files import by_stem, looks_like_recipe, may_be_recipe, recipe_files
+from amplihack.system.recipe_files import looks_like_recipe, may_be_recipe, recipe_files
 from amplihack.system.recipe_library import Library
 from amplihack.system.search_dirs import is_directory
 
@@ -142,12 +140,12 @@ def find_recipe_file(workspace: Workspace, reference: str) -> Path:
     is_path = "/" in reference or reference.endswith((".yaml", ".yml"))
     if os.path.lexists(path) and (is_path or not _means_another(workspace, reference, path)):
         return path
-    if is_path:
-        raise NotFound(f"Recipe file not found: {reference}", fix=_other_file(workspace, reference, path))
-    found = workspace.library.find(reference)
-    if found is None:
-        raise _not_found(workspace, reference)
-    return found
+    if not is_path and (found := workspace.library.find(reference)) is not None:
+        return found
+    from amplihack.app.recipe_not_found import file_not_found, name_not_found  # deferred: most are found
+
+    library = workspace.library
+    raise file_not_found(library, reference, path) if is_path else name_not_found(library, reference)
 
 
 def _means_another(workspace: Workspace, name: str, path: Path) -> bool:
@@ -155,46 +153,6 @@ def _means_another(workspace: Workspace, name: str, path: Path) -> bool:
     if looks_like_recipe(path) or unsafe_name(name):
         return False
     return workspace.library.find(name) is not None
-
-
-def _other_file(workspace: Workspace, reference: str, path: Path) -> str:
-    """Return the file that was probably meant by a path that leads nowhere, or the part that is missing."""
-    if reference.startswith(("https://", "http://")):
-        import shlex  # deferred: few references are addresses
-
-        return f"recipes are not fetched: `curl -fsS {shlex.quote(reference)} | amplihack recipe run -`"
-    if not is_directory(path.parent):
-        return f"check the path: there is no directory {path.parent}"
-    with suppress(AmplihackError):  # a directory that cannot be read has no suggestions
-        if meant := closest(path.name, [file.name for file in recipe_files(path.parent)]):
-            return f"did you mean '{workspace.library.shown(path.with_name(meant))}'?"
-        if path.stem and not unsafe_name(path.stem) and (found := workspace.library.find(path.stem)):
-            return f"the name alone, {path.stem}, finds {workspace.library.shown(found)}"
-    return "check the path"
-
-
-def _not_found(workspace: Workspace, reference: str) -> NotFound:
-    """Return the error with the name that was probably meant, or else with the places that were searched."""
-    # Deferred: only a name that is not found needs it.
-    from amplihack.system.recipe_listing import list_library
-
-    library = workspace.library
-    known = [info.name for info in list_library(library).recipes]
-    if meant := closest(reference, known):
-        return NotFound(f"Recipe '{reference}' not found.", fix=f"did you mean '{meant}'?")
-    places = [f"  - {library.shown(place)}{_state(place, reference)}" for place in library.searched]
-    what = f"Recipe '{reference}' not found. Searched the following directories (in order):"
-    fix = "`amplihack recipe list` shows what there is; -R adds a directory"
-    names = " or ".join(map(repr, alike(reference, known)))
-    return NotFound("\n".join([what, *places]), fix=f"did you mean {names}? {fix}" if names else fix)
-
-
-def _state(directory: Path, name: str) -> str:
-    """Return why a directory gave no recipe, where that is not plain."""
-    if not is_directory(directory):
-        return " (does not exist)"
-    other = by_stem(directory, name)
-    return f" ({other.name} is no recipe: it has no `steps:`)" if other else ""
 
 
 def shown_reference(reference: str) -> str:
