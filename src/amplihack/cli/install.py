@@ -33,7 +33,8 @@ def answer_install(options: argparse.Namespace) -> int:
     if options.action == "history":
         return _answer_history(options)
     # Deferred: a help page needs none of it.
-    from amplihack.app.install.installing import install, plan_install, roll_back
+    from amplihack.app.install.installing import install, plan_install
+    from amplihack.app.install.rolling_back import roll_back
 
     request = _request(options)
     if options.dry_run:

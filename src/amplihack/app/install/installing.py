@@ -129,7 +129,7 @@ def _carry_out(generations: Generations, plan: StagingPlan, request: InstallRequ
     kept = keep_edited(generations, plan.active, plan.edited) if plan.active else ()
     replaced = activate(generations, plan.generation)
     if plan.active != plan.generation:
-        _remember(request, plan.version, plan.generation, plan.source)
+        remember_install(request, plan.version, plan.generation, plan.source)
     forget_uninstalled(generations.root)
     write_stamp(generations.root, stamp_of(plan.version))
     return InstallOutcome(
@@ -145,7 +145,8 @@ def _carry_out(generations: Generations, plan: StagingPlan, request: InstallRequ
     )
 
 
-def _remember(request: InstallRequest, version: str, generation: str, source: BundleSource) -> None:
+def remember_install(request: InstallRequest, version: str, generation: str, source: BundleSource) -> None:
+    """Add to the history that a generation is active from now on."""
     entry = HistoryEntry(
         at=time.time(),
         what=request.what,
@@ -228,49 +229,6 @@ def _candidates(request: InstallRequest) -> tuple[Candidate, ...]:
     if request.force_refresh:
         return own_candidates(places)
     return automatic_candidates(places) if request.automatic else explicit_candidates(places)
-
-
-# rollback -------------------------------------------------------------------------------------------------
-
-
-def roll_back(request: InstallRequest) -> InstallOutcome:
-    """Switch to the generation that was active before. Raises NothingToUse without one, and InstallFailed."""
-    generations = Generations(request.home.root)
-    with locked_for(request), explained(generations):
-        require_regular_stamp(generations.root)
-        generations.remove_leftovers()
-        target = previous_generation(generations)
-        record = generations.record(target) if target else None
-        if target is None or record is None:
-            what = "install failed: there is no earlier generation to go back to"
-            raise NothingToUse(what, fix="`amplihack install history` shows what there is")
-        difference = generations.difference(target)
-        if difference is None or difference:
-            lines = difference.lines() if difference else ["its BUNDLE.json cannot be used"]
-            what = f"the generation {target} is damaged:" + "".join(f"\n  {line}" for line in lines)
-            raise InstallFailed(what, fix="stage it anew: `amplihack install`")
-        replaced = activate(generations, target)
-        source = BundleSource(root=Path(record.source), label=record.label, product_version=record.version)
-        _remember(request, record.version, target, source)
-        # The user asked for it: the stamp of the running version keeps the next start from undoing it.
-        write_stamp(generations.root, stamp_of(__version__))
-        return InstallOutcome(
-            version=record.version,
-            generation=target,
-            label=record.label,
-            source=record.source,
-            copied=False,
-            files=len(identity.files) if (identity := generations.identity(target)) else 0,
-            replaced=str(replaced) if replaced else None,
-        )
-
-
-def previous_generation(generations: Generations) -> str | None:
-    """Return the generation that was active before the present one and is still here."""
-    active = generations.active()
-    here = {record.generation for record in generations.records()}
-    used = (entry.generation for entry in reversed(history(generations.root)))
-    return next((name for name in used if name != active and name in here), None)
 
 
 # the home root --------------------------------------------------------------------------------------------
