@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from amplihack.app.run_approvals import RunApprovals
+from amplihack.app.session_lines import SessionLines
 from amplihack.app.session_models import Met, StepModels
 from amplihack.app.session_pause import Pause, answer_or_wait, paused_before
 from amplihack.app.sessions.asking import AskRequest, TalkHost, default_source, open_talk
@@ -18,7 +19,6 @@ from amplihack.bundles.mount_plan import mount_plan
 from amplihack.errors import AmplihackError, NotFound
 from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, AgentWaits, Usage
 from amplihack.recipes.ports import Persona, Personas
-from amplihack.recipes.values import one_line
 from amplihack.records import Record, replace
 from amplihack.sessions.errors import TurnFailed
 from amplihack.sessions.happenings import Happening
@@ -30,7 +30,6 @@ from amplihack.system.agent_tools.table import SESSION
 from amplihack.system.undisturbed import undisturbed
 
 _NOT_FOR_STEPS = frozenset({"hooks-logging"})  # the run keeps what happens, with its secrets masked
-_LONGEST = 200
 
 
 class SessionAgent:
@@ -75,7 +74,7 @@ class SessionAgent:
 
     async def ask(self, request: AgentRequest, on_line: Callable[[str], None]) -> AgentReply:
         check_depth(self._environment)
-        lines = _Lines(on_line)
+        lines = SessionLines(on_line)
         try:
             here = await self.ready()
             met = await self._models.for_step(self._preferences(request), on_line)
@@ -95,7 +94,9 @@ class SessionAgent:
         finally:
             lines.end()
 
-    async def _in_time(self, request: AgentRequest, here: BundleHere, met: Met, lines: _Lines) -> AgentReply:
+    async def _in_time(
+        self, request: AgentRequest, here: BundleHere, met: Met, lines: SessionLines
+    ) -> AgentReply:
         """Ask within the limits of the step. A limit that is met ends the turn and its tools."""
         loop, silence = asyncio.get_running_loop(), request.idle_timeout
         whole, idle = asyncio.timeout(request.timeout), asyncio.timeout(silence)
@@ -121,7 +122,7 @@ class SessionAgent:
         here: BundleHere,
         met: Met,
         heard: Callable[[Happening], None],
-        lines: _Lines,
+        lines: SessionLines,
     ) -> AgentReply:
         asked = self._approvals.of(request.allow, lines.tell)
         host = TalkHost(
@@ -191,44 +192,6 @@ class BundlePersonas(Record):
 
     def _is_known(self, reference: str) -> bool:
         return self.agent.agent_called(reference) is not None
-
-
-class _Lines:
-    """Makes lines of what happens, for the log of the step."""
-
-    def __init__(self, on_line: Callable[[str], None]) -> None:
-        self._on_line = on_line
-        self._text = ""
-
-    def happened(self, what: Happening) -> None:
-        match what.kind:
-            case "text" if not what.is_child:
-                *whole, self._text = (self._text + what.text).split("\n")
-                for line in whole:
-                    self.tell(line)
-            case "text_end" | "turn_end":
-                self.end()
-            case "tool_start":
-                given = ", ".join(f"{name}={value}" for name, value in what.given.items())
-                self.tell(f"→ {what.tool} {one_line(given, _LONGEST)}")
-            case "tool_end" if not what.ok:
-                self.tell(f"✗ {what.tool}: {one_line(what.text, _LONGEST)}")
-            case "retry" | "aborted":
-                self.tell(what.text or "the answer broke off, and is asked for again")
-            case _:
-                pass
-
-    def show_message(self, message: str, level: str = "info", source: str = "") -> None:
-        del source
-        self.tell(f"{level}: {message}" if level != "info" else message)
-
-    def tell(self, line: str) -> None:
-        if line.strip():
-            self._on_line(line)
-
-    def end(self) -> None:
-        line, self._text = self._text, ""
-        self.tell(line)
 
 
 def _before(pause: Pause | None) -> dict[str, Any]:
