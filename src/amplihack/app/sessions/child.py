@@ -125,39 +125,26 @@ def _new_id(agent: str, parent: Any) -> str:
 
 
 async def _child_spec(parent: Any, request: ChildRequest, session_id: str, depth: int) -> SessionSpec:
-    spec = request.spec
-    plan = with_orchestrator_config(dict(spec.plan), request.orchestrator_config)
-    if request.metadata:
-        session = dict(_mapping(plan.get("session")))
-        session["metadata"] = {**_mapping(session.get("metadata")), **request.metadata}
-        plan = {**plan, "session": session}
+    spec, plan = request.spec, _own_plan(request)
     coordinator = parent.coordinator if parent is not None else None
     told: list[str] = []
     plan = await _preferred(plan, request.preferences, coordinator, told.append)
     approval, memory = _approvals(getattr(coordinator, "approval_system", None))
     directory = request.working_dir or _directory(coordinator) or spec.working_dir
+    above = parent.session_id if parent is not None else None
     log, used, problems = None, TokenUsage(), tuple(map(_unmet, told))
-    if request.store is not None:
-        if request.resumed:
-            opened = await request.store.open(session_id)
-            log, used = opened.log, opened.stored.used
-            problems = (*opened.stored.problems, *problems)
-        else:
-            log = await request.store.create(
-                session_id,
-                parent_id=parent.session_id if parent is not None else None,
-                agent_name=request.agent,
-                instruction=request.instruction,
-                working_dir=str(directory),
-                bundle=spec.bundle().name,
-                depth=depth,
-                **({"asked": sanitize_for_json(dict(request.asked))} if request.asked else {}),
-            )
+    if request.store is not None and request.resumed:
+        opened = await request.store.open(session_id)
+        log, used = opened.log, opened.stored.used
+        problems = (*opened.stored.problems, *problems)
+    elif request.store is not None:
+        described = _described(request) | {"working_dir": str(directory), "depth": depth}
+        log = await request.store.create(session_id, parent_id=above, **described)
     return replace(
         spec,
         plan=plan,
         session_id=session_id,
-        parent_id=parent.session_id if parent is not None else None,
+        parent_id=above,
         approval_system=approval,
         memory=memory,
         display_system=getattr(coordinator, "display_system", None) or spec.display_system,
@@ -174,6 +161,23 @@ async def _child_spec(parent: Any, request: ChildRequest, session_id: str, depth
         agent=request.agent,
         problems=problems,
     )
+
+
+def _own_plan(request: ChildRequest) -> dict[str, Any]:
+    """Return the plan with what the request sets of the loop, and adds to the metadata of the session."""
+    plan = with_orchestrator_config(dict(request.spec.plan), request.orchestrator_config)
+    if not request.metadata:
+        return plan
+    session = dict(_mapping(plan.get("session")))
+    session["metadata"] = {**_mapping(session.get("metadata")), **request.metadata}
+    return {**plan, "session": session}
+
+
+def _described(request: ChildRequest) -> dict[str, Any]:
+    """Return what the store keeps of a request."""
+    asked = {"asked": sanitize_for_json(dict(request.asked))} if request.asked else {}
+    bundle = request.spec.bundle().name
+    return {"agent_name": request.agent, "instruction": request.instruction, "bundle": bundle, **asked}
 
 
 async def _preferred(

@@ -73,28 +73,11 @@ class OpenRequest(Record, kw_only=True):
 async def open_live(request: OpenRequest) -> LiveSession:
     """Open a session. Raises ModulesFailed when it lacks what it cannot do without, else SessionError."""
     kernel = await asyncio.to_thread(_imported)  # 0.2 s, the first time
-    try:
-        raw = kernel.AmplifierSession(
-            request.plan,
-            session_id=request.session_id,
-            parent_id=request.parent_id,
-            display_system=request.display_system,
-            is_resumed=request.is_resumed,
-        )
-    except (ValueError, TypeError) as error:
-        fix = "give the bundle `session: {orchestrator: …, context: …}`, or include one that has them"
-        raise SessionError(f"no session can be opened with this plan: {error}", fix=fix) from error
+    raw = _kernel_session(kernel, request)
     coordinator = raw.coordinator
     mounter = ModuleMounter(coordinator, request.plan, _own(request.resolver), request.shipped, request.told)
     coordinator.loader = mounter
-    if request.resolver is not None:
-        await coordinator.mount("module-source-resolver", request.resolver)
-    if request.approval_system is not None:
-        memory = request.memory or ApprovalMemory()
-        coordinator.approval_system = ApprovalDesk(request.approval_system, coordinator.hooks.emit, memory)
-    coordinator.register_capability(WORKING_DIR_CAPABILITY, str(real(request.working_dir)))
-    for name, value in request.capabilities.items():
-        coordinator.register_capability(name, value)
+    await _equip(coordinator, request)
     _hear_failures(coordinator, kernel, mounter)
     tally = Tally()
     tally.add(request.used)
@@ -137,6 +120,32 @@ def _imported() -> Any:
     for name in ("amplifier_core._session_init", "amplifier_core.loader"):
         logging.getLogger(name).addFilter(_untold)  # adding it again changes nothing
     return kernel
+
+
+def _kernel_session(kernel: Any, request: OpenRequest) -> Any:
+    try:
+        return kernel.AmplifierSession(
+            request.plan,
+            session_id=request.session_id,
+            parent_id=request.parent_id,
+            display_system=request.display_system,
+            is_resumed=request.is_resumed,
+        )
+    except (ValueError, TypeError) as error:
+        fix = "give the bundle `session: {orchestrator: …, context: …}`, or include one that has them"
+        raise SessionError(f"no session can be opened with this plan: {error}", fix=fix) from error
+
+
+async def _equip(coordinator: Any, request: OpenRequest) -> None:
+    """Give a session what its modules may ask for: sources, approvals, the directory, capabilities."""
+    if request.resolver is not None:
+        await coordinator.mount("module-source-resolver", request.resolver)
+    if request.approval_system is not None:
+        memory = request.memory or ApprovalMemory()
+        coordinator.approval_system = ApprovalDesk(request.approval_system, coordinator.hooks.emit, memory)
+    coordinator.register_capability(WORKING_DIR_CAPABILITY, str(real(request.working_dir)))
+    for name, value in request.capabilities.items():
+        coordinator.register_capability(name, value)
 
 
 def _let_threads_end() -> None:
