@@ -10,8 +10,7 @@ from amplihack.documents import Mapping as MappingNode
 from amplihack.documents import read_document, to_value
 from amplihack.documents.suggest import alike, closest
 from amplihack.errors import DocumentError, Location, RecipeError, UsageError
-from amplihack.recipes.inputs import conformed, from_environment, input_problems
-from amplihack.recipes.semantics import declared_names
+from amplihack.recipes.inputs import conformed, declared_names, from_environment, input_problems
 from amplihack.recipes.values import DEEPEST, Value, from_json, one_line, typed
 from amplihack.records import Record, replace
 from amplihack.system.agent_tools.environment import for_commands

@@ -9,11 +9,10 @@ from amplihack.documents.suggest import closest
 from amplihack.patterns import pattern
 from amplihack.recipes.decode_steps import StepReader
 from amplihack.recipes.fields import INPUT
-from amplihack.recipes.inputs import TYPES, conform
+from amplihack.recipes.inputs import TYPES, conform, is_blank
 from amplihack.recipes.model import Input
 from amplihack.recipes.reading import Fields, Report, read_table
 from amplihack.recipes.rewritten_numbers import tell_rewritten
-from amplihack.recipes.semantics import is_blank
 from amplihack.recipes.values import Value, one_line, to_json, to_text
 from amplihack.records import Record, replace
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from amplihack.credentials import MASK, hide_credentials
+from amplihack.recipes.inputs import is_blank
 from amplihack.recipes.model import Bash, Body, Foreach, Recipe, Stage, Step, SubRecipe, Text, While
-from amplihack.recipes.semantics import batches, depth_limit, is_blank, step_limit
+from amplihack.recipes.semantics import batches, depth_limit, step_limit
 from amplihack.recipes.values import Value, one_line, to_json
 
 _WIDTH = 100  # of a condition, a prompt or a hook in the text

@@ -8,11 +8,53 @@ from typing import Final, TypeAlias
 from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.recipes.model import Input, Recipe
-from amplihack.recipes.semantics import is_blank
 from amplihack.recipes.values import MISSING, Missing, Value, from_json, to_json, to_text
 from amplihack.records import replace
 
 _FLAGS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_INSISTING_RULES: Final = frozenset({"nonempty", "path", "git_repo"})
+CONTEXT_RULES: Final = (*sorted(_INSISTING_RULES), "optional")  # what `context_validation` can ask for
+
+
+# What a recipe expects -------------------------------------------------------------------------------
+
+
+def rule_meant(rule: str) -> str:
+    """Return what to write for a rule of `context_validation` that nobody knows."""
+    meant = closest(rule, CONTEXT_RULES)
+    return f"did you mean '{meant}'?" if meant else f"use one of {', '.join(CONTEXT_RULES)}"
+
+
+def is_blank(value: Value) -> bool:
+    """Tell whether an input counts as missing."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def required_names(recipe: Recipe) -> frozenset[str]:
+    """Return the names that a recipe requires and has no value for."""
+    elsewhere = {name for name, declared in recipe.declared.items() if declared.env}
+    expected = map(variable_of, recipe.inputs - elsewhere)
+    without = frozenset(name for name in expected if is_blank(recipe.context.get(name)))
+    return insisted_names(recipe) | without
+
+
+def variable_of(name: str) -> str:
+    """Return the variable that holds an input: recipes describe members of a map too, as `setup.path`."""
+    return name.partition(".")[0]
+
+
+def insisted_names(recipe: Recipe) -> frozenset[str]:
+    """Return the names without which a recipe does not begin, and which have no value."""
+    insisted = {name for name, rule in recipe.context_validation.items() if rule.strip() in _INSISTING_RULES}
+    required = {name for name, declared in recipe.declared.items() if declared.required}
+    elsewhere = {name for name, declared in recipe.declared.items() if declared.env}
+    named = (insisted | required) - elsewhere
+    return frozenset(name for name in named if is_blank(recipe.context.get(name)))
+
+
+def declared_names(recipe: Recipe) -> frozenset[str]:
+    """Return the names that a recipe has from the start, or expects from its caller."""
+    return frozenset({*recipe.context, *map(variable_of, recipe.inputs), *recipe.context_validation})
 
 
 # Types ------------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from amplihack.recipes.events import identity_in
 from amplihack.recipes.explain import step_line
 from amplihack.recipes.model import Agent, Bash, Body, Foreach, Recipe, Step, SubRecipe
 from amplihack.recipes.recipe_changes import reads
+from amplihack.recipes.rounds import as_list, list_path
 from amplihack.recipes.run_fork import gate_name, place_of
-from amplihack.recipes.semantics import as_list, list_path
 from amplihack.recipes.values import MISSING, Missing, Value, lookup, to_text
 from amplihack.records import Record, replace
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from amplihack.documents.suggest import closest
 from amplihack.recipes.model import (
     Agent,
     Bash,
@@ -23,8 +22,7 @@ from amplihack.recipes.model import (
     While,
     every_step,
 )
-from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.values import KeyPath, Missing, Value, from_json
+from amplihack.recipes.values import Value
 
 if TYPE_CHECKING:
     from amplihack.recipes.conditions import Rules
@@ -218,109 +216,12 @@ def loop_names(loop: Loop) -> tuple[str, ...]:
     return (loop.over.name,) if isinstance(loop.over, Foreach) else (LOOP_INDEX, LOOP_ITERATION)
 
 
-_EVERY_ROUND: Final = ("index", "index0", "first", "depth", "parent")
-LOOP_FACTS: Final = (*_EVERY_ROUND, "item", "last", "length", "revindex", "revindex0")
-
-
-def loop_facts(loop: Loop) -> tuple[str, ...]:
-    """Return the members of `loop` in the rounds of a loop: only a list has an end that is known."""
-    return LOOP_FACTS if isinstance(loop.over, Foreach) else _EVERY_ROUND
-
-
-def round_facts(index: int, items: Sequence[Value] | None, around: Value) -> dict[str, Value]:
-    """Return what `loop` holds in one round; `index` counts from 0, `around` is `loop` outside of it."""
-    outer = around if isinstance(around, Mapping) else {}
-    depth = outer.get("depth")
-    facts: dict[str, Value] = {
-        "index": index + 1,
-        "index0": index,
-        "first": index == 0,
-        "depth": depth + 1 if isinstance(depth, int) else 1,
-        "parent": dict(outer) or None,
-    }
-    if items is None:
-        return facts
-    left = len(items) - index
-    counted = {"length": len(items), "last": left == 1, "revindex": left, "revindex0": left - 1}
-    return {**facts, "item": items[index], **counted}
-
-
-def too_long(items: int, loop: Loop) -> str:
-    """Return why a list is refused that has more items than the loop may have rounds."""
-    return f"the list has {items} items; max_iterations allows {loop.max_iterations}"
-
-
 def every_loop_name(recipe: Recipe) -> frozenset[str]:
     """Return the names that any loop of the recipe sets for its rounds."""
     return frozenset(name for step in every_step(recipe.steps) if step.loop for name in loop_names(step.loop))
 
 
-def list_path(text: str) -> KeyPath | None:
-    """Return the path of the list that a `foreach` text names; None if the text is a larger template.
-
-    A list is named with or without braces, so a text without a placeholder is a name too.
-    """
-    found = find_placeholders(text)
-    if not found:
-        return tuple(text.split("."))
-    if found[0].constant is not None:
-        return None
-    whole = len(found) == 1 and (found[0].start, found[0].end) == (0, len(text))
-    return found[0].path if whole else None
-
-
-def as_list(value: Value | Missing) -> list[Value] | None:
-    """Return the list that a `foreach` iterates over; a text that is a JSON list counts as one."""
-    if isinstance(value, str):
-        try:
-            value = from_json(value)
-        except (ValueError, RecursionError):
-            return None
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else None
-
-
 # What a recipe starts with ----------------------------------------------------------------------------
-
-INSISTING_RULES: Final = frozenset({"nonempty", "path", "git_repo"})
-CONTEXT_RULES: Final = (*sorted(INSISTING_RULES), "optional")  # what `context_validation` can ask for
-
-
-def rule_meant(rule: str) -> str:
-    """Return what to write for a rule of `context_validation` that nobody knows."""
-    meant = closest(rule, CONTEXT_RULES)
-    return f"did you mean '{meant}'?" if meant else f"use one of {', '.join(CONTEXT_RULES)}"
-
-
-def is_blank(value: Value) -> bool:
-    """Tell whether an input counts as missing."""
-    return value is None or (isinstance(value, str) and not value.strip())
-
-
-def required_names(recipe: Recipe) -> frozenset[str]:
-    """Return the names that a recipe requires and has no value for."""
-    elsewhere = {name for name, declared in recipe.declared.items() if declared.env}
-    expected = map(variable_of, recipe.inputs - elsewhere)
-    without = frozenset(name for name in expected if is_blank(recipe.context.get(name)))
-    return insisted_names(recipe) | without
-
-
-def variable_of(name: str) -> str:
-    """Return the variable that holds an input: recipes describe members of a map too, as `setup.path`."""
-    return name.partition(".")[0]
-
-
-def insisted_names(recipe: Recipe) -> frozenset[str]:
-    """Return the names without which a recipe does not begin, and which have no value."""
-    insisted = {name for name, rule in recipe.context_validation.items() if rule.strip() in INSISTING_RULES}
-    required = {name for name, declared in recipe.declared.items() if declared.required}
-    elsewhere = {name for name, declared in recipe.declared.items() if declared.env}
-    named = (insisted | required) - elsewhere
-    return frozenset(name for name in named if is_blank(recipe.context.get(name)))
-
-
-def declared_names(recipe: Recipe) -> frozenset[str]:
-    """Return the names that a recipe has from the start, or expects from its caller."""
-    return frozenset({*recipe.context, *map(variable_of, recipe.inputs), *recipe.context_validation})
 
 
 def first_values(

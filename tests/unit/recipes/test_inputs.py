@@ -4,9 +4,15 @@ import pytest
 from tests.support.fake_world import FakeWorld
 
 from amplihack.recipes.decode import decode_text
-from amplihack.recipes.inputs import conform, conformed, from_environment, input_problems, list_inputs
+from amplihack.recipes.inputs import (
+    conform,
+    conformed,
+    from_environment,
+    input_problems,
+    list_inputs,
+    required_names,
+)
 from amplihack.recipes.model import Input, Recipe
-from amplihack.recipes.semantics import required_names
 from amplihack.recipes.values import Value
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from tests.support.fake_world import FakeWorld
 
 from amplihack.recipes.decode import decode_text
+from amplihack.recipes.inputs import declared_names, required_names
 from amplihack.recipes.model import Limits
 from amplihack.recipes.semantics import (
     BUILT_IN,
     HOOK_NAMES,
     batches,
-    declared_names,
     levels_for_call,
     levels_inside,
     reached_steps,
-    required_names,
     writes,
 )
 

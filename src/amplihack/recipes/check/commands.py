@@ -10,9 +10,10 @@ from amplihack.errors import Problem, Severity, TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
+from amplihack.recipes.inputs import declared_names
 from amplihack.recipes.model import Bash, Step, Text
 from amplihack.recipes.placeholders import find_variables, show
-from amplihack.recipes.semantics import declared_names, every_loop_name, names_of_steps
+from amplihack.recipes.semantics import every_loop_name, names_of_steps
 from amplihack.recipes.templates.scripts import may_run
 from amplihack.recipes.templates.shell import Hazard, hazards, is_number
 from amplihack.recipes.templates.variables import own_variables

@@ -34,19 +34,19 @@ from amplihack.recipes.check.availability import (
     Use,
 )
 from amplihack.recipes.check.variable_uses import VariableMention
+from amplihack.recipes.inputs import declared_names
 from amplihack.recipes.model import Body, Loop, Recipe, Stage, Step, SubRecipe, Test, every_step
+from amplihack.recipes.rounds import loop_facts
 from amplihack.recipes.semantics import (
     BUILT_IN,
     HOOK_NAMES,
     LOOP,
     STEPS,
     batches,
-    declared_names,
     every_loop_name,
     handed_back,
     kept_body,
     kept_of_rounds,
-    loop_facts,
     loop_names,
     rounds_are_apart,
     still_run,

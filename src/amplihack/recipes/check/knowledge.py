@@ -6,8 +6,9 @@ from amplihack.recipes.check.neighbours import Neighbours, Surroundings, Unresol
 from amplihack.recipes.check.spelling import USUAL_INPUTS, plain
 from amplihack.recipes.check.variable_uses import EVERYTHING
 from amplihack.recipes.extends import Located
+from amplihack.recipes.inputs import declared_names
 from amplihack.recipes.model import SubRecipe, every_step
-from amplihack.recipes.semantics import VARIABLES, declared_names
+from amplihack.recipes.semantics import VARIABLES
 from amplihack.records import Record
 
 

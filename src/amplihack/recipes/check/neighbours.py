@@ -10,16 +10,10 @@ from amplihack.errors import Problem
 from amplihack.recipes.check.availability import Callee, Flow, Later, Unknown
 from amplihack.recipes.check.flow import follow
 from amplihack.recipes.extends import Located
+from amplihack.recipes.inputs import declared_names, insisted_names, required_names
 from amplihack.recipes.model import Recipe, SubRecipe, every_step
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.semantics import (
-    BUILT_IN,
-    declared_names,
-    every_loop_name,
-    insisted_names,
-    required_names,
-    writes,
-)
+from amplihack.recipes.semantics import BUILT_IN, every_loop_name, writes
 from amplihack.records import Record, field
 
 _DEEPEST = 100  # levels of calls whose names are handed up; no recipe is meant to go further

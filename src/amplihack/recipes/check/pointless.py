@@ -8,17 +8,11 @@ from amplihack.errors import Location, Problem, Severity
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
+from amplihack.recipes.inputs import CONTEXT_RULES, declared_names, is_blank, rule_meant
 from amplihack.recipes.model import Agent, Bash, Foreach, Step, SubRecipe, Text
 from amplihack.recipes.placeholders import find_placeholders
-from amplihack.recipes.semantics import (
-    BUILT_IN,
-    CONTEXT_RULES,
-    as_list,
-    declared_names,
-    is_blank,
-    list_path,
-    rule_meant,
-)
+from amplihack.recipes.rounds import as_list, list_path
+from amplihack.recipes.semantics import BUILT_IN
 from amplihack.recipes.templates.names import name_part
 from amplihack.recipes.values import Missing, Value, lookup
 from amplihack.records import replace

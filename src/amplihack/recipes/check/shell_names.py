@@ -8,8 +8,9 @@ from collections.abc import Set as AbstractSet
 from amplihack.errors import Problem
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
+from amplihack.recipes.inputs import declared_names
 from amplihack.recipes.model import Bash, Step, Text
-from amplihack.recipes.semantics import declared_names, every_loop_name, names_of_steps
+from amplihack.recipes.semantics import every_loop_name, names_of_steps
 from amplihack.recipes.templates.asked_names import USED, expanded, may_set, runs_others
 
 _PROXIES = frozenset({"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"})

@@ -11,10 +11,10 @@ from amplihack.recipes.check.neighbours import Unresolved, key
 from amplihack.recipes.check.spelling import Spelling
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.extends import Located
-from amplihack.recipes.inputs import conform
+from amplihack.recipes.inputs import conform, is_blank
 from amplihack.recipes.model import Step, SubRecipe
 from amplihack.recipes.placeholders import find_variables
-from amplihack.recipes.semantics import every_loop_name, is_blank
+from amplihack.recipes.semantics import every_loop_name
 from amplihack.recipes.templates import render_text
 from amplihack.recipes.values import MISSING, Missing, Value, lookup, one_line, to_json
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from amplihack.errors import Severity
 from amplihack.recipes.extends import Located
+from amplihack.recipes.inputs import declared_names
 from amplihack.recipes.model import Recipe, Step, every_step
-from amplihack.recipes.semantics import declared_names, every_loop_name, reached_steps, unavoidable
+from amplihack.recipes.semantics import every_loop_name, reached_steps, unavoidable
 from amplihack.records import Record
 
 if TYPE_CHECKING:

@@ -14,17 +14,8 @@ from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.check.variable_uses import EVERYTHING
 from amplihack.recipes.model import Foreach, every_step
 from amplihack.recipes.placeholders import show
-from amplihack.recipes.semantics import (
-    BUILT_IN,
-    HOOK_NAMES,
-    ITEM,
-    LOOP,
-    LOOP_FACTS,
-    STEPS,
-    loop_facts,
-    result_step,
-    rules_of,
-)
+from amplihack.recipes.rounds import LOOP_FACTS, loop_facts
+from amplihack.recipes.semantics import BUILT_IN, HOOK_NAMES, ITEM, LOOP, STEPS, result_step, rules_of
 from amplihack.recipes.templates.asked_names import by_shell_name, meant_path
 from amplihack.recipes.templates.names import PREFIX, variable_name
 

@@ -23,7 +23,7 @@ from amplihack.recipes.model import (
     every_step,
 )
 from amplihack.recipes.placeholders import find_variables
-from amplihack.recipes.semantics import list_path
+from amplihack.recipes.rounds import list_path
 from amplihack.recipes.templates.asked_names import asked_of_ours
 from amplihack.recipes.templates.names import PREFIX, variable_names
 from amplihack.recipes.values import KeyPath, Value

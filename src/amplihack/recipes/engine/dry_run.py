@@ -16,21 +16,18 @@ from amplihack.recipes.engine.room import has_room
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Body, Foreach, Loop, Recipe, Step, SubRecipe, Test, Text
 from amplihack.recipes.ports import RecipeBook
+from amplihack.recipes.rounds import as_list, list_path, round_facts, too_long
 from amplihack.recipes.semantics import (
     LOOP,
-    as_list,
     depth_limit,
     first_values,
     handed_back,
     kept_body,
     levels_for_call,
     levels_inside,
-    list_path,
     loop_names,
-    round_facts,
     rounds_are_apart,
     rules_of,
-    too_long,
     writes,
 )
 from amplihack.recipes.templates import find_placeholders, render_text

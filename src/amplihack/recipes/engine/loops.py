@@ -14,17 +14,9 @@ from amplihack.recipes.engine.numbers import count_of
 from amplihack.recipes.events import IterationFinished, IterationStarted, OutputStored
 from amplihack.recipes.model import Foreach, Loop, Text, While
 from amplihack.recipes.results import StepResult
+from amplihack.recipes.rounds import as_list, list_path, round_facts, too_long
 from amplihack.recipes.run_state import Instance
-from amplihack.recipes.semantics import (
-    LOOP,
-    LOOP_INDEX,
-    LOOP_ITERATION,
-    as_list,
-    list_path,
-    loop_names,
-    round_facts,
-    too_long,
-)
+from amplihack.recipes.semantics import LOOP, LOOP_INDEX, LOOP_ITERATION, loop_names
 from amplihack.recipes.templates import render_value
 from amplihack.recipes.values import MISSING, Missing, Value, lookup
 from amplihack.records import Record, field, replace

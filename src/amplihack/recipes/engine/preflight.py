@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from amplihack.recipes.engine.job import Run
-from amplihack.recipes.inputs import input_problems
+from amplihack.recipes.inputs import CONTEXT_RULES, input_problems, is_blank, rule_meant
 from amplihack.recipes.model import Recipe
-from amplihack.recipes.semantics import CONTEXT_RULES, is_blank, rule_meant
 from amplihack.recipes.values import Value
 
 _NEEDED = {"git_repo": " (must be a git repo path)", "path": " (must be a valid path)"}
