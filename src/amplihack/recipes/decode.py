@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from amplihack.documents import Document, Mapping, Node, Scalar, Sequence, read_document
 from amplihack.errors import DocumentError, Location, Problem, RecipeError
 from amplihack.patterns import pattern
@@ -11,17 +9,11 @@ from amplihack.recipes.decode_inputs import read_inputs
 from amplihack.recipes.decode_steps import StepReader
 from amplihack.recipes.dialect import Verdict, detect
 from amplihack.recipes.fields import (
-    APPROVAL,
-    BACKOFF,
     HOOKS,
     ORCHESTRATOR,
-    RATE_LIMITING,
     RECIPE,
-    STAGE,
 )
 from amplihack.recipes.model import (
-    Approval,
-    Backoff,
     Dependency,
     Hooks,
     RateLimit,
@@ -31,11 +23,10 @@ from amplihack.recipes.model import (
     Text,
     every_step,
 )
-from amplihack.recipes.reading import Fields, Report, mappings, read_table
+from amplihack.recipes.reading import Fields, Report, read_table
 from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.records import Record, replace
 
-_N = TypeVar("_N", int, float)
 _DESCRIBES_OUTPUT = frozenset({"template", "format", "schema", "type", "description"})
 _STRICT_VERSION = pattern(r"\d+\.\d+\.\d+")
 
@@ -146,7 +137,7 @@ def _recipe(root: Mapping, verdict: Verdict, reader: StepReader, report: Report)
         hooks=_hooks(fields.mapping("hooks"), report),
         extends=fields.text("extends"),
         default_step_timeout=fields.number("default_step_timeout") or None,
-        rate_limit=_rate_limit(fields.mapping("rate_limiting"), report),
+        rate_limit=_rate_limit(fields, report),
         session_config=read_table(orchestrator, ORCHESTRATOR, "orchestrator: ", report).map("config")
         if orchestrator
         else {},
@@ -154,6 +145,15 @@ def _recipe(root: Mapping, verdict: Verdict, reader: StepReader, report: Report)
         dependencies=_dependencies(fields, report),
         where=root.where,
     )
+
+
+def _rate_limit(fields: Fields, report: Report) -> RateLimit | None:
+    node = fields.mapping("rate_limiting")
+    if node is None:
+        return None
+    from amplihack.recipes.decode_rate_limit import read_rate_limit  # deferred: most recipes have none
+
+    return read_rate_limit(node, report)
 
 
 def _dependencies(fields: Fields, report: Report) -> tuple[Dependency, ...]:
@@ -223,92 +223,9 @@ def _stages(fields: Fields, reader: StepReader, report: Report) -> tuple[Stage, 
     steps = reader.steps(fields.nodes.get("steps"), "steps")
     if "stages" not in fields.nodes:
         return (Stage("", steps, where=fields.where("steps")),)
-    if steps:
-        report.add(
-            "steps-and-stages",
-            "a recipe has steps or stages, not both",
-            fields.where("stages"),
-            "move the steps into a stage",
-        )
-    found = [
-        _stage(node, reader, report)
-        for node in mappings(fields.nodes["stages"], "stages", report, key="name")
-    ]
-    names: set[str] = set()
-    for stage in found:
-        if stage.name in names:
-            report.add(
-                "duplicate-stage",
-                f'two stages are called "{stage.name}"',
-                stage.where,
-                "give each stage a name of its own",
-            )
-        names.add(stage.name)
-    if found and "extends" not in fields:
-        _tell_late_gate(found[-1], fields.nodes["stages"], report)
-    return tuple(found)
+    from amplihack.recipes.decode_stages import read_stages  # deferred: most recipes have none
 
-
-def _tell_late_gate(last: Stage, stages: Node, report: Report) -> None:
-    """Warn of a gate behind the last stage by default: what it should guard is done by then."""
-    node = stages.items[-1] if isinstance(stages, Sequence) else None
-    gate = node.entries.get("approval") if isinstance(node, Mapping) else None
-    stated = isinstance(gate, Mapping) and "when" in gate.entries
-    if gate is not None and last.approval is not None and not stated:
-        report.add(
-            "late-gate",
-            f"Stage '{last.name}': its gate stands behind the last steps, so nothing waits for it",
-            gate.where,
-            "add `when: before` to ask before its steps, or `when: after` if that is meant",
-            "warning",
-        )
-
-
-def _stage(node: Mapping, reader: StepReader, report: Report) -> Stage:
-    name_node = node.entries.get("name")
-    name = name_node.text if isinstance(name_node, Scalar) else ""
-    owner = f"Stage '{name}': "
-    fields = read_table(node, STAGE, owner, report)
-    reader.compare(fields, "condition")
-    steps = reader.steps(fields.nodes.get("steps"), "steps")
-    if not name.strip():
-        report.add("no-name", "every stage needs a 'name'", node.where, "add `name: what-it-does`")
-    if not steps and "steps" not in fields.nodes:
-        report.add("no-steps", f"{owner}has no steps", node.where, "add `steps:` with one step")
-    return Stage(
-        name,
-        steps,
-        fields.test("condition"),
-        _approval(node, name, owner, report),
-        node.where,
-    )
-
-
-def _approval(stage: Mapping, name: str, owner: str, report: Report) -> Approval | None:
-    """Return the gate of a stage. `approval:` is one by itself, so that none is lost by a forgotten word."""
-    node = stage.entries.get("approval")
-    if isinstance(node, Scalar) and node.absent:
-        return Approval(Text(_question(name, before=False)))
-    if not isinstance(node, Mapping):
-        return None
-    fields = read_table(node, APPROVAL, f"{owner}approval: ", report)
-    if fields.flag("required") is False:
-        return None
-    if fields.word("default") == "approve" and not fields.number("timeout"):
-        what = f"{owner}approval: 'default' has no effect without a 'timeout': the gate waits for an answer"
-        fix = "add a `timeout:`, or remove it"
-        report.add("no-effect", what, fields.where("default"), fix, "warning")
-    before = fields.word("when") in ("before", "before_stage")
-    return Approval(
-        fields.text("prompt") or Text(_question(name, before=before)),
-        before=before,
-        timeout=fields.number("timeout") or 0.0,
-        approve_by_default=fields.word("default") == "approve",
-    )
-
-
-def _question(stage: str, *, before: bool) -> str:
-    return f"Stage '{stage}' is about to begin. Go on?" if before else f"Stage '{stage}' is done. Go on?"
+    return read_stages(fields, reader, report, beside=bool(steps))
 
 
 def _hooks(node: Mapping | None, report: Report) -> Hooks:
@@ -316,40 +233,6 @@ def _hooks(node: Mapping | None, report: Report) -> Hooks:
         return Hooks()
     fields = read_table(node, HOOKS, "hooks: ", report)
     return Hooks(fields.text("pre_step"), fields.text("post_step"), fields.text("on_error"))
-
-
-def _rate_limit(node: Mapping | None, report: Report) -> RateLimit | None:
-    if node is None:
-        return None
-    fields = read_table(node, RATE_LIMITING, "rate_limiting: ", report)
-    if fields.count("max_concurrent_llm") == 0:
-        what = "rate_limiting: 'max_concurrent_llm: 0' limits nothing"
-        fix = "remove it, or write how many agents may run at the same time"
-        report.add("no-effect", what, fields.where("max_concurrent_llm"), fix, "warning")
-    inner = fields.mapping("backoff")
-    return RateLimit(
-        fields.count("max_concurrent_llm") or None,
-        fields.count("min_delay_ms") or 0,
-        _backoff(inner, report) if inner else Backoff(),
-    )
-
-
-def _backoff(node: Mapping, report: Report) -> Backoff | None:
-    fields = read_table(node, BACKOFF, "rate_limiting.backoff: ", report)
-    if fields.flag("enabled") is False:
-        return None
-    own = Backoff()
-    return Backoff(
-        _or(fields.count("initial_delay_ms"), own.initial_delay_ms),
-        _or(fields.count("max_delay_ms"), own.max_delay_ms),
-        _or(fields.number("multiplier"), own.multiplier),
-        _or(fields.count("reset_after_success"), own.reset_after_success),
-    )
-
-
-def _or(value: _N | None, default: _N) -> _N:
-    """Return what the file says, be it 0, or else the default."""
-    return default if value is None else value
 
 
 def _places(node: Mapping | None) -> dict[str, Location]:
