@@ -34,7 +34,7 @@ _MAY_DISAGREE: Final = frozenset({"on_error", "continue_on_error", "fatal", "tim
 _OFTEN_DISAGREE: Final = frozenset(
     {"output_type", "parse_json_required", "recheck", "collect", "output_exit_code", "output_stderr"}
 )
-_WORDS_OF_A_PROMPT = ("task", "skill", "actions")  # of one that is made up, where a step has none
+WORDS_OF_A_PROMPT = ("task", "skill", "actions")  # of one that is made up, where a step has none
 _NEEDED = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
 # What the other dialect means, in the words of the line that tells it.
 _CONDITIONS = 'conditions take the texts "false" and "0" as false, and numbers in texts as numbers'
@@ -42,20 +42,18 @@ _ISOLATION = "sub-recipes see only their `context:`"
 _STAGING = "what agents change is not staged"
 _JSON = "agents are told to answer with JSON"
 _EXIT_CODE = "a command whose exit code is kept still fails its step, unless `on_error:` says otherwise"
-_KINDS: dict[type[Action], tuple[str, str]] = {
-    Bash: ("bash", "a bash step"),
-    Agent: ("agent", "an agent step"),
-    SubRecipe: ("recipe", "a recipe step"),
-    Body: ("group", "a step that holds others"),
+_KINDS: dict[type[Action], str] = {Bash: "bash", Agent: "agent", SubRecipe: "recipe", Body: "group"}
+_SHOWN_KINDS = {
+    "bash": "a bash step",
+    "agent": "an agent step",
+    "recipe": "a recipe step",
+    "group": "a step that holds others",
 }
 # Fields that belong to every kind of step, but for one on which they look as if they did something.
-_MISPLACED: Final = {
+MISPLACED: Final = {
     ("inputs", "recipe"): "write `context:`, which hands variables to the recipe",
     ("type", "group"): "remove it: the steps inside have types of their own",
 }
-_OTHER_LIMIT = {"max_iterations": "max_while_iterations", "max_while_iterations": "max_iterations"}
-
-
 _CHOOSE = "write the word itself; to choose between several, write a step with a `condition:` for each"
 _NAME_IT = "write the name itself: it is known before the run"
 _INSTEAD_OF_PLACEHOLDER: Final = {
@@ -138,29 +136,13 @@ class StepReader:
 
     def _no_effect(self, fields: Fields, action: Action, owner: str) -> None:
         """Report fields that belong to another kind of step, or to a loop where there is none."""
-        kind, of_kind = _KINDS[type(action)]
+        kind = _KINDS[type(action)]
         for name in fields.nodes:
-            field = STEP.known[name]
-            if field.kinds and kind not in field.kinds and not _for_recovery(name, fields):
-                why, owners = f"on {of_kind}", " and ".join(field.kinds)
-            elif field.loops and not any(loop in fields.nodes for loop in field.loops):
-                why, owners = f"without {' or '.join(field.loops)}", "loop"
-            elif name in _WORDS_OF_A_PROMPT and "prompt" in fields.nodes:
-                why, owners = "beside 'prompt'", ""
-            elif (name, kind) in _MISPLACED:
-                why, owners = f"on {of_kind}", ""
-            else:
-                continue
-            what, fix = f"{owner}'{name}' has no effect {why}", f"remove it: it belongs to {owners} steps"
-            if not owners:
-                fix = f"say it in the prompt, or rename it to x-{name} to keep it as a note"
-            if (name, kind) in _MISPLACED:
-                fix = _MISPLACED[name, kind]
-            if name == "working_dir":
-                fix = "write it on the steps inside; `context:` can hand the path to a recipe"
-            if name in _OTHER_LIMIT and ("foreach" in fields or "while_condition" in fields):
-                fix = f"write `{_OTHER_LIMIT[name]}:`, which limits this loop"
-            self.report.add("no-effect", what, fields.where(name), fix, "warning")
+            if why := _pointless(name, kind, fields):
+                from amplihack.recipes.misplaced_fields import fix_for  # deferred: few steps have such
+
+                what, fix = f"{owner}'{name}' has no effect {why}", fix_for(name, kind, fields)
+                self.report.add("no-effect", what, fields.where(name), fix, "warning")
 
     def _not_filled_in(self, fields: Fields, owner: str) -> None:
         """Report placeholders in fields that are taken as they are written."""
@@ -330,6 +312,18 @@ def _kind(fields: Fields) -> Kind:
     if "agent" in fields.nodes or ("prompt" in fields.nodes and "command" not in fields.nodes):
         return "agent"
     return "bash"
+
+
+def _pointless(name: str, kind: str, fields: Fields) -> str:
+    """Return where a field has no effect, if it stands there."""
+    field = STEP.known[name]
+    if field.kinds and kind not in field.kinds and not _for_recovery(name, fields):
+        return f"on {_SHOWN_KINDS[kind]}"
+    if field.loops and not any(loop in fields.nodes for loop in field.loops):
+        return f"without {' or '.join(field.loops)}"
+    if name in WORDS_OF_A_PROMPT and "prompt" in fields.nodes:
+        return "beside 'prompt'"
+    return f"on {_SHOWN_KINDS[kind]}" if (name, kind) in MISPLACED else ""
 
 
 def _for_recovery(name: str, fields: Fields) -> bool:
