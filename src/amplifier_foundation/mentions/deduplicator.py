@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from amplifier_foundation.mentions.models import ContextFile
-from amplihack.bundles.mentions import Gathered, text_of
+from amplihack.bundles.gathered_mentions import Gathered, text_of
 from amplihack.system.files import real
 
 __all__ = ["ContentDeduplicator"]

@@ -10,8 +10,9 @@ from amplifier_foundation.mentions.deduplicator import ContentDeduplicator
 from amplifier_foundation.mentions.models import ContextFile, MentionResult
 from amplifier_foundation.mentions.protocol import MentionResolverProtocol
 from amplifier_foundation.mentions.resolver import BaseMentionResolver
-from amplihack.bundles import mentions
-from amplihack.bundles.mentions import MAX_DEPTH, Answer, Found, Gathered, Lost, MentionScope, context_element
+from amplihack.bundles import gathered_mentions, mentions
+from amplihack.bundles.gathered_mentions import MAX_DEPTH, Gathered, context_element
+from amplihack.bundles.mentions import Answer, Found, Lost, MentionScope
 from amplihack.bundles.uris import split_namespace
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import real
@@ -66,7 +67,7 @@ def _load(
     scope = MentionScope(bases=bases, finder=_finder(resolver, files))
     if isinstance(resolver, BaseMentionResolver):
         scope = resolver.around(scope)
-    results = mentions.gather(text, scope, files, gathered, max_depth=max_depth)
+    results = gathered_mentions.gather(text, scope, files, gathered, max_depth=max_depth)
     return [_result(each) for each in results]
 
 
@@ -91,7 +92,7 @@ def _finder(
     return find
 
 
-def _result(found: mentions.MentionResult) -> MentionResult:
+def _result(found: gathered_mentions.MentionResult) -> MentionResult:
     return MentionResult(
         mention=found.mention or "",
         resolved_path=Path(found.path) if found.path is not None else None,

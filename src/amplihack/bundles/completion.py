@@ -11,16 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from amplihack.bundles.context_files import Resolved, keep_reachable, resolve_context
 from amplihack.bundles.file_report import place_of
+from amplihack.bundles.gathered_mentions import MAX_DEPTH, Gathered, MentionResult, Unfollowed, gather
 from amplihack.bundles.mention_syntax import find_mentions
-from amplihack.bundles.mentions import (
-    MAX_DEPTH,
-    PROJECT_FILE,
-    Gathered,
-    MentionResult,
-    MentionScope,
-    Unfollowed,
-    gather,
-)
+from amplihack.bundles.mentions import PROJECT_FILE, MentionScope
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_sources import keep_named_modules, keep_reachable_modules
 from amplihack.bundles.near_paths import meant_reference, nearest_file

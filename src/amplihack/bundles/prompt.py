@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from amplihack.bundles.context_files import expands_mentions
-from amplihack.bundles.mentions import (
+from amplihack.bundles.gathered_mentions import (
     MAX_DEPTH,
     Gathered,
     MentionResult,
-    MentionScope,
     Unfollowed,
     context_element,
     gather,
     gather_nested,
 )
+from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.ports import DirectoryListing, FileText, Texts, Unreadable
 from amplihack.bundles.provenance import Entry, include_chains

@@ -8,7 +8,8 @@ from typing import Any
 
 from amplihack.bundles.completion import prompt_scope
 from amplihack.bundles.context_files import keep_reachable, resolve_context
-from amplihack.bundles.mentions import MentionResult, MentionScope
+from amplihack.bundles.gathered_mentions import MentionResult
+from amplihack.bundles.mentions import MentionScope
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.prompt import SEPARATOR, Prompt, assemble, is_current
 from amplihack.records import replace

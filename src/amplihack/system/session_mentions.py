@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from amplihack.bundles.completion import prompt_scope
-from amplihack.bundles.mentions import Found, Gathered, MentionScope, resolve, text_of
+from amplihack.bundles.gathered_mentions import Gathered, text_of
+from amplihack.bundles.mentions import Found, MentionScope, resolve
 from amplihack.bundles.model import Bundle
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.files import real

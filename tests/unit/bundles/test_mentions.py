@@ -3,18 +3,15 @@ from __future__ import annotations
 import pytest
 from tests.unit.bundles.world import World
 
-from amplihack.bundles.mention_syntax import find_mentions, parse_mentions
-from amplihack.bundles.mentions import (
+from amplihack.bundles.gathered_mentions import (
     ContextFile,
-    Found,
     Gathered,
-    Lost,
-    MentionScope,
     context_element,
     format_directory_listing,
     gather,
-    resolve,
 )
+from amplihack.bundles.mention_syntax import find_mentions, parse_mentions
+from amplihack.bundles.mentions import Found, Lost, MentionScope, resolve
 from amplihack.bundles.ports import DirectoryListing
 
 

@@ -9,7 +9,7 @@ from textwrap import dedent
 from typing import Any
 
 from amplihack.bundles.decode import DecodedBundle, decode_bundle
-from amplihack.bundles.mentions import text_of
+from amplihack.bundles.gathered_mentions import text_of
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.ports import DirectoryListing, FileText, Namespace, Unreadable
 from amplihack.bundles.sections.table import SECTIONS
