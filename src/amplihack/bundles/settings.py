@@ -1,4 +1,4 @@
-"""Read what the app adds to a bundle: settings of several scopes, merged and laid over it by module.
+"""Read what the app adds to bundles: settings of several scopes, merged into one.
 
 Settings are trees like bundles, so a value in the plan still knows which settings file it came from.
 """
@@ -6,20 +6,15 @@ Settings are trees like bundles, so a value in the plan still knows which settin
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from amplihack.bundles.compose import compose
-from amplihack.bundles.context_files import Resolved
 from amplihack.bundles.errors import BundleLoadError, Subject
 from amplihack.bundles.file_report import FileReport
 from amplihack.bundles.merge import merge
-from amplihack.bundles.model import Bundle
-from amplihack.bundles.sections.agents import change_agent_modules
 from amplihack.bundles.sections.modules import decode_modules, with_anchored_source
-from amplihack.bundles.sections.session import ROLES
-from amplihack.bundles.sections.table import MODULE_SECTIONS, SPAWN_LISTS
-from amplihack.bundles.settings_checks import check_settings, names_of, unmatched
-from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree
+from amplihack.bundles.sections.table import MODULE_SECTIONS
+from amplihack.bundles.settings_checks import check_settings
+from amplihack.bundles.tree import Items, Leaf, Table, Tree
 from amplihack.bundles.tree_files import read_tree
 from amplihack.bundles.uris import split_namespace, without_fragment
 from amplihack.errors import DocumentError, Location, Problem
@@ -112,7 +107,7 @@ def merge_settings(scopes: Sequence[Settings]) -> Settings:
 
 
 def _rest(tree: Tree) -> Table:
-    settled = _settled_keys(tree)
+    settled = settled_keys(tree)
     return settled if isinstance(settled, Table) else Table()
 
 
@@ -172,12 +167,12 @@ def _enter(entries: dict[str, Tree], name: str, item: Tree) -> None:
         entries[name] = lay(entries[name], item, name) if name in entries else item
 
 
-def _settled_keys(tree: Tree) -> Tree:
+def settled_keys(tree: Tree) -> Tree:
     """Turn additions that found nothing to add to into lists."""
     if not isinstance(tree, Table):
         return tree
     entries = {
-        key[:-1] if key.endswith("+") and isinstance(item, Items) else key: _settled_keys(item)
+        key[:-1] if key.endswith("+") and isinstance(item, Items) else key: settled_keys(item)
         for key, item in tree.entries.items()
     }
     return replace(tree, entries=entries)
@@ -190,97 +185,6 @@ def lay_modules(tables: Iterable[Table]) -> Table:
         for key, item in table.entries.items():
             entries[key] = lay(entries[key], item) if key in entries else item
     return Table(entries)
-
-
-def lay_settings(bundle: Bundle, settings: Settings) -> Resolved:
-    """Lay settings over a bundle whose agents are read, and report what they change in vain."""
-    laid = apply_settings(bundle, settings)
-    return Resolved(laid, unmatched(laid, settings.at("sources", "modules"), settings.at("overrides")))
-
-
-def apply_settings(bundle: Bundle, settings: Settings) -> Bundle:
-    """Lay settings over the modules of a bundle: its own, its session's, its agents' and those of `spawn`.
-
-    A source is taken from a settings entry, else from `overrides`, else from `sources.modules`, else it
-    stays. Entries for modules that the bundle does not have are added.
-    """
-    sources, overrides = settings.at("sources", "modules"), settings.at("overrides")
-
-    def settled(entry: Tree, said: Tree | None = None) -> Tree:
-        return _settle(entry, said, sources, overrides)
-
-    laid = {
-        name: _section(bundle.section(name), settings.modules.get(name, Table()), settled)
-        for name in MODULE_SECTIONS
-    }
-    laid["session"] = _session(bundle.session, settled)
-    laid["agents"] = replace(
-        bundle.agents,
-        entries={name: _agent(agent, settled) for name, agent in bundle.agents.entries.items()},
-    )
-    spawn = bundle.section("spawn")
-    laid["spawn"] = change_agent_modules(spawn, settled, modules=SPAWN_LISTS)
-    return bundle.with_sections(laid)
-
-
-def _section(table: Table, said: Table, settled: Callable[[Tree, Tree | None], Tree]) -> Table:
-    entries: dict[str, Tree] = {}
-    for key, entry in table.entries.items():
-        entries[key] = settled(entry, said.entries.get(key))
-    for key, entry in said.entries.items():
-        if key not in entries:
-            bare = Table({}, entry.origin, entry.line, entry.column)
-            named = {
-                name: item
-                for name in ("module", "id", "instance_id")
-                if isinstance(entry, Table) and (item := entry.get(name))
-            }
-            entries[key] = settled(replace(bare, entries=named), entry)
-    return replace(table, entries=entries)
-
-
-def _settle(entry: Tree, said: Tree | None, sources: Table, overrides: Table) -> Tree:
-    """Give one module entry its source, its settings and its overriding config, in that order."""
-    if isinstance(said, Removed):
-        return merge(entry, said)
-    if not isinstance(entry, Table):
-        return lay(entry, said) if said is not None else entry
-    names = names_of(entry)
-    laid: Tree = entry
-    own = [override for name in names if isinstance(override := overrides.get(name), Table)]
-    for source in (*(sources.get(name) for name in names), *(each.get("source") for each in own)):
-        if source is not None:
-            laid = lay(laid, Table({"source": source}))
-    if said is not None:
-        laid = lay(laid, said)
-    for each in own:
-        config = each.get("config")
-        if config is not None:
-            laid = lay(laid, Table({"config": config}, config.origin, config.line, config.column))
-    return laid if laid is entry else _settled_keys(laid)
-
-
-def _session(table: Table, settled: Callable[[Tree], Tree]) -> Table:
-    entries = dict(table.entries)
-    for role in ROLES:
-        part = table.get(role)
-        if isinstance(part, Leaf) and isinstance(part.value, str):
-            part = Table({"module": part}, part.origin, part.line, part.column)
-            if settled(part) is part:
-                continue
-        if isinstance(part, Table):
-            entries[role] = settled(part)
-    return replace(table, entries=entries)
-
-
-def _agent(agent: Tree, settled: Callable[[Tree], Tree]) -> Tree:
-    if not isinstance(agent, Table):
-        return agent
-    changed = change_agent_modules(agent, settled, modules=MODULE_SECTIONS)
-    session = agent.get("session")
-    if isinstance(session, Table):
-        return replace(changed, entries={**changed.entries, "session": _session(session, settled)})
-    return changed
 
 
 def added_bundles(settings: Settings) -> dict[str, str]:
@@ -318,19 +222,3 @@ def redirect_include(source: str, settings: Settings) -> str | None:
             fragment = source[len(without_fragment(source)) :]
             return item.value if "#" in item.value else item.value + fragment
     return None
-
-
-def compose_policies(bundle: Bundle, policies: Sequence[Bundle], *, root_session: bool) -> Bundle:
-    """Compose app-wide behaviours on top of a bundle, for root sessions only; it keeps its name and place."""
-    if not root_session or not policies:
-        return bundle
-    result = compose(bundle, *policies, instruction="keep")
-    return replace(
-        result,
-        name=bundle.name,
-        version=bundle.version,
-        description=bundle.description,
-        instruction=bundle.instruction,
-        base_path=bundle.base_path,
-        lineage=replace(bundle.lineage, parts=(*bundle.lineage.parts, *(each.lineage for each in policies))),
-    )

@@ -7,17 +7,11 @@ from tests.unit.bundles.world import bundle, decoded
 
 from amplihack.bundles.compose import compose
 from amplihack.bundles.errors import BundleLoadError
+from amplihack.bundles.laid_settings import apply_settings, compose_policies
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.mount_plan import mount_plan
 from amplihack.bundles.provenance import why
-from amplihack.bundles.settings import (
-    Settings,
-    apply_settings,
-    compose_policies,
-    decode_settings,
-    merge_settings,
-    redirect_include,
-)
+from amplihack.bundles.settings import Settings, decode_settings, merge_settings, redirect_include
 from amplihack.bundles.variables import expand_plan
 
 

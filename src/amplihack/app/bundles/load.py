@@ -24,6 +24,7 @@ from amplihack.bundles.context_files import Resolved
 from amplihack.bundles.errors import BundleError
 from amplihack.bundles.include_graph import IncludeGraph, Node
 from amplihack.bundles.includes import BUNDLE_FILES, Target
+from amplihack.bundles.laid_settings import compose_policies, lay_settings
 from amplihack.bundles.lock import pinned, pins_of
 from amplihack.bundles.meant_address import ignored_part
 from amplihack.bundles.mentions import MentionScope
@@ -33,7 +34,7 @@ from amplihack.bundles.mount_plan import MountPlan, fingerprint, mount_plan
 from amplihack.bundles.names import KnownNames, NameTable
 from amplihack.bundles.prompt import Prompt
 from amplihack.bundles.reach import ReachableFiles
-from amplihack.bundles.settings import Policy, Settings, compose_policies, lay_settings, policies_of
+from amplihack.bundles.settings import Policy, Settings, policies_of
 from amplihack.bundles.uris import is_same_place, shown, without_fragment
 from amplihack.errors import AmplihackError, Problem
 from amplihack.records import Record, field, replace
