@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import ParamSpec, TypeVar, assert_never
 
 from amplihack.errors import ConditionError
@@ -48,6 +48,14 @@ def evaluate(tree: Expression, scope: Mapping[str, Value], rules: Rules = AMPLIH
             column=tree.column,
             fix="compare a part of it, such as x.key",
         ) from error
+
+
+def evaluated_operands(node: And | Or, scope: Mapping[str, Value], rules: Rules) -> Iterator[Expression]:
+    """Yield the operands that are evaluated: none behind a true one of `or`, or a false one of `and`."""
+    for operand in node.operands:
+        yield operand
+        if truthy(evaluate(operand, scope, rules), rules) is isinstance(node, Or):
+            return
 
 
 def _value(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Value:

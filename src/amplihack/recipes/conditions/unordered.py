@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from amplihack.recipes.conditions.evaluate import evaluate
-from amplihack.recipes.conditions.rules import Rules, comparable, text_misleads, truthy
+from amplihack.recipes.conditions.evaluate import evaluate, evaluated_operands
+from amplihack.recipes.conditions.rules import Rules, comparable, text_misleads
 from amplihack.recipes.conditions.tree import And, Compare, Expression, Or
 from amplihack.recipes.values import Value
 
@@ -27,11 +27,9 @@ def unordered(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Ite
     What `and` and `or` do not evaluate is left out, and so is null, which a step that was skipped leaves.
     """
     match node:
-        case And(operands) | Or(operands):
-            for operand in operands:
+        case And() | Or():
+            for operand in evaluated_operands(node, scope, rules):
                 yield from unordered(operand, scope, rules)
-                if truthy(evaluate(operand, scope, rules), rules) is isinstance(node, Or):
-                    return
         case Compare(symbol, left, right) if symbol in _BY_ORDER:
             sides = evaluate(left, scope, rules), evaluate(right, scope, rules)
             if None not in sides and (comparable(*sides, rules) is None or text_misleads(*sides, rules)):

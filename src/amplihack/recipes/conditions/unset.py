@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from amplihack.recipes.conditions.evaluate import evaluate, is_text
-from amplihack.recipes.conditions.rules import Rules, truthy
+from amplihack.recipes.conditions.evaluate import evaluate, evaluated_operands, is_text
+from amplihack.recipes.conditions.rules import Rules
 from amplihack.recipes.conditions.tree import (
     And,
     Call,
@@ -51,11 +51,9 @@ def _unset(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Iterat
             for part in parts:
                 if isinstance(part, PlaceholderNode):
                     yield from _unset(part, scope, rules)
-        case And(operands) | Or(operands):
-            for operand in operands:
+        case And() | Or():
+            for operand in evaluated_operands(node, scope, rules):
                 yield from _unset(operand, scope, rules)
-                if truthy(evaluate(operand, scope, rules), rules) is isinstance(node, Or):
-                    return
         case Call("defined"):
             return
         case Call("default", (first, *rest)):
@@ -77,11 +75,9 @@ def missing_members(tree: Expression, scope: Mapping[str, Value], rules: Rules) 
 
 def _members(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Iterator[KeyPath]:
     match node:
-        case And(operands) | Or(operands):
-            for operand in operands:
+        case And() | Or():
+            for operand in evaluated_operands(node, scope, rules):
                 yield from _members(operand, scope, rules)
-                if truthy(evaluate(operand, scope, rules), rules) is isinstance(node, Or):
-                    return
         case Not(operand):
             yield from _members(operand, scope, rules)
         case Compare(_, left, right) if Constant(None) not in (left, right):
