@@ -12,6 +12,7 @@ from amplihack.bundles.errors import (
     BundleValidationError,
     Subject,
     error_from,
+    unreadable,
 )
 from amplihack.bundles.file_report import (
     FileReport,
@@ -93,9 +94,7 @@ def decode_bundle(text: str | bytes, file: str, *, base_path: str | None = None)
     try:
         document, body, body_line = open_file(text, file)
     except DocumentError as error:
-        raise BundleLoadError(
-            error.what, where=error.where, fix=error.fix, subject=Subject(path=file)
-        ) from error
+        raise unreadable(error, file) from error
     base = base_path if base_path is not None else posixpath.dirname(file)
     root, head = _root_of(document, file)
     origin = root.origin

@@ -12,7 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from amplihack.errors import AmplihackError, InputError, Location, NotFound, NothingToUse, Problem
+from amplihack.errors import (
+    AmplihackError,
+    DocumentError,
+    InputError,
+    Location,
+    NotFound,
+    NothingToUse,
+    Problem,
+)
 from amplihack.records import Record
 
 
@@ -75,6 +83,11 @@ class BundleValidationError(BundleError):
 
 class BundleDependencyError(BundleError):
     exit_code = 2
+
+
+def unreadable(error: DocumentError, file: str) -> BundleLoadError:
+    """Return the error of a file whose text cannot be read, as one of bundles."""
+    return BundleLoadError(error.what, where=error.where, fix=error.fix, subject=Subject(path=file))
 
 
 def error_from(

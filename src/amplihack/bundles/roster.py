@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from amplihack.bundles.context_files import Resolved, namespace_path
 from amplihack.bundles.decode import open_file, read_head
-from amplihack.bundles.errors import BundleError, BundleLoadError, Subject
+from amplihack.bundles.errors import BundleError, BundleLoadError, unreadable
 from amplihack.bundles.file_report import FileReport, is_absent, mistyped_keys, place_of
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.near_paths import meant_reference, nearest_file
@@ -47,9 +47,7 @@ def decode_agent(text: str | bytes, file: str, *, base_path: str | None = None) 
     try:
         document, body, body_line = open_file(text, file)
     except DocumentError as error:
-        raise BundleLoadError(
-            error.what, where=error.where, fix=error.fix, subject=Subject(path=file)
-        ) from error
+        raise unreadable(error, file) from error
     name = posixpath.basename(file).removesuffix(".md")
     root = Table(origin=Origin(name, file))
     if document is not None:

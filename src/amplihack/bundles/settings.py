@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 
-from amplihack.bundles.errors import BundleLoadError, Subject
+from amplihack.bundles.errors import BundleLoadError, unreadable
 from amplihack.bundles.file_report import FileReport
 from amplihack.bundles.merge import merge
 from amplihack.bundles.sections.modules import decode_modules, with_anchored_source
@@ -47,9 +47,7 @@ def decode_settings(text: str | bytes, file: str, *, scope: str = "settings") ->
     try:
         document = read_tree(text, file, kind="Settings file")
     except DocumentError as error:
-        raise BundleLoadError(
-            error.what, where=error.where, fix=error.fix, subject=Subject(path=file)
-        ) from error
+        raise unreadable(error, file) from error
     if not isinstance(document.root, Table):
         raise BundleLoadError(
             "settings should be a mapping",
