@@ -100,11 +100,6 @@ def require_frozen(directory: Path, closure: Closure) -> None:
         )
 
 
-def remote_sources(nodes: Iterable[Node]) -> tuple[str, ...]:
-    """Return every fetched source of a graph, each once."""
-    return tuple({without_fragment(node.uri): None for node in nodes if not node.is_local})
-
-
 async def lock_modules(sources: Sources, bundle: Bundle) -> tuple[list[LockEntry], dict[str, AmplihackError]]:
     """Return the lock entries of the modules, fetched if needed, and the errors of sources that fail."""
     wanted = [source for source in module_sources(bundle) if not _is_expanded_later(source)]

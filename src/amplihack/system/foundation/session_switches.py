@@ -191,9 +191,6 @@ class SessionSwitches:
             self.config_set(str(path), value)
         return warnings
 
-    def stashed(self, category: str) -> Mapping[str, Any]:
-        return self._stash[category]
-
     def owner(self, name: str) -> str | None:
         """Return the module of a tool, a provider or a hook, whether it is on or off."""
         return self._owner_of(name) or self._owners.get(name)
