@@ -45,7 +45,7 @@ def test_without_staging_the_bundle_of_the_program_is_used(program: Workspace) -
         ("", 2),
     ],
 )
-def test_exit_codes(program: Workspace, asset: str, code: int) -> None:
+def test_an_asset_that_cannot_be_given_has_its_exit_code(program: Workspace, asset: str, code: int) -> None:
     done = program.run(RESOLVE, asset)
     assert (done.exit_code, done.stdout) == (code, "")
     assert "ERROR: " in done.stderr

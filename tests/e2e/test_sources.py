@@ -35,7 +35,6 @@ from amplihack.system.sources.errors import (
 from amplihack.system.sources.metadata import METADATA
 
 pytestmark = pytest.mark.asyncio
-NO_RETRY = FetchLimits(pauses=())
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ def same(script: str) -> bool:
 
 @settings(max_examples=1_000, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
-def test_any_pieces(script: str) -> None:
+def test_any_pieces_in_a_row_are_judged_as_bash_judges_them(script: str) -> None:
     same(script)
 
 

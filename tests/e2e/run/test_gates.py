@@ -126,7 +126,7 @@ def test_without_a_terminal_the_run_waits(scene: Scene) -> None:
     assert (text.stdout, "Recipe 'gated': WAITING" in text.stderr) == ("", True)
 
 
-def test_yes_approves(scene: Scene) -> None:
+def test_yes_on_the_command_line_approves_every_gate(scene: Scene) -> None:
     scene.workspace.write("g.yaml", GATED % "")
     assert scene.workspace.run("recipe", "run", "g.yaml", "--yes").exit_code == 0
     assert scene.has("shipped")

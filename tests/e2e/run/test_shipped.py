@@ -108,7 +108,7 @@ def test_hooks_write_their_log(workspace: Workspace) -> None:
     ]
 
 
-def test_tags_choose(workspace: Workspace) -> None:
+def test_tags_choose_the_steps_that_run(workspace: Workspace) -> None:
     assert letters(run(workspace, "tags", "--include-tags", "fast")) == "CCSSC"
     assert letters(run(workspace, "tags", "--exclude-tags", "slow,quality")) == "SCSSC"
 

@@ -75,7 +75,7 @@ def masked(secret: str, text: str) -> str:
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
 @pytest.mark.parametrize("name", [*ENCODE, *ALONE])
-def test_one_encoding(secret: str, name: str) -> None:
+def test_a_secret_in_one_encoding_is_masked(secret: str, name: str) -> None:
     text = (ENCODE | ALONE)[name](secret)
     left = masked(secret, text)
     assert "***" in left
@@ -84,7 +84,7 @@ def test_one_encoding(secret: str, name: str) -> None:
 
 @pytest.mark.parametrize("secret", list(SECRETS.values())[:2], ids=list(SECRETS)[:2])
 @pytest.mark.parametrize(("first", "second"), [*itertools.product(ENCODE, ENCODE)])
-def test_one_encoding_inside_another(secret: str, first: str, second: str) -> None:
+def test_a_secret_in_one_encoding_inside_another_is_masked(secret: str, first: str, second: str) -> None:
     if first in ("URL", "form", "HTML", "XML", "bytes", "CSV", "SQL") and "base64" in second:
         secret = SECRETS["plain"]  # what is escaped so and then encoded is not found, as the docs say
     assert "***" in masked(secret, ENCODE[second](ENCODE[first](secret)))

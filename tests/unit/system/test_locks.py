@@ -75,7 +75,7 @@ def test_a_lock_ends_with_the_process_that_held_it(tmp_path: Path) -> None:
             assert try_lock(path) is None
 
 
-def test_patience_ends(tmp_path: Path) -> None:
+def test_a_lock_that_is_held_too_long_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with locked(path), pytest.raises(LockError, match="another process holds"), locked(path, patience=0):
         pytest.fail("it was given twice")

@@ -156,7 +156,7 @@ steps:
     assert "first" not in again.context
 
 
-def test_loops_nest() -> None:
+def test_a_loop_runs_inside_a_loop() -> None:
     text = """\
 name: r
 steps:

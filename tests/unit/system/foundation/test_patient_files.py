@@ -40,7 +40,7 @@ async def test_reading_is_tried_again_after_an_io_error_and_said_once() -> None:
 
 
 @pytest.mark.asyncio
-async def test_patience_ends() -> None:
+async def test_a_file_that_fails_to_the_last_try_raises_its_error() -> None:
     with pytest.raises(OSError, match="Input/output"):
         await read_with_retry(flaky(io_error(), io_error(), io_error()), initial_delay=0)
 
