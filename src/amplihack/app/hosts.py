@@ -10,7 +10,7 @@ from amplihack.system.agent_tools.environment import check_depth, host_environme
 from amplihack.system.agent_tools.table import programs
 from amplihack.system.foreground import run_in_foreground
 from amplihack.system.home import Home
-from amplihack.system.pinned import pinned, pinned_environment
+from amplihack.system.pinned_generation import pinned, pinned_environment
 from amplihack.system.random_tokens import token
 from amplihack.version import __version__
 

@@ -28,7 +28,7 @@ from amplihack.system.background import OnStart
 from amplihack.system.clock import SystemClock
 from amplihack.system.disk import Disk
 from amplihack.system.listeners.fan_out import FanOut
-from amplihack.system.pinned import pinned, pinned_environment
+from amplihack.system.pinned_generation import pinned, pinned_environment
 from amplihack.system.random_tokens import token
 from amplihack.system.scratch import scratch_directory
 from amplihack.system.shell import BashShell

@@ -175,7 +175,7 @@ def _piped(workspace: Workspace) -> Piped:
     """Return the recipe that stdin holds; it is read once, however often it is named."""
     # Deferred, as above.
     from amplihack.recipes.decode import decode, read_recipe
-    from amplihack.system.piped import read_stdin
+    from amplihack.system.stdin import read_stdin
 
     if not workspace.piped:
         data = read_stdin()

@@ -136,7 +136,7 @@ def answer_ask(options: argparse.Namespace) -> int:
 
 def _prompt(options: argparse.Namespace) -> tuple[str, str]:
     """Return the prompt, and what comes with it. Raises UsageError for a recipe, or for nothing at all."""
-    from amplihack.system.piped import attached_stdin, prompt_of_stdin  # deferred, as above
+    from amplihack.system.stdin import attached_stdin, prompt_of_stdin  # deferred, as above
 
     words = " ".join(options.prompt).strip()
     if len(options.prompt) == 1 and words.endswith((".yaml", ".yml")):

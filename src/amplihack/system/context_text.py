@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 
-from amplihack.recipes.tracked import Follower
+from amplihack.recipes.tracked_variables import Follower
 from amplihack.recipes.values import Value, to_bytes, to_json
 
 _BLOCK = 16  # variables that are joined together; twice as many are divided

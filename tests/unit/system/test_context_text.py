@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 
-from amplihack.recipes.tracked import TrackedValues
+from amplihack.recipes.tracked_variables import TrackedValues
 from amplihack.recipes.values import Value
 from amplihack.system.context_text import ContextText
 

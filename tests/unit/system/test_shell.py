@@ -9,7 +9,7 @@ import pytest
 
 from amplihack.recipes.ports import ShellRequest
 from amplihack.recipes.templates import ShellScript
-from amplihack.recipes.tracked import TrackedValues
+from amplihack.recipes.tracked_variables import TrackedValues
 from amplihack.recipes.values import Value
 from amplihack.system.shell import BashShell
 

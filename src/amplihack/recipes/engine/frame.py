@@ -16,7 +16,7 @@ from amplihack.recipes.semantics import (
     rules_of,
     tighter_step_limit,
 )
-from amplihack.recipes.tracked import TrackedValues
+from amplihack.recipes.tracked_variables import TrackedValues
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field, replace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 
-from amplihack.recipes.brief import cause
+from amplihack.recipes.brief_error import cause
 from amplihack.recipes.engine.actions import act, result_value
 from amplihack.recipes.engine.conditions import step_test
 from amplihack.recipes.engine.frame import Frame

@@ -15,7 +15,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.templates.names import CONTEXT_FILE, LARGE, PREFIX, name_part, unfit, variable_name
 from amplihack.recipes.templates.reserved import is_reserved
 from amplihack.recipes.templates.scripts import PREPARED
-from amplihack.recipes.tracked import Follower
+from amplihack.recipes.tracked_variables import Follower
 from amplihack.recipes.values import MISSING, Missing, Value, to_text
 from amplihack.records import Record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from amplihack.recipes.brief import brief, cause
+from amplihack.recipes.brief_error import brief, cause
 from amplihack.recipes.events import (
     Event,
     GateDecided,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplihack.recipes.tracked import Follower, TrackedValues
+from amplihack.recipes.tracked_variables import Follower, TrackedValues
 
 
 def test_a_follower_learns_what_was_set_and_removed_since_it_asked() -> None:

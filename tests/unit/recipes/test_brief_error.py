@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplihack.recipes.brief import brief, cause
+from amplihack.recipes.brief_error import brief, cause
 from amplihack.recipes.results import StepResult
 
 
