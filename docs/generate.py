@@ -337,7 +337,7 @@ LIMITS: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         "mentions inside mentions of a bundle",
-        "bundles.mentions:MAX_DEPTH",
+        "bundles.gathered_mentions:MAX_DEPTH",
         "",
         "deeper ones are not followed",
     ),
