@@ -164,10 +164,10 @@ def plain_files(bundle: Path) -> Iterator[tuple[str, Path]]:
         directory, inside = waiting.pop()
         with os.scandir(directory) as entries:
             for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.name not in _LEFT_OUT:
-                        waiting.append((Path(entry.path), f"{inside}{entry.name}/"))
-                elif not entry.name.endswith(_LEFT_OUT_ENDINGS):
+                is_directory = entry.is_dir(follow_symlinks=False)
+                if is_directory and entry.name not in _LEFT_OUT:
+                    waiting.append((Path(entry.path), f"{inside}{entry.name}/"))
+                elif not is_directory and not entry.name.endswith(_LEFT_OUT_ENDINGS):
                     yield f"{inside}{entry.name}", Path(entry.path)
 
 
