@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from amplihack.records import Record, field
 
+LAST = 10_000  # a priority of hooks, after which nobody changes the data
 HappeningKind: TypeAlias = Literal[
     "text",
     "text_end",

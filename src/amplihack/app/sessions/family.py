@@ -7,13 +7,13 @@ from typing import Any
 
 from amplihack.records import Record, replace
 from amplihack.sessions.calls import Message
+from amplihack.sessions.happenings import LAST
 from amplihack.sessions.kept_children import KeptChild
 from amplihack.sessions.kept_results import kept_result, with_ended
 from amplihack.system.kernel.session import LiveSession
 
 CHILDREN = "session.children"
 CALL_ENDED = "session.call_ended"  # what a host wants to be told of a session and of its agents
-_LAST = 10_000  # a priority after which nobody changes the data any more
 
 
 class EndedCalls:
@@ -23,7 +23,7 @@ class EndedCalls:
         self._coordinator = coordinator
         self.results: dict[str, Message] = {}
         for event in ("tool:pre", "tool:post"):
-            coordinator.hooks.register(event, self._hear, priority=_LAST, name=f"amplihack:pause-{event}")
+            coordinator.hooks.register(event, self._hear, priority=LAST, name=f"amplihack:pause-{event}")
 
     async def _hear(self, event: str, data: dict[str, Any]) -> None:
         if event == "tool:pre":

@@ -16,6 +16,7 @@ from amplihack.errors import Problem
 from amplihack.records import Record, field
 from amplihack.sessions.calls import Message
 from amplihack.sessions.errors import ModuleFailure, ModulesFailed, SessionError, SessionNotStored
+from amplihack.sessions.happenings import LAST
 from amplihack.sessions.kept_results import kept_result
 from amplihack.sessions.usage import Tally, TokenUsage
 from amplihack.system.files import real
@@ -38,7 +39,6 @@ _COUNTED = ("llm:response", "provider:response")
 # Hooks that only keep a session from things: without them it would do, spend or show what it should not.
 _GUARDS = frozenset({"hooks-approval", "hooks-redaction", "hooks-cost"})
 _SETTLING = 0.05  # seconds at the end of a process that had a session
-_LATE = 10_000  # a priority after which nobody changes the data any more
 
 
 class OpenRequest(Record, kw_only=True):
@@ -276,10 +276,10 @@ def _listen(coordinator: Any, kernel: Any, tally: Tally, log: SessionLog | None)
         return proceed
 
     for event in _COUNTED:
-        coordinator.hooks.register(event, heard, priority=_LATE, name="amplihack:usage")
+        coordinator.hooks.register(event, heard, priority=LAST, name="amplihack:usage")
     if log is not None:
         log.hear_results = _switched(
-            lambda: coordinator.hooks.register("tool:post", ended, priority=_LATE, name="amplihack:results")
+            lambda: coordinator.hooks.register("tool:post", ended, priority=LAST, name="amplihack:results")
         )
 
 

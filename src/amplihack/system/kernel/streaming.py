@@ -7,9 +7,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from itertools import count
 from typing import Any
 
-from amplihack.sessions.happenings import HEARD, Happening, Hearing
+from amplihack.sessions.happenings import HEARD, LAST, Happening, Hearing
 
-_LATE = 10_000  # a priority after which nobody changes the data any more
 _numbers = count()
 
 
@@ -31,7 +30,7 @@ async def streamed(
         return HookResult(action="continue")
 
     name = f"amplihack:stream-{next(_numbers)}"
-    ends = [coordinator.hooks.register(each, hear, priority=_LATE, name=f"{name}-{each}") for each in HEARD]
+    ends = [coordinator.hooks.register(each, hear, priority=LAST, name=f"{name}-{each}") for each in HEARD]
     display = coordinator.display_system
     coordinator.display_system = _Overheard(display, waiting.put_nowait)
     turn = asyncio.ensure_future(execute(prompt))
