@@ -66,21 +66,7 @@ async def prepare(request: PrepareRequest) -> PreparedModules:
         base_path=request.base,
         offline=request.offline,
     )
-    activator = Activator(
-        ActivationRequest(
-            sources=sources,
-            cache_dir=request.cache_dir,
-            variables=dict(request.environment),
-            install=request.install,
-            offline=sources.offline,
-            redirect=request.redirect,
-            progress=request.progress,
-            python=request.python,
-            constraints=request.constraints,
-            base=request.base,
-            shipped=frozenset(MODULES),
-        )
-    )
+    activator = _activator(request, sources)
     wanted = module_needs(plan)
     bundle = request.bundle
     roots = [bundle.base_path, *bundle.source_base_paths.values()] if request.install else []
@@ -101,3 +87,21 @@ async def prepare(request: PrepareRequest) -> PreparedModules:
     unfetched = {name: (sources_of[name], error) for name, error in failed.items() if name in sources_of}
     resolver = BundleModuleResolver({}, activator, unfetched)
     return PreparedModules(request.bundle, plan, activator, resolver, sources, failed, problems)
+
+
+def _activator(request: PrepareRequest, sources: Sources) -> Activator:
+    return Activator(
+        ActivationRequest(
+            sources=sources,
+            cache_dir=request.cache_dir,
+            variables=dict(request.environment),
+            install=request.install,
+            offline=sources.offline,
+            redirect=request.redirect,
+            progress=request.progress,
+            python=request.python,
+            constraints=request.constraints,
+            base=request.base,
+            shipped=frozenset(MODULES),
+        )
+    )

@@ -31,7 +31,8 @@ from amplifier_foundation.subprocess_runner import (
     deserialize_subprocess_config,
     serialize_subprocess_config,
 )
-from amplihack.app.sessions.in_subprocess import RESULT_END, RESULT_START, answer, framed_result
+from amplihack.app.sessions.child_process import answer
+from amplihack.app.sessions.in_subprocess import RESULT_END, RESULT_START, framed_result
 from amplihack.system.kernel.session import LiveSession
 
 Story = Callable[[PreparedBundle, LiveSession], Awaitable[None]]
