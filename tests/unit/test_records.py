@@ -6,6 +6,8 @@ import copy
 import dataclasses
 import itertools
 import pickle
+import subprocess
+import sys
 from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
@@ -234,3 +236,18 @@ def test_a_record_may_have_methods_of_any_name() -> None:
 def test_what_a_record_works_out_is_there_from_the_start_and_after_a_change() -> None:
     assert Measured("abc").size == 3
     assert replace(Measured("abc"), text="ab").size == 2
+
+
+_WITHOUT_GUARD = """
+import sys, pytest
+from amplihack.records import drop_guard
+
+drop_guard()
+others = "not nothing_can_be_assigned and not process_of_our_own"
+sys.exit(pytest.main([sys.argv[1], "-q", "-n", "0", "-p", "no:cacheprovider", "-k", others]))
+"""
+
+
+def test_in_a_process_of_our_own_records_are_not_guarded_and_all_other_laws_hold() -> None:
+    run = subprocess.run([sys.executable, "-c", _WITHOUT_GUARD, __file__], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout

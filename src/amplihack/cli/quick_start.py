@@ -58,6 +58,9 @@ def quick_start(*, brief: bool = False) -> None:
     """Prepare this process for the imports of a command; `brief` tells that it runs no recipe."""
     gc.set_threshold(_OBJECTS_OF_A_BRIEF_COMMAND if brief else _OBJECTS_BEFORE_A_COLLECTION)
     sys.meta_path.insert(0, QuickImports())
+    from amplihack.records import drop_guard  # deferred: it is to be found quickly, with all that it loads
+
+    drop_guard()
 
 
 class QuickImports:

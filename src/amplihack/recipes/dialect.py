@@ -74,7 +74,7 @@ def _asks_for(name: str, script: str) -> bool:
 def _steps(node: Mapping) -> Iterator[Mapping]:
     for key in ("steps", "stages", "while_steps"):
         children = node.entries.get(key)
-        for child in children.items if isinstance(children, Sequence) else ():
+        for child in children.items if type(children) is Sequence else ():
             if isinstance(child, Mapping):
                 if key != "stages":
                     yield child

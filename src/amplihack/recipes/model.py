@@ -320,6 +320,6 @@ def every_step(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     found: list[Step] = []
     for step in steps:
         found.append(step)
-        if isinstance(step.action, Body):
+        if type(step.action) is Body:
             found.extend(every_step(step.action.steps))
     return tuple(found)

@@ -58,7 +58,7 @@ class Fields(Record):
 
     def test(self, name: str) -> Test | None:
         value = self.values.get(name)
-        return value if isinstance(value, Test) else None
+        return value if type(value) is Test else None
 
     def flag(self, name: str) -> bool | None:
         value = self.values.get(name)

@@ -122,22 +122,22 @@ class RunState:
 
     def apply(self, event: Recorded) -> None:
         """Apply the next event. Events that change no state, such as printed lines, are ignored."""
-        match event:
+        match event:  # those of every step first: it takes long to find that an event is of another kind
             case StepStarted():
                 self._begin(event.step_id, event.identity, event.kind, idempotent=event.idempotent)
                 self._instances[event.identity].after_failure = event.after_failure
                 self._instances[event.identity].recheck = event.recheck
-            case IterationStarted(identity, index):
-                whole = self._instances[identity]
-                name, step = f"{identity}[{index}]", whole.result
-                self._begin(f"{step.step_id}[{index}]", name, step.kind, idempotent=whole.idempotent)
-            case StepFinished(result=result) | IterationFinished(result=result):
-                self._finish(result)
             # The instance owns these values, so that a step skipped after a crash can write them again.
             case OutputStored():
                 instance = self._instances[event.identity]
                 instance.values.update(event.values)
                 instance.ledger.update(event.ledger)
+            case StepFinished(result=result) | IterationFinished(result=result):
+                self._finish(result)
+            case IterationStarted(identity, index):
+                whole = self._instances[identity]
+                name, step = f"{identity}[{index}]", whole.result
+                self._begin(f"{step.step_id}[{index}]", name, step.kind, idempotent=whole.idempotent)
             case Warned(identity, what):
                 known = self._instances.get(identity)
                 (known.warnings if known else self._loose.setdefault(identity, [])).append(what)

@@ -85,23 +85,24 @@ class FanOut:
         self._redactor.know(recipe)
 
     def record(self, event: Event) -> None:
+        # `type(…) is`, here and wherever every event passes: `isinstance` takes ten times as long to say no.
         audience, outlives = self._audiences.get(type(event)) or self._audience(type(event))
-        if isinstance(event, LinesPrinted):
+        if type(event) is LinesPrinted:
             if self._memory is not None:
                 self._memory.lines(event)
             if not audience:  # nobody wants to pay for masking them
                 return
-        elif not audience and self._memory is None and not isinstance(event, RunFinished):
+        elif not audience and self._memory is None and type(event) is not RunFinished:
             self._redactor.notice(event)
             return
         masked = self._redactor.redact_event(event)
-        if self._memory is not None and not isinstance(masked, LinesPrinted):
+        if self._memory is not None and type(masked) is not LinesPrinted:
             # Not guarded: a run whose history cannot be stored must not continue.
             self._memory.keep(masked, withheld="" if masked is event else _withheld(event, masked))
             if outlives:
                 self._memory.settle()
-        is_last = isinstance(masked, RunFinished)
-        if isinstance(masked, RunFinished):
+        is_last = type(masked) is RunFinished
+        if type(masked) is RunFinished:
             self._result = masked.result
         for listener in audience:
             try:  # the result names the listeners that broke so far

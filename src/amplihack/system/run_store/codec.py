@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 from amplihack.quick_json import decoded, encoding
 from amplihack.recipes.events import (
     IterationFinished,
-    IterationStarted,
     Recorded,
     RunFinished,
     StepFinished,
@@ -26,8 +25,6 @@ from amplihack.system.run_store.values import LARGE, StoreError, ValueFiles
 
 _FILE, _MAP = "\0file", "\0map"
 _LARGE_ROW = 16 * LARGE
-_PARTS = (StepFinished, IterationFinished)
-_BEGINNINGS = (StepStarted, IterationStarted)
 
 
 # The stored form of an event: its kind, and JSON or the name of the file that holds the JSON.
@@ -76,18 +73,16 @@ dump = encoding(json.JSONEncoder(separators=(",", ":"), default=_plain))
 
 def _alone(event: Recorded) -> Recorded:
     """Return the event without the results inside its result: each has a record of its own."""
-    if isinstance(event, RunFinished):
-        return RunFinished(replace(event.result, step_results=()))
-    if isinstance(event, _PARTS) and event.result.children:
-        return replace(event, result=replace(event.result, children=()))
-    return event
+    if type(event) is StepFinished or type(event) is IterationFinished:
+        return replace(event, result=replace(event.result, children=())) if event.result.children else event
+    return RunFinished(replace(event.result, step_results=())) if type(event) is RunFinished else event
 
 
 def _holds_large(event: Recorded, shown: dict[str, Any]) -> bool:
-    if isinstance(event, _PARTS):
+    if type(event) is StepFinished or type(event) is IterationFinished:
         result = event.result
         return len(result.output) + len(result.stderr) + len(result.error) > LARGE
-    return not isinstance(event, _BEGINNINGS) and _is_large(shown, levels=3)
+    return type(event) is not StepStarted and _is_large(shown, levels=3)
 
 
 def _is_large(shown: dict[str, Any], levels: int) -> bool:

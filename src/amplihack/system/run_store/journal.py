@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard, get_args
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.events import (
@@ -47,10 +47,9 @@ from amplihack.system.run_store.rows import status_of
 from amplihack.system.run_store.values import ValueFiles
 
 _LASTS = 0.02  # seconds after which the process of a step is noted
-_PARTS = (StepFinished, IterationFinished)
-_BEGINNINGS = (StepStarted, IterationStarted, ProcessStarted, AgentAsked)
 _Beginning: TypeAlias = StepStarted | IterationStarted | ProcessStarted | AgentAsked
-_AT_ONCE = (Retrying, AgentPaid, AgentPaused, GateReached, GateDecided, RunStarted, RunFinished)
+_BEGINNINGS = frozenset(get_args(_Beginning))
+_AT_ONCE = frozenset((Retrying, AgentPaid, AgentPaused, GateReached, GateDecided, RunStarted, RunFinished))
 
 
 class RunJournal:
@@ -86,20 +85,20 @@ class RunJournal:
         """
         if self._writer.broken is not None:
             raise self._writer.broken
-        if isinstance(event, _PARTS):
+        if type(event) is StepFinished or type(event) is IterationFinished:
             self._ended = True
             self._lines.ended(event.result.identity)
             self._processes.pop(event.result.identity, None)
-        elif isinstance(event, Retrying):
+        elif type(event) is Retrying:
             self._processes.pop(event.identity, None)
-        elif isinstance(event, RunFinished):
+        elif type(event) is RunFinished:
             self._lines.flush()  # of steps that were cut off, so that they stand before the end
         self._put(event)
         if withheld:
             self._put(Withheld(withheld))
-        if isinstance(event, _AT_ONCE):
+        if type(event) in _AT_ONCE:
             self._commit(*self._also(event))
-        elif not isinstance(event, _BEGINNINGS):
+        elif not _begins(event):
             self._commit_soon()
         elif self._must_last(event):
             self._commit()
@@ -113,7 +112,7 @@ class RunJournal:
 
     def _must_last(self, event: _Beginning) -> bool:
         """Tell whether a beginning must survive a power cut: after an end, or if it may not run twice."""
-        if isinstance(event, StepStarted) and not event.idempotent:
+        if type(event) is StepStarted and not event.idempotent:
             self._guarded.add(event.identity)
         return self._ended or self._is_guarded(event.identity)
 
@@ -261,6 +260,10 @@ class RunJournal:
         finally:
             self._connection.close()
             self._lock.release()
+
+
+def _begins(event: Recorded) -> TypeGuard[_Beginning]:
+    return type(event) in _BEGINNINGS
 
 
 def _started(pid: int) -> str:
