@@ -579,14 +579,19 @@ async def test_the_proxy_of_gits_own_settings_is_used_and_looks_the_host_up(
     assert all(path.startswith("http://nowhere.invalid/") for path in asked)
 
 
-async def test_ssh_is_asked_without_questions(place: Place, demo: Repository) -> None:
-    ssh = place.home / "ssh"
+@pytest.mark.parametrize("by", ["GIT_SSH_COMMAND", "GIT_SSH", "core.sshCommand"])
+async def test_ssh_is_asked_without_questions(place: Place, demo: Repository, by: str) -> None:
+    ssh = place.home / "my ssh"
     ssh.write_text(
         f'#!/bin/sh\necho "$@" >> {place.home}/asked\nwhile [ "$1" != -- ]; do\n'
         'case "$1" in git-upload-pack*) exec sh -c "$1";; esac\nshift\ndone\n'
     )
     ssh.chmod(0o755)
-    async with place.sources(more={"GIT_SSH_COMMAND": str(ssh)}) as sources:
+    more = {"GIT_SSH_COMMAND": f"'{ssh}'"} if by == "GIT_SSH_COMMAND" else {"GIT_SSH": str(ssh)}
+    if by == "core.sshCommand":
+        (place.home / ".gitconfig").write_text(f"[core]\n\tsshCommand = '{ssh}'\n")
+        more = {"GIT_SSH": "false"}
+    async with place.sources(more=more) as sources:
         found = await sources.resolve(f"git+ssh://git@host.invalid{demo.path}@main")
     assert (found.active_path / "bundle.md").read_text() == "one"
     assert "-oBatchMode=yes" in (place.home / "asked").read_text()

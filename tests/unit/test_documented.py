@@ -122,7 +122,7 @@ NOT_TOLD = {
     "sessions.ids:_LONGEST": "what a file system takes as a name",
     "system.bash_syntax:_TIMEOUT": "bash reads scripts in milliseconds",
     "system.listeners.wording:MOST_FILES": "the length of a line",
-    "system.tool_schema:_LARGEST": "precision of an estimate",
+    "system.source_names:_LARGEST": "precision of an estimate",
     "bundles.merge:MAX_TRAIL": "how much history a value keeps for `why`",
     "install.identity:_LONGEST_NAME": "the name of a file",
     "install.identity:_MOST_PARTS": "the parts of a path",

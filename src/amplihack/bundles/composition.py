@@ -148,7 +148,7 @@ def _told(failure: FailedInclude, chain: tuple[str, ...], severity: Severity) ->
     """Tell a failure at its include, then whatever else is wrong with the file that it leads to."""
     include, error = failure.directive.include, failure.error
     way = " -> ".join((*chain, shown(include.source)))
-    first, *others = error.problems
+    first, *others = sorted(error.problems, key=lambda each: each.severity != "error")
     word, code = ("", INCLUDE_FAILED) if severity == "error" else ("include skipped: ", _SKIPPED)
     place = f" at {first.where}" if first.where and first.where != include.where else ""
     yield Problem(f"{word}{first.what}{place} (included by {way})", include.where, first.fix, severity, code)

@@ -14,7 +14,10 @@ _SECRET = pattern(r"(?i)(?:^|[_.-])(?:api[_-]?key|secret|password|passwd|token|c
 def masked_value(path: str, value: Any) -> Any:
     """Return a value as it may be shown, given the path that leads to it; `${VARIABLES}` are no secrets."""
     if isinstance(value, dict):
-        return {key: masked_value(f"{path}.{key}", item) for key, item in value.items()}
+        return {
+            shown(key) if isinstance(key, str) else key: masked_value(f"{path}.{key}", item)
+            for key, item in value.items()
+        }
     if isinstance(value, list):
         return [masked_value(path, item) for item in value]
     if not isinstance(value, str):

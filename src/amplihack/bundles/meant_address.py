@@ -73,8 +73,10 @@ def tell_ignored_part(source: str, leaf: Leaf, report: FileReport) -> None:
 
 def _trouble(source: str) -> str:
     parsed = parse_uri(source)
+    if "${" in source:
+        return "names a variable, and none is filled in there"
     if parsed.is_package:
-        return "" if not source or "${" in source else "is neither a path nor an address"
+        return "is neither a path nor an address" if source else ""
     if parsed.scheme not in SCHEMES:
         return f"cannot be fetched: no way to fetch {parsed.scheme}:// is known"
     if parsed.is_file and "://" in source and not parsed.path.startswith("/"):

@@ -14,7 +14,8 @@ from amplihack.patterns import pattern
 from amplihack.records import Record
 
 _TOKEN = pattern(
-    r'(?<![\w/])(?<!\w[.+\-])@(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[\w:./~\-]+)(?P<anchor>#[\w\-]+)?)'
+    r"(?<![\w/])(?<!\w[.+\-])(?P<emphasis>_{0,3})@"
+    r'(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[\w:./~\-]+)(?P<anchor>#[\w\-]+)?)'
 )
 _TICKS = pattern(r"`+")
 _PARAGRAPHS = pattern(r"(\n[ \t]*\n)")
@@ -47,14 +48,15 @@ def find_mentions(text: str) -> list[Mention]:
     found: list[Mention] = []
     line, start, line_start = 1, 0, 0
     for match in _TOKEN.finditer(_without_code(text)):
-        if _is_escaped(text, match.start()):
+        at = match.end("emphasis")
+        if _is_escaped(text, at):
             continue
         readings = _readings(match)
         if not readings:
             continue
-        line += text.count("\n", start, match.start())
-        line_start = text.rfind("\n", start, match.start()) + 1 or line_start
-        start = match.start()
+        line += text.count("\n", start, at)
+        line_start = text.rfind("\n", start, at) + 1 or line_start
+        start = at
         *longer, usual = (f"@{reading}" for reading in readings)
         found.append(Mention(usual, line, start - line_start + 1, tuple(longer)))
     return found
@@ -71,7 +73,7 @@ def _readings(match: re.Match[str]) -> list[str]:
         return [match["quoted"]]
     bare = match["bare"]
     whole = bare + (match["anchor"] or "")
-    trimmed = bare.rstrip(".:-")
+    trimmed = bare.rstrip(".:-").removesuffix(match["emphasis"]).rstrip(".:-")
     line = _LINE_SUFFIX.fullmatch(trimmed)
     usual = line["path"].rstrip(".:-") if line else trimmed
     if not any(char.isalnum() or char in "~_" for char in usual):

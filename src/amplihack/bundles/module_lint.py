@@ -132,7 +132,7 @@ def _shadowing(data: Mapping[str, Any], project: _Text) -> Iterator[Problem]:
         for source, target in forced.items() if isinstance(forced, Mapping) else ():
             if isinstance(target, str) and _shadows(target, names):
                 what = f"{source!r} goes to {target} in the wheel, where it hides the Python package"
-                top = target.strip("/").partition("/")[0]
+                top = posixpath.normpath(target).strip("/").partition("/")[0]
                 fix = f"put it into {top}/_bundle/{posixpath.basename(source.rstrip('/'))}"
                 yield project.problem("package-shadowed", what, fix, target)
 
@@ -146,7 +146,7 @@ def _packages(data: Mapping[str, Any], wheel: object) -> set[str]:
 
 
 def _shadows(target: str, packages: set[str]) -> bool:
-    top, _, rest = target.strip("/").partition("/")
+    top, _, rest = posixpath.normpath(target).strip("/").partition("/")
     inside = rest.partition("/")[0]
     is_apart = inside.startswith("_") or inside == "data" or inside.endswith(_SAFE_ASSETS)
     return top in packages and not is_apart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from amplihack.bundles.ports import FileText, Texts
@@ -164,23 +164,40 @@ def mounts_nothing(function: _Function, *, is_tool: bool) -> bool:
         return not (function.args.vararg or function.args.kwarg)
     coordinator = arguments[0].arg
     reached = list(_reached(function))
-    forgotten = {id(each.value) for each in reached if isinstance(each, ast.Expr)}  # calls without `await`
-    return not any(
-        _may_mount(node, coordinator, is_tool=is_tool)
-        for node in reached
-        if not (id(node) in forgotten and _is_mount(node))
-    )
+    idle = set(_idle(reached))
+    return not any(_may_mount(node, coordinator, is_tool=is_tool) for node in reached if id(node) not in idle)
+
+
+def _idle(reached: list[ast.AST]) -> Iterator[int]:
+    """Return what looks like mounting: a mount that nobody awaits, and a function that cleans up."""
+    inner = {each.name for each in reached if isinstance(each, _Function)}
+    for node in reached:
+        match node:
+            case ast.Expr(value=value) if _is_mount(value):
+                yield id(value)
+            case ast.Return(value=ast.Name(id=name)) if name in inner:
+                yield id(node)
 
 
 def _reached(function: _Function) -> Iterator[ast.AST]:
-    """Return the parts of a function, without the functions in it that nobody names."""
+    """Return the parts of a function, without inner functions that nobody names and what is never reached."""
     named = {each.id for each in ast.walk(function) if isinstance(each, ast.Name)}
-    left: list[ast.AST] = list(function.body)
+    left: list[ast.AST] = list(_to_the_end(function.body))
     while left:
         node = left.pop()
         yield node
         if not isinstance(node, _Function) or node.name in named or node.decorator_list:
-            left.extend(ast.iter_child_nodes(node))
+            for _, value in ast.iter_fields(node):
+                left.extend(_to_the_end(value if isinstance(value, list) else [value]))
+
+
+def _to_the_end(parts: Iterable[object]) -> Iterator[ast.AST]:
+    """Return the parts of a list, or of a block up to where it is left for good."""
+    for each in parts:
+        if isinstance(each, ast.AST):
+            yield each
+        if isinstance(each, ast.Return | ast.Raise):
+            return
 
 
 def _is_mount(node: ast.AST) -> bool:

@@ -67,7 +67,10 @@ def for_kernel(plan: MountPlan) -> dict[str, Any]:
 
 def canonical_json(data: object) -> str:
     """Return one text for one value, whatever the order of its keys."""
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    try:
+        return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    except TypeError:  # keys of several types have no order; their texts have
+        return canonical_json(json.loads(json.dumps(data, default=str)))
 
 
 def fingerprint(

@@ -24,7 +24,9 @@ from amplihack.records import Record, field, replace
 
 _CARRIED = (*MODULE_SECTIONS, "session", "provider_preferences", "model_role", "agents")
 # Problems of an agent that is less than what the bundle lists.
-AGENT_CODES = frozenset({"agent-not-found", "agent-unreadable", "agent-file", "agent-access"})
+AGENT_CODES = frozenset(
+    {"agent-not-found", "agent-unreadable", "agent-file", "agent-access", "module-missing", "module-entry"}
+)
 # Sections of bundles that an agent does not get from its file, and what to write.
 _OF_BUNDLES = {
     "includes": "list what the agent needs below `tools:`, or include it where the agent is listed",

@@ -19,6 +19,7 @@ _WORDS: dict[str, bool | None] = {
     }.items()
     for form in (word, word.capitalize(), word.upper())
 } | {"~": None, "": None}  # fmt: skip
+WORDS = frozenset(_WORDS)
 _PLAIN_WORDS = frozenset(("true", "false", "null"))
 _MAKER: Any = yaml.constructor.SafeConstructor()
 _CORE = "tag:yaml.org,2002:"
@@ -90,3 +91,10 @@ def surprise(text: str, value: object) -> tuple[str, str] | None:
     if isinstance(value, int) and len(digits) > 1 and digits[0] == "0" and digits[1] not in "xb":
         return f"`{text}` is read as {value}, an octal number", f"write {value}, or '{text}' for text"
     return None
+
+
+def surprising_key(text: str) -> tuple[str, str]:
+    """Return what may surprise about an unquoted key that others read as a value, and how to write it."""
+    value = plain_value(text)
+    theirs = "null" if value is None else str(value).lower()
+    return f"the key `{text}` is read as text, and as {theirs} by other tools", f"write '{text}': in quotes"

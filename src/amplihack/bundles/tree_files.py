@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from amplihack.bundles.scalars import FIRST, looks_otherwise, plain_value, surprise
+from amplihack.bundles.scalars import FIRST, WORDS, looks_otherwise, plain_value, surprise, surprising_key
 from amplihack.bundles.tree import Items, Leaf, Origin, Table, Tree, enter
 from amplihack.documents.builder import build
 from amplihack.documents.frontmatter import split_page
@@ -13,6 +13,8 @@ from amplihack.documents.nodes import Source, Style
 from amplihack.documents.reader import MAX_BYTES, read_source
 from amplihack.errors import Location, Problem, Severity
 from amplihack.records import Record
+
+_QUOTES = ("'", '"')
 
 
 class TreeFile(Record):
@@ -44,7 +46,7 @@ def read_tree(text: str | bytes, file: str, *, kind: str, first_line: int = 0) -
     source = read_source(text, file, kind=kind, limit=MAX_BYTES, first_line=first_line)
     make = _Trees(Origin("", file))
     root, problems = build(source, make)
-    told = (*problems, *_surprises(make.numbers, source))
+    told = (*problems, *_surprises(make.numbers, source), *_surprising_keys(make.keys, source))
     return TreeFile(root, make.origin, source, told, make.numbers)
 
 
@@ -53,8 +55,17 @@ def _surprises(written: dict[tuple[int, int], str], source: Source) -> Iterator[
     for (line, column), text in written.items():
         found = surprise(text, plain_value(text))
         if found is not None:
-            severity: Severity = "warning" if ":" in text or "e" in text.lower() else "note"
+            is_odd = ":" in text or ("e" in text.lower() and not text.isalpha())
+            severity: Severity = "warning" if is_odd else "note"
             yield Problem(found[0], source.location(line - 1, column - 1), found[1], severity, "yaml-word")
+
+
+def _surprising_keys(events: list[Any], source: Source) -> Iterator[Problem]:
+    """Tell keys that are text here, and a truth value or a number to other readers of bundles."""
+    for event in events:
+        what, fix = surprising_key(event.value)
+        mark = event.start_mark
+        yield Problem(what, source.location(mark.line, mark.column), fix, "note", "yaml-word")
 
 
 def read_page(text: str, file: str) -> tuple[TreeFile | None, str, int]:
@@ -73,6 +84,7 @@ class _Trees:
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
         self.numbers: dict[tuple[int, int], str] = {}
+        self.keys: list[Any] = []  # the events of those that are no text to everybody
 
     def scalar(self, text: str, style: Style, line: int, column: int, /) -> Tree:
         if style != "plain" or (text and text[0] not in FIRST):
@@ -90,14 +102,20 @@ class _Trees:
             if key.endswith(("!", "-")):
                 entries = _operated(entries, keys)
                 break
+        if not WORDS.isdisjoint(keys) or any(map(str.isdecimal, keys)):
+            self.keys += [keys[key] for key in keys if _is_no_text(keys[key])]
         return Table(entries, self.origin, line + 1, column + 1)
+
+
+def _is_no_text(key: Any) -> bool:
+    return key.style not in _QUOTES and key.tag is None and plain_value(key.value) is not key.value
 
 
 def _operated(raw: dict[str, Tree], keys: dict[str, Any]) -> dict[str, Tree]:
     """Return entries with the operators of their keys carried out; a key in quotes is only a key."""
     entries: dict[str, Tree] = {}
     for key, tree in raw.items():
-        if key in keys and keys[key].style in ("'", '"'):
+        if key in keys and keys[key].style in _QUOTES:
             entries[key] = tree
         else:
             enter(entries, key, tree)

@@ -13,7 +13,8 @@ from amplihack.patterns import pattern
 from amplihack.records import Record
 
 _REFERENCE = pattern(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}")
-_TEXT_KEYS = frozenset({"instruction", "instructions", "description"})  # prose, in which ${…} is just text
+# What stays as it is outside of `config`: prose, in which ${…} is just text, and where modules come from.
+_KEPT = frozenset({"instruction", "instructions", "description", "source"})
 
 
 class MissingVariable(Record):
@@ -49,8 +50,9 @@ def _expand(
     if isinstance(value, str):
         return expand_text(value, environment, ".".join(path), missing) if "${" in value else value
     if isinstance(value, dict):
+        kept = () if "config" in path else _KEPT
         return {
-            key: item if key in _TEXT_KEYS else _expand(item, environment, (*path, str(key)), missing)
+            key: item if key in kept else _expand(item, environment, (*path, str(key)), missing)
             for key, item in value.items()
         }
     if isinstance(value, list):

@@ -76,6 +76,11 @@ def is_real_user_message(entry: Message) -> bool:
     return not any(isinstance(text, str) and text.strip().startswith(REMINDER) for text in texts)
 
 
+def begins_turn(entry: Message) -> bool:
+    """Tell whether a turn begins here: a person wrote it, and it brings no results of the turn before."""
+    return is_real_user_message(entry) and not results_of(entry)
+
+
 def without_calls(message: Message, ids: Collection[str]) -> Message | None:
     """Return the message without these calls, or None when nothing is left of it."""
     kept = dict(message)

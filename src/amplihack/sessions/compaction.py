@@ -11,7 +11,15 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from amplihack.records import Record
-from amplihack.sessions.calls import REMINDER, Message, blocks_of, calls_of, is_real_user_message, results_of
+from amplihack.sessions.calls import (
+    REMINDER,
+    Message,
+    begins_turn,
+    blocks_of,
+    calls_of,
+    is_real_user_message,
+    results_of,
+)
 from amplihack.sessions.tokens import estimate_tokens, message_tokens
 
 Unit: TypeAlias = tuple[Message, ...]
@@ -65,7 +73,7 @@ def units_of(messages: Sequence[Message]) -> Iterator[Unit]:
     unit: list[Message] = []
     open_calls: set[str] = set()
     for message in messages:
-        if unit and (not open_calls or is_real_user_message(message)):
+        if unit and (not open_calls or begins_turn(message)):
             yield tuple(unit)
             unit, open_calls = [], set()
         unit.append(message)

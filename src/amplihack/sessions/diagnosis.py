@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Literal, TypedDict
 
 from amplihack.records import Record
 from amplihack.sessions.calls import (
     Message,
     ToolCall,
+    begins_turn,
     calls_of,
-    is_real_user_message,
     results_of,
     without_results,
 )
-from amplihack.sessions.messages import answer_calls, closing_message
+from amplihack.sessions.messages import closing_message, made_up_result
 
 _LOST = json.dumps({"error": "The result of this tool call was lost: the session was interrupted"})
 
@@ -104,29 +106,34 @@ def diagnose_transcript(entries: Sequence[Message]) -> DiagnosisResult:
 
 def repair_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) -> list[Message]:
     """Return healthy messages: missing results are made up, misplaced ones left out."""
-    repaired, left = _plain(entries), diagnosis
-    for _ in entries:  # a result that is made up may end a round too early for another one
-        if left["status"] == "healthy":
-            break
-        repaired = _repaired(repaired)
-        left = diagnose_transcript(repaired)
-    return repaired
-
-
-def _repaired(entries: Sequence[Message]) -> list[Message]:
+    if diagnosis["status"] == "healthy":
+        return _plain(entries)
     rounds = _rounds(entries)
-    unmet = _unmet(entries, rounds)
-    strays = _strays(entries, rounds)
-    missing: dict[int, Sequence[ToolCall]] = {}
-    kept: list[Message] = []
-    for index, entry in enumerate(_plain(entries)):
-        remaining = without_results(entry, strays.get(index, set()))
-        if remaining is not None:
-            if index in unmet:
-                missing[len(kept)] = unmet[index]
-            kept.append(remaining)
-    closed = _closed(_without_strays(answer_calls(kept, missing, _LOST)))
-    return [*closed, closing_message()] if _is_cut_short(rounds, unmet) else closed
+    unmet, strays = _unmet(entries, rounds), _strays(entries, rounds)
+    cleaned = [
+        (rounds.of[index], without_results(entry, strays.get(index, ())))
+        for index, entry in enumerate(_plain(entries))
+    ]
+    missing: dict[int, dict[str, ToolCall]] = {}
+    for index, calls in unmet.items():
+        missing.setdefault(rounds.of[index], {}).update((call.id, call) for call in calls)
+    repaired: list[Message] = []
+    for number, parts in groupby(cleaned, key=itemgetter(0)):
+        made_up = [made_up_result(call, _LOST) for call in missing.get(number, {}).values()]
+        repaired += _whole_round([part for _, part in parts if part is not None], made_up)
+    closed = _closed(repaired)
+    is_open = _is_cut_short(rounds, unmet) and _rounds(closed).at_end is not None
+    return [*closed, closing_message()] if is_open else closed
+
+
+def _whole_round(messages: list[Message], made_up: Sequence[Message]) -> list[Message]:
+    """Return a round with a result for each call: the made-up ones, those that came, and other words last."""
+    called = [index for index, each in enumerate(messages) if calls_of(each)]
+    if not called:
+        return messages
+    calls, others = messages[: called[-1] + 1], messages[called[-1] + 1 :]
+    # Words that stood beside a misplaced result would end the round before its other results.
+    return [*calls, *made_up, *sorted(others, key=begins_turn)]
 
 
 def rewind_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) -> list[Message]:
@@ -136,7 +143,7 @@ def rewind_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) ->
     rounds = _rounds(entries)
     wrong = (*_unmet(entries, rounds), *_strays(entries, rounds), *rounds.unanswered)
     earliest = min(wrong, default=len(entries))
-    starts = [index for index, entry in enumerate(entries[:earliest]) if is_real_user_message(entry)]
+    starts = [index for index, entry in enumerate(entries[:earliest]) if begins_turn(entry)]
     return _plain(entries[: starts[-1]] if starts else [])
 
 
@@ -150,7 +157,7 @@ def _rounds(entries: Sequence[Message]) -> _Round:
         elif entry.get("role") == "assistant":
             if last_result is not None or not calls_of(entry):
                 number, last_result = number + 1, None
-        elif is_real_user_message(entry):
+        elif begins_turn(entry):
             if last_result is not None:
                 unanswered.append(last_result)
             number, last_result = number + 1, None
@@ -184,13 +191,6 @@ def _strays(entries: Sequence[Message], rounds: _Round) -> dict[int, set[str]]:
             strays[index] = lost
         waiting -= found
     return strays
-
-
-def _without_strays(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages without results that nobody waits for: two messages may have made one call."""
-    strays = _strays(messages, _rounds(messages))
-    kept = (without_results(each, strays.get(index, set())) for index, each in enumerate(messages))
-    return [each for each in kept if each is not None]
 
 
 def _closed(messages: Sequence[Message]) -> list[Message]:

@@ -10,6 +10,7 @@ from amplihack.sessions.calls import (
     Message,
     ToolCall,
     arguments_of,
+    begins_turn,
     calls_of,
     is_real_user_message,
     results_of,
@@ -147,12 +148,12 @@ def answer_calls(
         if waiting and not calls_of(message):
             answered += waiting
             waiting, interrupted = [], True
-        if interrupted and is_real_user_message(message):
+        if interrupted and begins_turn(message):
             answered.append(closing_message())
-        if interrupted and (message.get("role") == "assistant" or is_real_user_message(message)):
+        if interrupted and (message.get("role") == "assistant" or begins_turn(message)):
             interrupted = False
         answered.append(message)
-        waiting += [_made_up(call, content) for call in missing.get(index, ())]
+        waiting += [made_up_result(call, content) for call in missing.get(index, ())]
     return answered + waiting
 
 
@@ -192,6 +193,7 @@ def _shortened(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length] + "..."
 
 
-def _made_up(call: ToolCall, content: str) -> Message:
+def made_up_result(call: ToolCall, content: str) -> Message:
+    """Return a result for a call that has none."""
     named = {"name": call.name} if call.name else {}
     return {"role": "tool", "tool_call_id": call.id, **named, "content": content}

@@ -141,3 +141,24 @@ def test_nothing_is_written_for_a_bundle_on_this_disk(workspace: Workspace) -> N
         workspace.run("bundle", *words)
     after = {path for path in workspace.path.rglob("*") if "__pycache__" not in path.parts}
     assert after - set(before) <= {home(workspace), home(workspace) / "cache"}
+
+
+@pytest.mark.parametrize(
+    "command", ["show", "show --json", "show --plan", "validate", "why agents", "why context --json", "graph"]
+)
+def test_a_login_in_an_address_that_stands_for_a_name_is_never_printed(
+    workspace: Workspace, command: str
+) -> None:
+    address = "git+https://ann:pa55-one@host.invalid/x"
+    workspace.write(
+        "bundle.yaml",
+        f"bundle: {{name: b}}\ncontext: {{include: ['{address}']}}\nagents: {{include: ['{address}']}}\n",
+    )
+    answer = workspace.run("bundle", *command.split())
+    assert "pa55" not in answer.stdout + answer.stderr
+
+
+def test_the_list_of_agents_prints_no_login(workspace: Workspace) -> None:
+    address = "git+https://ann:pa55-one@host.invalid/x"
+    workspace.write("bundle.yaml", f"bundle: {{name: b}}\nagents: {{'{address}': {{description: d}}}}\n")
+    assert "git+https://***@host.invalid/x" in workspace.run("agents").stdout

@@ -168,6 +168,7 @@ def test_a_part_of_a_module_is_looked_for_above_as_well(workspace: Workspace) ->
         ),
         ("ftp://h/x", "a repository as git+https://host/repository@main"),
         ("git+https://h", "a repository as git+https://host/repository@main"),
+        ("git+https://${HOST}/o/r", "a repository as git+https://host/repository@main"),
         ("file://modules/x", "write a path as ./modules/x"),
     ],
 )

@@ -28,3 +28,8 @@ def test_secrets_are_found_however_deep_they_lie() -> None:
     assert masked(plan) == {
         "providers": [{"module": "p", "config": {"auth": [{"token": "***"}], "model": "m"}}]
     }
+
+
+def test_an_address_that_stands_for_a_name_is_masked_too() -> None:
+    plan = {"agents": {"git+https://me:pw@host/x": {"description": "d"}, 7: "x"}}
+    assert masked(plan) == {"agents": {"git+https://***@host/x": {"description": "d"}, 7: "x"}}

@@ -23,6 +23,7 @@ from amplihack.bundles.ports import DirectoryListing
         ("See @docs/a.md. And @b.md, then (@c.md): @d.md-", ["@docs/a.md", "@b.md", "@c.md", "@d.md"]),
         ("write to foo@bar.com or a.b+c@x.y", []),
         ("- item\n-@docs/a.md", ["@docs/a.md"]),
+        ("_@a.md_ and __@ns:b_c.md.__ and foo_@bar.com", ["@a.md", "@ns:b_c.md"]),
         ("```\n@a\n```\n@b", ["@b"]),
         ("````md\n```\n@a\n```\n````\n@b", ["@b"]),
         ("   ~~~\n@a\n   ~~~\n@b", ["@b"]),

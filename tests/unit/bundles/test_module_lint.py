@@ -80,6 +80,7 @@ FORCED = f'{HATCH}[tool.hatch.build.targets.wheel.force-include]\n"agents" = "%s
     [
         ("my_package/agents", ["package-shadowed"]), ("/my_package/context/a.md", ["package-shadowed"]),
         ("my_package", ["package-shadowed"]), ("my_package/_bundle/agents", []),
+        ("./my_package/agents", ["package-shadowed"]), ("./my_package/_bundle/agents", []),
         ("my_package/data/agents", []), ("other/agents", []), ("my_package/py.typed", []),
     ],
 )  # fmt: skip
@@ -110,6 +111,9 @@ def test_a_package_of_a_known_name_hides_it_from_all(name: str) -> None:
         "logger.info('with %s', coordinator)", "print(coordinator)", "x = coordinator.get('tools')",
         "coordinator.hooks.register('e', f)", "tool = Tool()", "coordinator.mount('tools', t)",
         "async def later():\n        await coordinator.mount('tools', t)\n    return {}",
+        "async def cleanup():\n        pass\n    return cleanup",
+        "return None\n    await coordinator.mount('tools', t)",
+        "if config:\n        raise ValueError\n        await coordinator.mount('tools', t)",
         "if coordinator is None or not coordinator:\n        return None",
         "assert coordinator, f'{coordinator}'",
         "if coordinator:\n        logger.info(f'with {coordinator}')",

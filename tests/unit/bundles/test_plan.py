@@ -4,6 +4,7 @@ from tests.unit.bundles.world import World, bundle, decoded, plain
 
 from amplihack.bundles.compose import compose
 from amplihack.bundles.context_files import check_context, context_path, resolve_context
+from amplihack.bundles.decode import decode_data
 from amplihack.bundles.lock import LockEntry, drift, make_lock, print_lock
 from amplihack.bundles.module_sources import repair_sources
 from amplihack.bundles.mount_plan import fingerprint, for_kernel, mount_plan
@@ -34,6 +35,12 @@ def test_a_plan_holds_what_the_kernel_takes() -> None:
     assert "spawn" not in kernel
     assert kernel["providers"] == [{"module": "p", "instance_id": "one"}]
     assert mount_plan(bundle("")) == {}
+
+
+def test_a_fingerprint_takes_keys_that_are_no_text() -> None:
+    one = decode_data({"bundle": {"name": "b"}, "spawn": {1: 2, "a": 3, None: 4}}).bundle
+    other = decode_data({"bundle": {"name": "b"}, "spawn": {"a": 3, None: 4, 1: 2}}).bundle
+    assert fingerprint(one) == fingerprint(other)
 
 
 def test_a_fingerprint_changes_with_anything_a_session_is_made_of() -> None:

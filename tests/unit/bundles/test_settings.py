@@ -167,6 +167,14 @@ def test_variables_are_filled_and_missing_ones_reported() -> None:
     assert plan["tools"][0]["config"]["d"] == "$${A}"
 
 
+def test_variables_are_filled_in_all_of_a_config_and_never_in_a_source() -> None:
+    entry = '{module: t, source: "git+https://${A}", config: {source: "${A}", description: "${A}"}}'
+    plan = mount_plan(bundle(f"tools: [{entry}]\nagents: {{x: {{tools: [{entry}]}}}}\n"))
+    expanded = expand_plan(plan, {"A": "1"})
+    filled = {"module": "t", "source": "git+https://${A}", "config": {"source": "1", "description": "1"}}
+    assert expanded.plan["tools"] == expanded.plan["agents"]["x"]["tools"] == [filled]
+
+
 @pytest.mark.parametrize("text", ["", "\n \n", "# bundle: {active: x}\n", "---\n  # nothing yet\n\n"])
 def test_settings_may_be_commented_out(text: str) -> None:
     assert decode_settings(text, "/home/settings.yaml") == Settings()

@@ -170,3 +170,26 @@ def test_a_text_that_looks_like_a_number_or_a_truth_value_is_told(
 @pytest.mark.parametrize("text", ["'1e-5'", "!!str 1e-5", "1.0e-5", "e1", "1e", "12abc", "yn", "0o8", "-e5"])
 def test_a_text_that_is_clearly_one_is_not_told(text: str) -> None:
     assert read(f"a: {text}\n").problems == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "theirs"), [("on", "true"), ("No", "false"), ("~", "null"), ("8080", "8080"), ("0777", "511")]
+)
+def test_a_key_that_others_take_for_a_value_is_text_and_is_told(key: str, theirs: str) -> None:
+    file = read(f"a:\n  {key}: 1\n")
+    assert to_plain(file.root) == {"a": {key: 1}}
+    told = [(each.what, each.fix, each.severity, str(each.where)) for each in file.problems]
+    what = f"the key `{key}` is read as text, and as {theirs} by other tools"
+    assert told == [(what, f"write '{key}': in quotes", "note", "b.yaml:2:3")]
+
+
+@pytest.mark.parametrize("key", ["'on'", '"8080"', "!!str no", "only", "1.2.3", "none"])
+def test_a_key_that_is_text_to_everybody_is_not_told(key: str) -> None:
+    assert read(f"a:\n  {key}: 1\n").problems == ()
+
+
+@pytest.mark.parametrize(
+    ("word", "severity"), [("yes", "note"), ("no", "note"), ("1e5", "warning"), ("1:30", "warning")]
+)
+def test_words_are_noted_and_numbers_that_mislead_are_warned_of(word: str, severity: str) -> None:
+    assert [each.severity for each in read(f"a: {word}\n").problems] == [severity]

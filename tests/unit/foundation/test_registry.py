@@ -446,3 +446,39 @@ async def test_paths_may_hold_odd_characters_and_a_tilde(
     assert tools(odd) == ["tool-x", "tool-odd"]
     assert await registry.load("~/a #b %20/bundle.yaml") is odd
     assert await registry.load("odd") is odd
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tools: [{name: x}, {module: good}]",
+        "tools: [{module: ' '}, {module: good}]",
+        "tools: [{id: x}, {module: good}]",
+        "spawn: {tools: [{name: x}, {module: good}]}",
+        "agents: {a: {description: d, tools: [{name: x}, {module: good}]}}",
+        "agents: {include: [b:own]}",
+        "includes: [./inner.yaml]",
+    ],
+)
+@pytest.mark.asyncio
+async def test_an_entry_without_a_module_is_skipped_wherever_it_stands_and_refused_in_strict_mode(
+    home: Path, tmp_path: Path, text: str
+) -> None:
+    write(
+        tmp_path / "b",
+        {
+            "bundle.yaml": f"bundle: {{name: b}}\n{text}\n",
+            "agents/own.md": "---\nmeta: {description: d}\ntools: [{name: x}, {module: good}]\n---\nhi\n",
+            "inner.yaml": "bundle: {name: n}\ntools: [{name: x}, {module: good}]\n",
+        },
+    )
+    loaded = await load_bundle(str(tmp_path / "b"))
+    found = str(loaded.to_mount_plan())
+    assert "{'module': 'good'}" in found
+    assert "'x'" not in found
+    assert "' '" not in found
+    with pytest.raises(
+        (BundleValidationError, BundleLoadError, BundleDependencyError), match="module"
+    ) as refused:
+        await load_bundle(str(tmp_path / "b"), strict=True)
+    assert "is read as text" not in str(refused.value)

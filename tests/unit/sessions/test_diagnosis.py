@@ -41,6 +41,10 @@ def result_block(one: str) -> Message:
     return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": one, "content": "ok"}]}
 
 
+def result_and_words(one: str) -> Message:
+    return {"role": "user", "content": [*result_block(one)["content"], {"type": "text", "text": "and go on"}]}
+
+
 def numbered(*messages: Message) -> list[Message]:
     return [{**message, "line_num": number} for number, message in enumerate(messages, 1)]
 
@@ -177,6 +181,7 @@ _messages = st.lists(
         _ids.map(uses),
         _ids.map(result),
         _ids.map(result_block),
+        _ids.map(result_and_words),
     ),
     max_size=12,
 )
@@ -194,6 +199,13 @@ def test_whatever_is_rewound_is_a_healthy_beginning(messages: list[Message]) -> 
     rewound = rewind_transcript(messages, diagnose_transcript(messages))
     assert rewound == messages[: len(rewound)]
     assert diagnose_transcript(rewound)["status"] == "healthy"
+
+
+def test_a_result_that_comes_with_the_users_words_stays_where_another_one_is_missing() -> None:
+    entries = [user("go"), uses("a", "b"), result_and_words("a")]
+    repaired = repair_transcript(entries, diagnose_transcript(entries))
+    assert result_and_words("a") in repaired
+    assert [each["role"] for each in repaired] == ["user", "assistant", "tool", "user", "assistant"]
 
 
 @pytest.mark.parametrize("after", [[], [user("on")], [user("on"), said("1")]])

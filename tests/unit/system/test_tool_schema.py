@@ -103,6 +103,7 @@ CASES = {
     "a branch": "if self.x:\n            s = %s\n        else:\n            s = {}\n        return s",
     "one of two variables": "a, s = 1, %s\n        return s",
     "a variable that is set in passing": "return (s := %s)",
+    "one of two returns": "if self.x:\n            return %s\n        return {}",
 }
 ROUGHLY = {
     "a method": "return self.build()",
@@ -135,6 +136,48 @@ class Tool:
     assert cost is not None
     found, expected = cost["tools"][0]["schema_tokens"], estimate_tokens(SCHEMA)
     assert found == expected if case in CASES else expected <= found <= expected + 5
+
+
+IMPORTS = {
+    "a name": ("from .schemas import SCHEMA", "SCHEMA"),
+    "another name": ("from .schemas import SCHEMA as S", "S"),
+    "a file": ("from . import schemas", "schemas.SCHEMA"),
+    "the package's own name": ("from amplifier_module_x.schemas import SCHEMA", "SCHEMA"),
+    "the package's own name, as another": ("import amplifier_module_x.schemas as s", "s.SCHEMA"),
+    "an import of an import": ("from .others import SCHEMA", "SCHEMA"),
+}
+
+
+@pytest.mark.parametrize("case", IMPORTS)
+def test_a_schema_of_another_file_of_the_package_counts(tmp_path: Path, case: str) -> None:
+    statement, name = IMPORTS[case]
+    package = (
+        module(tmp_path, f"{statement}\nclass Tool:\n    input_schema = {name}\n") / "amplifier_module_x"
+    )
+    (package / "schemas.py").write_text(f"from .others import X\nINNER = {SCHEMA}\nSCHEMA = INNER\n")
+    (package / "others.py").write_text("from .schemas import SCHEMA\n")
+    cost = estimate_module_tool_tokens(tmp_path)
+    assert cost is not None
+    assert [each["schema_tokens"] for each in cost["tools"]] == [estimate_tokens(SCHEMA)]
+
+
+def test_tools_of_other_files_of_the_package_count(tmp_path: Path) -> None:
+    package = (
+        module(tmp_path, "from .inner.tool import Tool\nfrom ... import outside\n") / "amplifier_module_x"
+    )
+    (package / "inner").mkdir()
+    (package / "inner" / "tool.py").write_text(f"class Tool:\n    name = 'it'\n    input_schema = {SCHEMA}\n")
+    (tmp_path.parent / "outside.py").write_text(f"class Other:\n    input_schema = {SCHEMA}\n")
+    cost = estimate_module_tool_tokens(tmp_path)
+    assert cost is not None
+    assert [each["name"] for each in cost["tools"]] == ["it"]
+
+
+def test_a_schema_that_an_instance_is_given_counts(tmp_path: Path) -> None:
+    source = f"class Tool:\n    def __init__(self):\n        self.input_schema = {SCHEMA}\n"
+    cost = estimate_module_tool_tokens(module(tmp_path, source))
+    assert cost is not None
+    assert cost["total_tokens"] >= estimate_tokens(SCHEMA)
 
 
 def test_what_is_added_to_a_schema_counts(tmp_path: Path) -> None:

@@ -39,7 +39,9 @@ def explain(workspace: Workspace, loaded: LoadedBundle, subject: str) -> tuple[E
             f"nothing in {loaded.bundle.name or 'the bundle'} is called {subject!r}, and no sentence says it",
             fix="paths look like tools.tool-bash.config.timeout; `amplihack bundle show` lists what there is",
         )
-    return tuple(replace(each, value=masked_value(each.path, each.value)) for each in found)
+    return tuple(
+        replace(each, path=shown(each.path), value=masked_value(each.path, each.value)) for each in found
+    )
 
 
 def _with_chains(loaded: LoadedBundle, entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -83,7 +85,7 @@ class AgentInfo(Record):
 def agents(loaded: LoadedBundle) -> tuple[AgentInfo, ...]:
     """List the agents of a bundle, with where they come from."""
     return tuple(
-        AgentInfo(name, agent.text("description"), agent.origin.bundle, agent.origin.file, agent.line)
+        AgentInfo(shown(name), agent.text("description"), agent.origin.bundle, agent.origin.file, agent.line)
         for name, agent in loaded.bundle.agents
         if isinstance(agent, Table)
     )

@@ -69,16 +69,23 @@ def _add_module(found: Table, item: Tree, at: str, report: FileReport, base: str
         told = _malformed(report, at, what, at.partition("[")[0])
         report.error("module-entry", told, item, f"write `- module: {name}`")
         return
-    key = module_id(item)
-    if not key:
-        lacks = "has no 'module'" if is_absent(item.get("module")) else "has a 'module' that is no text"
-        report.warn("module-missing", f"Bundle '{report.owner}': {at} {lacks}", item, _module_fix(item))
+    if not names_module(item, at, report):
         return
+    key = module_id(item)
     entry = _entry(item, f"Bundle '{report.owner}': {at}", report, base)
     before = found.entries.get(key)
     if before is not None:
         _report_repeated(key, at, item, report)
     found.entries[key] = entry if before is None else merge(before, entry)
+
+
+def names_module(entry: Table, at: str, report: FileReport) -> bool:
+    """Tell whether an entry names its module, or another entry by its id; report one that does neither."""
+    if module_id(entry):
+        return True
+    lacks = "has no 'module'" if is_absent(entry.get("module")) else "has a 'module' that is no text"
+    report.warn("module-missing", f"Bundle '{report.owner}': {at} {lacks}", entry, _module_fix(entry))
+    return False
 
 
 def _module_fix(entry: Table) -> str:
@@ -96,7 +103,7 @@ def _module_fix(entry: Table) -> str:
 
 def module_id(entry: Table) -> str:
     """Return what makes two entries the same one: their id, or else their module."""
-    return entry.text("id") or entry.text("instance_id") or entry.text("module")
+    return entry.text("id") or entry.text("instance_id") or entry.text("module").strip()
 
 
 def _report_repeated(key: str, at: str, item: Table, report: FileReport) -> None:

@@ -25,8 +25,8 @@ class Row(Record):
 
 
 def row(section: str, name: str, tree: Tree, source: str = "", tokens: int = 0) -> Row:
-    """Return the row of one entry, its address without secrets."""
-    return Row(section, name, shown(source), tree.origin.bundle, tree.origin.file, tree.line, tokens)
+    """Return the row of one entry, its name and its address without secrets."""
+    return Row(section, shown(name), shown(source), tree.origin.bundle, tree.origin.file, tree.line, tokens)
 
 
 def no_rows(_section: str, _table: Table, _costs: Costs) -> Iterator[Row]:

@@ -24,6 +24,7 @@ from amplihack.bundles.sections.modules import (
     check_modules,
     decode_modules,
     module_rows,
+    names_module,
     plain_list,
     provider_list,
     with_anchored_source,
@@ -124,11 +125,25 @@ def _decode_spawn(tree: Tree | None, report: FileReport, base: str | None) -> Ta
         if key in _SPAWN_KEYS and not isinstance(item, Items | Removed) and not is_absent(item)
     }
     mistyped_keys(table, _SPAWN_KEYS, "`spawn`:", report)
+    for key in SPAWN_LISTS:
+        listed = lists.get(key, table.get(key))
+        if isinstance(listed, Items):
+            lists[key] = _named_items(listed, f"spawn.{key}", report)
     return change_agent_modules(
         replace(table, entries={**table.entries, **lists}) if lists else table,
         lambda item: with_anchored_source(item, base) if isinstance(item, Table) else item,
         modules=SPAWN_LISTS,
     )
+
+
+def _named_items(listed: Items, at: str, report: FileReport) -> Items:
+    """Return a list of modules and their names without entries that name none, which are told."""
+    kept = [
+        item
+        for index, item in enumerate(listed.items)
+        if not isinstance(item, Table) or names_module(item, f"{at}[{index}]", report)
+    ]
+    return listed if len(kept) == len(listed.items) else replace(listed, items=kept)
 
 
 SECTIONS: tuple[Section, ...] = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
@@ -25,8 +26,9 @@ from amplihack.system.sources.hosts import Destination, destination_of
 Setting: TypeAlias = tuple[str, str]
 
 # Of the configuration of user and machine, only what opens doors: how to log in, and where a host really is.
-_HTTP = "proxy|proxyauthmethod|sslcainfo|sslcapath|sslcert|sslkey|extraheader"
-_DOORS = rf"^(credential\..*|url\..*\.insteadof|http\.(.*\.)?({_HTTP}))$"
+_HTTP = "proxy|proxyauthmethod|proxyssl.*|ssl(verify|cainfo|capath|cert|key)|extraheader|cookiefile|emptyauth"
+_SSH = "core.sshcommand"
+_DOORS = rf"^(credential\..*|url\..*\.insteadof|http\.(.*\.)?({_HTTP})|{_SSH})$"
 _USER, _PASSWORD = "AMPLIHACK_SOURCE_USER", "AMPLIHACK_SOURCE_PASSWORD"
 _HAND_OVER = f'!f() {{ printf "username=%s\\npassword=%s\\n" "${_USER}" "${_PASSWORD}"; }}; f'
 _INSTEAD_OF = pattern(r"url\.(.*)\.insteadof", re.IGNORECASE | re.DOTALL)
@@ -45,13 +47,13 @@ class Access:
     async def environment_for(self, address: Address) -> dict[str, str]:
         """Return the whole environment of a git that talks to this address and asks no questions."""
         environment = safe_environment(self._environment, *_SSH_NEEDS)
-        ssh = self._environment.get("GIT_SSH_COMMAND") or "ssh"
-        environment["GIT_SSH_COMMAND"] = f"{ssh} -oBatchMode=yes -oConnectTimeout=30"
         environment["GCM_INTERACTIVE"] = "never"
         if not address.is_networked:
             return environment
-        login = _login(address)
-        settings = (*_doors_beside(await self._settings(), login), *_query(address))
+        login, doors = _login(address), await self._settings()
+        ssh = _ssh(self._environment, doors)
+        environment["GIT_SSH_COMMAND"] = f"{ssh} -oBatchMode=yes -oConnectTimeout=30"
+        settings = (*_doors_beside(doors, login), *_query(address))
         return environment | login | _as_environment(settings)
 
     async def destination(self, address: Address) -> Destination:
@@ -97,6 +99,13 @@ class Access:
             raise GitMissing from error
         pairs = [item.partition("\n") for item in done.stdout.text().split("\0")] if done.ok else []
         return tuple((key, value) for key, newline, value in pairs if newline)
+
+
+def _ssh(environment: Mapping[str, str], settings: tuple[Setting, ...]) -> str:
+    """Return the command that git would use for ssh."""
+    configured = [value for key, value in settings if key.lower() == _SSH and value]
+    program = shlex.quote(environment.get("GIT_SSH") or "ssh")
+    return environment.get("GIT_SSH_COMMAND") or (configured[-1] if configured else program)
 
 
 def rewritten(url: str, settings: tuple[Setting, ...]) -> str:
