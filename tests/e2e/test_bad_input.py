@@ -185,6 +185,13 @@ def test_a_closed_or_full_stdout_is_told_and_is_not_our_bug(workspace: Workspace
         _explained(full, 1, "the result cannot be written: No space left on device")
 
 
+def test_an_error_document_that_nobody_can_take_changes_no_exit_code(workspace: Workspace) -> None:
+    workspace.write("wrong.yaml", "a: !x y\n")
+    full = _shell(workspace, '"$TEST_PYTHON" -m amplihack recipe run wrong.yaml --json >/dev/full')
+    _explained(full, 2, "the tag '!x' is not supported")
+    assert "the result cannot be written: No space left on device" in full.stderr
+
+
 def test_a_closed_stderr_or_stdin_does_not_change_the_answer(workspace: Workspace) -> None:
     workspace.write("good.yaml", f"{GOOD}notes: mine\n")
     workspace.write("wrong.yaml", "name: wrong\n")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TextIO
 
-    from amplihack.errors import AmplihackError
+    from amplihack.errors import AmplihackError, Problem
 
 FAILED = 1
 INTERRUPTED = 130
@@ -150,12 +150,26 @@ def _short(name: object) -> str:
 
 
 def _explain(error: AmplihackError, words: Sequence[str]) -> int:
-    from amplihack.cli.asked import wanted_colour, wants_json
-    from amplihack.cli.show import choose_colours, tell_failure
+    from amplihack.cli.asked import wanted_colour
+    from amplihack.cli.show import choose_colours
 
     choose_colours(wanted_colour(words))
-    tell_failure(error.problems, as_json=wants_json(words))
+    _tell(error.problems, words)
     return error.exit_code
+
+
+def _tell(problems: tuple[Problem, ...], words: Sequence[str]) -> None:
+    """Tell what went wrong. If the JSON document of it cannot be written, the lines on stderr have to do."""
+    from amplihack.cli.asked import wants_json
+    from amplihack.cli.show import tell_failure
+
+    try:
+        tell_failure(problems, as_json=wants_json(words))
+        results().flush()
+    except OSError as error:
+        discard_output()
+        if not isinstance(error, BrokenPipeError):
+            _cannot_write(error.strerror)
 
 
 def _is_about_output(error: OSError) -> bool:
@@ -180,15 +194,13 @@ def discard_output() -> None:
 def _our_bug(error: Exception, words: Sequence[str]) -> int:
     import traceback  # deferred: nobody should need it
 
-    from amplihack.cli.asked import wants_json
-    from amplihack.cli.show import tell_failure
     from amplihack.errors import Problem
     from amplihack.version import __version__
 
     say("".join(traceback.format_exception(error)) + "\n")
     what = f"amplihack {__version__} has a bug: the error above is not your fault."
     fix = "please report it, with the lines above and the command that you ran"
-    tell_failure((Problem(what, fix=fix),), as_json=wants_json(words))
+    _tell((Problem(what, fix=fix),), words)
     return OUR_BUG
 
 

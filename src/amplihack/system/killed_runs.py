@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import time
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from amplihack.system.limit_marks import sign_of
 from amplihack.system.locks import LockError, try_lock_directory
-from amplihack.system.process_table import look_up, send, tree
+from amplihack.system.process_table import kill, look_up, tree
 
 _DIRECTORIES = ("amplihack-run-", "amplihack-agent-", "amplihack-install-")
 _PROGRESS = ("amplihack-progress-", ".amplihack-progress-")
@@ -27,6 +26,7 @@ _ABANDONED = 60.0  # seconds; a run that lives renews its progress file far more
 _FORGOTTEN = 86_400.0  # seconds after which it does not even help that a process has the number of its owner
 _NO_MORE = ("", "", "")  # parts of a name that may be missing
 _PAUSE, _PATIENCE = 0.01, 10.0  # seconds between two looks at what is being killed, and in all
+_LAST_LOOKS = 5
 
 
 def clear_up(traces: str, temporary: str, runner: str) -> None:
@@ -37,11 +37,12 @@ def clear_up(traces: str, temporary: str, runner: str) -> None:
 def _kill_all(traces: str) -> set[str]:
     """Kill all that was to die with a runner that left these traces, and return the ids."""
     dead, deadline = set[str](), time.monotonic() + _PATIENCE
-    sign = sign_of(traces)
-    while sign and (alive := tree(sign)) and time.monotonic() < deadline:
-        for member in alive:  # without a period of grace: the run that could wait for it is gone
-            send(member, signal.SIGKILL)
-            dead.add(str(member.pid))  # it may have been a runner itself
+    sign, looks = sign_of(traces), 0  # without anything alive
+    while sign and looks < _LAST_LOOKS and time.monotonic() < deadline:
+        alive = tree(sign)
+        looks = 0 if alive else looks + 1  # one that has just started another may hide it from a look
+        kill(alive, sign)  # without a period of grace: the run that could wait for it is gone
+        dead |= {str(member.pid) for member in alive}  # one may have been a runner itself
         time.sleep(_PAUSE)
     return dead
 

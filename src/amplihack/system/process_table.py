@@ -9,8 +9,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
+from pathlib import Path
 
 from amplihack.recipes.values import one_line
 from amplihack.records import Record, field
@@ -22,6 +24,7 @@ _VARIABLE = f"{VARIABLE}=".encode()
 _BECOMING, _MOMENT = 0.5, 0.001  # seconds that a process may take to become another program, between looks
 _LONGEST_COMMAND = 100  # characters of a command line that are shown
 _LOOKS = 3  # at processes that come and go
+_GLIMPSES = 50  # of the newest process, while a tree is being killed
 _PAGE = 16_384  # bytes that are read at once
 _MARKED_LIMIT = b"Max file locks"
 _OF_THE_KERNEL = 0x0020_0000  # the flag of a thread of the kernel's own
@@ -39,15 +42,29 @@ class Member(Record):
     kernel: bool = field(default=False, compare=False)
 
 
-def everyone() -> list[Member]:
-    """Return all visible processes except this one."""
-    return [member for pid in _pids() if (member := look_up(pid))]
+def everyone() -> Iterator[Member]:
+    """Yield all visible processes except this one, each as soon as it is seen: it may end at once."""
+    return (member for pid in _pids() if (member := look_up(pid)))
 
 
-def _pids() -> list[int]:
-    own = os.getpid()
-    names = os.listdir("/proc") if TABLE else ()  # noqa: PTH208 - a page of names
-    return [pid for name in names if name.isdigit() and (pid := int(name)) != own]
+def _pids() -> Iterator[int]:
+    """Yield the ids of all of them. The newest comes first, several times.
+
+    Of a chain in which each starts the next and ends, nobody in a list is left when the list has been read.
+    """
+    if TABLE:
+        own = os.getpid()
+        yield from (pid for _ in range(_LOOKS) if (pid := _newest()) != own)
+        names = os.listdir("/proc")  # noqa: PTH208 - a page of names
+        yield from (pid for name in names if name.isdigit() and (pid := int(name)) != own)
+
+
+def _newest() -> int:
+    """Return the id that was given last; 0 where the table does not tell."""
+    try:
+        return int(Path("/proc/loadavg").read_bytes().split()[-1])
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def look_up(pid: int) -> Member | None:
@@ -88,8 +105,7 @@ def with_descendants(chosen: Callable[[Member], bool], processes: Iterable[Membe
         if chosen(member):
             waiting.append(member)
     found: set[Member] = set()
-    while waiting:
-        member = waiting.pop()
+    for member in waiting:  # of one that was seen twice, the first look counts
         if member not in found:
             found.add(member)
             waiting += children.get(member.pid, [])
@@ -139,14 +155,15 @@ def _is_limited(member: Member, sign: Sign) -> bool:
 def _may_be_there(sign: Sign) -> bool:
     """Tell whether a process may have the sign, by a look that takes a fifth of the whole one.
 
-    One that ended during the look may have started another, which was not in the list yet.
+    One that ended during the look may have started another, which was not in the list yet: if that happens
+    each time, there may be a chain of them.
     """
     moment = _trusted_moment() if sign.own else 0.0
     for _ in range(_LOOKS):
         seen = _glance(sign, moment)
         if seen is not None:
             return seen
-    return False
+    return True
 
 
 def _glance(sign: Sign, moment: float) -> bool | None:
@@ -208,6 +225,35 @@ def send(member: Member, number: signal.Signals) -> None:
                 signal.pidfd_send_signal(descriptor, number)
         finally:
             os.close(descriptor)
+
+
+def kill(members: Collection[Member], sign: Sign, groups: Iterable[int] = ()) -> None:
+    """Kill these processes, and these groups with all that is in them.
+
+    The kernel signals a whole group at once: none of it can start another and end meanwhile, however fast.
+    """
+    for group in {*groups, *_whole_groups(members, sign)}:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+    for member in chain(members, _newest_with(sign)):
+        send(member, signal.SIGKILL)
+
+
+def _newest_with(sign: Sign) -> Iterator[Member]:
+    """Yield new processes with the sign, each as soon as it is seen: it may have left its group."""
+    for _ in range(_GLIMPSES):
+        if (member := look_up(_newest())) and member.pid != os.getpid() and _has(member, sign):
+            yield member
+
+
+def _whole_groups(members: Collection[Member], sign: Sign) -> set[int]:
+    """Return the process groups of these members that hold nobody without the sign.
+
+    What a runner started for itself is in its own group, where a script of the user's may be, too.
+    """
+    groups = {member.group for member in members} - {0, os.getpgrp()}
+    others = (each for each in everyone() if each.group in groups and each not in members)
+    return groups - {each.group for each in others if not _has(each, sign) and lives(each)}
 
 
 def own_start() -> str:

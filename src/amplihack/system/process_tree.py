@@ -14,13 +14,14 @@ import asyncio
 import os
 import signal
 import threading
+from collections.abc import Collection
 from contextlib import suppress
 
 from amplihack.system.limit_marks import Sign
-from amplihack.system.process_table import TABLE, Member, lives, send, tree, with_descendants
+from amplihack.system.process_table import TABLE, Member, kill, lives, send, tree, with_descendants
 
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between looks while a tree is ending; bounded by its grace
-_LAST_LOOKS = 2
+_LAST_LOOKS = 5
 _PATIENCE = 10.0  # seconds that a process gets to die of a SIGKILL before we give up
 
 STOPPING = threading.Event()  # set when all that this process runs is to end, after the first Ctrl-C
@@ -45,17 +46,16 @@ async def end_tree(
     clock, pause = asyncio.get_running_loop().time, _SHORTEST
     deadline = clock() + grace
     looks = 0  # without anything alive
+    own_group = () if leader is None else (leader,)
     # One that was started while the table was read, by one that ended then, is not in it: the end is looked
-    # at twice.
+    # at several times.
     while (alive := _living(sign, leader, known)) or (known and looks < _LAST_LOOKS):
         looks = 0 if alive else looks + 1
         insist = clock() >= deadline or HURRY.is_set()
         if alive and insist:  # each time: a tree may grow while it is being felled
-            _signal(alive, leader, signal.SIGKILL)
+            kill(alive, sign, own_group)
         elif new := _on_their_own(alive, asked):
-            _signal(new, leader if not asked else None, signal.SIGTERM)
-            # a stopped process must be woken to receive the other
-            _signal(new, leader if not asked else None, signal.SIGCONT)
+            ask_to_end(new, () if asked else own_group)
             asked |= new
         if alive and clock() >= deadline + _PATIENCE:
             return False
@@ -65,10 +65,10 @@ async def end_tree(
     return True
 
 
-def ask_to_end(members: frozenset[Member]) -> None:
-    """Send SIGTERM to processes, and wake those that are stopped, so that they hear it."""
-    _signal(members, None, signal.SIGTERM)
-    _signal(members, None, signal.SIGCONT)
+def ask_to_end(members: frozenset[Member], groups: Collection[int] = ()) -> None:
+    """Send SIGTERM to processes and groups, and wake those that are stopped, so that they hear it."""
+    _signal(members, groups, signal.SIGTERM)
+    _signal(members, groups, signal.SIGCONT)
 
 
 def leaves_something(sign: Sign, leader: int) -> bool:
@@ -109,11 +109,11 @@ def group_reachable(leader: int) -> bool:
     return True
 
 
-def _signal(members: frozenset[Member], leader: int | None, number: signal.Signals) -> None:
-    """Signal each process once: the leader's group as a whole, and those outside of it."""
-    if leader is not None:
+def _signal(members: frozenset[Member], groups: Collection[int], number: signal.Signals) -> None:
+    """Signal each process once: these groups as wholes, and those outside of them."""
+    for group in groups:
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(leader, number)
+            os.killpg(group, number)
     for member in members:
-        if member.group != leader:
+        if member.group not in groups:
             send(member, number)

@@ -124,6 +124,40 @@ def test_they_end_when_the_runner_is_killed(scene: Scene, stopped: bool) -> None
     wait_until("no strays", lambda: not strays.alive(place(scene)))
 
 
+CHAIN = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+log, end = os.open("links", os.O_WRONLY | os.O_CREAT | os.O_APPEND), time.time() + 60
+while time.time() < end:
+    os.write(log, b".")
+    time.sleep(0.001)
+    if os.fork():
+        os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("end", ["killed", "finished"])
+def test_a_chain_in_which_each_starts_the_next_and_ends_at_once_is_ended(scene: Scene, end: str) -> None:
+    """The kernel signals a group of processes as a whole, however fast they follow each other."""
+    scene.workspace.write("chain.py", CHAIN)
+    after = "sleep 600" if end == "killed" else "true"
+    command = f"{sys.executable} chain.py & until [ -s links ]; do sleep 0.02; done; touch reached; {after}"
+    scene.workspace.write("r.yaml", f"name: r\nsteps: [{{id: s, command: '{command}'}}]\n")
+    started = scene.start("recipe", "run", "r.yaml", "--json")
+    started.wait_for("reached")
+    if end == "killed":
+        started.interrupt(number=signal.SIGKILL)
+    started.end()
+    wait_until("no more links", lambda: not _grows(scene.workspace.path / "links"))
+
+
+def _grows(file: Path) -> bool:
+    before = file.stat().st_size
+    time.sleep(0.5)
+    return file.stat().st_size > before
+
+
 def test_another_watcher_takes_the_place_of_one_that_is_killed(scene: Scene) -> None:
     started = reached(scene)
     for _ in range(3):

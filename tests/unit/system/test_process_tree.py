@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 
 import pytest
@@ -10,7 +12,15 @@ import pytest
 from amplihack.system import process_table
 from amplihack.system.limit_marks import Sign
 from amplihack.system.process_marks import VARIABLE
-from amplihack.system.process_table import Member, command_of, look_up, marks_of, parse_stat, with_descendants
+from amplihack.system.process_table import (
+    Member,
+    command_of,
+    kill,
+    look_up,
+    marks_of,
+    parse_stat,
+    with_descendants,
+)
 
 
 def member(pid: int, parent: int, session: int, *, zombie: bool = False) -> Member:
@@ -51,6 +61,34 @@ def test_the_session_and_all_that_it_started_are_found_and_strangers_are_not() -
 def test_a_zombie_is_not_alive_but_its_children_are() -> None:
     orphan = member(11, 10, 10)
     assert descendants(10, [member(10, 1, 10, zombie=True), orphan]) == {orphan}
+
+
+def test_one_that_ends_during_the_look_was_alive() -> None:
+    """The newest processes are looked at before all others, and again in their turn."""
+    seen, later = member(10, 1, 10), member(10, 1, 10, zombie=True)
+    assert descendants(10, [seen, later]) == {seen}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_group_is_killed_as_a_whole_only_if_all_of_it_has_the_sign(marked: bool) -> None:
+    """What a runner starts for itself is in its own group, where a script of the user's may be, too."""
+    ours = {**os.environ, VARIABLE: "one-1:s;"}
+    leader = subprocess.Popen(["sleep", "60"], env=ours, process_group=0)
+    other = subprocess.Popen(
+        ["sleep", "60"], env=ours if marked else dict(os.environ), process_group=leader.pid
+    )
+    try:
+        found = look_up(leader.pid)
+        assert found is not None
+        kill([found], Sign("one-"))
+        assert leader.wait(10) == -signal.SIGKILL
+        time.sleep(0.1)
+        assert (other.poll() is None) is not marked
+    finally:
+        for each in (leader, other):
+            each.kill()
+            each.wait()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
