@@ -113,6 +113,23 @@ def test_nothing_runs_a_value(script: str, value: str, tmp_path: Path) -> None:
     assert why_stopped(finished.stderr)
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        'q=(1 "$RECIPE_VAR_v"); echo "${!q[1]}"',
+        'q=(1 "$RECIPE_VAR_v"); echo "${!q[$(echo 1)]}"',
+        'declare -A m=([k]=$RECIPE_VAR_v); k=k; echo "${!m[$k]}"',
+        'q=(1 "$RECIPE_VAR_v"); i=(1); echo "${q[i[0]]@P}"',
+    ],
+)
+def test_the_element_of_an_array_is_guarded_where_it_is_a_name_or_a_prompt(
+    script: str, tmp_path: Path
+) -> None:
+    assert why_stopped(run(script, HOSTILE, tmp_path).stderr)
+    assert run(script, "HOME", tmp_path).returncode == 0
+    assert not (tmp_path / "canary").exists()
+
+
 @pytest.mark.parametrize("value", ["($(touch canary))", "(a[<(touch canary)])"])
 @pytest.mark.parametrize(
     "script",
