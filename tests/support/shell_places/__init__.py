@@ -52,6 +52,14 @@ AROUND_LOSING_NEWLINES = [
     f"{_TAKE} <<-OUT; {_GIVE}\n\t$(\n@\n)\n\tOUT",
 ]
 
+# What a script may have done before: guards work in any state of the shell.
+STATES = [
+    *("IFS=i", "IFS=$RECIPE_VAR_v", "IFS=.xb", "IFS=0123456789", "IFS=", "unset IFS", "set -u", "set -f"),
+    *("set -euo pipefail; shopt -s inherit_errexit lastpipe", "set -o posix", "shopt -s nocasematch"),
+    *("shopt -u extglob", "shopt -s nullglob", "BASH_COMPAT=4.2", "shopt -s assoc_expand_once", "LC_ALL=C"),
+    "printf() { builtin printf L; }; echo() { builtin echo L; }; cat() { :; }; exit() { :; }; local() { :; }",
+]
+
 _CODE = [
     *("$(touch canary)", "`touch canary`", "; touch canary;", "\ntouch canary\n", "<(touch canary)"),
     *("| touch canary", "& touch canary &", "$(touch canary >&2)"),
@@ -156,7 +164,8 @@ def pairs(random_: random.Random, number: int) -> Iterator[Pair]:
         if random_.randrange(4):
             form, _printed = random_.choice(FORMS)
             around = random_.choice(AROUND + AROUND_LOSING_NEWLINES)
-            yield Pair(around.replace("@", evaluating(random_).replace("§", form)), None)
+            state = f"{random_.choice(STATES)}\n" if random_.randrange(4) == 0 else ""
+            yield Pair(state + around.replace("@", evaluating(random_).replace("§", form)), None)
         else:
             form, printed = random_.choice([form for form in FORMS if form[1]])
             around = random_.choice(AROUND)

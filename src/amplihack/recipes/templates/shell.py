@@ -34,6 +34,7 @@ __all__ = [
 _MAY_EVALUATE = pattern(
     r"\(\(|\[|>&|-(?:v|\w*[in]\b)|\$\{!|@P\}|\$\{[\w@*]+:[^-=?+]"
     r"|\b(?:let|mapfile|readarray|declare|typeset|local|export|readonly|unset|read|getopts|wait|printf|test)\b"
+    r"|(?:\A|[;&|(`{!\n]|\b(?:do|then|else)\b)\s*\$"  # a command whose name only the run knows
     r"|\bsource\b|(?<![^\s;&|(])\.\s"  # what another file declares is not known
     r"|\b(?:BASHPID|HISTCMD|LINENO|OPTIND|S?RANDOM|SECONDS)\b"
 )

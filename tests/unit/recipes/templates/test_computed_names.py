@@ -55,10 +55,21 @@ def run(script: str, value: str, folder: Path) -> subprocess.CompletedProcess[st
         # under `set -u`, an empty array does not always tell that it is an integer
         'set -u; k=x; declare -ai "$k"; declare -n r=$k; r=(); r={{v}}',
         'set -euo pipefail; f() { declare -gail "$1"; }; f x; x=(); x+=({{v}})',
-        # what bash splits by goes into the guards too
+        # what bash splits by
         'IFS={{v}}; k=z; declare -i "$k"; n={{v}}; z=$n',
         'IFS="`printf %s {{v}}`"; n=$IFS\ng() { declare -gi "$1"; }; g z; z=$n',
         "read -r IFS <<< {{v}}; . ./lib.sh; n=$RECIPE_VAR_v",
+        "IFS=i; . ./lib.sh; n={{v}}",
+        "IFS='. kindx'; . ./lib.sh; n=$(echo {{v}})",
+        'set -u; IFS=$(echo ai.x); f() { declare -gai "$1"; }; f q; q=(); q+=({{v}})',
+        "IFS=,; c=$(echo let,y=1); $c x={{v}}",
+        "c=$(echo ' let'); $c x={{v}}",
+        "sudo=' '; $sudo command let x={{v}}",
+        "c=$(echo builtin); $c let x=RECIPE_VAR_w; : {{v}} {{w}}",
+        "c=$(echo let); $c x=$RECIPE_VAR_v",
+        # an array that is not associative, in other states of the shell
+        "shopt -s nocasematch; f() { k=$(echo {{v}}); m[$k]=1; }; declare -a m; f; declare -A m",
+        "set -u; f() { k=$(echo '0&&no,'{{v}}); m[$k]=1; }; f; declare -A m",
         'sudo=; $sudo declare -i x="$(printf %s {{v}})"',
         'cat <<E\n$(\nalias d="declare -i"; shopt -s expand_aliases\nd n; n={{v}}\n)\nE',
         "declare -i n; x=RECIPE_VAR_v; n=$x; : {{v}}",
@@ -102,6 +113,23 @@ def test_nothing_runs_a_value(script: str, value: str, tmp_path: Path) -> None:
     assert why_stopped(finished.stderr)
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        'q=(1 "$RECIPE_VAR_v"); echo "${!q[1]}"',
+        'q=(1 "$RECIPE_VAR_v"); echo "${!q[$(echo 1)]}"',
+        'declare -A m=([k]=$RECIPE_VAR_v); k=k; echo "${!m[$k]}"',
+        'q=(1 "$RECIPE_VAR_v"); i=(1); echo "${q[i[0]]@P}"',
+    ],
+)
+def test_the_element_of_an_array_is_guarded_where_it_is_a_name_or_a_prompt(
+    script: str, tmp_path: Path
+) -> None:
+    assert why_stopped(run(script, HOSTILE, tmp_path).stderr)
+    assert run(script, "HOME", tmp_path).returncode == 0
+    assert not (tmp_path / "canary").exists()
+
+
 @pytest.mark.parametrize("value", ["($(touch canary))", "(a[<(touch canary)])"])
 @pytest.mark.parametrize(
     "script",
@@ -140,6 +168,12 @@ def test_a_list_is_no_value_for_an_array_whose_name_the_run_makes(
         'f() { printf -v "$1" %s "$2"; }; declare -i n; f n 5; f m {{v}}; printf %s "$m"',
         'k=A; export "$k={{v}}"; printf %s "$A"',
         "tool=$(command -v printf); $tool %s {{v}}",
+        "tool=$(echo command printf); $tool %s {{v}}",
+        "tool=$(echo ' printf'); $tool %s {{v}}",
+        # in any state of the shell
+        'set -u; IFS=$(echo aix); . ./lib.sh; x={{v}}; printf %s "$x"',
+        'set -u; a=(); . ./lib.sh; a+=({{v}}); b=(); b="${a[0]}"; printf %s "$b"',
+        'shopt -s nocasematch; f() { k=$(echo {{v}}); m[$k]=1; }; declare -A m; f; printf %s "${!m[@]}"',
         'opts=(%s {{v}}); ${CMD:-printf} "${opts[@]}"',
         "sudo=; $sudo printf %s {{v}}",
         'for c in echo printf; do x=$($c {{v}}); done; printf %s "$x"',
@@ -150,6 +184,26 @@ def test_a_list_is_no_value_for_an_array_whose_name_the_run_makes(
 def test_other_texts_arrive_as_they_are(script: str, value: str, tmp_path: Path) -> None:
     finished = run(script, value, tmp_path)
     assert (finished.stdout, finished.stderr) == (value, "")
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "set -e; shopt -s inherit_errexit",
+        "set -eEuo pipefail; shopt -s inherit_errexit; trap 'echo failed' ERR",
+        "IFS=0123456789",
+        "shopt -s localvar_inherit; declare -n t=x; readonly p=1",
+        "printf() { echo p; }; read() { echo r; }; exit() { echo e; }; cat() { echo c; }; local() { :; }",
+        "shopt -s expand_aliases; alias exit=: cat=:\n",
+    ],
+)
+def test_what_a_command_prints_is_checked_in_any_state_of_the_shell(state: str, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("4\n", encoding="utf-8")
+    script = f'{state}\ndeclare -i n; n=$(<f); x=$(( $(command printf {{{{v}}}}) + n )); echo "$x"'
+    assert run(script, "12", tmp_path).stdout == "16\n"
+    stopped = run(script, HOSTILE, tmp_path)
+    assert "evaluates what a command printed" in why_stopped(stopped.stderr)
+    assert not (tmp_path / "canary").exists()
 
 
 def test_a_name_in_small_and_large_letters_is_guarded_by_its_alias() -> None:

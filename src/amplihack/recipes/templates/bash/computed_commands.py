@@ -13,13 +13,14 @@ from collections.abc import Set as AbstractSet
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.command_names import BUILTINS
 from amplihack.recipes.templates.bash.cursor import Script
-from amplihack.recipes.templates.bash.number_guards import Guard, Sink, no_option, or_second, run_pattern
+from amplihack.recipes.templates.bash.number_guards import Guard, Sink, first_word, option_in, run_pattern
 from amplihack.recipes.templates.bash.places import Word
 
 _SPLIT = pattern(r"\$(?:([A-Za-z_]\w*|[0-9])|\{([A-Za-z_]\w*|[0-9])\})(?==|\Z)")  # in no quotes
 _ONE_WORD = pattern(r"""(?:[\w.-]|["']|\$\w+|\$\{[!\w][^{}\0\1`$]*\})+""")
 _LETTERS = pattern(r"""[\w"']*[\1][\w"']*""")
 _NAMING = ("-v", "-R", "-p")
+_BEFORE = ("command", "builtin", "-p", "--")
 
 
 def settle_computed(words: Sequence[Word], script: Script) -> None:
@@ -29,23 +30,30 @@ def settle_computed(words: Sequence[Word], script: Script) -> None:
     if "\1" in first.text and not split:
         _settle_printed(words, script)
         return
+    option = "v" if any(word.plain.startswith(_NAMING) for word in words[1:]) else ""
     if split:
-        key = f"${{{split[1] or split[2]}%%[[:space:]]*}}"
+        variable = split[1] or split[2]
+        key = first_word(variable, _behind(words[1:]))
+        option = option or option_in(variable)
     elif "$" in first.text and _ONE_WORD.fullmatch(first.text):
         key = first.plain
     else:
         return
-    harmless = run_pattern(key, named=any(word.plain.startswith(_NAMING) for word in words[1:]))
-    if split and len(words) > 1 and words[1].plain in BUILTINS:
-        harmless = or_second(harmless, split[1] or split[2], words[1].plain)
-    for word in words if split and first.marks else words[1:]:
-        is_operand = word is words[1] if len(words) > 1 else False
-        guarded = no_option(harmless, key) if is_operand else harmless
+    for position, word in enumerate(words):
+        if not position and not (split and first.marks):
+            continue
+        harmless = run_pattern(key, option, is_operand=position == 1)
         for place in (place for mark in word.marks for place in mark.places):
-            place.pattern = guarded
-        if word is not first:
+            place.pattern = harmless
+        if position:
             sink = Sink(word.start, word.text, Guard.TEXT, "", script.quoted, places=word.places)
-            script.patterned.append((sink, guarded))
+            script.patterned.append((sink, harmless))
+
+
+def _behind(words: Sequence[Word]) -> str:
+    """Return the command behind a variable, which bash runs if that is empty; nothing if it is no builtin."""
+    name = next((word.plain for word in words if word.plain not in _BEFORE), "")
+    return name if name in BUILTINS else ""
 
 
 def _settle_printed(words: Sequence[Word], script: Script) -> None:

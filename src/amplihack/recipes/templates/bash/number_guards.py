@@ -19,7 +19,6 @@ from typing import ClassVar
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.places import Edit, Output
-from amplihack.recipes.templates.bash.variable_attributes import EXPANDED_VARIABLES, INTEGERS
 from amplihack.records import Record, replace
 
 
@@ -49,36 +48,15 @@ Guard.TEXT = Guard("AMPLIHACK_NOT_PLAIN_TEXT", "[!$`<>]")
 Guard.LIST = Guard("AMPLIHACK_IN_PARENTHESES", "[!(]*")  # nothing is left of what begins otherwise
 Guard.WORD = Guard("AMPLIHACK_NOT_A_WORD", "[[:alnum:]_.-]")
 Guard.ASSIGNED = Guard("AMPLIHACK_NOT_PLAIN_ASSIGNMENT", "[![(]")
-_GUARDS = (Guard.NUMBER, Guard.NAME, Guard.DIGITS, Guard.TEXT, Guard.LIST, Guard.WORD, Guard.ASSIGNED)
+GUARDS = (Guard.NUMBER, Guard.NAME, Guard.DIGITS, Guard.TEXT, Guard.LIST, Guard.WORD, Guard.ASSIGNED)
 STOP = "AMPLIHACK_STOP"  # always empty: to ask for its value ends the shell
-_LEFT = "AMPLIHACK_LEFT"  # what is left of a variable without what is harmless
+LEFT = "AMPLIHACK_LEFT"  # what is left of a variable without what is harmless
 _MADE = "AMPLIHACK_MADE"  # an array of the texts that expressions made: only `:=` keeps one
 _KEEP = f"${{{_MADE}[0+${{{_MADE}[@]+${{#{_MADE}[@]}}}}+0]:="
 _LAST = f"{_MADE}[${{#{_MADE}[@]}}-1]"
-_PRINTED = (
-    'AMPLIHACK_PRINTED(){ local t p=${!2};IFS= read -rd "" t;if [[ ${t//$p} ]];then t=@;'
-    'echo "amplihack: line $1: AMPLIHACK_STOP: what a command printed is $3" >&2;fi;'
-    'printf %s "$t";};'
-)
-# Only the key of no text has a value, and it is empty.
-_TABLE = "declare -rA AMPLIHACK_NUMBERS=([.]= [kind i]= [set x]= [options u]=)||exit 127;"
-# Commands of bash that evaluate their words, and what is harmless there; some do with an option that names.
-_RUN = "AMPLIHACK_RUN"
-_TARGET = "AMPLIHACK_TARGET"  # a table of variables that bash calculates or expands
-_NUMERIC = "let eval source . trap alias bind complete compgen fc declare typeset local"
-_TEXTUAL = "readonly export unset read mapfile readarray getopts command builtin"
-_EMPTY = "AMPLIHACK_EMPTY"  # a table of how bash writes empty arrays that are integers
-_EMPTIED = pattern(r"AMPLIHACK_EMPTY\[\.\$\{(\w+)\[@\]@A\}")
-_KIND = "AMPLIHACK_KIND"  # the letter of what makes an integer, among the attributes of a variable
-# A subscript of an array that may be associative: if it is not, all that stands there must hold numbers.
-_SUBSCRIPT = (
-    "AMPLIHACK_SUBSCRIPT(){ local AMPLIHACK_NAME;"
-    '[[ $(declare -p "$1" 2>/dev/null) == declare\\ -*([!\\ ])A* ]]&&return;'
-    "while [[ $AMPLIHACK_KEY =~ [A-Za-z_][A-Za-z_0-9]* ]];do AMPLIHACK_NAME=${BASH_REMATCH[0]};"
-    "[[ ${!AMPLIHACK_NAME//$AMPLIHACK_NOT_A_NUMBER} ]]&&break;"
-    "AMPLIHACK_KEY=${AMPLIHACK_KEY/$AMPLIHACK_NAME/ };done;"
-    "[[ ! ${AMPLIHACK_KEY//$AMPLIHACK_NOT_A_NUMBER} ]]||printf @;};"
-)
+TARGET = "AMPLIHACK_TARGET"  # a table of variables that bash calculates or expands
+RUN = "AMPLIHACK_RUN"  # a table of commands of bash that evaluate their words
+KIND = "AMPLIHACK_KIND"  # the letter of what makes an integer, among the attributes of a variable
 
 # Bash itself keeps numbers in these.
 _NUMBERS = frozenset(
@@ -143,11 +121,16 @@ class Kept(Record):
     harmless: str = ""  # what expands to a pattern for what it may make, if that is no number
 
 
+def as_code(guard: str, *, quoted: bool) -> str:
+    """Return a guard as it is written into code, which may be in double quotes."""
+    return guard.replace("$", "\\$").replace('"', '\\"') if quoted else guard
+
+
 def keep(texts: Iterable[Kept]) -> Iterator[Edit]:
     """Yield edits that keep what these texts make and check it. One may stand in another."""
     edits = []
     for text in texts:
-        begin, check = (piece.replace("$", "\\$") if text.quoted else piece for piece in _made(text))
+        begin, check = (as_code(piece, quoted=text.quoted) for piece in _made(text))
         edits.append(((text.start, 1, -text.end, not text.joined), begin))
         edits.append(((text.end, 0, -text.start, text.joined), check))
     for (offset, *_), piece in sorted(edits):
@@ -156,8 +139,8 @@ def keep(texts: Iterable[Kept]) -> Iterator[Edit]:
 
 def _made(text: Kept) -> tuple[str, str]:
     last = f"!{_LAST}" if text.joined else _LAST
-    left = f"${{{_LEFT}:=${{{last}//{text.harmless or f'${Guard.NUMBER.name}'}}}}}"
-    stop = f"${{{_LEFT}:+${{{STOP}:?{text.name} is {Guard.NUMBER.words}}}}}"
+    left = f"${{{LEFT}:=${{{last}//{text.harmless or f'${Guard.NUMBER.name}'}}}}}"
+    stop = f"${{{LEFT}:+${{{STOP}:?{text.name} is {Guard.NUMBER.words}}}}}"
     check = f"${{{last}+{left}{stop}}}"
     return _KEEP, "}" + (if_integer(check, (text.target,)) if text.target else check)
 
@@ -165,7 +148,7 @@ def _made(text: Kept) -> tuple[str, str]:
 def if_integer(guard: str, variables: Iterable[str]) -> str:
     """Return a guard that does nothing unless one of these variables is an integer by then."""
     attributes = "".join(map(_attributes, variables))
-    return f"${{AMPLIHACK_NUMBERS[kind ${{{_KIND}/[.{attributes}]}}]-{guard}}}"
+    return f"${{AMPLIHACK_NUMBERS[kind ${{{KIND}/[.{attributes}]}}]-{guard}}}"
 
 
 def stop_integer(name: str) -> str:
@@ -176,36 +159,49 @@ def stop_integer(name: str) -> str:
 
 
 def _attributes(name: str) -> str:
-    """Return what expands to the letters of a variable's attributes. An empty array tells them otherwise."""
-    # Without `set -u`, bash also tells them of an element that is not there.
-    empty = f"${{AMPLIHACK_NUMBERS[options ${{-//[!u]}}]-${{{name}@a}}}}${{{_EMPTY}[.${{{name}[@]@A}}]-}}"
-    return f"${{{name}[@]@a}}${{AMPLIHACK_NUMBERS[set ${{{name}[@]+x}}]-{empty}}}"
+    """Return what expands to the letters of a variable's attributes, whatever IFS and the options are."""
+    # Bash tells those of an empty array only to who does without `set -u`, in a process of its own. Text with
+    # `[@]` in it would be split at the characters of IFS.
+    empty = f"${{AMPLIHACK_NUMBERS[.${{{name}[*]@A}}]-$(AMPLIHACK_ATTRIBUTES {name})}}"
+    return f"${{{name}[*]@a}}${{AMPLIHACK_NUMBERS[.${{{name}[*]+x}}]+{empty}}}"
 
 
-def run_pattern(command: str, *, named: bool) -> str:
-    """Return what expands to the harmless in a word of a command; `named` if it has an option for names."""
-    harmless = f"${{{_RUN}[.{command}]-*}}"
-    return f"${{{_RUN}[v.{command}]-{harmless}}}" if named else harmless
+def run_pattern(command: str, option: str, *, is_operand: bool) -> str:
+    """Return what expands to the harmless in a word of a command, by which command that is.
+
+    `option` expands to the letter v if one of its options takes a name. An operand must be no option.
+    """
+    harmless = f"${{{RUN}[.{command}]-*}}"
+    if is_operand:
+        harmless = f"${{{RUN}[d.{command}]-{harmless}}}"
+    return f"${{{RUN}[{option}.{command}]-{harmless}}}" if option else harmless
 
 
-def no_option(harmless: str, command: str) -> str:
-    """Return a pattern that takes no text for an option where the command knows one that names a variable."""
-    return f"${{{_RUN}[d.{command}]-{harmless}}}"
+def first_word(variable: str, second: str) -> str:
+    """Return what expands to the command that a variable without quotes names, or else to the word behind it.
+
+    What begins with blanks, or with another command for commands, costs a process.
+    """
+    first = f'${{{variable}%%["${{IFS-}}"[:space:]]*}}'
+    found = f"${{{variable}:+$(AMPLIHACK_FIRST ${variable} {second})}}"
+    behind = f"${{AMPLIHACK_NUMBERS[.${variable}]+{second}}}" if second else ""
+    asked = f"AMPLIHACK_NUMBERS[first {first}]"
+    return f"${{{asked}-{first}}}${{{asked}+{found}{behind}}}"
 
 
-def or_second(harmless: str, variable: str, second: str) -> str:
-    """Return a pattern that counts the second word where the variable before it is empty: `$sudo let`."""
-    return f"{harmless.removesuffix('*}')}${{{_RUN}[.${{{variable}:-{second}}}]-*}}}}"
+def option_in(variable: str) -> str:
+    """Return what expands to the letter v if a variable holds an option that is followed by a name."""
+    return f"${{{variable}:+${{AMPLIHACK_NUMBERS[.${{{variable}##*-[vRp]*}}]+v}}}}"
 
 
 def target_pattern(name: str) -> str:
     """Return what expands to the harmless in a text for the variable of this name."""
-    return f"${{{_TARGET}[.{name}]-*}}"
+    return f"${{{TARGET}[.{name}]-*}}"
 
 
 def whole_pattern(variable: str) -> str:
     """Return what expands to the harmless in a variable that holds a name, `=` and a value."""
-    return f"${{{_TARGET}[w.${{{variable}%%[+=]*}}]-*}}"
+    return f"${{{TARGET}[w.${{{variable}%%[+=]*}}]-*}}"
 
 
 def pattern_guard(variable: str, harmless: str) -> str:
@@ -289,8 +285,8 @@ class Keyed(Record):
             name = found["name"] or found["word"] or ""
             key += f"${{{name}-}}" if found["name"] else name or "+"
             left += f"${{{name}+${{{name}//${Guard.NUMBER.name}}}}}" if name and not name.isdigit() else ""
-        printed = f"${{{_LEFT}:=$(AMPLIHACK_KEY={key} AMPLIHACK_SUBSCRIPT {array})}}"
-        check = f"{printed}${{{_LEFT}:+${{{STOP}:?the subscript of {array} is {Guard.NUMBER.words}}}}}"
+        printed = f"${{{LEFT}:=$(AMPLIHACK_KEY={key} AMPLIHACK_SUBSCRIPT {array})}}"
+        check = f"{printed}${{{LEFT}:+${{{STOP}:?the subscript of {array} is {Guard.NUMBER.words}}}}}"
         return f"${{AMPLIHACK_NUMBERS[.{left}]-{check}}}" if self.alone else check
 
 
@@ -300,8 +296,8 @@ def _needed(bare: str | None, guard: Guard) -> Guard | None:
 
 
 def _guarded(variable: str, name: str, guard: Guard) -> str:
-    left = f"${{{_LEFT}:=${{{variable}//${guard.name}}}}}"
-    return f"${{{variable}+{left}${{{_LEFT}:+${{{STOP}:?{name} is {guard.words}}}}}}}"
+    left = f"${{{LEFT}:=${{{variable}//${guard.name}}}}}"
+    return f"${{{variable}+{left}${{{LEFT}:+${{{STOP}:?{name} is {guard.words}}}}}}}"
 
 
 def subscript_at(text: str, start: int) -> str:
@@ -327,12 +323,12 @@ def printed_guards(script: str, outputs: Iterable[tuple[Output, Guard]]) -> Iter
         inside = script[output.start : output.end]
         if not inside.strip() or script[output.start - 2 : output.start] == ">(":
             continue
-        reads = "cat " if inside.lstrip().startswith("<") and inside.lstrip()[1:2] != "(" else ""
+        reads = "command cat " if inside.lstrip().startswith("<") and inside.lstrip()[1:2] != "(" else ""
         yield Edit(output.start, output.start, f"{{ {reads}")
         call = f"AMPLIHACK_PRINTED {line} {guard.name} '{guard.words}'"
         if attributes := "".join(map(_attributes, output.integers)):
-            call = f"if [[ {attributes} == *i* ]];then {call};else cat;fi"
-        yield Edit(output.end, output.end, f"{_ending(inside)}}}|{call};exit ${{PIPESTATUS[0]}}")
+            call = f"if [[ {attributes} == *i* ]];then {call};else command cat;fi"
+        yield Edit(output.end, output.end, f'{_ending(inside)}}}|{call};builtin exit "${{PIPESTATUS[0]}}"')
 
 
 def _ending(commands: str) -> str:
@@ -340,53 +336,3 @@ def _ending(commands: str) -> str:
     if "#" in commands or "<<" in commands:
         return "\n"
     return " " if commands.rstrip(" \t").endswith((";", "&", "\n")) else ";"
-
-
-def _run_table() -> str:
-    numeric = [f"[.{name}]='{Guard.NUMBER.harmless}'" for name in _NUMERIC.split()]
-    textual = [f"[.{name}]='[!$`[<>]'" for name in _TEXTUAL.split()]
-    textual += [f"[d.{name}]='[!-]*'" for name in ("printf", "wait")]
-    textual += [f"[v.{name}]='[!$`[<>]'" for name in ("printf", "test", "\\[", "wait")]
-    return f"declare -rA {_RUN}=({' '.join((*numeric, *textual))})||exit 127;"
-
-
-def _target_table(integers: Iterable[str]) -> str:
-    numeric = [f"[.{name}]='{Guard.NUMBER.harmless}'" for name in sorted(integers)]
-    numeric += [f"[w.{name}]='[!$`[]'" for name in sorted(set(integers).difference(INTEGERS))]
-    numeric += [f"[w.{name}]=" for name in INTEGERS]  # nothing is harmless
-    expanded = [f"[{kind}.{name}]='[!$`]'" for kind in ("", "w") for name in sorted(EXPANDED_VARIABLES)]
-    return f"declare -rA {_TARGET}=({' '.join((*numeric, *expanded))})||exit 127;"
-
-
-def _empty_table(names: Iterable[str]) -> str:
-    written = (
-        f"[.declare -{kind}{more} {name}=()]=i"
-        for name in names
-        for kind in ("ai", "Ai")
-        for more in ("", "x")
-    )
-    return f"declare -rA {_EMPTY}=({' '.join(written)})||exit 127;"
-
-
-def preamble(text: str, *, exported: bool, integers: Iterable[str] = ()) -> str:
-    """Return the definitions that guards in a text need, on one line; `exported` for shells it starts."""
-    checks = _SUBSCRIPT if "AMPLIHACK_SUBSCRIPT" in text else ""
-    used = [guard for guard in _GUARDS if guard.name in text + checks]
-    definitions = "".join(f"readonly {guard.name}='{guard.harmless}';" for guard in used)
-    if exported:
-        definitions += "".join(f"export {guard.name};" for guard in used)
-    if used or _RUN in text or _TARGET in text:
-        definitions += f"readonly {STOP}=;{_LEFT}=;"
-    if checks and exported:
-        checks += "export -f AMPLIHACK_SUBSCRIPT;"
-    if "AMPLIHACK_NUMBERS[" in text:
-        checks += _TABLE
-    if emptied := sorted(set(_EMPTIED.findall(text))):
-        checks += _empty_table(emptied)
-    if _RUN in text:
-        checks += _run_table()
-    if _TARGET in text:
-        checks += _target_table(integers)
-    if _KIND in text:
-        definitions += f"readonly {_KIND}=i;"
-    return definitions + checks + (_PRINTED if "AMPLIHACK_PRINTED" in text else "")

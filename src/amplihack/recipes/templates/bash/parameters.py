@@ -15,10 +15,7 @@ from amplihack.recipes.templates.bash.places import Quoting, Refusal, assign, ho
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, identifiers
 
 _HEAD = pattern(r"!?#?(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[-@*#?$!])?")
-_EVALUATES = pattern(
-    r"\$\{(?:!\w++(?!\[[@*]\]|[@*]\})|(?:\w++|[@*])(?:\[[^\[\]]*\])?@P\})"
-)  # `${!x}`, `${x@P}`
-_PROMPTS = pattern(r"\$\{(!?(?:\w++|[@*])(?:\[[^\[\]]*\])?)@P\}")
+_LISTS_NAMES = pattern(r"[@*]\}")  # `${!x@}`
 _NAME_REST = pattern(r"[A-Za-z0-9_]+")
 _DEFAULT = pattern(r":?[-=?+]")
 _PATTERN = pattern(r"##?|%%?|\^\^?|,,?|~~?")
@@ -31,15 +28,10 @@ def parameter(c: Cursor, quoting: Quoting) -> None:
     c.advance(2)
     with c.deeper():
         name = _name(c)
-        if _EVALUATES.match(c.text, opened, c.end):
-            c.script.flow.evaluated.add(ARGUMENTS if name.isdigit() or name in "@*" else name)
-            if c.text.startswith("${!", opened):
-                c.script.sinks.append(Sink(c.origin[opened], f"${{{name}}}", Guard.NAME, "", c.script.quoted))
-            if prompt := _PROMPTS.match(c.text, opened, c.end):
-                text = f"${{{prompt[1]}}}"
-                c.script.sinks.append(Sink(c.origin[opened], text, Guard.TEXT, "", c.script.quoted))
+        start, first = c.pos, c.count()
         if subscripted := c.peek() == "[":
             subscript(c, name)
+        _note_evaluated(c, opened, name, c.text_since(start, first))
         _operation(c, name, quoting, subscripted=subscripted, indirect=c.text.startswith("${!", opened))
         first = c.count()
         while c.peek() != "}":
@@ -49,6 +41,23 @@ def parameter(c: Cursor, quoting: Quoting) -> None:
         refuse(c.since(first), Refusal.NAME)  # as in `${x@{{v}}}`: bash takes no operator from a value
         c.pos += 1
         c.script.ends[c.origin[opened]] = c.origin[c.pos - 1] + 1
+
+
+def _note_evaluated(c: Cursor, opened: int, name: str, index: str) -> None:
+    """Note `${!x}`, which takes a text for a name, and `${x@P}`, which expands one."""
+    prompts, indirect = c.text.startswith("@P}", c.pos), c.text.startswith("${!", opened)
+    if index in ("[@]", "[*]") or _LISTS_NAMES.match(c.text, c.pos, c.end):
+        indirect = False  # these are names of variables, or keys
+    if not name or not (prompts or indirect):
+        return
+    c.script.flow.evaluated.add(ARGUMENTS if name.isdigit() or name in "@*" else name)
+    if any(sign in index for sign in "\0\1`"):  # it cannot be written a second time
+        index = "[*]"
+    proven = c.script.variables.proven_in(name + index)
+    for guard, text in ((Guard.NAME, name + index), (Guard.TEXT, "!" * indirect + name + index)):
+        if indirect if guard is Guard.NAME else prompts:
+            sink = Sink(c.origin[opened], f"${{{text}}}", guard, "", c.script.quoted, proven)
+            c.script.sinks.append(sink)
 
 
 def _name(c: Cursor) -> str:

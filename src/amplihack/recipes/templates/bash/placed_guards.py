@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Script
+from amplihack.recipes.templates.bash.guard_definitions import preamble
 from amplihack.recipes.templates.bash.joined_names import Joint, runs
 from amplihack.recipes.templates.bash.number_guards import (
     Guard,
@@ -13,11 +14,11 @@ from amplihack.recipes.templates.bash.number_guards import (
     Keyed,
     Operand,
     Sink,
+    as_code,
     by_pattern,
     if_integer,
     keep,
     operands,
-    preamble,
     printed_guards,
     stop_integer,
     value_guard,
@@ -49,26 +50,22 @@ def placed_guards(script: str, found: Script) -> list[Edit]:
                 kept[made] = None
             elif operand.changed or _needs_guard(operand, around, suspects):
                 text = if_integer(operand.text, (sink.target,)) if sink.target else operand.text
-                text = text.replace("$", "\\$") if sink.quoted else text
-                edits[Edit(sink.offset, sink.offset, text)] = None
+                edits[_before(sink, text)] = None
         kept.update(dict.fromkeys(_printed(sink) if sink.target else ()))
         if sink.guard is Guard.TEXT and sink.array in keyed:
             text = _checked_subscript(sink, suspects, keyed)
-            edits.update({Edit(sink.offset, sink.offset, text): None} if text else {})
+            edits.update({_before(sink, text): None} if text else {})
     for sink, harmless in found.patterned if keyed.alone else ():
         for operand in operands(sink.text, Guard.NUMBER):
             if _MANY.search(operand.text):  # what is left of several words has blanks between them
                 continue
-            if operand.name in suspects and (not operand.bare or operand.name in found.flow.written):
+            if operand.name in suspects and (not operand.bare or found.flow.may_hold_value(operand.name)):
                 text = by_pattern(operand.text.replace(Guard.NUMBER.name, Guard.TEXT.name), harmless)
-                edits[Edit(sink.offset, sink.offset, text.replace("$", "\\$") if sink.quoted else text)] = (
-                    None
-                )
+                edits[_before(sink, text)] = None
         if found.variables.has_integers():
             kept.update(dict.fromkeys(_printed(sink, harmless)))
     for sink in _unseen(found) if keyed.alone else ():
-        text = stop_integer(sink.target)
-        edits[Edit(sink.offset, sink.offset, text.replace("$", "\\$") if sink.quoted else text)] = None
+        edits[_before(sink, stop_integer(sink.target))] = None
     edits.update(dict.fromkeys(keep(kept)))
     outputs = [mark for mark in found.marks if isinstance(mark, Output)]
     checked = [(output, guard) for output in outputs if (guard := _of_output(output, found))]
@@ -80,6 +77,10 @@ def placed_guards(script: str, found: Script) -> list[Edit]:
     text = "".join((*(edit.text for edit in guards), *given))
     definitions = preamble(text, exported=found.starts_shells, integers=found.variables.integers)
     return [Edit(0, 0, definitions), *guards] if definitions else []
+
+
+def _before(sink: Sink, guard: str) -> Edit:
+    return Edit(sink.offset, sink.offset, as_code(guard, quoted=sink.quoted))
 
 
 def _sinks(found: Script, keyed: Keyed) -> Iterator[Sink]:
@@ -128,8 +129,7 @@ def _checked_subscript(sink: Sink, suspects: Suspects, keyed: Keyed) -> str:
         run.is_name or run.is_joined for run in runs(sink.text, ())
     ):
         return ""
-    text = keyed.check(sink.text, sink.array)
-    return text.replace("$", "\\$") if sink.quoted else text
+    return keyed.check(sink.text, sink.array)
 
 
 def _named(sink: Sink, together: Iterable[Joint]) -> Iterator[Kept]:

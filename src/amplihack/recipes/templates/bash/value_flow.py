@@ -199,6 +199,10 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
                 waiting += following.get(name, ())
         return Suspects(frozenset(found), frozenset(self.written), self.unknown or opaque)
 
+    def may_hold_value(self, name: str) -> bool:
+        """Tell whether a word is the name of a variable of the script or of the run."""
+        return name in self.written or self._is_given(name)
+
     def _is_given(self, name: str) -> bool:
         """Tell whether a variable may come from the run."""
         return (name.isupper() and name not in self.written) or name.startswith(PREFIX)

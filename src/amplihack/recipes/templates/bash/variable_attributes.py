@@ -140,11 +140,6 @@ class Variables(Record, frozen=False, eq=False, repr=False):
             return True
         return mark.feeds and not self.integers.isdisjoint(self.from_input)
 
-    @property
-    def asks_for_kinds(self) -> bool:
-        """Tell whether guards may have to ask, while the script runs, what a variable is."""
-        return bool(self.made_integers or self.sourced or self.references)
-
     def makes_integer(self, name: str) -> bool:
         """Tell whether the variable may be an integer that is declared under a name made by the run."""
         return any(_made(pattern).fullmatch(name) for pattern in self.made_integers)

@@ -28,12 +28,6 @@ _BRACES = pattern(r"(?<![$\w])[A-Za-z_]\w*\{[^{}]*(?:,|\.\.)")  # `name_{a,b}`
 # A variable that bash or a program runs, named without a look at its value and without an assignment to it.
 _PROGRAM_NAME = pattern(rf"(?<![\w$\{{])(?:{'|'.join(sorted(PROGRAM_VARIABLES))})\b(?!\+?=)")
 
-# Something else than a constant goes to IFS, by whose characters bash may split what a guard asks.
-_SPLITS = pattern(r"(?<![\w$\{])(?<!unset )IFS\b(?:\+?=(?!\$')[^\s;]*[$`{]|(?!\+?=))")
-
-# Under `set -u`, bash does not tell of every empty array whether it is an integer.
-_NO_UNSET = pattern(r"\bnounset\b|\bset\s[^\n;|&]*-\w*u")
-
 
 def read_whole(script: str, placeholders: Sequence[Placeholder]) -> Script:
     """Return all that a script says. Raises TemplateError if the quoting never closes."""
@@ -68,10 +62,6 @@ def read_whole(script: str, placeholders: Sequence[Placeholder]) -> Script:
     found.flow.blind |= any(_is_lost(sink) for sink in found.sinks)
     found.flow.lost |= any(
         found.variables.calculates(name) or found.variables.makes_integer(name) for name in found.flow.made
-    )
-    found.flow.lost |= found.variables.asks_for_kinds and bool(_SPLITS.search(script))
-    found.flow.lost |= (
-        bool(found.variables.made_integers) and found.variables.any_array and bool(_NO_UNSET.search(script))
     )
     found.flow.lost |= any(
         (_is_made(sink.text) or (name in found.variables.loops and FILE_NAMES.search(sink.text)))
