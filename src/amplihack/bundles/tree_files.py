@@ -102,7 +102,7 @@ class _Trees:
             if key.endswith(("!", "-")):
                 entries = _operated(entries, keys)
                 break
-        if not WORDS.isdisjoint(keys) or any(map(str.isdecimal, keys)):
+        if keys and (min(keys) < ":" or not WORDS.isdisjoint(keys)):  # digits and signs come before letters
             self.keys += [keys[key] for key in keys if _is_no_text(keys[key])]
         return Table(entries, self.origin, line + 1, column + 1)
 

@@ -173,7 +173,8 @@ def test_a_text_that_is_clearly_one_is_not_told(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "theirs"), [("on", "true"), ("No", "false"), ("~", "null"), ("8080", "8080"), ("0777", "511")]
+    ("key", "theirs"),
+    [("on", "true"), ("No", "false"), ("~", "null"), ("8080", "8080"), ("0777", "511"), ("-1", "-1")],
 )
 def test_a_key_that_others_take_for_a_value_is_text_and_is_told(key: str, theirs: str) -> None:
     file = read(f"a:\n  {key}: 1\n")
