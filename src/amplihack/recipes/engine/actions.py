@@ -144,7 +144,10 @@ async def _within(limit: float | None, job: Job, work: Callable[[Job], Awaitable
 
 
 async def _run_body(job: Job, body: Body) -> Done:
-    ended = await job.run.steps(job.run, body.steps, job.frame)
+    try:
+        ended = await job.run.steps(job.run, body.steps, job.frame)
+    finally:
+        job.run.note_left(body.steps, job.frame)
     if job.run.ends(job.frame):
         raise run_ended(job.run)
     if ended.sequel == "stop":
