@@ -270,7 +270,10 @@ def test_what_a_call_leaves_is_the_same_however_long_its_steps_took() -> None:
     assert left == ["Recipe 'child': SUCCESS\n  [completed] x"] * 2
 
 
-FOUR = "name: child\nsteps: [{id: a, command: a}, {id: b, command: broken%s}, {id: c, command: c}, {id: d, command: d}]\n"
+FOUR = (
+    "name: child\nsteps: [{id: a, command: a}, {id: b, command: broken%s},"
+    " {id: c, command: c}, {id: d, command: d}]\n"
+)
 
 
 @pytest.mark.parametrize(
