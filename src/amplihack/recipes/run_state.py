@@ -384,8 +384,11 @@ class RunState:
 
     def warnings(self) -> tuple[str, ...]:
         """Return every warning with its identity: those of the run first, then step by step."""
-        loose = [_line(identity, what) for identity, texts in self._loose.items() for what in texts]
-        return (*loose, *_warnings(self.results()))
+        return (*self.loose_warnings(), *_warnings(self.results()))
+
+    def loose_warnings(self) -> tuple[str, ...]:
+        """Return the warnings that are about no step that has begun."""
+        return tuple(_line(identity, what) for identity, texts in self._loose.items() for what in texts)
 
     def _at(self, place: str) -> tuple[StepResult, ...]:
         return tuple(self._told(identity) for identity in self._places.get(place, ()))
