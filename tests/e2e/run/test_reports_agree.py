@@ -17,7 +17,9 @@ from amplihack.recipes.results import StepResult
 CHILDREN = {
     "fine.yaml": "name: fine\nsteps: [{id: i, command: echo in}]\n",
     "prose.yaml": "name: prose\nsteps: [{id: i, foreach: [1], command: echo in, parse_json: true}]\n",
-    "broken.yaml": "name: broken\nsteps: [{id: i, command: ls}, {id: j, command: exit 3}, {id: k, command: l}]\n",
+    "broken.yaml": (
+        "name: broken\nsteps: [{id: i, command: ls}, {id: j, command: exit 3}, {id: k, command: ls}]\n"
+    ),
     "soft.yaml": "name: soft\nsteps: [{id: i, command: exit 3, continue_on_error: true}]\n",
 }
 PROSE, SOFT = "parse_json: true", "continue_on_error: true"
