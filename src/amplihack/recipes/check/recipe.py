@@ -43,7 +43,7 @@ from amplihack.recipes.check.sub_recipes import (
 )
 from amplihack.recipes.check.subject import CheckedRecipe, study
 from amplihack.recipes.check.syntax import syntax_faults
-from amplihack.recipes.check.unknown import hidden_loops, reserved_names, unknown_agents, unknown_parts
+from amplihack.recipes.check.unknown import hidden_facts, reserved_names, unknown_agents, unknown_parts
 from amplihack.recipes.check.unset_variables import doubtful_uses, unused_outputs
 from amplihack.recipes.extends import Located
 
@@ -80,7 +80,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     other_templates,
     # fields that do not mean anything here
     reserved_names,
-    hidden_loops,
+    hidden_facts,
     unknown_agents,
     unknown_rules,
     unknown_secrets,
