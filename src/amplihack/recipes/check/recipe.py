@@ -17,6 +17,7 @@ from amplihack.recipes.check.commands import (
 from amplihack.recipes.check.condition_values import compared_json, text_flags
 from amplihack.recipes.check.conditions import pointless_conditions
 from amplihack.recipes.check.failing_recipes import failing_recipes
+from amplihack.recipes.check.known_texts import wrong_numbers
 from amplihack.recipes.check.neighbours import Surroundings
 from amplihack.recipes.check.nesting import bottomless_calls, too_many_steps
 from amplihack.recipes.check.order import dependencies, parallel_writes, split_groups
@@ -67,6 +68,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     compared_json,
     unknown_statuses,
     # order
+    wrong_numbers,
     dependencies,
     split_groups,
     parallel_writes,
