@@ -189,6 +189,9 @@ class FakeWatched:
         self.tree.staged.append(self.directory)
         return Staging(("made.txt",), self.tree.left, self.tree.disturbed)
 
+    async def leave(self, why: str) -> Staging:
+        return Staging((), (LeftAlone("made.txt", why), *self.tree.left), self.tree.disturbed)
+
 
 @dataclass
 class FakeBook:

@@ -12,7 +12,7 @@ from amplihack.app.run_listeners import listening
 from amplihack.app.run_request import RunRequest
 from amplihack.app.run_world import Book, open_world
 from amplihack.app.runs.keeping import Keeper, begin
-from amplihack.app.variables import start_with
+from amplihack.app.variables import slips, start_with
 from amplihack.app.workspace import Opened, Workspace
 from amplihack.errors import Problem, RecipeError
 from amplihack.recipes.engine import run_recipe
@@ -50,7 +50,8 @@ async def run(
         opened, values = start_with(workspace, opened, values)
         _refuse(workspace, opened, values, request)
         if memory is None:
-            request = replace(request, remarks=_remarks(workspace, opened.located))
+            remarks = (*_remarks(workspace, opened.located), *slips(workspace, opened, values))
+            request = replace(request, remarks=remarks)
         async with listening(workspace, opened.located.recipe, values, request) as journal:
             keeper = Keeper(workspace, journal.mask)
             world = open_world(workspace, opened.located, request, journal, on_opened=keeper.opened)

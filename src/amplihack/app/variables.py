@@ -86,6 +86,25 @@ def refuse_unknown(workspace: Workspace, opened: Opened, given: Given, tags: Ite
         raise _unknown("--include-tags, --exclude-tags", "tag", strange, carried)
 
 
+def slips(workspace: Workspace, opened: Opened, values: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return what to tell of variables that nothing uses, where one of nearly the same name is not given."""
+    declared = declared_names(opened.located.recipe)
+    strange, rest = values.keys() - declared, declared - values.keys()
+    near = {name: meant for name in sorted(strange) if (meant := closest(name, rest))}
+    if not near:
+        return ()
+    # Deferred, as above.
+    from amplihack.app.check import DiskWorld
+    from amplihack.recipes.check.knowledge import known_names
+
+    used = known_names(opened.located, DiskWorld(workspace))
+    if used is None:
+        return ()
+    unused = ((name, meant) for name, meant in near.items() if name not in used)
+    what = "the recipe does not use the variable"
+    return tuple(f"{what} '{name}' (fix: did you mean '{meant}'?)" for name, meant in unused)
+
+
 def _unknown(
     flag: str, kind: str, words: Sequence[str], known: frozenset[str], used: Collection[str] = ()
 ) -> UsageError:

@@ -85,8 +85,11 @@ def run_page(run: KeptRun, history: RunHistory) -> list[str]:
     if run.cancelled:
         late = "" if run.status in ("cancelled", "running") else ", but it had ended before that"
         lines.append(f"  cancelled by {run.cancelled['by']} at {local_time(run.cancelled['at'])}{late}")
+    lines += [f"  ⚠ {hide_credentials(each)}" for each in history.state.loose_warnings()]
     for step in history.steps():
         lines += _step(step, history, 1)
+    if left := history.never_reached():
+        lines.append(f"  {len(left)} never reached: {', '.join(left)}")
     lines += [line for identity, gate in history.state.gates().items() for line in _gate(identity, gate)]
     # Nobody can answer a gate of a run that was cancelled there, or one that has expired: no advice to do so.
     open_gates = [gate for gate in history.gates() if gate.approved is None]

@@ -34,7 +34,7 @@ _MAY_DISAGREE: Final = frozenset({"on_error", "continue_on_error", "fatal", "tim
 _OFTEN_DISAGREE: Final = frozenset(
     {"output_type", "parse_json_required", "recheck", "collect", "output_exit_code", "output_stderr"}
 )
-WORDS_OF_A_PROMPT = ("task", "skill", "actions")  # of one that is made up, where a step has none
+WORDS_OF_A_PROMPT = ("task", "skill", "actions", "inputs")  # of one that is made up, where a step has none
 _NEEDED = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
 # What the other dialect means, in the words of the line that tells it.
 _CONDITIONS = 'conditions take the texts "false" and "0" as false, and numbers in texts as numbers'
@@ -52,6 +52,8 @@ _SHOWN_KINDS = {
 # Fields that belong to every kind of step, but for one on which they look as if they did something.
 MISPLACED: Final = {
     ("inputs", "recipe"): "write `context:`, which hands variables to the recipe",
+    ("inputs", "bash"): "write `env:`, or use the variables in the command as {{name}}",
+    ("inputs", "group"): "remove it: the steps inside see all variables",
     ("type", "group"): "remove it: the steps inside have types of their own",
 }
 _CHOOSE = "write the word itself; to choose between several, write a step with a `condition:` for each"

@@ -175,6 +175,13 @@ class Staged(Record):
     files: tuple[str, ...]
 
 
+class NeverReached(Record):
+    """Steps directly inside the step or round `identity`, or of the run, were not begun before its end."""
+
+    identity: str
+    ids: tuple[str, ...]
+
+
 _HOOKS = ("pre_step", "post_step", "on_error")
 
 
@@ -235,6 +242,7 @@ Fact: TypeAlias = (  # what changes the state of a run
     | AgentPaid
     | AgentPaused
     | Staged
+    | NeverReached
 )
 Event: TypeAlias = Fact | LinesPrinted
 Recorded: TypeAlias = Event | ProcessStarted | Withheld | Undone  # what the journal of a run may hold
@@ -267,7 +275,7 @@ _SHAPES: Mapping[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("steps", "depth", "number", "index", "pid", "attempt"), int),
     **dict.fromkeys(("delay", "at"), (int, float)),
     **dict.fromkeys(("values", "ledger", "result", "spent"), dict),
-    **dict.fromkeys(("lines", "files", "used"), list),
+    **dict.fromkeys(("lines", "files", "used", "ids"), list),
 }
 
 
@@ -334,6 +342,7 @@ def _readable(
         "lines": tuple,
         "files": tuple,
         "used": tuple,
+        "ids": tuple,
         "spent": _spending,
     }
     shapes, parts = ([(name, of[name]) for name in names if name in of] for of in (_SHAPES, readers))

@@ -32,7 +32,7 @@ _STEPS = "write `steps:`"
 _TRIGGER = "remove it: a recipe runs when somebody starts it"
 _ON_THE_STEPS = "write it on the steps"
 _CONDITION_BELOW = "write `condition:` on the steps"
-_COMMAND_BELOW = "write `steps:`, each with an `id:` and a `command:`"
+_COMMAND_BELOW = "write `steps:`, each with an `id:` and a `command:` or a `prompt:`"
 _IN_ORDER = "steps run in their order; write `condition:` on those that may be left out"
 _STAGE_ORDER = "remove it: stages run in their order"
 _GOES_ON_BELOW = "write `on_error: continue` on the steps"
@@ -60,6 +60,10 @@ _LIMIT_ABOVE = "write `timeout:` on the step: it holds for each attempt"
 _NOT_EVERY = "write `on: transient` to try again only what may pass by itself"
 _QUESTION = "write `prompt:`"
 _ANYBODY = "remove it: whoever may run `amplihack runs approve` here can answer, and one answer counts"
+_WIDTH = "write `parallel: 4`: as many rounds at a time"
+_MASKED = "name the variables under `secrets:` of the recipe"
+_AT_THE_TOP = "write it at the top of the recipe: it holds for all steps"
+_INSIDE = "check it in a first step, with a `command:` that fails where it does not hold"
 _ALLOWED = "write `enum:` with the list of what may be given"
 
 
@@ -73,9 +77,9 @@ _ANYWHERE: Final = by_word(
         _CONDITION: """
             applies_if applies_when changes cond condition_expression conditional conditions continue_if
             enable_if enabled_if execute_if expr expression failure_condition guard if if_condition
-            include_if only only_changes only_if only_when platforms pre_condition precondition
-            preconditions predicate proceed_if rules run_if run_on run_once run_when success_condition
-            trigger_rule when when_condition where
+            include_if only only_changes only_for only_if only_on only_when platforms pre_condition
+            precondition preconditions predicate proceed_if rules run_if run_on run_once run_when
+            success_condition trigger_rule when when_condition where
         """,
         _OPPOSITE: "disabled_if except exclude_if ignore_if not_if skip_if skip_unless skip_when unless",
         _SECOND_STEP: """
@@ -92,24 +96,26 @@ _ANYWHERE: Final = by_word(
             subrecipe uses
         """,
         _GOES_ON: """
-            abort_on_error allow_errors allow_fail allow_failure any_errors_fatal blocking can_fail
-            continue_on continue_on_fail continue_on_failure critical error_policy error_strategy
-            exit_on_error fail_fast fail_on_error halt_on_error ignore_error ignore_errors ignore_exit_code
+            abort_on_error abort_on_failure allow_errors allow_fail allow_failure allow_failures
+            any_errors_fatal blocking can_fail continue_on continue_on_errors continue_on_fail
+            continue_on_failure critical error_policy error_strategy exit_on_error exit_on_failure fail_fast
+            fail_on_error fail_on_first_error halt_on_error ignore_error ignore_errors ignore_exit_code
             ignore_failure ignore_failures mandatory max_fail_percentage non_fatal on_exception optional
-            soft_fail stop_on_error
+            soft_fail stop_on_error stop_on_failure stop_on_first_failure
         """,
         _ON_FAILURE: """
             catch compensate failed_when fallback on_fail on_failure on_failure_callback on_success
-            on_success_callback on_timeout onfail rescue rollback try
+            on_success_callback on_timeout onfail rescue rollback rollback_on try
         """,
         _ALWAYS: """
-            after_all after_script always cleanup defer ensure on_cancel on_complete on_end on_exit
-            on_finish run_always teardown
+            after_all after_script always cleanup cleanup_on_fail defer ensure on_cancel on_complete on_end
+            on_exit on_finish run_always teardown
         """,
         _LOOP: """
             batch batch_size each for for_each for_loop foreach_in foreach_item foreach_list items iterate
             iterate_over iterations loop loop_count loop_items loop_over map map_over matrix max_runs over
-            range repeat_count strategy times with_dict with_items with_list with_param with_sequence
+            range repeat_count repeat_times strategy times with_dict with_items with_list with_param
+            with_sequence
         """,
         _WHILE: "do_until do_while repeat repeat_while while while_true",
         _RETRY: """
@@ -119,12 +125,12 @@ _ANYWHERE: Final = by_word(
         """,
         _GATE: """
             approval_gate approval_message approval_required approvals approve approvers ask_user
-            auto_approve_if confirm confirmation gate hitl human_approval human_in_the_loop human_review
-            interrupt interrupt_after interrupt_before manual manual_approval needs_approval pause
-            require_approval requires_approval requires_confirmation requires_review review_required
-            sign_off suspend wait_for_approval wait_for_human wait_for_user
+            auto_approve auto_approve_if confirm confirmation gate hitl human_approval human_in_the_loop
+            human_review interrupt interrupt_after interrupt_before manual manual_approval needs_approval
+            pause require_approval requires_approval requires_confirmation requires_review review_required
+            reviewers sign_off suspend wait_for_approval wait_for_human wait_for_user
         """,
-        _OFF: "active disable disabled enabled inactive skip",
+        _OFF: "active disable disabled enabled inactive never_run skip",
         _BREAK: """
             break break_if continue exit_condition loop_until repeat_until stop_condition until_condition
         """,
@@ -146,13 +152,15 @@ _STEP: Final = _ANYWHERE | by_word(
             store_as
         """,
         _AT_ONCE: """
-            async concurrency concurrent dynamic_fork_tasks_param fan_out fanout fork_tasks forks
-            in_parallel max_parallel parallel_limit parallelism run_in_parallel serial throttle
+            async barrier concurrency concurrent dynamic_fork_tasks_param fan_out fanout first_of fork_tasks
+            forks in_parallel max_active_tis_per_dag max_parallel parallel_id parallel_limit parallel_with
+            parallelism race run_in_parallel serial throttle wait_all wait_any
         """,
         _BEHIND: "background daemon detach fork",
         _PAUSE: """
-            cooldown delay delay_after delay_before pause_seconds poll poll_interval poll_until quiet_period
-            sleep start_delay start_in timer wait wait_after wait_before wait_seconds wait_until
+            cooldown debounce delay delay_after delay_before delay_seconds pause_seconds poll poll_interval
+            poll_until quiet_period sleep start_delay start_in throttle_ms timer wait wait_after wait_before
+            wait_seconds wait_timer wait_until
         """,
         _CHANGED: "handlers listen notify",
         _COMMAND: """
@@ -160,9 +168,9 @@ _STEP: Final = _ANYWHERE | by_word(
             scripts shell_command task_ref task_spec zsh
         """,
         _RECIPE: """
-            child_workflow dag extends flow_id import_role include_role pipeline pipeline_ref run_recipe
-            sub_recipes sub_workflow_param subflow task_group template template_ref trigger trigger_dag_id
-            use_recipe workflow
+            child_workflow dag extends flow_id import_role include_role pipeline pipeline_ref pipeline_spec
+            run_recipe sub_recipes sub_workflow_param subflow task_group template template_ref trigger
+            trigger_dag_id use_recipe workflow
         """,
         _BLOCK: "block jobs tasks",
         _SECONDS: """
@@ -173,15 +181,16 @@ _STEP: Final = _ANYWHERE | by_word(
         _DIRECTORY: "chdir dir workdir working_directory",
         "write a step before this one": "before_script",
         _CONDITION: """
-            all_of and any_of building_tag change_in changed changed_when changeset changesets cron
-            cron_schedule equals execute_once exists filters generates if_changed linux macos none_of not on
-            one_of or run_on_changes schedule sources status triggers unix up_to_date windows
+            all all_of and any any_of building_tag change_in changed changed_when changeset changesets cron
+            cron_schedule end_date equals execute_once exists filters generates if_changed linux macos
+            none_of not on one_of or run_on_changes schedule schedule_interval sources start_date status
+            triggers unix up_to_date windows
         """,
         "remove it: every step runs on this machine": "delegate_to",
         "write `env:`": "environment",
         _IN_ORDER: """
-            end go_to goto is_first is_last jump jump_to loop_back_to next next_step next_steps order
-            restart_from retry_from sequential start then_goto
+            end go_to goto is_final is_first is_last jump jump_to loop_back_to next next_step next_steps
+            order restart_from retry_from sequential start then_goto transition_to
         """,
         _ROUNDS: "iteration_limit loop_limit max_iter max_loops max_rounds",
         _INNER: """
@@ -198,9 +207,10 @@ _STEP: Final = _ANYWHERE | by_word(
             requires_success upstream_task_ids upstream_tasks waits_for
         """,
         _GOES_ON: """
-            best_effort cancel_on_build_failing failfast failure fast_fail fastfail fatal_errors ignore
-            ignore_unreachable is_optional keep_going must_pass must_succeed nofail permissive required
-            tolerance tolerate
+            best_effort cancel_on_build_failing circuit_breaker error_handler error_handling failfast
+            failure fast_fail fastfail fatal_errors ignore ignore_unreachable is_optional keep_going
+            must_pass must_succeed nofail ok_codes onerror permissive required success_codes tolerance
+            tolerate
         """,
         _ON_FAILURE: """
             aborted after_execution after_failure after_success afterwards callback catch_error compensation
@@ -209,12 +219,13 @@ _STEP: Final = _ANYWHERE | by_word(
         """,
         _ALWAYS: "after_step after_steps post_steps",
         _LOOP: """
-            across expand foreach_parallel forloopflow item_processor items_path max_concurrency
-            max_in_flight parallel_for_each parallel_foreach whileloopflow
+            across count expand for_each_item foreach_parallel forloopflow item_processor items_path loops
+            max_concurrency max_in_flight n_times parallel_for_each parallel_foreach whileloopflow
         """,
         _RETRY: """
-            auto_rerun backoff_coefficient backoff_rate backoff_seconds initial_interval interval_seconds
-            max_auto_reruns restart restart_policy wait_between_tries
+            auto_rerun backoff backoff_coefficient backoff_rate backoff_seconds initial_interval
+            interval_seconds jitter max_auto_reruns restart restart_policy retry_config retry_options
+            retryable wait_between_tries
         """,
         _ENDS: "early_return return_early short_circuit succeed",
         _ONE_AT_A_TIME: """
@@ -231,8 +242,14 @@ _STEP: Final = _ANYWHERE | by_word(
             validate verification verify
         """,
         _STAGES: "stage stages",
-        _HERE: "executor node platform privileged resource_class user",
+        _HERE: """
+            become_method connection container_set docker executor init_containers machine node
+            node_selector platform pool privileged remote_user resource_class services sidecars user
+        """,
         "write `idle_timeout:`": "heartbeat heartbeat_seconds no_output_timeout silence_timeout",
+        _MASKED: "mask masked no_log redact secret secrets sensitive",
+        _AT_THE_TOP: "hooks rate_limit rate_limiting rate_limits throttling",
+        _WIDTH: "max_concurrent max_workers",
     }
 )
 # A stage and a recipe hold steps: what only a step can have is written there.
@@ -250,6 +267,7 @@ _BELOW: Final = {
     _CHANGED: "write `condition:` on the steps that follow",
     _HANDED: "write `context:` on the steps that call a recipe, `env:` on the steps that run a command",
     _ROUNDS: "write `max_iterations:` on the steps that have a `foreach:`",
+    _WIDTH: "write `parallel: 4` on the steps that have a `foreach:`",
     _BLOCK: _STEPS,
     _INNER: _STEPS,
     "write `env:`": "write `env:` on the steps",
@@ -260,11 +278,13 @@ _BELOW: Final = {
 }
 # Words that steer a step, and that are about a stage or a recipe as a whole where one of these has them.
 _PROSE: Final = frozenset(
-    ("and", "approval", "branch", "changed", "checks", "default", "edge", "end", "errors", "exists",
-     "extends", "failure", "linux", "macos", "node", "not", "or", "order", "permissive", "pipeline",
-     "platform", "prerequisite", "prerequisites", "python", "required", "sequential", "setup", "sources",
-     "stage", "stages", "start", "status", "success", "tags", "template", "unix", "user", "validate",
-     "verification", "verify", "windows")
+    ("all", "and", "any", "approval", "branch", "changed", "checks", "connection", "count", "default",
+     "docker", "edge", "end", "end_date", "error_handling", "errors", "exists", "extends", "failure",
+     "hooks", "linux", "machine", "macos", "node", "not", "or", "order", "permissive", "pipeline",
+     "platform", "pool", "prerequisite", "prerequisites", "python", "rate_limiting", "required", "secrets",
+     "sequential", "services", "setup", "sidecars", "sources", "stage", "stages", "start", "start_date",
+     "status", "success", "tags", "template", "unix", "user", "validate", "verification", "verify",
+     "windows")
 )  # fmt: skip
 _HOLDER: Final = {
     word: _BELOW.get(what, what)
@@ -281,6 +301,10 @@ _STAGE: Final = _HOLDER | by_word(
         _RETRY_BELOW: "retry",
         "write `on_error:` on the steps": "on_error",
         _LOOP_BELOW: "foreach",
+        _GATE: "input",
+        _MASKED: "secrets",
+        _AT_THE_TOP: "hooks rate_limiting",
+        _ON_THE_STEPS: "command context env prompt timeout working_dir",
     }
 )
 _RECIPE_LEVEL: Final = {
@@ -302,13 +326,23 @@ _RECIPE_LEVEL: Final = {
             _CONDITION_BELOW: "condition",
             _BELOW[_BREAK]: "until",
             "write it on a step with `steps:` inside it": "foreach while_condition",
-            _ON_THE_STEPS: "continue_on_error depends_on on_error retry when_tags",
+            _ON_THE_STEPS: "continue_on_error cwd depends_on on_error retry when_tags working_dir",
             _AT_ONCE: "parallel parallel_group",
             _GATE: "approval",
-            _STEP_TIMEOUT: "timeout",
+            _STEP_TIMEOUT: "default_timeout step_timeout timeout timeouts",
             "write `recursion: {max_total_steps: 200}`": "max_steps max_total_steps",
             "write `recursion: {max_depth: 6}`": "max_depth",
-            "write `recipe:` on a step to run another recipe first": "needs",
+            "write `recipe:` on a step to run another recipe first": """
+                depends deps needs run_after runs_after wait_for waits_for
+            """,
+            _COMMAND_BELOW: "command prompt",
+            "write `rate_limiting: {max_concurrent_llm: 4}`": """
+                max_concurrent max_workers rate_limit rate_limits ratelimit throttling
+            """,
+            "write it below `rate_limiting:`": "backoff max_concurrent_llm min_delay_ms",
+            "write `recursion: {max_depth: 6, max_total_steps: 200}`": "recursion_config recursion_limits",
+            "write `hooks: {pre_step: …}`, `post_step` or `on_error`": "callbacks hook",
+            "write `extends:`": "base_recipe extend inherits",
         }
     ),
 }
@@ -317,18 +351,23 @@ _RETRY_FIELDS: Final = by_word(
         _ATTEMPTS: "attempts count limit max max_retries max_tries maximum num_retries retries times tries",
         _DELAY: "backoff_seconds delay delay_seconds interval sleep wait",
         _NOT_EVERY: """
-            codes condition error_equals errors exceptions exit_codes exit_status if on_errors on_exit_codes
-            on_status only_on retry_if retry_on retryable_errors until when
+            codes condition error_equals errors except exceptions exit_codes exit_status if on_errors
+            on_exit_codes on_status only only_on retry_if retry_on retryable_errors rules unless until when
         """,
         _LIMIT_ABOVE: "attempt_timeout deadline max_duration max_elapsed_time max_time stop_after timeout",
         _ON_FAILURE.replace("here", "on the step"): "fallback on_exhausted on_failure then",
+        "write `backoff:`": "backoff_strategy backoff_type policy strategy",
     }
 )
 _APPROVAL_FIELDS: Final = by_word(
     {
         _QUESTION: "description message question reason text title",
-        "write `condition:` on the stage": "auto_approve_if condition if unless",
-        "write `default: approve` and `timeout:`": "auto_approve default_action on_timeout",
+        "write `condition:` on the stage": """
+            auto_approve_if condition except if needs only rules unless when_condition
+        """,
+        "write `default: approve` and `timeout:`": """
+            auto auto_approve default_action default_answer on_timeout
+        """,
         "write `required: true` or `required: false`": "disabled enabled skip",
         _ANYBODY: """
             approver approvers count groups min_approvals owners quorum required_approvals reviewers roles
@@ -342,20 +381,31 @@ _APPROVAL_FIELDS: Final = by_word(
 _HOOKS: Final = by_word(
     {
         "write `on_error:`": "catch error failure on_fail on_failure",
-        "write `pre_step:`": "before before_each before_step on_start pre setup",
+        "write `pre_step:`": "before before_each before_step each_step on_start pre setup",
         "write `post_step:`": "after after_each after_step on_success post",
+        _ALWAYS: """
+            after_all after_run always cleanup finally on_complete on_end on_exit on_finish post_run
+            teardown
+        """,
+        "write it as the first step": "before_all before_run init on_run_start pre_run",
+        "test it in the command of the hook": "condition if only unless when",
     }
 )
 _INPUT_FIELDS: Final = by_word(
     {
         _CONDITION_BELOW: "condition depends_on if needs unless when",
         _ALLOWED: "allowed allowed_values one_of values",
-        "write `required: true` or `required: false`": "is_required mandatory optional",
+        "write `required: true` or `required: false`": """
+            allow_empty is_required mandatory nonempty not_empty optional
+        """,
         "name it under `secrets:` of the recipe": "mask no_log secret sensitive",
         "check it in a first step: `command: '[[ {{name}} =~ ^[a-z]+$ ]]'`": "pattern regex validate",
         "check it in a first step: `command: (( {{name}} >= 1 && {{name}} <= 5 ))`": """
             max maximum min minimum
         """,
+        "write `default:`": "default_value fallback initial value",
+        "write `env:`": "env_var environment envvar from_env",
+        _INSIDE: "max_items max_length min_items min_length",
     }
 )
 WORDS: Final = {

@@ -14,7 +14,6 @@ from amplihack.recipes.foreign_words import snake_case
 _AGENT_CONFIG = "write it below `agent_config:`, which is handed to the agent as it is"
 _IN_PROMPT = "say it in the prompt"
 _ON_STEPS = "write it on the steps that need it"
-_RATE = "write it below `rate_limiting:`"
 
 _STEP: Final = by_word(
     {
@@ -64,37 +63,25 @@ _STEP: Final = by_word(
         "write `description:`": "comment comments desc note notes summary",
         "write `name:`": "display_name label title",
         "write `id:`": "identifier step step_id step_name",
-        "write `retry:`": "retry_config retry_options",
-        "write `on_error:`": "error_handler error_handling onerror",
-        "write `parallel_group:`": "group parallel_id parallel_with",
+        "write `parallel_group:`": "group",
         "write `type:`": "kind step_type",
-        "write `parallel: 4`: as many rounds at a time": "max_concurrent max_workers",
     }
 )
 _RECIPE: Final = by_word(
     {
-        _RATE: "backoff max_concurrent_llm min_delay_ms",
-        "write `rate_limiting:`": "rate_limit rate_limits ratelimit throttling",
-        "write `rate_limiting: {max_concurrent_llm: 4}`": "max_concurrent max_workers",
         "write `inputs:`": """
             args context_schema input inputs_schema options params required_context required_inputs
         """,
         "write `context:`": "default_context defaults globals initial_context",
-        "write `default_step_timeout:`": "default_timeout step_timeout timeouts",
         "write `name:`": "display_name recipe recipe_name title",
         "write `description:`": "about comment desc notes purpose summary",
         "write `output:`": "final_output output_template result returns",
-        "write `secrets:` with their names": "credentials masked secret sensitive",
+        "write `secrets:` with their names": "credentials",
         "write `stages:`": "phase phases stage",
         "write `steps:`": "actions recipe_steps step workflow_steps",
-        "write `hooks:`": "callbacks hook",
-        "write `extends:`": "base base_recipe extend inherits parent",
-        _ON_STEPS: """
-            agent command cwd default_agent default_model json_schema model parse_json prompt provider
-            working_dir
-        """,
+        "write `extends:`": "base parent",
+        _ON_STEPS: "agent default_agent default_model json_schema model parse_json provider",
         "write `orchestrator: {config: …}`": "orchestration session session_config",
-        "write `recursion:`": "recursion_config recursion_limits",
         "write `strict_shell: true`": "pipefail set_e shell_options strict",
         "write `schema_version:`": "api_version schema spec_version",
         "write `tags:`": "categories category keywords labels",
@@ -105,7 +92,15 @@ _STAGE: Final = by_word(
     {
         "write `name:`": "id label stage title",
         "write `description:`": "comment desc notes summary",
-        _ON_STEPS: "agent command context env model output prompt timeout working_dir",
+        _ON_STEPS: "agent model output",
+    }
+)
+_INPUT: Final = by_word(
+    {
+        "write `description:`": "ask comment desc help label message notes prompt summary title",
+        "write it in `description:`; only `type:` and `enum:` are checked": """
+            item_type items nullable properties schema
+        """,
     }
 )
 _RATE_LIMITING: Final = by_word(
@@ -124,6 +119,7 @@ _WORDS: Final = {
     "step": _STEP,
     "recipe": _RECIPE,
     "stage": _STAGE,
+    "input": _INPUT,
     "rate_limiting": _RATE_LIMITING,
     "recursion": _RECURSION,
 }

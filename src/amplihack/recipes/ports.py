@@ -160,6 +160,10 @@ class Watched(Protocol):
         """Stage what changed since the watch began and was nobody's own before. Raises AmplihackError."""
         ...
 
+    async def leave(self, why: str) -> Staging:
+        """Stage nothing, and return what changed since the watch began. Raises AmplihackError."""
+        ...
+
 
 class WorkTree(Protocol):
     async def watch(self, directory: str) -> Watched | None:

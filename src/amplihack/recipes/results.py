@@ -141,6 +141,16 @@ class RunResult(Record, kw_only=True):
             for step in counted_steps(self.step_results)
         )
 
+    def counts(self) -> dict[str, int]:
+        return {
+            "completed": self.count("completed"),
+            "skipped": self.count("skipped"),
+            "degraded": self.count("degraded"),
+            "failed": self.count("failed", allowed=False),
+            "failed_allowed": self.count("failed", allowed=True),
+            "never_reached": len(self.never_reached),
+        }
+
     def to_json(self) -> dict[str, Any]:
         shown: dict[str, Any] = {
             "run_id": self.run_id,
@@ -150,14 +160,7 @@ class RunResult(Record, kw_only=True):
             "step_results": [step.to_json() for step in self.step_results],
             "error": self.error,
             "warnings": list(self.warnings),
-            "counts": {
-                "completed": self.count("completed"),
-                "skipped": self.count("skipped"),
-                "degraded": self.count("degraded"),
-                "failed": self.count("failed", allowed=False),
-                "failed_allowed": self.count("failed", allowed=True),
-                "never_reached": len(self.never_reached),
-            },
+            "counts": self.counts(),
             "never_reached": list(self.never_reached),
             "usage": usage_json(self.usage),
             "cost_usd": self.cost_usd,

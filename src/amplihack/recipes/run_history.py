@@ -121,12 +121,24 @@ class RunHistory:
         denied = [gate for gate in gates if gate.ended_the_run]
         return denial(denied[-1].stage, denied[-1].message) if denied else ""
 
+    def never_reached(self) -> tuple[str, ...]:
+        """Return the steps that had not begun when the run ended; nothing of one that has not ended."""
+        return self.state.ended.never_reached if self.state.ended else ()
+
+    def counts(self) -> dict[str, int] | None:
+        """Return how many steps ended in which way, as the run itself told it; None if it has not ended."""
+        ended = self.state.ended
+        return replace(ended, step_results=self.state.results()).counts() if ended else None
+
     def to_json(self) -> dict[str, Any]:
         """Return the steps as a tree, the gates as a list, and the tokens and the cost of them all."""
         steps = self.steps()
         return {
             "cost_usd": self.cost_usd,
             "usage": usage_json(add_usage(step.usage for step in steps)),
+            "counts": self.counts(),
+            "never_reached": list(self.never_reached()),
+            "warnings": list(self.state.loose_warnings()),
             "steps": [self._step(step) for step in steps],
             "gates": [_gate(identity, gate) for identity, gate in self.state.gates().items()],
         }

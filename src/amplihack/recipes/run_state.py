@@ -18,6 +18,7 @@ from amplihack.recipes.events import (
     GateReached,
     IterationFinished,
     IterationStarted,
+    NeverReached,
     OutputStored,
     ProcessStarted,
     Recorded,
@@ -30,6 +31,7 @@ from amplihack.recipes.events import (
     Warned,
     Withheld,
     below,
+    identity_in,
 )
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.spending import NOTHING_SPENT, Spending, total
@@ -114,6 +116,7 @@ class RunState:
         self._places: dict[str, dict[str, None]] = {}  # identities by place, in the order they began
         self._gates: dict[str, Gate] = {}
         self._loose: dict[str, list[str]] = {}  # warnings that are about no step
+        self._left: dict[str, tuple[str, ...]] = {}  # ids that were never reached, by place
         self._tellers: dict[tuple[str, str], set[str]] = {}  # identities by step and warning
         for event in events:
             self.apply(event)
@@ -163,6 +166,8 @@ class RunState:
                 self._undo(event)
             case Withheld(identity):
                 self._instances[identity].withheld = True
+            case NeverReached(identity, ids):
+                self._left[f"{identity}/" if identity else ""] = ids
             case RunStarted():
                 self._reopen()
             case RunFinished(result):
@@ -220,6 +225,7 @@ class RunState:
 
     def _forget_parts(self, identity: str) -> None:
         for place in _inner_places(identity):
+            self._left.pop(place, None)
             for part in self._places.pop(place, ()):
                 self._forget_parts(part)
                 self._take_back(self._instances.pop(part))
@@ -237,6 +243,7 @@ class RunState:
                 self._forget_parts(identity)
                 if known.finished:
                     self._try_again(known)
+        self._left = {place: ids for place, ids in self._left.items() if self.finished(place[:-1])}
 
     def _is_inside_finished(self, identity: str) -> bool:
         """Tell whether a step lies in one that has finished, into which nobody goes again."""
@@ -274,6 +281,7 @@ class RunState:
             return
         if event.how == "inside":
             known.finished = False
+            self._left.pop(_inner_places(event.identity)[0], None)
             return
         self._forget_parts(event.identity)
         self._try_again(known)
@@ -362,10 +370,25 @@ class RunState:
         """Return all results in the order they began. What is not finished counts as failed."""
         return self._at("")
 
+    def never_reached(self) -> tuple[str, ...]:
+        """Return the steps that were never begun, in no round of the loops around them."""
+        if not self._left:
+            return ()
+        begun = set(map(_step_name, self._instances))
+        left = {
+            identity_in(where, name): f"{where}{name}"
+            for place, ids in self._left.items()
+            for where, name in ((_step_name(place), name) for name in ids)
+        }
+        return tuple(shown for identity, shown in left.items() if identity not in begun)
+
     def warnings(self) -> tuple[str, ...]:
         """Return every warning with its identity: those of the run first, then step by step."""
-        loose = [_line(identity, what) for identity, texts in self._loose.items() for what in texts]
-        return (*loose, *_warnings(self.results()))
+        return (*self.loose_warnings(), *_warnings(self.results()))
+
+    def loose_warnings(self) -> tuple[str, ...]:
+        """Return the warnings that are about no step that has begun."""
+        return tuple(_line(identity, what) for identity, texts in self._loose.items() for what in texts)
 
     def _at(self, place: str) -> tuple[StepResult, ...]:
         return tuple(self._told(identity) for identity in self._places.get(place, ()))

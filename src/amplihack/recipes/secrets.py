@@ -24,6 +24,7 @@ from amplihack.recipes.events import (
     IterationFinished,
     IterationStarted,
     LinesPrinted,
+    NeverReached,
     OutputStored,
     RecipeEntered,
     Retrying,
@@ -248,7 +249,7 @@ class Redactor:
                 )
             case LinesPrinted():
                 return self._printed(event)
-            case RunStarted() | AgentPaid():
+            case RunStarted() | AgentPaid() | NeverReached():
                 return event
             case IterationStarted(item=item):
                 return replace(event, item=self._redact_values(item)) if item else event

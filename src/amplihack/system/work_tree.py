@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.ports import Staging
+from amplihack.recipes.ports import LeftAlone, Staging
 from amplihack.system.processes import Command, Finished, run_process
 
 if TYPE_CHECKING:
-    from amplihack.system.work_tree_changes import Snapshot
+    from amplihack.system.work_tree_changes import SiftedChanges, Snapshot
 
 _LIMIT = 60.0  # seconds for one git command
 _MOST_OUTPUT = 256_000_000  # bytes: a list of files that is cut would be a wrong list
@@ -50,20 +50,29 @@ class GitWorkTree:
 
     async def stage_since(self, root: str, before: Snapshot) -> Staging:
         """Stage what is new or different since then, except what was somebody's own already."""
-        from amplihack.system.work_tree_changes import decide, has_lost_untracked  # deferred, as below
-
         ours = self._staged.setdefault(root, {})
         async with self._one_at_a_time:  # git refuses two that write at once
-            now = await self._look(root, ignored=False)
-            if has_lost_untracked(before, now):
-                now = await self._look(root, ignored=True)
-            decision = decide(before, now, ours)
+            decision = await self._changed_since(root, before, ours)
             if decision.stage:
                 await self._add(root, decision.stage)
             # What git holds now, also where the agent staged it itself.
             after = await self._look(root, ignored=False)
             ours.update({path: after.staged[path] for path in decision.ours if path in after.staged})
         return Staging(decision.stage, decision.left, decision.disturbed)
+
+    async def leave_since(self, root: str, before: Snapshot, why: str) -> Staging:
+        """Return what is new or different since then, which is all left as it is, and why."""
+        decision = await self._changed_since(root, before, self._staged.get(root, {}))
+        left = (*(LeftAlone(path, why) for path in decision.stage), *decision.left)
+        return Staging((), left, decision.disturbed)
+
+    async def _changed_since(self, root: str, before: Snapshot, ours: Mapping[str, str]) -> SiftedChanges:
+        from amplihack.system.work_tree_changes import decide, has_lost_untracked  # deferred, as below
+
+        now = await self._look(root, ignored=False)
+        if has_lost_untracked(before, now):
+            now = await self._look(root, ignored=True)
+        return decide(before, now, ours)
 
     async def _look(self, root: str, *, ignored: bool) -> Snapshot:
         from amplihack.system.work_tree_changes import read_status  # deferred: many runs ask no agent
@@ -111,6 +120,9 @@ class WatchedTree:
 
     async def stage(self) -> Staging:
         return await self._tree.stage_since(self._root, self._before)
+
+    async def leave(self, why: str) -> Staging:
+        return await self._tree.leave_since(self._root, self._before, why)
 
 
 def _failed(command: str, finished: Finished) -> AmplihackError:

@@ -168,3 +168,12 @@ def test_a_value_without_its_name_is_not_shown_whole(workspace: Workspace) -> No
     workspace.write("r.yaml", "name: r\ncontext: {tok: x}\nsteps: [{id: a, command: ls}]\n")
     answer = workspace.run("recipe", "run", "r.yaml", "--set", "ghp_0123456789abcdef")
     assert "--set 'ghp_01…' is not of the form KEY=VALUE" in answer.stderr
+
+
+def test_a_slip_in_a_context_file_is_told_and_a_name_for_other_recipes_is_not(workspace: Workspace) -> None:
+    workspace.write("r.yaml", "name: r\ncontext: {mode: a}\nsteps: [{id: s, command: 'echo {{mode}}'}]\n")
+    workspace.write("values.yaml", "mod: b\nelsewhere: 1\n")
+    answer = workspace.run("recipe", "run", "r.yaml", "--context-file", "values.yaml", "--json")
+    assert answer.json["warnings"] == [
+        "the recipe does not use the variable 'mod' (fix: did you mean 'mode'?)"
+    ]

@@ -17,7 +17,9 @@ from amplihack.recipes.results import StepResult
 CHILDREN = {
     "fine.yaml": "name: fine\nsteps: [{id: i, command: echo in}]\n",
     "prose.yaml": "name: prose\nsteps: [{id: i, foreach: [1], command: echo in, parse_json: true}]\n",
-    "broken.yaml": "name: broken\nsteps: [{id: i, command: echo in}, {id: j, command: exit 3}]\n",
+    "broken.yaml": (
+        "name: broken\nsteps: [{id: i, command: ls}, {id: j, command: exit 3}, {id: k, command: ls}]\n"
+    ),
     "soft.yaml": "name: soft\nsteps: [{id: i, command: exit 3, continue_on_error: true}]\n",
 }
 PROSE, SOFT = "parse_json: true", "continue_on_error: true"
@@ -99,12 +101,14 @@ def test_every_report_of_a_run_tells_the_same(
     assert {step["identity"]: step["status"] for step in every(kept["steps"])} == told
     listed = next(each for each in workspace.run("runs", "list", "--json").json if each["run_id"] == run)
     assert {kept["status"], listed["status"]} == {result["status"]}
+    assert [kept[key] for key in ("counts", "never_reached")] == [result["counts"], result["never_reached"]]
 
     workspace.run("runs", "show", run, "--html", "run.html")
     page = re.search(r'id="run">(.*?)</script>', (workspace.path / "run.html").read_text(), re.DOTALL)
     assert page is not None
     drawn = json.loads(page[1])
     assert (drawn["status"], dict(every_row(drawn["rows"]))) == (result["status"], told)
+    assert drawn["never_reached"] == result["never_reached"]
 
     text = workspace.run("recipe", "run", "r.yaml").stdout
     assert re.findall(r"^  \[(\w+)\] ([\w-]+)", text, re.MULTILINE) == [

@@ -459,6 +459,8 @@ def test_an_empty_condition_always_holds_and_says_so(blank: str) -> None:
             "foreach: [1], steps: [{id: b, command: ls}], command: ls",
             "'command' has no effect on a step that holds others",
         ),
+        ("command: ls, inputs: {a: b}", "'inputs' has no effect on a bash step"),
+        ("prompt: p, inputs: {a: b}", "'inputs' has no effect beside 'prompt'"),
         ("command: ls, collect: all", "'collect' has no effect without foreach or while_condition"),
         ("command: ls, as: x", "'as' has no effect without foreach"),
         ("command: ls, parallel: true", "'parallel' has no effect without foreach"),

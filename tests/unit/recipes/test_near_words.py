@@ -24,10 +24,10 @@ def fixes(text: str) -> dict[str, str]:
 
 
 def test_a_recipe_is_told_our_words() -> None:
-    text = "name: r\nmax_concurrent_llm: 3\nschema: v1\nsteps:\n"
+    text = "name: r\nlabels: [x]\nschema: v1\nsteps:\n"
     text += "  - {id: a, foreach: [1], itemVariable: x, command: ls, comand: ls, wholly_unknown: 1}\n"
     assert fixes(text) == {
-        "max_concurrent_llm": "write it below `rate_limiting:`",
+        "labels": "write `tags:`",
         "schema": "write `schema_version:`",
         "itemVariable": "write `as:`",
         "comand": "did you mean 'command'?",

@@ -50,6 +50,17 @@ class Repository:
 
         return asyncio.run(run())
 
+    def failed_step(self, work: Callable[[], object]) -> Staging:
+        """An agent step that does this work and fails."""
+
+        async def run() -> Staging:
+            watched = await self.tree.watch(str(self.path))
+            assert watched is not None
+            work()
+            return await watched.leave("the step failed")
+
+        return asyncio.run(run())
+
     @property
     def staged(self) -> list[str]:
         return self.git("diff", "--cached", "--name-only", "-z", "--no-renames").split("\0")[:-1]
@@ -364,3 +375,25 @@ def test_a_file_that_the_step_took_out_of_the_index_is_not_put_back(repository: 
     staging = repository.step(lambda: repository.git("rm", "-q", "--cached", "a.py"))
     assert (staging.staged, left(staging)) == ((), {"a.py": "it was taken out of git's index"})
     assert repository.git("status", "--porcelain") == "D  a.py\n?? a.py\n"
+
+
+def test_after_a_failed_step_nothing_is_staged_and_everything_is_told(repository: Repository) -> None:
+    repository.commit(edited_py="1", kept_py="1")
+    repository.write("edited.py", "mine")
+    repository.write(".env", "mine")
+
+    def work() -> None:
+        repository.write("new.py", "1")
+        repository.write("edited.py", "not mine")
+        (repository.path / ".env").unlink()
+
+    staging = repository.failed_step(work)
+    assert repository.staged == list(staging.staged) == []
+    assert left(staging) == {"new.py": "the step failed", "edited.py": "it had changes before the step"}
+    assert {each.path: each.how for each in staging.disturbed} == {".env": REMOVED}
+
+
+def test_a_repository_without_commits_has_everything_staged_that_is_new(repository: Repository) -> None:
+    repository.write(".env", "mine")
+    assert repository.step(lambda: repository.write("a.py", "1")).staged == ("a.py",)
+    assert repository.staged == ["a.py"]

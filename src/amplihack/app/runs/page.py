@@ -53,5 +53,5 @@ def _ending(history: RunHistory) -> dict[str, Any]:
         "error": history.error(),
         "summary": result.summary if result else "",
         "warnings": list(result.warnings) if result else [],
-        "never_reached": list(result.never_reached) if result else [],
+        "never_reached": list(history.never_reached()),
     }

@@ -113,6 +113,13 @@ def _lists(subject: CheckedRecipe) -> Iterator[Problem]:
         yield from constant_loops(subject)
 
 
+def _numbers(subject: CheckedRecipe) -> Iterator[Problem]:
+    if any(step.loop or step.retry or isinstance(step.timeout, str) for step in subject.steps):
+        from amplihack.recipes.check.known_texts import wrong_numbers
+
+        yield from wrong_numbers(subject)
+
+
 def _order(subject: CheckedRecipe) -> Iterator[Problem]:
     if any(step.depends_on for step in subject.steps):
         from amplihack.recipes.check.order import dependencies
@@ -144,4 +151,4 @@ def _scripts(subject: CheckedRecipe) -> Iterator[Problem]:
         yield from syntax_faults(subject)
 
 
-_STAGES: Final[tuple[Stage, ...]] = (_calls, _counts, _conditions, _lists, _order, _names, _scripts)
+_STAGES: Final[tuple[Stage, ...]] = (_calls, _counts, _conditions, _lists, _numbers, _order, _names, _scripts)

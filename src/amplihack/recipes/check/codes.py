@@ -52,6 +52,7 @@ CODES: Final[dict[str, str]] = {
     "used-before-set": "A variable is used before the step that sets it has run.",
     "word-loop": "A shell loop goes over one placeholder, whose value is one word, so it has one round.",
     "wrong-input": "A caller gives an input of a sub-recipe a value that it cannot have.",
+    "wrong-number": "A time or a count comes from a variable whose value is no such number.",
 }
 
 UNREADABLE: Final = "unreadable"  # in JSON and SARIF: what is wrong with the YAML itself has no code

@@ -17,6 +17,7 @@ from amplihack.recipes.check.commands import (
 from amplihack.recipes.check.condition_values import compared_json, text_flags
 from amplihack.recipes.check.conditions import pointless_conditions
 from amplihack.recipes.check.failing_recipes import failing_recipes
+from amplihack.recipes.check.known_texts import wrong_numbers
 from amplihack.recipes.check.neighbours import Surroundings
 from amplihack.recipes.check.nesting import bottomless_calls, too_many_steps
 from amplihack.recipes.check.order import dependencies, parallel_writes, split_groups
@@ -43,7 +44,7 @@ from amplihack.recipes.check.sub_recipes import (
 )
 from amplihack.recipes.check.subject import CheckedRecipe, study
 from amplihack.recipes.check.syntax import syntax_faults
-from amplihack.recipes.check.unknown import hidden_loops, reserved_names, unknown_agents, unknown_parts
+from amplihack.recipes.check.unknown import hidden_facts, reserved_names, unknown_agents, unknown_parts
 from amplihack.recipes.check.unset_variables import doubtful_uses, unused_outputs
 from amplihack.recipes.extends import Located
 
@@ -67,6 +68,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     compared_json,
     unknown_statuses,
     # order
+    wrong_numbers,
     dependencies,
     split_groups,
     parallel_writes,
@@ -80,7 +82,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     other_templates,
     # fields that do not mean anything here
     reserved_names,
-    hidden_loops,
+    hidden_facts,
     unknown_agents,
     unknown_rules,
     unknown_secrets,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from amplihack.errors import Problem, Severity
 from amplihack.recipes.check.availability import CallNeeds, Unknown
 from amplihack.recipes.check.codes import finding
+from amplihack.recipes.check.known_texts import known_text
 from amplihack.recipes.check.neighbours import Unresolved, key
 from amplihack.recipes.check.spelling import Spelling
 from amplihack.recipes.check.subject import CheckedRecipe
@@ -17,18 +18,18 @@ from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.semantics import every_loop_name
 from amplihack.recipes.templates import render_text
 from amplihack.recipes.values import MISSING, Missing, Value, lookup, one_line, to_json
+from amplihack.records import replace
 
 
 def unknown_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find calls of recipes that are not there, or that cannot be read."""
     for step in subject.steps:
         call = step.action
-        found = (
-            subject.neighbours.resolve(call, subject.located.path) if isinstance(call, SubRecipe) else None
-        )
+        found = _found(call, subject) if isinstance(call, SubRecipe) else None
         if not isinstance(call, SubRecipe) or not isinstance(found, Unresolved):
             continue
-        name, where, blame = call.recipe.text.strip(), call.recipe.where, subject.blame(step)
+        where, blame = call.recipe.where, subject.blame(step)
+        name = call.recipe.text.strip() if found.why == "unknowable" else _reference(call, subject)
         if found.why == "missing":
             fix = found.problem.fix if found.problem else _where_to_look(name, found)
             yield finding("unknown-recipe", blame, f"there is no recipe '{name}'", where, fix)
@@ -39,6 +40,16 @@ def unknown_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
         elif subject.final and (unset := _names_nothing(call, subject)):
             what = f"'recipe: {name}' names no recipe: nothing sets {unset}"
             yield finding("unknown-recipe", blame, what, where, f"set {unset}, or write the name of a recipe")
+
+
+def _found(call: SubRecipe, subject: CheckedRecipe) -> Located | Unresolved:
+    """Return the recipe that a step calls, also by a variable whose value is known before the run."""
+    known = replace(call, recipe=replace(call.recipe, text=_reference(call, subject)))
+    return subject.neighbours.resolve(known, subject.located.path)
+
+
+def _reference(call: SubRecipe, subject: CheckedRecipe) -> str:
+    return (known_text(call.recipe.text, subject) if subject.final else None) or call.recipe.text.strip()
 
 
 def _where_to_look(name: str, found: Unresolved) -> str:

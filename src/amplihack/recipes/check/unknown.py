@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from amplihack.documents.suggest import closest
 from amplihack.errors import Problem, Severity
@@ -13,7 +14,16 @@ from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.dependencies import how_to_get
 from amplihack.recipes.model import Agent, Recipe, Step, every_step
 from amplihack.recipes.placeholders import show
-from amplihack.recipes.semantics import FACTS, LOOP, RESERVED, STEP_FACTS, VARIABLES, loop_names, writes
+from amplihack.recipes.semantics import (
+    FACTS,
+    LOOP,
+    RESERVED,
+    STEP_FACTS,
+    STEPS,
+    VARIABLES,
+    loop_names,
+    writes,
+)
 from amplihack.recipes.values import Missing, Value, lookup, member
 
 
@@ -28,17 +38,25 @@ def reserved_names(subject: CheckedRecipe) -> Iterator[Problem]:
             yield finding("reserved-name", "error", what, step.where, "choose another name")
 
 
-def hidden_loops(subject: CheckedRecipe) -> Iterator[Problem]:
-    """Find a variable called `loop` that hides what the runner tells about loops, where that is asked for."""
-    steps = tuple(subject.steps)
-    asked = any(use.mention.path[:1] == (LOOP,) and use.mention.path[1:] for use in subject.flow.uses)
-    if LOOP not in subject.names or not asked or not any(step.loop for step in steps):
-        return
-    maker = next((step for step in steps if LOOP in _sets(step)), None)
-    place = maker.where if maker else subject.recipe.context_places.get(LOOP, subject.recipe.where)
-    what = "a variable is called loop, so {{loop.index}} and its relatives are parts of it"
-    fix = "give it another name to learn from `loop` which round it is"
-    yield finding("reserved-name", "warning" if maker else "note", what, place, fix)
+def hidden_facts(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find variables that hide what the runner tells about loops and steps, where that is asked for."""
+    asked = {use.mention.name for use in subject.flow.uses if use.mention.path[1:]}
+    for name in sorted(_HIDEABLE.keys() & subject.names & asked):
+        if name == LOOP and not any(step.loop for step in subject.steps):
+            continue
+        maker = next((step for step in subject.steps if name in _sets(step)), None)
+        own = isinstance(subject.recipe.context.get(name), Mapping) and not maker
+        place = maker.where if maker else subject.recipe.context_places.get(name, subject.recipe.where)
+        example, told = _HIDEABLE[name]
+        what = f"a variable is called {name}, so {{{{{example}}}}} and its relatives are parts of it"
+        fix = f"give it another name to learn from `{name}` {told}"
+        yield finding("reserved-name", "note" if own else "warning", what, place, fix)
+
+
+_HIDEABLE: Final = {
+    LOOP: ("loop.index", "which round it is"),
+    STEPS: ("steps.ID.status", "what became of a step"),
+}
 
 
 def _sets(step: Step) -> tuple[str, ...]:

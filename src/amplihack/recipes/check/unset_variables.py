@@ -85,7 +85,8 @@ def _later(use: Use, step: str, subject: CheckedRecipe) -> Problem | None:
     if name == STEPS:
         return _not_ended(use, step, subject)
     own = use.step is not None and use.step.id == step
-    mild = use.mention.soft or use.open or (own and not subject.strict)
+    renewed = own and name != step and not subject.strict  # `output: plan` of a step that reads {{plan}}
+    mild = use.mention.soft or use.open or renewed
     mild = mild or incoming.open or name in incoming.made  # a caller may have set it before
     if mild and not subject.notes:
         return _UNTOLD

@@ -68,7 +68,8 @@ def _unset(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Iterat
 def missing_members(tree: Expression, scope: Mapping[str, Value], rules: Rules) -> tuple[KeyPath, ...]:
     """Return the parts that are compared, or given to a method, and that their variables do not have.
 
-    Where only the truth of one counts (`report.blocked`), or null is compared with, it may well be absent.
+    Where only the truth of one counts (`report.blocked`), or null is compared with, it may well be absent,
+    unless its variable is a text or a number, which has no parts at all.
     """
     return tuple(dict.fromkeys(_members(tree, scope, rules)))
 
@@ -84,6 +85,8 @@ def _members(node: Expression, scope: Mapping[str, Value], rules: Rules) -> Iter
             yield from _absent((left, right), scope)
         case Method(base, method, arguments) if method != "get":
             yield from _absent((base, *arguments), scope)
+        case Property() | PlaceholderNode():
+            yield from (path for path in _absent((node,), scope) if not _may_lack(path, scope))
         case _:
             return
 
@@ -95,6 +98,13 @@ def _absent(nodes: Iterable[Expression], scope: Mapping[str, Value]) -> Iterator
             whole = path[0] in scope and isinstance(lookup(scope, path), Missing)
             if whole and all(lookup(scope, path[:end]) is not None for end in range(1, len(path))):
                 yield path
+
+
+def _may_lack(path: KeyPath, scope: Mapping[str, Value]) -> bool:
+    """Tell whether the value at which a path ends is a map or a list, or blank: it may lack any part."""
+    reached = (lookup(scope, path[:end]) for end in range(len(path), 0, -1))
+    last = next(value for value in reached if not isinstance(value, Missing))
+    return isinstance(last, Mapping | list) or last == ""
 
 
 def asked_about(tree: Expression) -> frozenset[str]:

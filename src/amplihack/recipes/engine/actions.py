@@ -144,7 +144,10 @@ async def _within(limit: float | None, job: Job, work: Callable[[Job], Awaitable
 
 
 async def _run_body(job: Job, body: Body) -> Done:
-    ended = await job.run.steps(job.run, body.steps, job.frame)
+    try:
+        ended = await job.run.steps(job.run, body.steps, job.frame)
+    finally:
+        job.run.note_left(body.steps, job.frame)
     if job.run.ends(job.frame):
         raise run_ended(job.run)
     if ended.sequel == "stop":
@@ -177,7 +180,8 @@ async def _with_json(job: Job, limit: float | None, done: Done) -> Done:
     if isinstance(action, Agent) and (mismatch or isinstance(found, Missing)):
         from amplihack.recipes.engine.agent import correct_json
 
-        done = await correct_json(job, action, limit, done, mismatch)
+        second = await correct_json(job, action, limit, done, mismatch)
+        done = replace(second, text=_kept(job, rule, done.text, second.text))
         found, mismatch = _look_for(rule, done.text)
     none = isinstance(found, Missing)
     if rule.required and (none or mismatch):
@@ -195,6 +199,17 @@ async def _with_json(job: Job, limit: float | None, done: Done) -> Done:
         return replace(done, degraded=what)
     unfit = f"the JSON of the output does not fit json_schema: {mismatch}; it is kept as it is"
     return replace(done, value=found, text=to_json(found), degraded=unfit if mismatch else done.degraded)
+
+
+def _kept(job: Job, rule: JsonRule, first: str, second: str) -> str:
+    """Return what is kept of the two answers of an agent: the later one with JSON, or both."""
+    for text in (second, first):
+        if not isinstance(_look_for(rule, text)[0], Missing):
+            return text
+    if first.strip() == second.strip():
+        return first
+    job.warn("the second answer was not JSON either: both are kept, the second below the first")
+    return f"{first}\n\n{second}"
 
 
 def _look_for(rule: JsonRule, text: str) -> tuple[Value | Missing, str]:

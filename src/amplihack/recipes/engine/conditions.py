@@ -33,7 +33,7 @@ def test_holds(run: Run, test: Test, frame: Frame, identity: str, field: str, *,
     view, tree = frame.view(), test.condition.tree
     answer = holds(test.condition, view, frame.rules)
     names = references(tree)
-    if any(len(each.path) > 1 and each.path[0] not in BUILT_IN for each in names):
+    if any(len(each.path) > 1 and _is_variable(each.path[0], frame) for each in names):
         _tell_members(run, frame, identity, tree, field)
     if any(each.path[0] not in view for each in names):
         # Deferred: most runs have a value for every name.
@@ -66,9 +66,14 @@ def _tell_members(run: Run, frame: Frame, identity: str, tree: Expression, field
     from amplihack.recipes.conditions.unset import missing_members  # deferred: many conditions ask for none
 
     for path in missing_members(tree, frame.view(), frame.rules):
-        if path[0] not in BUILT_IN:
+        if _is_variable(path[0], frame):
             hint = f" (where it may be absent, write default({show(path)}, '') or the like)"
             _say(run, identity, f"undefined in {field}: {show(path)}", "it counts as null", hint)
+
+
+def _is_variable(name: str, frame: Frame) -> bool:
+    """Tell whether a name is not one of the runner's own, or is taken from it by a variable."""
+    return name not in BUILT_IN or name in frame.scope.values
 
 
 def _misled(left: Value, right: Value) -> str:

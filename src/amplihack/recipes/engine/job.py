@@ -10,7 +10,7 @@ from amplihack.errors import AmplihackError
 from amplihack.recipes.agent_port import Usage
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.pace import Pace
-from amplihack.recipes.events import Event, LinesPrinted, Warned
+from amplihack.recipes.events import Event, LinesPrinted, NeverReached, Warned
 from amplihack.recipes.model import Foreach, Step
 from amplihack.recipes.ports import World
 from amplihack.recipes.results import Ending, StepResult
@@ -116,7 +116,6 @@ class Outcome(Record):
 
     results: tuple[StepResult, ...]
     sequel: Sequel
-    never_reached: tuple[str, ...] = ()
 
 
 RunSteps: TypeAlias = "Callable[[Run, Sequence[Step], Frame], Awaitable[Outcome]]"
@@ -140,6 +139,12 @@ class Run(Record, frozen=False):
         """Write the event to the journal, then apply it. What could not be recorded has not happened."""
         self.world.journal.record(event)
         self.state.apply(event)
+
+    def note_left(self, steps: Sequence[Step], frame: Frame) -> None:
+        """Record which steps of a sequence were not begun before its end."""
+        left = tuple(step.id for step in steps if self.state.instance(frame.identity(step.id)) is None)
+        if left:
+            self.record(NeverReached(frame.prefix.removesuffix("/"), left))
 
     def ends(self, frame: Frame) -> bool:
         """Tell whether the run is to end here: at a gate, unless these steps always run."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from amplihack.documents.durations import EXPECTED, seconds_in
-from amplihack.patterns import pattern
 from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import StepFailure
 from amplihack.recipes.model import Number
 from amplihack.recipes.templates import render_text
-
-_WHOLE = pattern(r"\+?[0-9]{1,15}(?:\.0*)?", re.ASCII)
+from amplihack.recipes.written_numbers import COUNT, whole_number
 
 
 def count_of(number: Number, frame: Frame, field: str, *, least: int = 0) -> int:
@@ -22,9 +18,9 @@ def count_of(number: Number, frame: Frame, field: str, *, least: int = 0) -> int
     if not isinstance(number, str):
         return int(number)
     text = render_text(number, frame.view()).text.strip()
-    value = int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else -1
-    if value < least:
-        raise _wrong(field, f"a whole number, {least} or more, of at most 15 digits", number, text)
+    value = whole_number(text, least=least)
+    if value is None:
+        raise _wrong(field, f"a whole number, {COUNT.format(least=least)}", number, text)
     return value
 
 

@@ -47,7 +47,7 @@ async def run_recipe(
         try:
             await _end_background(run, over=False)
         finally:
-            _finish(run, recipe, frame, _so_far(run, recipe), started)
+            _finish(run, recipe, frame, Ended(run.state.results(), False), started)
         raise
     return _finish(run, recipe, frame, ended, started)
 
@@ -88,12 +88,6 @@ def _told(command: str, count: int) -> str:
     return f"{text} ({count} of them)" if count > 1 else text
 
 
-def _so_far(run: Run, recipe: Recipe) -> Ended:
-    results = run.state.results()
-    reached = {result.step_id for result in results}
-    return Ended(results, False, tuple(step.id for step in recipe.steps if step.id not in reached))
-
-
 def _first_frame(run: Run, located: Located, overrides: Mapping[str, Value]) -> Frame:
     recipe = located.recipe
     return Frame(
@@ -123,12 +117,13 @@ async def _run(run: Run, recipe: Recipe, frame: Frame) -> Ended:
             error=problem,
         )
         run.record(StepFinished(failed, recipe.name, 0))
-        return Ended((failed,), False, tuple(step.id for step in recipe.steps))
+        run.note_left(recipe.steps, frame)
+        return Ended((failed,), False)
     try:
         return await run_stages(run, recipe, frame)
     except ConditionError as error:
         run.ending_reason = error.what
-        return _so_far(run, recipe)
+        return Ended(run.state.results(), False)
 
 
 def _finish(run: Run, recipe: Recipe, frame: Frame, ended: Ended, started: float) -> RunResult:
@@ -142,7 +137,7 @@ def _finish(run: Run, recipe: Recipe, frame: Frame, ended: Ended, started: float
         duration=round(run.world.clock.now() - started, 6),
         error=run.ending_reason,
         warnings=run.state.warnings(),
-        never_reached=ended.never_reached,
+        never_reached=run.state.never_reached(),
         summary=summary,
     )
     run.record(RunFinished(result))

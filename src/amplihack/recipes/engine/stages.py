@@ -22,7 +22,6 @@ class Ended(Record):
 
     results: tuple[StepResult, ...]
     success: bool
-    never_reached: tuple[str, ...] = ()
 
 
 async def run_stages(run: Run, recipe: Recipe, frame: Frame) -> Ended:
@@ -31,18 +30,22 @@ async def run_stages(run: Run, recipe: Recipe, frame: Frame) -> Ended:
     After that, the steps of later stages that always run are still run, unless the run waits at the gate.
     """
     walk = _Stages(run, recipe, frame)
-    for index, stage in enumerate(recipe.stages):
-        try:
-            await walk.stage(index, stage)
-        except ConditionError as error:
-            walk.end(stage, error)
-        except asyncio.CancelledError as error:
-            if walk.broken or not frame.timed_out:
-                raise
-            walk.end(stage, error)
+    try:
+        for index, stage in enumerate(recipe.stages):
+            try:
+                await walk.stage(index, stage)
+            except ConditionError as error:
+                walk.end(error)
+            except asyncio.CancelledError as error:
+                if walk.broken or not frame.timed_out:
+                    raise
+                walk.end(error)
+    finally:
+        if len(walk.results) < len(recipe.steps):
+            run.note_left(recipe.steps, frame)
     if walk.broken:
         raise walk.broken
-    return Ended(tuple(walk.results), not walk.over, tuple(walk.left))
+    return Ended(tuple(walk.results), not walk.over)
 
 
 class _Stages:
@@ -51,7 +54,6 @@ class _Stages:
     def __init__(self, run: Run, recipe: Recipe, frame: Frame) -> None:
         self._run, self._recipe, self._frame = run, recipe, frame
         self.results: list[StepResult] = []
-        self.left: list[str] = []  # the ids of steps that were not reached
         self.over = False
         self.broken: ConditionError | asyncio.CancelledError | None = None  # the first of what ended it
 
@@ -68,17 +70,14 @@ class _Stages:
             sequel = await self._steps(index, stage, stage.steps, frame)
             self.over = sequel == "stop" or not await _may_pass(self._run, stage, frame, before=False)
 
-    def end(self, stage: Stage, error: ConditionError | asyncio.CancelledError) -> None:
+    def end(self, error: ConditionError | asyncio.CancelledError) -> None:
         """End the recipe at a stage that could not be done to its end."""
         self.over, self.broken = True, self.broken or error
-        begun = {result.step_id for result in self.results} | {*self.left}
-        self.left += [step.id for step in stage.steps if step.id not in begun]
 
     async def _last_steps(self, index: int, stage: Stage, frame: Frame) -> None:
         """Run what always runs of a stage after the end of the recipe."""
         waits = self._run.ending == "waiting" and not frame.closing
         steps = () if waits else still_run(stage.steps)
-        self.left += [step.id for step in stage.steps if step not in steps]
         if steps and _wanted(self._run, stage, frame):
             await self._steps(index, stage, steps, frame.close())
 
@@ -87,7 +86,6 @@ class _Stages:
         earlier += stage.steps.index(steps[0]) if steps else 0
         ended = await self._run.steps(self._run, steps, frame.after(earlier, len(self._recipe.steps)))
         self.results += ended.results
-        self.left += ended.never_reached
         return ended.sequel
 
 

@@ -9,8 +9,10 @@ from amplihack.recipes.engine.directories import working_dir
 from amplihack.recipes.engine.job import MOST_NAMES, Done, Job, StepFailure
 from amplihack.recipes.events import Staged
 from amplihack.recipes.model import Agent
-from amplihack.recipes.ports import Watched
+from amplihack.recipes.ports import Staging, Watched
 from amplihack.recipes.values import some
+
+_FAILED = "the step failed"
 
 
 def stages(job: Job, action: Agent) -> bool:
@@ -22,17 +24,18 @@ def stages(job: Job, action: Agent) -> bool:
 async def staging(job: Job, work: Callable[[], Awaitable[Done]]) -> Done:
     """Do the work with all its attempts. If it succeeds, stage what changed meanwhile and nothing else.
 
-    So it is if it waits: when it goes on, these changes are no longer seen to be its own.
+    So it is if it waits: when it goes on, these changes are no longer seen to be its own. If it fails, they
+    are only told.
     """
     watched = await _watch(job)
+    if watched is None:
+        return await work()
     try:
         done = await work()
     except StepFailure as failure:
-        if watched is not None and failure.waits:
-            await _stage(job, watched)
+        await _settle(job, watched.stage() if failure.waits else watched.leave(_FAILED))
         raise
-    if watched is not None:
-        await _stage(job, watched)
+    await _settle(job, watched.stage())
     return done
 
 
@@ -46,9 +49,10 @@ async def _watch(job: Job) -> Watched | None:
         return None
 
 
-async def _stage(job: Job, watched: Watched) -> None:
+async def _settle(job: Job, settling: Awaitable[Staging]) -> None:
+    """Wait until what changed is dealt with, and tell what became of it."""
     try:
-        result = await watched.stage()
+        result = await settling
     except AmplihackError as error:
         _tell(job, error)
         return

@@ -32,14 +32,12 @@ async def run_steps(run: Run, steps: Sequence[Step], frame: Frame) -> Outcome:
     results: list[StepResult] = []
     position, of = frame.before, frame.of or len(steps)
     sequel: Sequel = "next"
-    left: list[str] = []
     cut_off: asyncio.CancelledError | None = None
     for group in batches(steps):
         numbered = list(enumerate(group, start=position + 1))
         position += len(group)
         if sequel != "next":
             wanted = still_run(group) if run.ending != "waiting" or frame.closing else ()
-            left += [step.id for step in group if step not in wanted]
             numbered = [(number, step) for number, step in numbered if step in wanted]
         if not numbered:
             continue
@@ -55,7 +53,7 @@ async def run_steps(run: Run, steps: Sequence[Step], frame: Frame) -> Outcome:
         sequel = max(sequel, _sequel(run, inner, numbered, finished), key=_SEQUELS.index)
     if cut_off is not None:
         raise cut_off
-    return Outcome(tuple(results), sequel, tuple(left))
+    return Outcome(tuple(results), sequel)
 
 
 _SEQUELS: tuple[Sequel, ...] = ("next", "leave", "stop")

@@ -33,6 +33,7 @@ async def call_recipe(job: Job, action: SubRecipe) -> Done:
     scope = Scope(conformed(located.recipe, first))
     inner = job.frame.enter(located.recipe, located.path, scope, job.identity, action.limits)
     if problem := preflight(run, located.recipe, scope.values):
+        run.note_left(located.recipe.steps, inner)
         raise StepFailure(problem, hopeless=True)
     recipe = located.recipe
     # The masking listeners must learn the values before the first step can print one.

@@ -17,6 +17,7 @@ Every object has `event`, `ts` (seconds since 1970) and `run_id`. Beyond those:
     agent_asked        identity, agent, model, prompt as in output_stored
     agent_paid         identity, usage, cost_usd: what an agent took that gave no answer; part of its step's
     staged             identity, files: what an agent step changed, staged with git
+    never_reached      identity, ids: the steps inside it, or of the run, that did not begin before its end
     line_printed       identity, stream, line
     run_finished       recipe, status, success, duration, error, warnings, counts, never_reached, summary,
                        usage, cost_usd
@@ -44,6 +45,7 @@ from amplihack.recipes.events import (
     IterationFinished,
     IterationStarted,
     LinesPrinted,
+    NeverReached,
     OutputStored,
     RecipeEntered,
     Retrying,
@@ -128,6 +130,8 @@ def describe(event: Fact) -> dict[str, Any]:
             return _named("agent_paused", identity=event.identity)
         case Staged():
             return _named("staged", identity=event.identity, files=list(event.files))
+        case NeverReached():
+            return _named("never_reached", identity=event.identity, ids=list(event.ids))
         case _:
             assert_never(event)
 

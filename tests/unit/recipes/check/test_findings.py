@@ -562,6 +562,12 @@ PAIRS = [
         FLAT + "  - {id: a, foreach: [x, y], max_iterations: 2, command: 'echo {{item}}'}\n",
     ),
     (
+        "wrong-number",
+        "warning",
+        FLAT + "  - {id: a, command: ls, timeout: '{{mode}}'}\n",
+        FLAT + "  - {id: m, command: ls, output: mode}\n  - {id: a, command: ls, timeout: '{{mode}}'}\n",
+    ),
+    (
         "foreach-no-list",
         "warning",
         FLAT + "  - {id: a, foreach: '{{mode}}', command: 'echo {{item}}'}\n",

@@ -567,6 +567,24 @@ def test_a_variable_called_loop_is_told_where_it_hides_ours() -> None:
 
 
 @pytest.mark.parametrize(
+    ("head", "first"),
+    [("context: {steps: mine}\n", "id: a"), ("context: {n: 1}\n", "id: a, output: steps")],
+)
+def test_a_variable_called_steps_is_told_where_it_hides_ours(head: str, first: str) -> None:
+    text = f"name: main\n{head}steps:\n  - {{{first}, command: ls}}\n"
+    text += "  - {id: b, condition: \"steps.a.status == 'failed'\", command: ls}\n"
+    assert ("reserved-name", "warning") in about(check(text), "called steps")
+
+
+def test_a_step_that_asks_for_its_own_result_is_told_unless_it_renews_a_value() -> None:
+    assert about(check(ROOT + "  - {id: a, condition: a == 1, command: ls}\n"), "not set yet") == [
+        ("used-before-set", "warning")
+    ]
+    assert about(check(ROOT + "  - {id: a, command: 'echo {{plan}}', output: plan}\n"), "not set yet") == []
+    assert about(check(ROOT + "  - {id: a, foreach: [1], command: 'echo {{a}}'}\n"), "not set yet") == []
+
+
+@pytest.mark.parametrize(
     ("asked", "meant"), [("status", "step_status"), ("eror", "step_error"), ("step-id", "step_id")]
 )
 def test_a_hook_that_asks_for_what_it_is_not_told_hears_what_it_is(asked: str, meant: str) -> None:

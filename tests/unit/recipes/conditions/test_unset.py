@@ -45,6 +45,11 @@ def test_a_bare_word_beside_a_placeholder_is_a_text_where_variables_have_braces(
         ("len(report.zz) == 2 or items[7] == 1", ["report.zz", "items.7"]),
         ("report.blocked", []),
         ("not report.blocked", []),
+        ("prose.blocked", ["prose.blocked"]),
+        ("ok and not {{prose.a.b}}", ["prose.a.b"]),
+        ("report.n.blocked", ["report.n.blocked"]),
+        ("blank.blocked or items[7]", []),
+        ("defined(prose.blocked)", []),
         ("report.blocked == null", []),
         ("default(report.blocked, '') == ''", []),
         ("report.get('blocked') == 1", []),
@@ -54,5 +59,6 @@ def test_a_bare_word_beside_a_placeholder_is_a_text_where_variables_have_braces(
 )
 def test_parts_that_are_compared_and_absent_are_found(condition: str, absent: list[str]) -> None:
     scope: dict[str, Value] = {"report": {"verdict": "pass", "n": 3, "nothing": None}, "items": [1]}
+    scope |= {"prose": "All is well.", "ok": True, "blank": ""}
     found = missing_members(parse_condition(condition).tree, scope, AMPLIHACK)
     assert [".".join(path) for path in found] == absent

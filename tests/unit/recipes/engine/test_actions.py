@@ -205,11 +205,29 @@ def test_an_empty_command_is_a_command() -> None:
 
 def test_an_answer_that_was_no_json_is_kept_and_its_beginning_shown() -> None:
     world = FakeWorld()
-    world.agent.answers = [AgentReply(text="first"), AgentReply(text="sorry,\nno " + "x" * 300)]
+    world.agent.answers = [AgentReply(text="sorry,\nno " + "x" * 300)]  # the same again when asked again
     result = world.run(recipe("prompt: x, parse_json: true, parse_json_required: true"))
     failed = only(result.step_results)
     assert failed.output == "sorry,\nno " + "x" * 300
     assert failed.error.endswith("it begins: sorry, no " + "x" * 190 + "…")
+
+
+@pytest.mark.parametrize("required", ["true", "false"])
+def test_of_two_answers_without_json_both_are_kept(required: str) -> None:
+    world = FakeWorld()
+    world.agent.answers = [AgentReply(text="The fault is in a.py."), AgentReply(text="I cannot.")]
+    result = world.run(recipe(f"prompt: x, parse_json: true, parse_json_required: {required}"))
+    assert only(result.step_results).output == "The fault is in a.py.\n\nI cannot."
+    assert "s: the second answer was not JSON either: both are kept, the second below the first" in (
+        result.warnings
+    )
+
+
+def test_a_second_answer_without_json_does_not_replace_one_that_only_does_not_fit() -> None:
+    world = FakeWorld()
+    world.agent.answers = [AgentReply(text='{"a": 1}'), AgentReply(text="I cannot.")]
+    result = world.run(recipe("prompt: x, json_schema: {required: [b]}, parse_json_required: false"))
+    assert result.context["s"] == {"a": 1}
 
 
 @pytest.mark.parametrize(

@@ -127,8 +127,11 @@ def test_all_attempts_of_a_step_are_one_change_and_a_failed_step_stages_nothing(
     assert world.work_tree.staged == ["/here"]
     world = FakeWorld()
     world.agent.answers = [AgentFailed("no")]
-    world.run(recipe("prompt: p"))
+    result = world.run(recipe("prompt: p"))
     assert world.work_tree.staged == []
+    assert result.step_results[0].warnings == (
+        "changed during the step, but not staged: made.txt (the step failed)",
+    )
 
 
 def test_agents_keep_the_pace_of_the_recipe() -> None:

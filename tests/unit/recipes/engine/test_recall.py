@@ -224,7 +224,22 @@ steps:
       - {id: inner, command: ok, output: v}
       - {id: breaks, command: broken}
 """
+ABANDONED = """
+name: abandoned
+steps:
+  - {id: call, recipe: small, continue_on_error: true}
+  - id: each
+    foreach: [1, 2]
+    continue_on_error: true
+    steps:
+      - {id: breaks, command: broken}
+      - {id: never, command: work}
+  - {id: last, recipe: small}
+  - {id: end, command: work}
+"""
+BROKEN_SMALL = {"small": "name: small\nsteps: [{id: x, command: broken}, {id: y, command: work}]\n"}
 CASES = {
+    "abandoned": (ABANDONED, BROKEN_SMALL),
     "failed round": (FAILED_ROUND, {}),
     "everything": (EVERYTHING, BOOK),
     "stages": (STAGES, GATED),

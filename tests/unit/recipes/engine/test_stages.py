@@ -128,7 +128,7 @@ def test_a_gate_inside_a_sub_recipe_ends_the_whole_run() -> None:
     result = world.run(
         "name: p\nsteps:\n  - {id: x, recipe: child, continue_on_error: true}\n  - {id: y, command: z}\n"
     )
-    assert (result.ending, result.never_reached) == ("denied", ("y",))
+    assert (result.ending, result.never_reached) == ("denied", ("x/b", "y"))
 
 
 def test_a_name_without_a_value_in_the_question_of_a_gate_is_told() -> None:

@@ -268,3 +268,41 @@ def test_what_a_call_leaves_is_the_same_however_long_its_steps_took() -> None:
         world = FakeWorld({"x": [1, "done"]}, {"child": child})
         left.append(world.run("name: r\nsteps:\n  - {id: call, recipe: child}\n").context["call"])
     assert left == ["Recipe 'child': SUCCESS\n  [completed] x"] * 2
+
+
+FOUR = (
+    "name: child\nsteps: [{id: a, command: a}, {id: b, command: broken%s},"
+    " {id: c, command: c}, {id: d, command: d}]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "child", "left"),
+    [
+        ("", "", ("call/c", "call/d", "after")),
+        (", continue_on_error: true", "", ("call/c", "call/d")),
+        ("", ", on_error: skip_remaining", ("call/c", "call/d")),
+        (", foreach: [1, 2], continue_on_error: true", "", ("call/c", "call/d")),
+        ("", ", continue_on_error: true", ()),
+    ],
+)
+def test_the_steps_that_a_failed_child_never_reached_are_counted(
+    call: str, child: str, left: tuple[str, ...]
+) -> None:
+    result = FakeWorld({"broken": 1}, {"child": FOUR % child}).run(CALL % call)
+    assert result.never_reached == left
+    assert result.to_json()["counts"]["never_reached"] == len(left)
+
+
+def test_a_step_that_another_round_reached_was_reached() -> None:
+    world = FakeWorld({"see": "[1, 2]"})
+    body = "steps: [{id: a, command: 'exit {{n}}', condition: n == 2}, {id: b, command: x}]"
+    world.shell.answers['exit "$RECIPE_VAR_n"'] = 1
+    result = world.run(f"name: p\nsteps: [{{id: each, foreach: [1, 2], as: n, {body}}}]\n")
+    assert (result.success, result.never_reached) == (False, ())
+
+
+def test_what_a_child_that_could_not_begin_holds_was_never_reached() -> None:
+    child = "name: child\ncontext_validation: {goal: nonempty}\nsteps: [{id: a, command: x}]\n"
+    result = FakeWorld(recipes={"child": child}).run(CALL % "")
+    assert result.never_reached == ("call/a", "after")
