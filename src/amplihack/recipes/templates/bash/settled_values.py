@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.builtins import is_one_expansion
@@ -27,8 +27,11 @@ def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
     """Return a script of which every mark is settled. Raises TemplateError if the quoting never closes."""
     found = read_whole(script, placeholders)
     strict = found.variables.reads_integers() or found.flow.lost
+    run = frozenset(file.name for file in found.started)
     for mark in found.marks:
         _settle(mark, found)
+        if isinstance(mark, Place):  # `f={{v}}; bash "$f"`
+            mark.is_script |= any(f"${name}" in run for name in _receiving(mark, found.variables))
         mark.evaluated |= strict
         if found.flow.blind and mark.evaluated:  # a name that is printed passes the guard there
             for place in mark.places:
@@ -41,10 +44,12 @@ def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
                 for place in mark.places:
                     place.declared = word
             found.receives(word, name, Guard.LIST if is_one_expansion(word) else Guard.TEXT)
-    for command in written_scripts(found):
+    for written in written_scripts(found):
+        command = written.command
         words = (*command.words, *command.strings)
-        name_language((mark for word in words for mark in word.marks), "bash")
-        name_language((mark for mark in found.marks if _written_by(mark, command)), "bash")
+        name_language((mark for word in words for mark in word.marks), written.language)
+        name_language((mark for mark in found.marks if _written_by(mark, command)), written.language)
+        found.flow.printing.update(word.plain for word in command.words[:1] if written.language == "bash")
     if not found.flow.printing.isdisjoint(found.flow.functions):
         name_language((mark for mark in found.marks if isinstance(mark, Place) and mark.in_function), "bash")
     return found
@@ -65,6 +70,11 @@ def _settle(mark: Place | Output, script: Script) -> None:
         name_language([mark], input_language(mark.command))
 
 
+def _receiving(mark: Place | Output, variables: Variables) -> Collection[str]:
+    """Return the variables that get a value, or read what a command prints."""
+    return variables.from_input.union(mark.variables) if mark.feeds else mark.variables
+
+
 def _may_become_integers(mark: Place | Output, variables: Variables) -> set[str]:
     """Return what gets a value, or reads what a command prints, and may be an integer by then."""
     if isinstance(mark, Place):
@@ -83,13 +93,9 @@ def _settle_assigned(mark: Place | Output, script: Script) -> None:
     mark.evaluated |= script.flow.is_evaluated(mark, variables.from_input)
     if not script.starts_shells:
         mark.integers = tuple(sorted(_may_become_integers(mark, variables)))
-    received = variables.from_input.union(mark.variables) if mark.feeds else mark.variables
+    received = _receiving(mark, variables)
     if not script.flow.executed.isdisjoint(received) or not PROGRAM_VARIABLES.isdisjoint(received):
         name_language([mark], "bash")
-    if isinstance(mark, Place) and script.ran:  # `f={{v}}; bash "$f"`
-        mark.is_script |= any(
-            file in script.ran for name in received for file in (f"${name}", f"${{{name}}}")
-        )
     if not script.flow.launched.isdisjoint(received):
         for place in mark.places:
             place.launcher = place.launcher or "the script"
