@@ -115,6 +115,26 @@ def test_a_value_in_a_file_of_data_is_no_finding(template: str) -> None:
     assert render_shell(template, {"v": "ls"}, token=lambda: "t").warnings == ()
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        'printf %s "$1"',
+        'for ((i = 0; i < 1; i++)); do printf %s "$1"; done',
+        'n=2; (( n > 1 )) && printf %s "$1"',
+        'sleep $((RANDOM % 1)); [ -n "$1" ] && printf %s "$1"',
+    ],
+)
+def test_a_script_that_calculates_only_with_its_own_numbers_takes_any_value(
+    written: str, tmp_path: Path
+) -> None:
+    value = "$(touch canary) `x` <(y)"
+    source = render_shell(
+        f"echo '{written}' > s.sh; bash s.sh {{{{v}}}}", {"v": value}, token=lambda: "t"
+    ).source
+    assert _printed(source, value, tmp_path) == value
+    assert not (tmp_path / "canary").exists()
+
+
 _WRITES = "cat > count.sh <<'EOF'\necho $(( $1 ))\nEOF\n"
 
 
@@ -138,8 +158,31 @@ def test_a_script_that_is_started_in_some_other_way_evaluates_no_value_either(
     with pytest.raises(TemplateError, match="calculates with"):
         render_shell(_WRITES + start, {"v": value}, token=lambda: f"t{next(numbers)}")
     source = render_shell(_WRITES + start, {"v": "7"}, token=lambda: f"t{next(numbers)}").source
-    environment = {"PATH": os.environ["PATH"], "RECIPE_VAR_v": "7"}
-    finished = subprocess.run(
-        ["bash", "-c", source], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert finished.stdout == "7\n"
+    assert _printed(source, "7", tmp_path) == "7\n"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "echo '(( $1 ))' > t; cp t s.sh; bash s.sh {{v}}",
+        "echo '(( $1 ))' > t; cat t > s.sh; bash s.sh {{v}}",
+        "echo '(( $1 ))' > s.sh; bash -s {{v}} < s.sh",
+        "echo '(( $1 ))' > s.sh; run() { \"$@\"; }; run bash s.sh {{v}}",
+        "echo '(( $1 ))' > s.sh; c=(bash s.sh); \"${c[@]}\" {{v}}",
+        "echo '(( $1 ))' > s.sh; c='bash s.sh'; $c {{v}}",
+        "echo 'read n; (( n ))' > s.sh; echo {{v}} | bash s.sh",
+        "echo 'n=$(cat f); (( n ))' > s.sh; echo {{v}} > f; bash s.sh",
+        "echo 'n=$1' > s.sh; echo '(( n ))' >> s.sh; bash s.sh {{v}}",
+        "{ echo 'n=$1'; echo '(( n ))'; } > s.sh; bash s.sh {{v}}",
+    ],
+)
+def test_no_value_gets_to_a_calculation_in_a_written_script_on_any_way(template: str) -> None:
+    with pytest.raises(TemplateError, match="calculates with"):
+        render_shell(template, {"v": "a[$(touch canary)]"}, token=lambda: "t")
+
+
+def _printed(source: str, value: str, folder: Path) -> str:
+    environment = {"PATH": os.environ["PATH"], "RECIPE_VAR_v": value}
+    return subprocess.run(
+        ["bash", "-c", source], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    ).stdout

@@ -12,12 +12,13 @@ from fnmatch import fnmatchcase
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.places import Word
-from amplihack.records import Record
+from amplihack.records import Record, replace
 
 ANY_FILE = "*"  # what a patch changes
 _NAMED = pattern(r"\$\{(\w+)\}")
 _VARIABLE = pattern(r"\$(\w+)")
 _PATTERN = pattern(r"[*?\[]")
+_MANY = 32  # names of one variable, or patterns
 _EACH = {"{}": "*.sh"}  # in `find -exec bash {}`
 
 
@@ -43,15 +44,17 @@ class ProgramFiles:
 
     def __init__(self, files: Iterable[ProgramFile], held: Mapping[str, AbstractSet[str]]) -> None:
         self._held = held
-        self._by_last: dict[str, list[tuple[str, ProgramFile]]] = {}
-        self._patterns: list[tuple[str, ProgramFile]] = []
-        self._sure: list[ProgramFile] = []
-        for file in files:
-            self._sure += [file] * file.is_sure
+        self._by_last: dict[str, list[ProgramFile]] = {}
+        self._patterns: list[ProgramFile] = []
+        files = list(files)
+        self._sure = _together(replace(file, name=ANY_FILE) for file in files if file.is_sure)
+        for file in _together(files):
             for name in self._meant(_EACH.get(file.name, file.name)):
                 last = name.rpartition("/")[2]
                 found = self._patterns if _PATTERN.search(last) else self._by_last.setdefault(last, [])
-                found.append((name, file))
+                found.append(replace(file, name=name))
+        if len(self._patterns) > _MANY:
+            self._patterns = _together(replace(file, name=ANY_FILE) for file in self._patterns)
 
     def written_as(self, output: str) -> Iterator[ProgramFile]:
         """Yield the files that may be the one of this name."""
@@ -60,15 +63,22 @@ class ProgramFiles:
             return
         for name in self._meant(output):
             last = name.rpartition("/")[2]
-            for other, file in self._by_last.get(last, ()):
-                if _may_be_same(name, other):
-                    yield file
-            yield from (file for other, file in self._patterns if fnmatchcase(last, other.rpartition("/")[2]))
+            yield from (file for file in self._by_last.get(last, ()) if _may_be_same(name, file.name))
+            yield from (file for file in self._patterns if fnmatchcase(last, file.name.rpartition("/")[2]))
 
     def _meant(self, name: str) -> Iterable[str]:
-        """Return a name, and what it is if it is a variable with names in it."""
+        """Return a name, and what it is if it is a variable with a few names in it."""
         variable = _VARIABLE.fullmatch(name)
-        return (name, *self._held.get(variable[1], ())) if variable else (name,)
+        held = self._held.get(variable[1], ()) if variable else ()
+        return (name, *held) if len(held) < _MANY else (name,)
+
+
+def _together(files: Iterable[ProgramFile]) -> list[ProgramFile]:
+    """Return each name once in each language, with all arguments that it is run with."""
+    arguments: dict[tuple[str, str], list[Word]] = {}
+    for file in files:
+        arguments.setdefault((file.name, file.language), []).extend(file.arguments)
+    return [ProgramFile(name, language, words) for (name, language), words in arguments.items()]
 
 
 def _may_be_same(one: str, other: str) -> bool:

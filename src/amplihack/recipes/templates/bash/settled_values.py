@@ -13,7 +13,6 @@ from amplihack.recipes.templates.bash.places import (
     Place,
     Quoting,
     Refusal,
-    SimpleCommand,
     hold,
     refuse,
 )
@@ -44,20 +43,19 @@ def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
                 for place in mark.places:
                     place.declared = word
             found.receives(word, name, Guard.LIST if is_one_expansion(word) else Guard.TEXT)
+    in_heredocs: dict[int, list[Place | Output]] = {}
+    for mark in found.marks:
+        for place in mark.places:
+            in_heredocs.setdefault(id(place.command), []).append(mark)
     for written in written_scripts(found):
         command = written.command
         words = (*command.words, *command.strings)
         name_language((mark for word in words for mark in word.marks), written.language)
-        name_language((mark for mark in found.marks if _written_by(mark, command)), written.language)
+        name_language(in_heredocs.get(id(command), ()), written.language)
         found.flow.printing.update(word.plain for word in command.words[:1] if written.language == "bash")
     if not found.flow.printing.isdisjoint(found.flow.functions):
         name_language((mark for mark in found.marks if isinstance(mark, Place) and mark.in_function), "bash")
     return found
-
-
-def _written_by(mark: Place | Output, command: SimpleCommand) -> bool:
-    """Tell whether a mark stands in a heredoc of the command."""
-    return any(place.command is command for place in mark.places)
 
 
 def _settle(mark: Place | Output, script: Script) -> None:

@@ -2,8 +2,8 @@
 
 cat > count.sh <<'EOF' ... (( $1 )) ... EOF        bash count.sh {{v}}
 
-No guard is put into a file: it holds what the author wrote. A value that such a script would evaluate is not
-given to it, and one that it runs on purpose is told.
+No guard is put into a file: it holds what the author wrote. Where such a script calculates with what it gets,
+no value that bash would expand is taken, and one that it runs on purpose is told.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from amplihack.recipes.templates.bash.places import SimpleCommand, assign
 from amplihack.recipes.templates.bash.program_files import fills_in
 from amplihack.recipes.templates.bash.program_tables import ENDINGS, LANGUAGES, RUN_BY_OTHERS, SHOWS
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, FILE, files_in, references
+from amplihack.recipes.templates.bash.variable_attributes import INTEGERS
 from amplihack.records import Record
 
 _LONG = 4096  # a word of this size names no file
+_COPIES = 8  # one after another
 _GIVEN = "@given"  # stands for the arguments of such a script
 _FIRST_LINE = pattern(r"""["'$\s]*#!\s*\S*?(?:/env\s+(?:-\S+\s+)*\S*?)?([A-Za-z]+)[0-9.]*(?=\s|\\|["']|\Z)""")
 _QUOTED = pattern(r"'([^']*)'")
@@ -97,35 +99,66 @@ def _files(command: SimpleCommand) -> set[str]:
 
 
 def settle_written(found: Script, read: Callable[[str], Script | None]) -> None:
-    """Note what the written scripts do with variables and arguments, and what is mixed into their text."""
-    for each in written_scripts(found):
-        if each.language != "bash":
-            continue
+    """Note what the written scripts run, and whether they calculate with what may be a value.
+
+    Their arguments, their input and the files that they read take too many ways to follow: then every value
+    of the script is held off.
+    """
+    _follow_copies(found)
+    written = [each for each in written_scripts(found) if each.language == "bash"]
+    codes: dict[str, None] = {}
+    for each in written:
         command = each.command
         texts = [word.text for word in (*command.words, *command.strings)]
         for text in (*texts, *(body for _, body in command.bodies)):
             found.flow.executed.update(references(text))
-        for code in _constants(command):
-            if script := read(code):
-                _settle(found, script, each.file)
+        codes.update(dict.fromkeys(_constants(command)))
+    for code in (*codes, "\n".join(codes)) if len(codes) > 1 else codes:
+        if script := read(code):
+            _note(found, script)
+    if _GIVEN in found.flow.executed:
+        for word in (word for each in written for word in each.file.arguments):
+            assign(word.marks, _GIVEN)
+            found.flow.assign(_GIVEN, word.text)
+
+
+def _follow_copies(found: Script) -> None:
+    """Count a file as run if its text goes to one that is: `cp f s.sh`, `cat f > s.sh`."""
+    moves = [(file_name(command.words[-1].plain), command) for command in found.copiers]
+    moves += ((output, command) for command in found.writers for output in command.outputs)
+    known: set[str] = set()
+    for _ in range(_COPIES):
+        files = ProgramFiles(found.started, found.file_names)
+        sources = [
+            ProgramFile(source.removeprefix(FILE), "bash", file.arguments, is_sure=False)
+            for output, command in moves
+            for file in files.written_as(output)
+            if file.language in ("", "bash")
+            for source in _files(command)
+            if source not in known
+        ]
+        if not sources:
+            return
+        known.update(FILE + file.name for file in sources)
+        found.started += {file.name: file for file in sources}.values()
 
 
 def _constants(command: SimpleCommand) -> Iterator[str]:
     yield from command.texts
     yield from (body.replace("\\$", "$") for _, body in command.bodies)
-    words = (*command.words[1:], *command.strings)
-    yield from (single[1] for word in words if (single := _QUOTED.fullmatch(word.text)))
+    quoted = [_QUOTED.findall(word.text) for word in (*command.words, *command.strings)]
+    yield from ("\n".join(each) for each in quoted if each)
+    if len(quoted) > 1:
+        yield "\n".join(text for each in quoted for text in each)
 
 
-def _settle(found: Script, script: Script, file: ProgramFile) -> None:
-    for word in file.arguments:
-        assign(word.marks, _GIVEN)
-        found.flow.assign(_GIVEN, word.text)
-    for names, noted in (
-        (script.flow.evaluated, found.flow.unread),
-        (script.flow.executed, found.flow.executed),
-    ):
-        noted |= {name for name in names if name.isidentifier()}
-        if ARGUMENTS in names:
-            noted.add(_GIVEN)
-    found.variables.integers |= script.variables.integers
+def _note(found: Script, script: Script) -> None:
+    """Note what one of the written scripts does with what it gets."""
+    executed = script.flow.executed
+    found.flow.executed |= {name for name in executed if name.isidentifier()}
+    found.flow.executed |= {_GIVEN} if ARGUMENTS in executed else set()
+    variables, flow = script.variables, script.flow
+    suspects = flow.suspects(variables.from_input, opaque=variables.opaque)
+    evaluated = (flow.evaluated | flow.unread).difference(INTEGERS)
+    found.flow.lost |= flow.lost or flow.blind or any(name in suspects for name in evaluated)
+    found.flow.lost |= variables.reads_integers()
