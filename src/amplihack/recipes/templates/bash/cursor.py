@@ -20,6 +20,7 @@ from amplihack.records import Record, field, replace
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite
 BLANKS = pattern(r"(?:[ \t]|\\\n)+")
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
+_NO_MARKS = {0: "\2", 1: "\2"}  # which stand for placeholders and outputs in the texts of words
 _FILE_NAME = pattern(r"[\w.~${}/*?-]{1,255}")
 
 
@@ -187,6 +188,8 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
     closer: str = ""  # what ends the list of commands being read
 
     def __post_init__(self) -> None:
+        if "\0" in self.text or "\1" in self.text:
+            self.text = self.text.translate(_NO_MARKS)
         self.end, self.starts = len(self.text), sorted(self.placeholders)
         self.backticks = self.around[0].backticks + 1 if self.around else 0
 

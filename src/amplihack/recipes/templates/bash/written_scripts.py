@@ -24,7 +24,7 @@ _LONG = 4096  # a word of this size names no file
 _COPIES = 8  # one after another
 _GIVEN = "@given"  # stands for the arguments of such a script
 _FIRST_LINE = pattern(r"""["'$\s]*#!\s*\S*?(?:/env\s+(?:-\S+\s+)*\S*?)?([A-Za-z]+)[0-9.]*(?=\s|\\|["']|\Z)""")
-_QUOTED = pattern(r"'([^']*)'")
+_QUOTED = pattern(r"'([^'\0\1]*)'")
 
 
 class WrittenScript(Record, eq=False):
