@@ -23,6 +23,7 @@ echo {{v}} | sort -o s.sh; bash s.sh
 echo {{v}} | sort --output=s.sh; bash s.sh
 curl -fsSL "https://x/{{v}}" -o s.sh && ./s.sh
 curl -O "https://x/{{v}}/s.sh"; bash s.sh
+wget "https://x/{{v}}/s.sh"; bash s.sh
 wget -O s.sh "https://x/{{v}}"; sh s.sh
 echo {{v}} | sudo tee /usr/local/bin/x; /usr/local/bin/x
 echo {{v}} > p; patch s.sh < p; bash s.sh
@@ -89,6 +90,13 @@ curl -fL -o tool.zip {{v}}; unzip tool.zip; chmod +x tool; ./tool
 ./configure --prefix={{v}} && make && make install
 install -m 644 x y; echo {{v}} > y
 tee -a ~/.ssh/known_hosts <<< {{v}}
+curl -fsSL https://x/i.sh -o "{{v}}/i.sh"; bash "$HOME/i.sh"
+gcc {{v}}.c -o prog && ./prog
+go build -o app ./{{v}} && ./app
+git apply {{v}}; ./test.sh
+[ a = b -o "$m" = {{v}} ]; bash "$m"
+g() { echo {{v}}; }; f() { echo ls; }; f > s.sh; bash s.sh
+id={{v}}; o=$(getopt -o ab -- "$@"); eval set -- "$o"; echo "$id"
 """
 
 

@@ -17,6 +17,7 @@ from amplihack.recipes.templates.bash.program_tables import (
     ENDINGS,
     FILE_BEHIND_OPTION,
     INTERPRETER,
+    NO_OUTPUT,
     OWN_FILES,
     PROGRAM_FIRST,
     SOURCES,
@@ -29,7 +30,7 @@ from amplihack.recipes.templates.bash.programs import (
     program_words,
 )
 
-_EDITORS = frozenset({"ed", "ex", "nvim", "patch", "sponge", "tee", "vi", "vim", "wget"})  # of their operands
+_EDITORS = frozenset({"ed", "ex", "nvim", "patch", "sponge", "tee", "vi", "vim"})  # of their operands
 _STREAM_EDITORS = frozenset({"gsed", "perl", "ruby", "sed"})
 _IN_PLACE = pattern(r"-[a-zA-Z]*i|--in-place")
 _OUTPUT = pattern(r"-(?:[a-zA-Z]*[oO]|out)|--out(?:-?file|put(?:-file|-document)?)?")
@@ -99,7 +100,9 @@ def files_written(command: SimpleCommand) -> list[str]:
     name = words[0].plain.rpartition("/")[2] if words else ""
     names = [word.plain for word in operands(words[1:])]
     found: list[str] = []
-    if name in _EDITORS:
+    if name == "wget" or (name == "curl" and any(word.plain == "-O" for word in words)):
+        found = [each.rpartition("/")[2] for each in names]
+    elif name in _EDITORS:
         found = names or [ANY_FILE] * (name == "patch")
     elif name == "git" and names[:1] in (["apply"], ["am"]):
         found = [ANY_FILE]
@@ -114,8 +117,10 @@ def files_written(command: SimpleCommand) -> list[str]:
 
 def _outputs(words: Sequence[Word]) -> Iterator[str]:
     """Yield what stands behind the options by which most programs are told where to write."""
+    if words and words[0].plain in NO_OUTPUT:
+        return
     for before, after in pairwise((*words[1:], Word("", []))):
-        if not before.plain.startswith("-"):
+        if not before.plain.startswith("-") or after.marks:
             continue
         if _OUTPUT.fullmatch(before.plain):
             yield after.plain

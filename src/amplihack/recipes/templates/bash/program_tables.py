@@ -149,6 +149,13 @@ TAKE_DATA = SHOWS | frozenset(
     "cat cp cut date diff head ls mkdir mv rm rmdir sleep sort tail tee touch tr true uniq wc".split()  # noqa: SIM905
 )
 COPIES = frozenset({"cp", "install", "ln", "mv", "rsync"})  # files, to the last of their words
+# Commands with another meaning of `-o`, and compilers, whose words are no text of what they write.
+NO_OUTPUT = frozenset(
+    """
+    [ bash c++ cargo cc clang clang++ expr find g++ gcc getopt ghc go grep javac ld lsblk mount nim ps rustc
+    set sh ssh test tsc zig
+    """.split()  # noqa: SIM905 - a table of names, not code
+)
 # Programs that run a file of their own: the option that names another one, and what it is called without.
 OWN_FILES = {
     **dict.fromkeys(("at", "batch"), (r"-f", "")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.builtins import is_one_expansion
@@ -19,7 +19,7 @@ from amplihack.recipes.templates.bash.places import (
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES, Variables
 from amplihack.recipes.templates.bash.whole_script import read_whole
-from amplihack.recipes.templates.bash.written_scripts import written_scripts
+from amplihack.recipes.templates.bash.written_scripts import content, written_scripts
 
 
 def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
@@ -43,16 +43,18 @@ def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
                 for place in mark.places:
                     place.declared = word
             found.receives(word, name, Guard.LIST if is_one_expansion(word) else Guard.TEXT)
+    printing: dict[str, str] = {}
     in_heredocs: dict[int, list[Place | Output]] = {}
     for mark in found.marks:
         for place in mark.places:
             in_heredocs.setdefault(id(place.command), []).append(mark)
     for written in written_scripts(found):
         command = written.command
-        words = (*command.words, *command.strings)
-        name_language((mark for word in words for mark in word.marks), written.language)
+        name_language((mark for word in content(written) for mark in word.marks), written.language)
         name_language(in_heredocs.get(id(command), ()), written.language)
-        found.flow.printing.update(word.plain for word in command.words[:1] if written.language == "bash")
+        printing.update(dict.fromkeys((word.plain for word in command.words[:1]), written.language))
+    for name, language in printing.items():
+        name_language(_in_body(name, found, script), language)
     if not found.flow.printing.isdisjoint(found.flow.functions):
         name_language((mark for mark in found.marks if isinstance(mark, Place) and mark.in_function), "bash")
     return found
@@ -66,6 +68,13 @@ def _settle(mark: Place | Output, script: Script) -> None:
         _settle_assigned(mark, script)
     if isinstance(mark, Place) and mark.command:
         name_language([mark], input_language(mark.command))
+
+
+def _in_body(name: str, found: Script, script: str) -> Iterator[Place | Output]:
+    """Yield the marks in a function of that name, if there is one, outside of backticks."""
+    for text, start, end in found.bodies.get(name, ()):
+        if len(text) == len(script):
+            yield from (mark for mark in found.marks if start <= mark.start < end)
 
 
 def _receiving(mark: Place | Output, variables: Variables) -> Collection[str]:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.cursor import Script
-from amplihack.recipes.templates.bash.file_names import ProgramFile, ProgramFiles, file_name
-from amplihack.recipes.templates.bash.places import SimpleCommand, assign
-from amplihack.recipes.templates.bash.program_files import fills_in
+from amplihack.recipes.templates.bash.file_names import ANY_FILE, ProgramFile, ProgramFiles, file_name
+from amplihack.recipes.templates.bash.places import SimpleCommand, Word, assign
+from amplihack.recipes.templates.bash.program_files import files_written, fills_in
 from amplihack.recipes.templates.bash.program_tables import ENDINGS, LANGUAGES, RUN_BY_OTHERS, SHOWS
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, FILE, files_in, references
 from amplihack.recipes.templates.bash.variable_attributes import INTEGERS
@@ -53,6 +53,14 @@ def _written(command: SimpleCommand, files: ProgramFiles, run: set[str]) -> Iter
             yield WrittenScript(command, output, ProgramFile(output, "bash"), "bash")
 
 
+def content(written: WrittenScript) -> list[Word]:
+    """Return the words of the command that may be a part of what it writes."""
+    command, output = written.command, written.output
+    changes = output == ANY_FILE and output in files_written(command)  # its words are names of files
+    words = [word for word in command.words if file_name(word.plain) != output]
+    return [*(() if changes else words), *command.strings]
+
+
 def _language(command: SimpleCommand, output: str) -> str:
     """Return the language of a file that is started by its name: by its first line, or its ending."""
     for text in (
@@ -77,9 +85,10 @@ def follow_files(found: Script) -> None:
         flow.copy(FILE + target, _files(command))
         command.outputs.append(target)
     for command in found.writers:
-        texts = [word.text for word in (*command.words, *command.strings)]
-        texts += (body for _, body in command.bodies)
+        bodies = [body for _, body in command.bodies]
         for file in command.outputs:
+            words = content(WrittenScript(command, file, ProgramFile(file, ""), ""))
+            texts = (*(word.text for word in words), *bodies)
             flow.copy(FILE + file, _files(command))
             flow.copy(FILE + file, (name for text in texts for name in references(text)))
             if fills_in(command):
@@ -109,7 +118,7 @@ def settle_written(found: Script, read: Callable[[str], Script | None]) -> None:
     codes: dict[str, None] = {}
     for each in written:
         command = each.command
-        texts = [word.text for word in (*command.words, *command.strings)]
+        texts = [word.text for word in content(each)]
         for text in (*texts, *(body for _, body in command.bodies)):
             found.flow.executed.update(references(text))
         codes.update(dict.fromkeys(_constants(command)))
