@@ -200,6 +200,7 @@ HEREDOCS = [
     ("cat <<EOF |\n{{v}}.\nEOF\ncat", "", "."),
     ("cat <<OUT\n$(cat <<'EOF'\n{{v}}.\nEOF\n)\nOUT\n", "", "."),
     ("cat <<OUT\n${nope:-$(cat <<'EOF'\n{{v}}.\nEOF\n)}\nOUT\n", "", "."),
+    ("cat <<OUT\n$(cat <<'EOF'\n{\\\n\t{{v}}\\\nEOF.\nEOF\n)\nOUT\n", "{\t", "EOF."),
     ("(cat <<'EOF'\n{{v}}.\nEOF\n)", "", "."),
     ("{ cat; } <<'EOF' | cat\n{{v}}.\nEOF\n", "", "."),
 ]

@@ -18,6 +18,7 @@ _LOST_BY_BASH = pattern("[\x01\x7f]")  # its own marks in strings; in `$(...)` a
 # In `$((a); b)`, and in any `$(...)` for older versions, bash counts quotes and parentheses before it knows
 # that they stand in a heredoc: there a value with such characters must not be in the text.
 _SYNTAX = pattern(r"""[\\'"`$(){}<>#&|;\x01\x7f]""")
+_CONTINUED = pattern(r"(?<!\\)((?:\\\\)*+)\\\n")
 _LEADING_TABS = pattern(r"^\t+", re.MULTILINE)
 
 
@@ -61,7 +62,10 @@ def _inlining(template: str, heredoc: Heredoc, places: Sequence[Place], values: 
 
 def _referring(template: str, heredoc: Heredoc, places: Sequence[Place], values: Values) -> Iterator[Edit]:
     """Yield edits for the heredoc without quotes: its text escaped, with references instead of values."""
-    pieces = [re.sub(r"[\\$`]", r"\\\g<0>", piece) for piece in _pieces(template, heredoc, places)]
+    pieces = _pieces(template, heredoc, places)
+    if heredoc.within:  # whose lines bash joins while it reads the outer one
+        pieces = [_CONTINUED.sub(r"\1", piece) for piece in pieces]
+    pieces = [re.sub(r"[\\$`]", r"\\\g<0>", piece) for piece in pieces]
     body = _joined(pieces, [f"${{{values.names[place.placeholder.path]}}}" for place in places])
     fresh = _fresh(body, values.token, template, heredoc)
     yield Edit(*heredoc.body, body)

@@ -13,6 +13,7 @@ _STARTED = pattern(
     r"(?:\A|[\n;&|({!`]|\b(?:then|do|else|elif|if|while|until|time)\b)[ \t]*+(?:\w++=[^\s;&|]*+[ \t]++)*+"
     r"(?:\$\{?[A-Za-z_]|[\w.~${}-]*+/)"
 )
+_RUN_LATER = ("chmod", "install")  # a file is made executable
 _SHELL = pattern(r"(?:^|_)(?:SHELL|BASH|SH)[0-9]*\Z")
 
 
@@ -31,6 +32,6 @@ def may_run_code(script: str) -> bool:
         if word in PROGRAM_VARIABLES or word in SOURCES or _SHELL.search(word):
             return True
         name = word.rstrip("0123456789.")
-        if name in MAY_RUN_INPUT or name in CODE_NAMES or name in LAUNCHERS:
+        if name in MAY_RUN_INPUT or name in CODE_NAMES or name in LAUNCHERS or name in _RUN_LATER:
             return True
     return False

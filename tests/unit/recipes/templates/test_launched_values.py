@@ -38,6 +38,7 @@ find . -exec {{v}} {} ;
 busybox {{v}}
 flock f {{v}}
 npx {{v}}
+npx -c {{v}}
 uvx {{v}}
 npm exec {{v}}
 uv run {{v}}
@@ -158,9 +159,37 @@ nodemon --exec {{v}}  # bash
 entr -s {{v}}  # bash
 heroku run {{v}}  # bash
 fly ssh console -C {{v}}  # bash
+git config alias.x {{v}}  # bash
+git config --global core.pager {{v}}  # bash
+gh alias set x {{v}}  # bash
+ex -c {{v}} f  # bash
+vim +{{v}} f  # bash
+aws ssm send-command --parameters commands={{v}}  # bash
+az vm run-command invoke --scripts {{v}}  # bash
+sed "s/a/{{v}}/e" f  # bash
+sed -i '' "s/a/{{v}}/" f  # sed
+uv run python - <<< {{v}}  # python
+python3 -W ignore -c {{v}}  # python
+bash -euo pipefail -c {{v}}  # bash
+ipython -c {{v}}  # python
+dc -e {{v}}  # dc
 PAGER={{v}} git log  # bash
 EDITOR={{v}} git commit  # bash
-env PAGER={{v}} git log  # bash
+env git config alias.x {{v}}  # bash
+git config --global core.pager {{v}}  # bash
+gh alias set x {{v}}  # bash
+ex -c {{v}} f  # bash
+vim +{{v}} f  # bash
+aws ssm send-command --parameters commands={{v}}  # bash
+az vm run-command invoke --scripts {{v}}  # bash
+sed "s/a/{{v}}/e" f  # bash
+sed -i '' "s/a/{{v}}/" f  # sed
+uv run python - <<< {{v}}  # python
+python3 -W ignore -c {{v}}  # python
+bash -euo pipefail -c {{v}}  # bash
+ipython -c {{v}}  # python
+dc -e {{v}}  # dc
+PAGER={{v}} git log  # bash
 """
 _ARGUMENTS = """
 sudo apt install {{v}}
@@ -273,6 +302,14 @@ env -C {{v}} ls
 sudo --user={{v}} ls
 sudo -E ls {{v}}
 ssh host ls
+bash build.sh -c {{v}}
+sudo python3 -u tool.py -c {{v}}
+python3 -m tool -c {{v}}
+npx eslint -c {{v}} .
+gh pr view {{v}} -c
+git config merge.conflictstyle {{v}}
+git config user.name {{v}}
+git -c core.autocrlf={{v}} diff
 """
 
 

@@ -814,3 +814,12 @@ def test_a_value_never_becomes_an_option_that_takes_a_name(command: str, word: s
             ["bash", "-c", script.source], cwd=tmp_path, env=environment, capture_output=True, check=False
         )
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("sign", ["\0", "\1"])
+@pytest.mark.parametrize(
+    "template", ["@ {{v}}", "$(@x) {{v}}", "declare @={{v}}", "let @{{v}}", "(( @ + {{v}} ))"]
+)
+def test_a_script_may_hold_the_signs_that_stand_for_values_while_it_is_read(template: str, sign: str) -> None:
+    source = render_shell(template.replace("@", sign), {"v": "1"}, token=lambda: "t").source
+    assert source.count(sign) == 1

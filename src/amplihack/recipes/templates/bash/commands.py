@@ -28,17 +28,13 @@ from amplihack.recipes.templates.bash.builtins import (
 from amplihack.recipes.templates.bash.constant_code import calculates_with, read_code
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor
 from amplihack.recipes.templates.bash.expansions import arithmetic
+from amplihack.recipes.templates.bash.file_names import ProgramFile, file_name
 from amplihack.recipes.templates.bash.heredocs import newline
 from amplihack.recipes.templates.bash.parentheses import is_arithmetic
 from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word, assign
+from amplihack.recipes.templates.bash.program_files import files_run, files_written, fills_in
 from amplihack.recipes.templates.bash.program_tables import COPIES, SHELLS
-from amplihack.recipes.templates.bash.programs import (
-    files_run,
-    files_written,
-    input_language,
-    name_language,
-    settle_programs,
-)
+from amplihack.recipes.templates.bash.programs import input_language, name_language, settle_programs
 from amplihack.recipes.templates.bash.redirections import is_descriptor, redirection
 from amplihack.recipes.templates.bash.value_flow import FILE, identifiers, references
 from amplihack.recipes.templates.bash.word_roles import take
@@ -108,6 +104,7 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
     if command.loop:
         for word_ in command.words:
             assign(word_.marks, command.loop)
+            c.script.hold_name(command.loop, word_.plain)
             c.script.flow.assign(command.loop, word_.text)
             c.script.gives(word_, command.loop)
             for mark in word_.marks:
@@ -116,8 +113,7 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
         # A pipe or `&` runs the command in a subshell, and `&&` or `||` may not run it at all.
         certain = not state.before and following not in ("|", "|&", "&")
         settle_builtin(command, c.script, certain=certain)
-        for file in files_run(command):
-            c.script.ran.setdefault(file, []).extend(command.words[1:])
+        c.script.started += files_run(command)
         _note_files(c, state)
         for code in settle_programs(command, c.script.flow):
             name = without_prefix(command.words)[0].plain
@@ -139,18 +135,19 @@ def _end_command(c: Cursor, state: CommandList, following: str) -> None:
 
 def _note_files(c: Cursor, state: CommandList) -> None:
     """Note the files that a command writes, and with it those before it in its pipeline."""
-    command = state.command
-    command.outputs += files_written(command.words)
+    command, script = state.command, c.script
+    command.outputs += files_written(command)
+    command.outputs += (script.descriptors[each] for each in ("1", "2") if each in script.descriptors)
     if command.words and command.words[0].plain in COPIES:
-        c.script.copiers.append(command)
+        script.copiers.append(command)
     if command.outputs:
         written = [*state.piped, command]
         if not all(each.words for each in written):  # `{ ...; } > f`
             text = c.text[state.group : min(c.pos, state.group + _LONG)]
-            written.append(SimpleCommand([Word(text, c.script.marks[state.pipeline :])]))
+            written.append(SimpleCommand([Word(text, script.marks[state.pipeline :])]))
         for each in written:
             each.outputs = command.outputs
-            c.script.writers.append(each)
+            script.writers.append(each)
 
 
 def _run_code(c: Cursor, code: Word, *, own: bool, at_once: bool = False) -> None:
@@ -180,6 +177,8 @@ def _run_printed(c: Cursor, code: Word) -> None:
 def _run_piped(c: Cursor, commands: Iterable[SimpleCommand]) -> None:
     """Note what a shell behind a pipe runs: the variables that are printed, and code in quotes."""
     for command in commands:
+        if fills_in(command):
+            c.script.flow.executed.update(c.script.flow.written)
         for word_ in command.words[1:]:
             _run_code(c, word_, own=False)
         for word_ in (*command.words[1:], *command.inputs):
@@ -188,7 +187,7 @@ def _run_piped(c: Cursor, commands: Iterable[SimpleCommand]) -> None:
 
 def _run_file(c: Cursor, name: str) -> None:
     """Note that a shell runs what a file holds, if the script writes one of this name."""
-    c.script.ran.setdefault(name.removeprefix("./"), [])
+    c.script.started.append(ProgramFile(file_name(name), "bash", is_sure=False))
 
 
 def _reads_program(command: SimpleCommand) -> bool:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
+from amplihack.recipes.templates.bash.file_names import ProgramFile, file_name
 from amplihack.recipes.templates.bash.number_guards import Guard, Sink
 from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Word, spread
 from amplihack.recipes.templates.bash.value_flow import ValueFlow, identifiers, references
@@ -19,6 +20,8 @@ from amplihack.records import Record, field, replace
 DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and our own stack is finite
 BLANKS = pattern(r"(?:[ \t]|\\\n)+")
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
+_NO_MARKS = {0: "\2", 1: "\2"}  # which stand for placeholders and outputs in the texts of words
+_FILE_NAME = pattern(r"[\w.~${}/*?-]{1,255}")
 
 
 Body: TypeAlias = tuple[str, int, int]  # a text, and where a part of it begins and ends
@@ -54,9 +57,9 @@ class Script(Record, frozen=False, eq=False, repr=False):
     bodies: dict[str, list[Body]] = field(default_factory=dict)  # of the functions
     lists: dict[str, list[list[Word]]] = field(default_factory=dict)  # the elements of `name=( ... )`
     aliases: dict[str, set[str]] = field(default_factory=dict)  # the words of their texts
-    ran: dict[str, list[Word]] = field(
-        default_factory=dict
-    )  # files that it starts or sources: their arguments
+    started: list[ProgramFile] = field(default_factory=list)  # files that it runs, or may run
+    file_names: dict[str, set[str]] = field(default_factory=dict)  # what variables hold that may be one
+    descriptors: dict[str, str] = field(default_factory=dict)  # the files that were opened for writing last
     read_files: set[str] = field(default_factory=set)  # what `<` and the commands before a pipe name
     copiers: list[SimpleCommand] = field(default_factory=list)  # `cp` and the like
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
@@ -73,6 +76,11 @@ class Script(Record, frozen=False, eq=False, repr=False):
         """Record that bash evaluates a word, whose guard can stand right before it."""
         text = word.text if text is None else text
         self.sinks.append(Sink(word.start, text, guard, "", self.quoted, places=word.places))
+
+    def hold_name(self, variable: str, text: str) -> None:
+        """Record what a variable may hold, if that can be the name of a file."""
+        if _FILE_NAME.fullmatch(text):
+            self.file_names.setdefault(variable, set()).add(file_name(text))
 
     def calculates(self, word: Word, names: Iterable[str]) -> None:
         """Record that bash calculates with variables because of a word, before which guards can stand."""
@@ -180,6 +188,8 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
     closer: str = ""  # what ends the list of commands being read
 
     def __post_init__(self) -> None:
+        if "\0" in self.text or "\1" in self.text:
+            self.text = self.text.translate(_NO_MARKS)
         self.end, self.starts = len(self.text), sorted(self.placeholders)
         self.backticks = self.around[0].backticks + 1 if self.around else 0
 

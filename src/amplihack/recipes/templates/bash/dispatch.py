@@ -13,6 +13,7 @@ from amplihack.recipes.templates.bash.command_names import BUILTINS
 from amplihack.recipes.templates.bash.computed_commands import settle_computed
 from amplihack.recipes.templates.bash.cursor import Script
 from amplihack.recipes.templates.bash.places import SimpleCommand, Word, hold
+from amplihack.recipes.templates.bash.program_files import files_run
 from amplihack.recipes.templates.bash.program_tables import SHELLS, TAKE_DATA
 from amplihack.recipes.templates.bash.programs import settle_programs
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS
@@ -104,6 +105,7 @@ def _meant(
     for source in (variable, *(f"alias {each}" for each in aliases)):
         for text in script.flow.texts(source):
             first, *rest = text.split()
+            script.started += files_run(SimpleCommand([Word(first, []), *(Word(each, []) for each in rest)]))
             options = [Word(word, []) for word in rest if word.startswith("-")]
             yield [Word(first, []), *options, *words[1:]]
     if further and aliases and len(words) > 1:  # `alias s="command "`, then `s m`
@@ -136,5 +138,6 @@ def _settle(words: Sequence[Word], script: Script) -> None:
     command = SimpleCommand(list(words), marked=any(word.marks for word in words))
     if words[0].plain in BUILTINS:
         settle_builtin(command, script, certain=False)
+    script.started += files_run(command)
     for code in settle_programs(command, script.flow):
         script.flow.run(code.text)

@@ -135,13 +135,13 @@ def _span(c: Cursor, span: tuple[int, int]) -> tuple[int, int]:
 
 
 def _ending(c: Cursor, waiting: Waiting) -> Ending:
-    """Find the line that is the delimiter.
+    """Find the line that is the delimiter. What stands in another heredoc was joined with that one's lines.
 
     Inside `$(...)` bash also accepts a line that begins with the delimiter and holds a `)`.
     """
     position = c.pos
     while position < c.end:
-        line, after = _logical_line(c, position, joins=not waiting.quoted)
+        line, after = _logical_line(c, position, joins=not waiting.quoted or c.script.heredocs > 0)
         bare = line.lstrip("\t") if waiting.strips_tabs else line
         opening = position + len(line) - len(bare)
         closing = (opening, opening + len(waiting.delimiter))

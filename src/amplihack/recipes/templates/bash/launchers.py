@@ -88,7 +88,7 @@ LAUNCHERS = {
     "nice": Launching("-n --adjustment"),
     "nohup": Launching(),
     "npm": _EXEC,
-    "npx": Launching("-p --package -w --workspace", none="-c --call"),
+    "npx": Launching("-p --package -w --workspace", none="--call"),
     "numactl": Launching("-C -N -m -i -p --cpunodebind --physcpubind --membind --interleave"),
     "oc": Launching(behind="--"),
     "pdm": _RUN,
@@ -130,13 +130,19 @@ LAUNCHERS = {
 }
 
 
-def launched(words: Sequence[Word]) -> tuple[str, Word] | None:
-    """Return the launcher that stands last, and the word that it runs as a command; None if there is none."""
+def launched(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
+    """Return the launcher that stands last, and the words of what it runs; None if there is none."""
     found = None
     while words and (launcher := LAUNCHERS.get(name := words[0].plain.rpartition("/")[2])):
         words = _command(launcher, words[1:])
-        found = (name, words[0]) if words else None
+        found = (name, words) if words else None
     return found
+
+
+def started(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the words of the command that runs in the end: of `sudo -u me bash f`, `bash f`."""
+    found = launched(words)
+    return found[1] if found else words
 
 
 def _command(launcher: Launching, words: Sequence[Word]) -> Sequence[Word]:

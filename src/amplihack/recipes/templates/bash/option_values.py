@@ -13,7 +13,7 @@ from typing import Final
 
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
-from amplihack.recipes.templates.bash.launchers import launched
+from amplihack.recipes.templates.bash.launchers import started
 from amplihack.recipes.templates.bash.places import Place, Word
 from amplihack.recipes.templates.bash.read import calls_of
 from amplihack.recipes.templates.scripts import is_number
@@ -100,8 +100,7 @@ def mistakable(template: str, texts: Mapping[KeyPath, str]) -> Iterator[Mistakab
     except TemplateError:  # told where the script is rendered
         return
     for words in calls:
-        _, first = launched(words) or ("", words[0])
-        words = words[words.index(first) :]
+        words = started(words)
         program = words[0].plain.rpartition("/")[2]
         if program not in _LETTERS or program in functions:
             continue

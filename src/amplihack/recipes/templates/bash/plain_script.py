@@ -16,7 +16,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.command_names import BUILTINS, RESERVED
 from amplihack.recipes.templates.bash.places import Place, Quoting
-from amplihack.recipes.templates.bash.program_tables import may_hold_code, takes_data
+from amplihack.recipes.templates.bash.program_tables import may_hold_code, may_run_files, takes_data
 
 _PLACE = r"\{\{[^{}\n]*+\}\}"
 _DOUBLE = rf'"(?:[^"\\$`{{}}\n]|{_PLACE})*+"'
@@ -39,7 +39,8 @@ def plain_places(script: str, placeholders: Sequence[Placeholder]) -> tuple[Plac
         return None
     if not all(map(_is_ordinary, _FIRST_WORD.findall(script))):
         return None
-    if may_hold_code(script.translate(_NO_QUOTES)):
+    text = script.translate(_NO_QUOTES)
+    if may_hold_code(text) or may_run_files(text):
         return None
     quoted = [found.span(1) for found in _QUOTED.finditer(script) if found[1]] if '"' in script else ()
     inside = {found.start() for start, end in quoted for found in _INSIDE.finditer(script, start, end)}

@@ -31,6 +31,7 @@ WRAPPERS = frozenset(
 # Options whose argument a shell reads. Patterns are compiled when a script needs them.
 CODE_OPTION = {
     "ansible": r"-a|--args",
+    "az": r"--scripts",
     "entr": r"-[a-z]*s",
     "env": r"-[a-zA-Z0]*S|--split-string",
     "flock": r"-c|--command",
@@ -48,16 +49,14 @@ CODE_OPTION = {
     "nc": r"-[a-z]*[ce]",
     "ncat": r"-[a-z]*[ce]|--sh-exec|--exec",
     "nodemon": r"-x|--exec",
-    "npm": r"--call",
-    "npx": r"--call",
-    "nvim": r"-c|--cmd",
+    **dict.fromkeys(("npm", "npx"), r"--call"),
+    **dict.fromkeys(("ex", "gvim", "nvim", "vi", "vim"), r"-c|--cmd|\+"),
     "gmake": r"--eval",
     "make": r"--eval",
     "nix": r"-c|--command",
     "split": r"--filter",
     "zip": r"-TT|--unzip-command",
     "socat": r"(?i:EXEC|SYSTEM|SHELL):",
-    "vim": r"-c|--cmd",
     "rebase": r"-x",
     "rg": r"--pre",
     "rsync": r"-[a-zA-Z]*e|--rsh|--rsync-path",
@@ -73,6 +72,7 @@ CODE_OPTION = {
 # Words of a command behind which a shell reads all others.
 CODE_BEHIND = {
     "adb": r"shell",
+    "gh": r"alias",
     "git": r"foreach",
     "heroku": r"run",
     "pssh": r"-i",
@@ -85,8 +85,11 @@ CODE_BEHIND_OPTIONS = {"tmux": "-s -t -n -c -x -y -e -F -f"}
 # A word that is a setting, and whose value a shell reads.
 CODE_SETTING = {
     "npm": r"scripts\.[^=]*",
-    "git": r"(?i:alias\.[^=]*|(?:core|sequence)\.(?:sshcommand|pager|editor|fsmonitor|askpass|gitproxy)"
-    r"|credential\.(?:.*\.)?helper|(?:diff|merge|filter|difftool|mergetool)\..*|pager\..*)",
+    "aws": r"commands",
+    "git": r"(?i:alias\.[^=]*"
+    r"|(?:core|sequence)\.(?:sshcommand|pager|editor|fsmonitor|askpass|gitproxy|hookspath)|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|interactive\.difffilter|pager\.[^=]*"
+    r"|(?:diff|merge|filter|difftool|mergetool|trailer)\.(?:[^=]*\.)?"
+    r"(?:command|cmd|driver|clean|smudge|process|textconv|external))",
     "make": r"[A-Za-z_][A-Za-z0-9_.]*[:+?!]*",
     "gmake": r"[A-Za-z_][A-Za-z0-9_.]*[:+?!]*",
     "ssh": r"(?:-o)?(?i:ProxyCommand|LocalCommand|RemoteCommand|KnownHostsCommand)",
@@ -99,9 +102,9 @@ CODE_TAKERS = frozenset(
 SSH_WITH_ARGUMENT = "BbcDEeFIiJLlmOopQRSWw"
 BOUNDARY = r"(?:^|[^A-Za-z0-9_.])"
 TOOLS = (
-    r"(?:r?ba|da|r?k|z|a|fi|mk|pdk|t?c|ya|po|o|elvi|xon)?sh|nu|pwsh|python|pypy|node|nodejs|deno|bun|perl|raku|ruby|php|lua|luajit|Rscript|julia"
+    r"(?:r?ba|da|r?k|z|a|fi|mk|pdk|t?c|ya|po|o|elvi|xon)?sh|nu|pwsh|i?python|pypy|node|nodejs|deno|bun|perl|raku|ruby|php|lua|luajit|Rscript|julia"
     r"|osascript|powershell|psql|mysql|mariadb|sqlite3?|duckdb|clickhouse-client|expect|tclsh|mongo(?:sh)?|emacs|gnuplot"
-    r"|octave|elixir|groovy|scala"
+    r"|octave|elixir|groovy|scala|ghci|dc"
 )
 INTERPRETER = pattern(
     rf"{BOUNDARY}(?P<name>{TOOLS}|[gm]?awk|[jy]q|g?sed)[0-9.]*\}}?$"
@@ -130,7 +133,8 @@ LANGUAGES = {
     "gsed": "sed",
     "luajit": "lua",
     "osascript": "AppleScript",
-    "pypy": "python",
+    "ghci": "Haskell",
+    **dict.fromkeys(("ipython", "pypy"), "python"),
     "raku": "perl",
 }
 # Databases that take code behind the file, and their options with an argument.
@@ -145,13 +149,49 @@ TAKE_DATA = SHOWS | frozenset(
     "cat cp cut date diff head ls mkdir mv rm rmdir sleep sort tail tee touch tr true uniq wc".split()  # noqa: SIM905
 )
 COPIES = frozenset({"cp", "install", "ln", "mv", "rsync"})  # files, to the last of their words
+# Commands with another meaning of `-o`, and compilers, whose words are no text of what they write.
+NO_OUTPUT = frozenset(
+    """
+    [ bash c++ cargo cc clang clang++ expr find g++ gcc getopt ghc go grep javac ld lsblk mount nim ps rustc
+    set sh ssh test tsc zig
+    """.split()  # noqa: SIM905 - a table of names, not code
+)
+# Programs that run a file of their own: the option that names another one, and what it is called without.
+OWN_FILES = {
+    **dict.fromkeys(("at", "batch"), (r"-f", "")),
+    "crontab": ("", ""),
+    "just": (r"-f|--justfile", "justfile Justfile .justfile"),
+    **dict.fromkeys(("make", "gmake"), (r"-f|--file|--makefile", "Makefile makefile GNUmakefile")),
+}
+# Languages by the endings of files, if nothing else tells.
+ENDINGS = {
+    **dict.fromkeys(("bash", "sh", "zsh"), "bash"),
+    **dict.fromkeys(("cjs", "js", "mjs", "ts"), "node"),
+    "php": "php",
+    "pl": "perl",
+    "py": "python",
+    "rb": "ruby",
+}
+# Files that shells, cron and git run by themselves.
+RUN_BY_OTHERS = pattern(
+    r"(?:^|/)\.(?:(?:bash|zsh?|k?sh|x)_?(?:rc|profile|env|login|logout|aliases)|profile|envrc)$"
+    r"|^/etc/(?:profile|bash\.bashrc|cron)|(?:^|/)(?:\.git/hooks|\.husky)/"
+)
+# Languages whose programs stand in a file behind an option, and in no operand.
+FILE_BEHIND_OPTION = {
+    "SQL": r"-f|--file|-init",
+    "awk": r"-f|--file",
+    "jq": r"-f|--from-file",
+    "sed": r"-f|--file",
+    "yq": r"--from-file",
+}
 CALLS_BACK = frozenset({"mapfile", "readarray"})
 MAY_EXECUTE = WRAPPERS | EVALUATES | SHELLS | CALLS_BACK
 RUNS_INPUT = frozenset({"at", "batch", "crontab", "parallel"})
 MAY_RUN_INPUT = MAY_EXECUTE | RUNS_INPUT
 STANDARD_INPUT = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 PROGRAM_OPTION = {
-    **dict.fromkeys(("AppleScript", "R", "elixir", "gnuplot", "groovy", "scala"), r"-e"),
+    **dict.fromkeys(("AppleScript", "R", "Haskell", "dc", "elixir", "gnuplot", "groovy", "scala"), r"-e"),
     "Lisp": r"--?eval",
     "SQL": r"-[A-Za-z]*[ce]|--command|--execute|--query|-cmd",
     "Tcl": r"-c",
@@ -166,6 +206,15 @@ PROGRAM_OPTION = {
     "ruby": r"-[a-z]*e",
     "sed": r"-[nErsiz]*e|--expression",
 }
+# Options with an argument that may stand before the file of a program, behind which all options are its own.
+OPTIONS_BEFORE_FILE = {
+    "bash": r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file",
+    "node": r"-r|--require|--import|--loader",
+    "perl": r"-[IMm]",
+    "php": r"-d|-c",
+    "python": r"-[WX]",
+    "ruby": r"-[Ir]",
+}
 PROGRAM_FIRST = {
     "awk": {"-v": 1, "-F": 1, "-f": 1},
     "jq": {"--arg": 2, "--argjson": 2, "--slurpfile": 2, "--rawfile": 2, "--indent": 1, "-f": 1, "-L": 1},
@@ -173,6 +222,22 @@ PROGRAM_FIRST = {
     "yq": {"-o": 1, "-p": 1, "-I": 1, "--arg": 2, "--argjson": 2, "--from-file": 1},
 }
 YQ_COMMANDS = ("e", "ea", "eval", "eval-all")
+
+
+# What may write a file in a plain script, and what may run one.
+_WRITES = pattern(
+    r"(?:^|\s)(?:tee|sponge|dd|wget|patch|ed|ex|n?vim?|cp|mv|ln|rsync|install|apply|am"
+    r"|-\w*[oOi]\S*|-out|--out\S*|--in-place)(?=[\s;&|]|\Z)"
+)
+_RUNS = pattern(
+    rf"(?:^|[\n;&|])\s*(?:\S*/|\S+\.(?:{'|'.join(ENDINGS)})\s|chmod\s|install\s|(?:{'|'.join(OWN_FILES)})\b)"
+    r"|/\.|\s\.\w|/etc/"
+)
+
+
+def may_run_files(text: str) -> bool:
+    """Tell whether a plain script may run a file that it writes, or write one that others run."""
+    return _WRITES.search(text) is not None and _RUNS.search(text) is not None
 
 
 def may_hold_code(text: str) -> bool:
@@ -185,7 +250,8 @@ def may_hold_code(text: str) -> bool:
 
 def _code_pattern(name: str) -> str:
     """Return a pattern for what begins a word that a command with that name takes for code."""
-    setting = f"(?:{CODE_SETTING[name]})=" if name in CODE_SETTING else None
+    ending = r"[=\s]" if name == "git" else "="  # `git config` takes it in two words
+    setting = f"(?:{CODE_SETTING[name]}){ending}" if name in CODE_SETTING else None
     behind = LAUNCHERS[name].behind if name in LAUNCHERS else None
     whole = r"-c\s+\{\{" if name == "git" else None
     parts = (CODE_OPTION.get(name), CODE_BEHIND.get(name), setting, behind, whole)

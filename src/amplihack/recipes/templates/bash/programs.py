@@ -9,7 +9,7 @@ from itertools import pairwise
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import without_prefix
 from amplihack.recipes.templates.bash.command_names import BUILTINS
-from amplihack.recipes.templates.bash.launchers import launched
+from amplihack.recipes.templates.bash.launchers import launched, started
 from amplihack.recipes.templates.bash.places import Output, Place, SimpleCommand, Word, assign
 from amplihack.recipes.templates.bash.program_tables import (
     CALLS_BACK,
@@ -25,6 +25,7 @@ from amplihack.recipes.templates.bash.program_tables import (
     INTERPRETER,
     LANGUAGES,
     MAY_EXECUTE,
+    OPTIONS_BEFORE_FILE,
     PARALLEL_ARGUMENTS,
     PROGRAM_FIRST,
     PROGRAM_OPTION,
@@ -39,9 +40,8 @@ from amplihack.recipes.templates.bash.program_tables import (
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, ValueFlow
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
 
+_RUN_BY_SED = pattern(r"[^\w\s][gpiImM0-9]*e[gpiImM0-9]*\Z")
 _CALLBACK = "-[A-Za-z]*C"
-_EDITORS = ("sed", "gsed", "perl", "ruby")
-_IN_PLACE = pattern(r"-[a-zA-Z]*i|--in-place")
 _VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*|[0-9@*])\}?")
 
 
@@ -60,15 +60,15 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
         name_language(word.marks, "bash")
         if words[0].plain in SOURCES:
             _pass_arguments(word, words[1:], flow)
-    if words and (found := _interpreter(words)):
+    if words and (found := interpreter(words)):
         language, arguments = found
         name = words[-len(arguments) - 1].plain.rpartition("/")[2]
-        for word in (*_program_words(language, arguments), *_behind_file(name, arguments)):
-            name_language(word.marks, language)
+        for word in (*program_words(language, arguments), *_behind_file(name, arguments)):
+            name_language(word.marks, "bash" if _runs_result(language, word) else language)
             if language == "bash":
                 code.append(word)
                 _pass_arguments(word, arguments, flow)
-        for word in _scripts(arguments)[:1]:
+        for word in operands(arguments)[:1]:
             for place in (place for mark in word.marks for place in mark.places):
                 place.is_script |= language == "bash" and word.plain == "\0"
             processes = [mark for mark in word.marks if _is_process(mark)]
@@ -85,40 +85,17 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
     return code
 
 
+def _runs_result(language: str, word: Word) -> bool:
+    """Tell whether sed runs what a substitution results in: `s/a/b/e`."""
+    return language == "sed" and _RUN_BY_SED.search(word.plain) is not None
+
+
 def _pass_arguments(code: Word, words: Sequence[Word], flow: ValueFlow) -> None:
     """Note what code gets as its arguments, as in `bash -c '...' name {{v}}`."""
     behind = next((at for at, word in enumerate(words, 1) if word is code), len(words))
     for word in words[behind:]:
         assign(word.marks, ARGUMENTS)
         flow.assign(ARGUMENTS, word.text)
-
-
-def files_run(command: SimpleCommand) -> Iterator[str]:
-    """Yield the file that a command runs as a script: `bash f`, `source f`, `./f`."""
-    words = without_prefix(command.words)
-    if not words or words[0].marks:
-        return
-    first = words[0].plain
-    if first in SOURCES:
-        run = words[1:2]
-    elif INTERPRETER.search(first) and (found := _interpreter(words)) and found[0] == "bash":
-        run = () if _program_words(*found) else _scripts(found[1])[:1]
-    else:
-        run = words[:1] if "/" in first else ()
-    yield from (word.plain.removeprefix("./") for word in run)
-
-
-def files_written(words: Sequence[Word]) -> list[str]:
-    """Return the files that a command writes what it gets to, or its words: `tee f`, `dd of=f`, `sed -i`."""
-    first = words[0].plain if words else ""
-    names: Iterable[str] = ()
-    if first in ("tee", "sponge"):
-        names = (word.plain for word in words[1:])
-    elif first == "dd":
-        names = (word.plain[3:] for word in words[1:] if word.plain.startswith("of="))
-    elif first in _EDITORS and any(map(_IN_PLACE.match, (word.plain for word in words[1:]))):
-        names = (word.plain for word in words[1:] if word.plain[:1] != "-")
-    return [name.removeprefix("./") for name in names]
 
 
 def name_language(
@@ -133,7 +110,8 @@ def name_language(
 
 def _note_command(command: SimpleCommand, flow: ValueFlow) -> None:
     """Note a value that is the command which a launcher runs, and a variable in place of any command."""
-    name, word = launched(command.words) or ("", command.words[0])
+    name, words = launched(command.words) or ("", command.words)
+    word = words[0]
     if word.text.startswith("\1") or (name and word.plain.startswith(("\0", "\1"))):
         for place in word.marks[0].places:
             place.launcher = name or "the script"
@@ -152,7 +130,7 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
     if name in EVALUATES:
         yield from _evaluated(name, arguments)
     elif name in CALLS_BACK:
-        yield from _option_arguments(arguments, _CALLBACK)
+        yield from option_arguments(arguments, _CALLBACK)
     elif name in SOURCES:
         yield from (word for word in arguments[:1] if word.plain == "\0" or any(map(_is_process, word.marks)))
     elif name == "ssh":
@@ -168,41 +146,43 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
 
 def _evaluated(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
     """Yield the words that one of these takes for code, without the arguments of its options."""
-    options, operands, skips = EVALUATES_OPTIONS.get(name, "").split(), 0, False
+    options, taken, skips = EVALUATES_OPTIONS.get(name, "").split(), 0, False
     for word in arguments:
-        if skips or (name == "trap" and operands):
+        if skips or (name == "trap" and taken):
             skips = False
         elif word.plain in PARALLEL_ARGUMENTS and name == "parallel":
-            if operands:
+            if taken:
                 return
         elif word.plain in options:
             skips = True
         else:
-            operands += not word.plain.startswith("-")
+            taken += not word.plain.startswith("-")
             yield word
 
 
 def _words_by_option(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
     """Yield the words that a command takes for code because of an option, a sub-command or a setting."""
     if option := CODE_OPTION.get(name):
-        yield from _option_arguments(arguments, option)
+        yield from option_arguments(arguments, option)
     if behind := CODE_BEHIND.get(name):
         at = next((i for i, word in enumerate(arguments) if re.fullmatch(behind, word.plain)), None)
         yield from () if at is None else _without_options(name, arguments[at + 1 :])
     if setting := CODE_SETTING.get(name):
         yield from (word for word in arguments if re.match(f"(?:{setting})=", word.plain))
     if name == "git":
-        yield from _whole_settings(arguments)
+        yield from _git_settings(arguments)
 
 
-def _whole_settings(arguments: Sequence[Word]) -> Iterator[Word]:
-    """Yield a value that is a setting of git with its name: `git -c {{v}} log`."""
+def _git_settings(arguments: Sequence[Word]) -> Iterator[Word]:
+    """Yield settings that are two words, or a value with their name: `git config alias.x {{v}}`."""
+    options = True
     for before, after in pairwise(arguments):
-        if not before.plain.startswith("-"):
-            return
-        if before.plain == "-c" and after.plain.startswith(("\0", "\1")):
+        options = options and before.plain.startswith("-")
+        if options and before.plain == "-c" and after.plain.startswith(("\0", "\1")):
             yield after
             return
+        if re.fullmatch(CODE_SETTING["git"], before.plain):
+            yield after
 
 
 def _without_options(name: str, words: Sequence[Word]) -> Iterator[Word]:
@@ -222,7 +202,7 @@ def _wrapped_taker(words: Sequence[Word]) -> Sequence[Word]:
     return words[at:]
 
 
-def _option_arguments(arguments: Sequence[Word], option: str) -> Iterator[Word]:
+def option_arguments(arguments: Sequence[Word], option: str) -> Iterator[Word]:
     """Yield the argument of an option, in the next word or in the same one."""
     for before, after in pairwise((*arguments, Word("", []))):
         if re.fullmatch(option, before.plain):
@@ -244,7 +224,7 @@ def _ssh_command(arguments: Sequence[Word]) -> Sequence[Word]:
     return ()
 
 
-def _interpreter(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
+def interpreter(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
     """Return the language of the interpreter in a command, and its arguments."""
     first = words[0].plain.rpartition("/")[2]
     for index, word in enumerate(words if first not in SHOWS else ()):
@@ -252,7 +232,7 @@ def _interpreter(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
             continue
         name = found["name"] or found["variable"].lower()
         language, arguments = LANGUAGES.get(name, name), words[index + 1 :]
-        if index == 0 or first in WRAPPERS or _is_started(language, arguments):
+        if word is started(words)[0] or first in WRAPPERS or _is_started(language, arguments):
             return language, arguments
     return None
 
@@ -261,19 +241,19 @@ def _is_started(language: str, arguments: Sequence[Word]) -> bool:
     """Tell whether what looks like an interpreter gets a program, though nothing known starts it."""
     if language in PROGRAM_FIRST or not arguments or not arguments[0].plain.startswith(("-", "eval")):
         return False
-    return bool(_program_words(language, arguments))
+    return bool(program_words(language, arguments))
 
 
-def _program_words(language: str, arguments: Sequence[Word]) -> list[Word]:
+def program_words(language: str, arguments: Sequence[Word]) -> list[Word]:
     option = PROGRAM_OPTION.get(language)
-    by_option = list(_option_arguments(arguments, option)) if option else []
+    by_option = list(option_arguments(_before_file(language, arguments), option)) if option else []
     if by_option or language not in PROGRAM_FIRST:
         return by_option
     skips = 0
     for word in arguments:
         if skips:
             skips -= 1
-        elif language == "yq" and word.plain in YQ_COMMANDS:
+        elif not word.plain or (language == "yq" and word.plain in YQ_COMMANDS):  # `sed -i '' ...`
             continue
         elif not word.plain.startswith("-"):
             return [word]
@@ -282,16 +262,31 @@ def _program_words(language: str, arguments: Sequence[Word]) -> list[Word]:
     return []
 
 
+def _before_file(language: str, arguments: Sequence[Word]) -> Sequence[Word]:
+    """Return the words before the file of a program, and what may be the argument of an option there.
+
+    Where nobody here knows which options have one, all words are returned.
+    """
+    options = OPTIONS_BEFORE_FILE.get(language)
+    if options is None:
+        return arguments
+    program = PROGRAM_OPTION[language]
+    for at, (before, after) in enumerate(pairwise((Word("", []), *arguments))):
+        if not after.plain.startswith(("-", "+")) and not re.fullmatch(f"{options}|{program}", before.plain):
+            return arguments[:at] if after.plain != "eval" else arguments
+    return arguments
+
+
 def _behind_file(name: str, arguments: Sequence[Word]) -> list[Word]:
     """Return the words behind the file of a database, which are code."""
     if not (options := CODE_BEHIND_FILE.get(name)):
         return []
     before = (Word("", []), *arguments)
-    operands = [after for option, after in pairwise(before) if option.plain not in options]
-    return _scripts(operands)[1:]
+    return operands([after for option, after in pairwise(before) if option.plain not in options])[1:]
 
 
-def _scripts(arguments: Sequence[Word]) -> list[Word]:
+def operands(arguments: Sequence[Word]) -> list[Word]:
+    """Return the words that are no options; the argument of an option counts as one of them."""
     return [word for word in arguments if not word.plain.startswith("-")]
 
 
@@ -305,21 +300,21 @@ def input_language(command: SimpleCommand) -> str:
     if words[0].plain in CALLS_BACK:
         return "bash" if _calls_evaluator(words[1:]) else ""
     words = _wrapped_taker(words) or words
-    name, found = words[0].plain.rpartition("/")[2], _interpreter(words)
+    name, found = words[0].plain.rpartition("/")[2], interpreter(words)
     if name in RUNS_INPUT or (name == "ssh" and not _ssh_command(words[1:])):
         return "bash"
     if name == "xargs" and found and found[0] == "bash":
         return "bash"
-    if not found or found[0] in PROGRAM_FIRST or _program_words(*found):
+    if not found or found[0] in PROGRAM_FIRST or program_words(*found):
         return ""
     language, arguments = found
     asks = language == "SQL" and not _behind_file(words[-len(arguments) - 1].plain, arguments)
-    return language if asks or _reads_input(words) or not _scripts(arguments) else ""
+    return language if asks or _reads_input(words) or not operands(arguments) else ""
 
 
 def _calls_evaluator(arguments: Sequence[Word]) -> bool:
     """Tell whether `mapfile` calls a builtin that evaluates the lines it gets, as in `-C eval`."""
-    for word in _option_arguments(arguments, _CALLBACK):
+    for word in option_arguments(arguments, _CALLBACK):
         first = word.plain.removeprefix("-C").split()[:1]
         if first and (first[0] in BUILTINS or first[0] in MAY_EXECUTE) and first[0] != "printf":
             return True

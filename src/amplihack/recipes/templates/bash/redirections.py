@@ -11,6 +11,7 @@ import re
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.blocks import CommandList
 from amplihack.recipes.templates.bash.cursor import BLANKS, Cursor, Script
+from amplihack.recipes.templates.bash.file_names import file_name
 from amplihack.recipes.templates.bash.heredocs import open_heredoc
 from amplihack.recipes.templates.bash.number_guards import Guard
 from amplihack.recipes.templates.bash.places import Redirection, Refusal, Word, refuse
@@ -19,7 +20,7 @@ from amplihack.recipes.templates.bash.words import word
 
 _OPERATOR = pattern(r"&>>|&>|<<<|<>|<&|>&|>>|>\||<|>")
 _LONG = 1024  # no name of a file is longer
-_WRITES = (">", ">>", ">|", "&>", "&>>")
+_WRITES = (">", ">>", ">|", "&>", "&>>", "<>")
 _DESCRIPTOR = pattern(r"[0-9]+|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<subscript>\[.*\])?\}", re.DOTALL)
 
 
@@ -51,15 +52,21 @@ def redirection(c: Cursor, state: CommandList) -> bool:
     c.skip(BLANKS)
     if (char := c.peek()) and (char not in "\n;&|()<>" or c.ahead(2) in ("<(", ">(")):
         begins = c.pos
-        _settle(state, c.script, found.group(), word(c), operator if descriptor.lstrip("0") == "1" else None)
+        _settle(state, c.script, (found.group(), operator, descriptor), word(c))
         if found.group() == "<":  # also `< <(tail f)`
             c.script.read_files.update(files_in(c.text[begins : min(c.pos, begins + _LONG)]))
     return True
 
 
+def _variable(descriptor: str) -> str:
+    """Return how a later redirection names a descriptor: `3`, or `$fd` for `{fd}`."""
+    return f"${descriptor[1:-1]}" if descriptor.startswith("{") else descriptor
+
+
 def _settle(
-    state: CommandList, script: Script, operator: str, target: Word, output: tuple[int, int] | None
+    state: CommandList, script: Script, redirected: tuple[str, tuple[int, int], str], target: Word
 ) -> None:
+    operator, span, descriptor = redirected
     if operator == "<<<" or (operator == "<" and any(mark.feeds for mark in target.marks)):
         state.command.is_fed = True
     if operator == "<<<":
@@ -70,15 +77,21 @@ def _settle(
     if operator in ("<<<", "<"):
         state.command.inputs.append(target)
         state.command.marked = state.command.marked or bool(target.marks)
-    elif operator in _WRITES:
-        state.command.outputs.append(target.plain.removeprefix("./"))
-    elif operator == ">&" and output:
+    if operator in _WRITES:
+        file = file_name(target.plain)
+        state.command.outputs.append(file)
+        if descriptor not in ("1", "2") or [word.plain for word in state.command.words] == ["exec"]:
+            script.descriptors[_variable(descriptor)] = file
+    elif operator == ">&":
+        named = file_name(target.plain)
+        state.command.outputs.append(script.descriptors.get(named, named))
+    if operator == ">&" and descriptor.lstrip("0") == "1":
         script.flow.evaluated.update(references(target.text))
         if not any(mark.places for mark in target.marks):  # else it is written as `>`, and expanded once
             script.evaluates(target, Guard.TEXT)
             for mark in target.marks:
                 mark.expanded = True
-        found = Redirection(output, target)
+        found = Redirection(span, target)
         for mark in target.marks:
             for place in mark.places:
                 place.redirection = found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.builtins import is_one_expansion
@@ -13,22 +13,24 @@ from amplihack.recipes.templates.bash.places import (
     Place,
     Quoting,
     Refusal,
-    SimpleCommand,
     hold,
     refuse,
 )
 from amplihack.recipes.templates.bash.programs import input_language, name_language
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES, Variables
 from amplihack.recipes.templates.bash.whole_script import read_whole
-from amplihack.recipes.templates.bash.written_scripts import written_scripts
+from amplihack.recipes.templates.bash.written_scripts import content, written_scripts
 
 
 def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
     """Return a script of which every mark is settled. Raises TemplateError if the quoting never closes."""
     found = read_whole(script, placeholders)
     strict = found.variables.reads_integers() or found.flow.lost
+    run = frozenset(file.name for file in found.started)
     for mark in found.marks:
         _settle(mark, found)
+        if isinstance(mark, Place):  # `f={{v}}; bash "$f"`
+            mark.is_script |= any(f"${name}" in run for name in _receiving(mark, found.variables))
         mark.evaluated |= strict
         if found.flow.blind and mark.evaluated:  # a name that is printed passes the guard there
             for place in mark.places:
@@ -41,18 +43,21 @@ def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
                 for place in mark.places:
                     place.declared = word
             found.receives(word, name, Guard.LIST if is_one_expansion(word) else Guard.TEXT)
-    for command in written_scripts(found):
-        words = (*command.words, *command.strings)
-        name_language((mark for word in words for mark in word.marks), "bash")
-        name_language((mark for mark in found.marks if _written_by(mark, command)), "bash")
+    printing: dict[str, str] = {}
+    in_heredocs: dict[int, list[Place | Output]] = {}
+    for mark in found.marks:
+        for place in mark.places:
+            in_heredocs.setdefault(id(place.command), []).append(mark)
+    for written in written_scripts(found):
+        command = written.command
+        name_language((mark for word in content(written) for mark in word.marks), written.language)
+        name_language(in_heredocs.get(id(command), ()), written.language)
+        printing.update(dict.fromkeys((word.plain for word in command.words[:1]), written.language))
+    for name, language in printing.items():
+        name_language(_in_body(name, found, script), language)
     if not found.flow.printing.isdisjoint(found.flow.functions):
         name_language((mark for mark in found.marks if isinstance(mark, Place) and mark.in_function), "bash")
     return found
-
-
-def _written_by(mark: Place | Output, command: SimpleCommand) -> bool:
-    """Tell whether a mark stands in a heredoc of the command."""
-    return any(place.command is command for place in mark.places)
 
 
 def _settle(mark: Place | Output, script: Script) -> None:
@@ -63,6 +68,18 @@ def _settle(mark: Place | Output, script: Script) -> None:
         _settle_assigned(mark, script)
     if isinstance(mark, Place) and mark.command:
         name_language([mark], input_language(mark.command))
+
+
+def _in_body(name: str, found: Script, script: str) -> Iterator[Place | Output]:
+    """Yield the marks in a function of that name, if there is one, outside of backticks."""
+    for text, start, end in found.bodies.get(name, ()):
+        if len(text) == len(script):
+            yield from (mark for mark in found.marks if start <= mark.start < end)
+
+
+def _receiving(mark: Place | Output, variables: Variables) -> Collection[str]:
+    """Return the variables that get a value, or read what a command prints."""
+    return variables.from_input.union(mark.variables) if mark.feeds else mark.variables
 
 
 def _may_become_integers(mark: Place | Output, variables: Variables) -> set[str]:
@@ -83,13 +100,9 @@ def _settle_assigned(mark: Place | Output, script: Script) -> None:
     mark.evaluated |= script.flow.is_evaluated(mark, variables.from_input)
     if not script.starts_shells:
         mark.integers = tuple(sorted(_may_become_integers(mark, variables)))
-    received = variables.from_input.union(mark.variables) if mark.feeds else mark.variables
+    received = _receiving(mark, variables)
     if not script.flow.executed.isdisjoint(received) or not PROGRAM_VARIABLES.isdisjoint(received):
         name_language([mark], "bash")
-    if isinstance(mark, Place) and script.ran:  # `f={{v}}; bash "$f"`
-        mark.is_script |= any(
-            file in script.ran for name in received for file in (f"${name}", f"${{{name}}}")
-        )
     if not script.flow.launched.isdisjoint(received):
         for place in mark.places:
             place.launcher = place.launcher or "the script"

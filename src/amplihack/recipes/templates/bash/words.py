@@ -47,6 +47,7 @@ def word(c: Cursor, *, assignable: bool = False, argument: bool = False) -> Word
     found = finished(c, start, first, assigns, is_list=is_list)
     if assigns:
         assign(c.since(value), assigns)
+        c.script.hold_name(assigns, found.plain.partition("=")[2])
         is_read = assigns in PROMPTS and read_prompt(c, found)
         c.script.flow.assign(assigns, found.text, is_read=is_read)
         for mark in found.marks:
