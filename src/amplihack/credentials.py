@@ -1,4 +1,4 @@
-"""Hide user names, passwords and tokens in the addresses that a text contains."""
+"""Hide user names, passwords and tokens in the addresses, flags and headers that a text contains."""
 
 from __future__ import annotations
 
@@ -22,6 +22,22 @@ _PARAMETER = pattern(
     r"(?i)([?&#;](?:[\w.-]*(?:token|secret|key|pass|password|passwd|passphrase|pwd|auth|authorization|bearer|jwt"
     r"|credentials?|session|sig|signature)|code)=)([^&#;\s\"'`]+)"
 )
+# Without a scheme, only what can hardly be anything else: a host with a domain or a port follows.
+_HOST = (
+    r"(?:[\w-]{1,63}\.){1,8}[a-z]{2,}\b|(?:\d{1,3}\.){3}\d|localhost\b|[a-z][\w-]{0,62}:\d{2,5}\b"
+    r"|(?:tcp|unix)\("
+)
+_BARE = pattern(
+    r"(?i)(?<![\w/@.:+-])()(?!(?:mailto|sips?|xmpp|acct|npm|e?mail|from|to|cc|author):[\w.+-]+@)"
+    rf"([\w.+-]{{1,64}}:(?![${{])[^\s:/@\"'<>`]{{1,200}})@(?!sha\d)(?={_HOST})"
+)
+_FLAG = pattern(
+    r"(?i)((?<!\S)--[\w-]{0,30}(?:token|secret|password|passwd|passphrase|api-?key|access-?key)=[\"']?)([^\s\"'`]+)"
+)
+_USER_FLAG = pattern(
+    r"((?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?)((?!\d+:\d)[^\s\"'`:${]+:(?![${])[^\s\"'`]+)"
+)
+_HEADER = pattern(r"(?i)(\bauthorization[\"']?\s?[:=]\s?[\"']?(?:bearer|basic|token)\s)([^\s\"'`]+)")
 _STANDS_FOR_ONE = pattern(r"\{\{.*?\}\}|\$\{.*?\}|\$\w+|[:*]")  # what names a secret is none
 
 
@@ -30,22 +46,23 @@ def hide_credentials(text: str, *, keep_columns: bool = False) -> str:
 
     With `keep_columns`, the rest of the text stays in its columns.
     """
-    if "//" not in text and ":/" not in text:
-        return text
 
     def user(found: re.Match[str]) -> str:
         ssh = found[1].lower().endswith("ssh://") and ":" not in found[2]
         return found[0] if ssh or not _STANDS_FOR_ONE.sub("", found[2]) else f"{found[1]}{mask(found[2])}@"
 
-    def cut_off(found: re.Match[str]) -> str:
-        return f"{found[1]}{mask(found[2])}" if _STANDS_FOR_ONE.sub("", found[2]) else found[0]
-
-    def parameter(found: re.Match[str]) -> str:
+    def value(found: re.Match[str]) -> str:
         return f"{found[1]}{mask(found[2])}" if _STANDS_FOR_ONE.sub("", found[2]) else found[0]
 
     def mask(secret: str) -> str:
         return "*" * len(secret) if keep_columns else MASK
 
-    for address in (_USER, _PASSWORD):
-        text = address.sub(user, text)
-    return _PARAMETER.sub(parameter, _CUT_OFF.sub(cut_off, text))
+    if "//" in text or ":/" in text:
+        for address in (_USER, _PASSWORD):
+            text = address.sub(user, text)
+        text = _PARAMETER.sub(value, _CUT_OFF.sub(value, text))
+    if "@" in text:
+        text = _BARE.sub(user, text)
+    if "-" in text:
+        text = _USER_FLAG.sub(value, _FLAG.sub(value, text))
+    return _HEADER.sub(value, text) if "uthorization" in text.lower() else text

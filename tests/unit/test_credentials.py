@@ -7,6 +7,23 @@ import pytest
 from amplihack.credentials import hide_credentials
 from amplihack.errors import AmplihackError, Location, Problem
 
+ORDINARY = (
+    "git@github.com:a/b.git",
+    "a:b@c in prose",
+    "mailto:me@host.org email:me@host.org",
+    "image:tag@sha256:0123",
+    "npm:lodash@4.17.21",
+    "foundation:explorer@v1.2",
+    "@ns:path/file.md me@host.org: hello",
+    "docker run -u 1000:1000 -u $UID:$GID",
+    "--token is no flag; --token=$TOKEN --password={{pw}}",
+    "curl -u {{user}}:{{pw}} -u me:$PW host",
+    "me:$PW@host.org {{me}}:{{pw}}@host.org",
+    "Authorization: Bearer $TOKEN",
+    "the authorization: required",
+    "12:30@host",
+)
+
 
 @pytest.mark.parametrize(
     ("text", "shown"),
@@ -36,6 +53,14 @@ from amplihack.errors import AmplihackError, Location, Problem
         ),
         ("docker://alpine:latest // author@host", "docker://alpine:latest // author@host"),
         ("mail me@host, token=x", "mail me@host, token=x"),
+        ("connect user:pw@db.host.org", "connect ***@db.host.org"),
+        ("git clone git:ghp_1@host.org:a/b", "git clone ***@host.org:a/b"),
+        ("dsn: 'root:pw@tcp(127.0.0.1:3306)/db'", "dsn: '***@tcp(127.0.0.1:3306)/db'"),
+        ("redis-cli me:p4ss@localhost me:pw@db:6379", "redis-cli ***@localhost ***@db:6379"),
+        ("curl -u me:pw host; curl --user 'me:pw' h", "curl -u *** host; curl --user '***' h"),
+        ("mysql --password=abc --db-token='x y'", "mysql --password=*** --db-token='*** y'"),
+        ("-H 'Authorization: Bearer abc.def'", "-H 'Authorization: Bearer ***'"),
+        *[(text, text) for text in ORDINARY],
         ("https://host/x@main me@other", "https://host/x@main me@other"),
     ],
 )

@@ -137,7 +137,7 @@ def _map(word: str) -> dict[str, Value]:
     try:
         value = from_json(word)
     except ValueError as error:
-        what = f"--set {one_line(word, 40)}: this is neither KEY=VALUE nor a JSON map: {error}"
+        what = f"--set {_beginning(word)}: this is neither KEY=VALUE nor a JSON map: {error}"
         raise UsageError(what, fix="write --set name=value, or check the quotes of the map") from error
     return dict(value) if isinstance(value, Mapping) else {}
 

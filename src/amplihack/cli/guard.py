@@ -130,6 +130,9 @@ def _explained(error: Exception, words: Sequence[str]) -> int:
     if isinstance(error, OSError) and _is_no_path(error):
         refused = InputError(f"{_short(error.filename)}: {error.strerror}", fix="check this path")
         return _explain(refused, words)
+    if isinstance(error, OSError) and _is_about_descriptors(error):
+        few = AmplihackError("too many files are open", fix="allow more: `ulimit -n 256`")
+        return _explain(few, words)
     if isinstance(error, MemoryError):
         few = AmplihackError("there is not enough memory", fix="work with less at a time, or allow more")
         return _explain(few, words)
@@ -142,6 +145,12 @@ def _is_no_path(error: OSError) -> bool:
 
     names = (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
     return error.filename is not None and error.errno in (*names, errno.EACCES, errno.EPERM)
+
+
+def _is_about_descriptors(error: OSError) -> bool:
+    import errno
+
+    return error.errno in (errno.EMFILE, errno.ENFILE)
 
 
 def _short(name: object) -> str:

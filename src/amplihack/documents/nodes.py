@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from amplihack.documents.places import place_of
@@ -61,18 +64,25 @@ class Scalar(Record, frozen=False, eq=False):
     def locate(self, offset: int) -> Location:
         """Return where a character of the text stands in the file, as closely as can be told."""
         if self.style == "literal":
-            before = self.text[:offset]
-            return self._in_block(before.count("\n"), len(before) - (before.rfind("\n") + 1))
+            return self._in_block(offset)
         start = (self.line + 1, 0) if self.style == "folded" else (self.line, self.column)
         place = place_of(offset, self.text, self.source.lines, start)
         return self.source.location(*place) if place else self.where
 
-    def _in_block(self, row: int, column: int) -> Location:
-        line = self.line + 1 + row
+    def _in_block(self, offset: int) -> Location:
+        starts = _starts_of_lines(self.text)
+        row = bisect_right(starts, offset) - 1
+        line, end = self.line + 1 + row, self.text.find("\n", starts[row])
+        wanted = self.text[starts[row] : end if end >= 0 else None]
         text = self.source.location(line, 0).text
-        wanted = self.text.split("\n")[row]
         indent = len(text) - len(wanted) if text.endswith(wanted) else 0
-        return self.source.location(line, indent + column)
+        return self.source.location(line, indent + offset - starts[row])
+
+
+@lru_cache(maxsize=4)
+def _starts_of_lines(text: str) -> list[int]:
+    """Return where each line begins. A long script may have a thing to tell of each."""
+    return [0, *(found.end() for found in re.finditer("\n", text))]
 
 
 class Sequence(Record, frozen=False, eq=False):

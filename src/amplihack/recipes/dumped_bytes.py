@@ -13,13 +13,14 @@ from amplihack.patterns import pattern
 from amplihack.records import Record
 
 _LINE = r"[0-9a-fA-F]{6,8}:?[ \t]+[^\n]*"
-DUMP = pattern(rf"(?m)^{_LINE}(?:\n{_LINE})*+")  # lines that begin with a place in the data
+DUMP = pattern(rf"(?m)(?:^|(?<=\")){_LINE}(?:\n{_LINE})*+")  # lines that begin with a place in the data
 _OFFSET = pattern(r"[0-9a-fA-F]{6,8}:?[ \t]")
 _HEX = pattern(r" *([0-9a-fA-F]{4}(?: [0-9a-fA-F]{2,4})*|[0-9a-fA-F]{2}(?: {1,2}[0-9a-fA-F]{2}(?![^ ]))*)")
 _GAP = r"['\"]?[\s,:;|-]{1,8}['\"]?"
+_NO_DECIMAL = r"(?![\s,]{1,8}[0-9]{3}(?![0-9a-z]))"  # a number of three digits: it was not hexadecimal
 NUMBERS = pattern(
     r"(?i)(?<![0-9a-z])(?:"
-    rf"0x[0-9a-f]{{1,2}}(?:{_GAP}0x[0-9a-f]{{1,2}}){{5,}}+|[0-9a-f]{{2}}(?:{_GAP}[0-9a-f]{{2}}(?![0-9a-z])){{5,}}+"
+    rf"0x[0-9a-f]{{1,2}}(?:{_GAP}0x[0-9a-f]{{1,2}}){{5,}}+|[0-9a-f]{{2}}(?:{_GAP}[0-9a-f]{{2}}(?![0-9a-z])){{5,}}+{_NO_DECIMAL}"
     r"|[0-9a-f]{4}(?:[ \n]{1,4}[0-9a-f]{2,4}(?![0-9a-z])){3,}+"
     r"|[0-9]{1,3}(?:[\s,]{1,8}[0-9]{1,3}(?![0-9a-z])){5,}+|u\+[0-9a-f]{4,6}(?:[\s,]{0,3}u\+[0-9a-f]{4,6}){5,}+)"
 )

@@ -123,3 +123,13 @@ def _guessed(names: set[str], text: str) -> Iterator[str]:
     for name in names:
         for found in re.finditer(rf"(?m)(?:^|[\s{{,\"'-]){re.escape(name)}[\"']?[ \t]*[:=][ \t]*(.+)$", text):
             yield from (found[1].strip(" \"'{}[],"), re.split(r"[,}]", found[1])[0].strip(" \"'"))
+        # A value in the lines below, each further right than the name or an item of a list.
+        for found in re.finditer(
+            rf"(?m)^([ \t]*)[\"']?{re.escape(name)}[\"']?[ \t]*:.*\n((?:\1(?:[ \t]+|-[ \t]).*\n?|[ \t]*\n)+)",
+            text,
+        ):
+            yield from (
+                part.strip(" \"'{}[],-")
+                for line in found[2].splitlines()
+                for part in re.split(r":\s|,", line)[-8:]
+            )

@@ -9,7 +9,7 @@ from amplihack.credentials import MASK
 from amplihack.patterns import pattern
 from amplihack.recipes.secret_guesses import SHORTEST_GUESS
 from amplihack.recipes.secret_layers import Layers
-from amplihack.recipes.secret_spellings import encoded, escaped, in_mail
+from amplihack.recipes.secret_spellings import backwards, encoded, escaped, in_mail
 from amplihack.recipes.values import Value, to_text
 from amplihack.recipes.wrapped_secrets import Wraps
 
@@ -53,7 +53,16 @@ def forms(secret: str) -> Iterator[str]:
         if len(whole) >= SHORT:
             yield from encoded(whole)
     for line in _long_lines(secret):
-        yield from escaped(line)
+        yield from (*escaped(line), *backwards(line))
+
+
+def _normal_forms(secret: str) -> set[str]:
+    """Return the secret as it is, and with its accents in one with their letters and apart from them."""
+    if secret.isascii() or len(secret) > _LONG:
+        return {secret}
+    import unicodedata  # deferred: most secrets are plain ASCII
+
+    return {secret, *(unicodedata.normalize(form, secret) for form in ("NFC", "NFD", "NFKC"))}
 
 
 def _long_lines(secret: str) -> list[str]:
@@ -88,7 +97,7 @@ class KnownForms:
         self.add(to_text(each) for each in found if not _is_short_number(each))
 
     def add(self, secrets: Iterable[str]) -> None:
-        secrets = list(secrets)
+        secrets = [form for each in secrets for form in _normal_forms(each)]
         new = {form for each in secrets for form in forms(each) if form and not form.isspace()} - self._all
         self._all |= new
         self._wraps.add(secrets)

@@ -77,8 +77,9 @@ class Layers:
         """Yield where secrets are. Most texts show no sign of one, and a look is quicker than decoding."""
         if any(mark in data for mark in MARKS) and self._shows(data, "escapes"):
             yield from self._escaped(data)
-        if data.startswith("000") or "\n000" in data:
-            yield from self._dumped(data)
+        lines = data.replace("\\n", " \n")  # as long as it was
+        if lines.startswith("000") or "\n000" in lines:
+            yield from self._dumped(lines)
         flat = data
         for line_break in ("\n", "\\n", "%0A"):
             flat = flat.replace(line_break, "")

@@ -57,8 +57,13 @@ def encoded(text: str) -> Iterator[str]:
     for spelled in _base85(data):
         if len(spelled) >= _SHORTEST_FACE:
             yield spelled
+    yield from backwards(text)
+
+
+def backwards(text: str) -> Iterator[str]:
+    """Yield the text backwards, also in JSON."""
     if len(text) >= _SHORTEST_TURNED:
-        yield text[::-1]
+        yield from (text[::-1], json.dumps(text[::-1])[1:-1])
 
 
 def _base85(data: bytes) -> Iterator[str]:

@@ -40,6 +40,8 @@ def test_a_file_with_problems_shows_no_secret(text: str) -> None:
         "secrets:\n  - tok\ncontext:\n  tok: hunter2-value: x\n",
         "secrets: [tok]\ncontext:\n  tok: hunter2-value\n bad\n",
         "secrets: [tok]\ncontext:\n  'tok': @hunter2-value\n",
+        "secrets: [tok]\ncontext:\n  tok:\n    a:\n    - pw: hunter2-value\n\nbroken: [hunter2-value: : x\n",
+        "secrets: [tok]\ncontext:\n  tok:\n  - hunter2-value\n  - x\nbroken: 'hunter2-value\n",
     ],
 )
 def test_a_text_that_is_no_yaml_shows_no_secret(text: str) -> None:

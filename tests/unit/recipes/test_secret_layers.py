@@ -11,6 +11,7 @@ import json
 import shlex
 import shutil
 import subprocess
+import unicodedata
 from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
@@ -111,6 +112,39 @@ def test_dumps_of_bytes(secret: str, command: str) -> None:
     left = masked(secret, done.stdout.decode())
     assert left.count("***") >= 2
     assert left.count("\n") == done.stdout.count(b"\n")
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("command", ["xxd", "hexdump -C", "od -tx1"])
+def test_a_dump_in_json_shows_no_piece(command: str, layers: int) -> None:
+    if not shutil.which(command.split()[0]):
+        pytest.skip("it is not here")
+    secret = "\n".join(("-----BEGIN K-----", "MIIEowIBAAKCAQEAz1Qk", "abCDefGH1234567890zz", "--END--"))
+    text = subprocess.run(
+        command.split(), input=secret.encode(), capture_output=True, check=True
+    ).stdout.decode()
+    for _ in range(layers):
+        text = json.dumps(text)
+    left = masked(secret, text).replace(" ", "")
+    assert not any(piece in left for piece in ("MIIEow", "AQEAz1", "CDefGH", "4d494945"))
+
+
+@pytest.mark.parametrize("secret", ["a'b\"c\\d$e`f9x", "100%25safe%zz1", "S3cr3tTokenAlpha99"])
+def test_a_list_of_bytes_with_two_and_three_digits(secret: str) -> None:
+    assert masked(secret, str(list(secret.encode()))) == "[***]"
+
+
+def test_accents_may_be_in_one_with_their_letters_or_apart() -> None:
+    spelled = [unicodedata.normalize(form, "pässwörtzé9") for form in ("NFC", "NFD")]
+    for secret, text in itertools.product(spelled, spelled):
+        assert masked(secret, f"a {text} b {quote(text)} c") == "a *** b *** c"
+
+
+def test_each_line_of_a_secret_backwards() -> None:
+    lines = ("MIIEowIBAAKCAQEAz1Qk", 'ab"CDefGH1234567890')
+    text = json.dumps("\n".join(line[::-1] for line in lines))
+    left = masked("\n".join(lines), text)
+    assert not any(line[::-1][:6] in left for line in lines)
 
 
 def test_only_the_secret_is_masked_among_escapes() -> None:

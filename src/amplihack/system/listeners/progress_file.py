@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from amplihack.errors import AmplihackError
 from amplihack.recipes.events import Event, RunFinished, RunStarted, StepFinished, StepStarted
 from amplihack.recipes.progress_format import LONGEST_STEP_NAME, Progress, ProgressStatus, file_name
 from amplihack.recipes.values import truncate
@@ -92,7 +93,7 @@ class ProgressFile(Listener):
         self._tracker = Tracker(recipe, pid, now)
         self._later: asyncio.TimerHandle | None = None
         self._next = 0.0  # when the file may be written again, in the loop's time
-        self._failure: OSError | None = None  # of a write that nobody was waiting for
+        self._failure: AmplihackError | None = None  # of a write that nobody was waiting for
 
     def wants(self, kind: type[Event]) -> bool:
         return kind in FOLLOWED
@@ -127,7 +128,7 @@ class ProgressFile(Listener):
         self._later = None
         try:
             self._renew()
-        except OSError as error:
+        except AmplihackError as error:
             self._failure = error
 
     def _forget_later(self) -> None:

@@ -155,8 +155,9 @@ class RunJournal:
 
     def _lines_due(self, event: LinesPrinted) -> None:
         if self._writer.broken is None:
-            self._put(event)
-            self._commit_soon()
+            with suppress(AmplihackError):  # as above: nobody waits for lines
+                self._put(event)
+                self._commit_soon()
 
     def _put(self, event: Recorded) -> None:
         try:

@@ -187,8 +187,9 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
         found: set[str] = set()
         fed = set(fed)
         outside = following.keys() - self.written
+        known = self.written.union(fed)
         for variable, names in self._named.items():  # `n=x` leads to `x` where `n` is evaluated
-            for name in names & self.written.union(fed):
+            for name in names & known:
                 following.setdefault(name, []).append(variable)
         given = {variable for variable, names in self._named.items() if any(map(self._is_given, names))}
         waiting = [*self.fed, *fed, *outside, *given, ARGUMENTS]
