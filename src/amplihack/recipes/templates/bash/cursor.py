@@ -117,6 +117,15 @@ class Script(Record, frozen=False, eq=False, repr=False):
             sink = Sink(word.start + len(before) + 1, value, guard, "", self.quoted, places=places)
             self.flow.received.append((name, sink))
 
+    def binds(self, word: Word) -> None:
+        """Record that a word only names the target of a nameref: it is no value for what that holds."""
+        name = word.plain.partition("=")[0]
+        self.flow.received = [
+            each
+            for each in self.flow.received
+            if each[0] != name or not word.start <= each[1].offset <= word.end
+        ]
+
     def gives(self, word: Word, *names: str) -> None:
         """Record that these variables get a whole word."""
         if word.is_continued:
