@@ -67,6 +67,8 @@ def run(script: str, value: str, folder: Path) -> subprocess.CompletedProcess[st
         "sudo=' '; $sudo command let x={{v}}",
         "c=$(echo builtin); $c let x=RECIPE_VAR_w; : {{v}} {{w}}",
         "c=$(echo let); $c x=$RECIPE_VAR_v",
+        # a key that ends its own subscript
+        "declare -A m; k=$(echo ']+RECIPE_VAR_w+m['{{v}}); (( m[$k] )); : {{w}}",
         # an array that is not associative, in other states of the shell
         "shopt -s nocasematch; f() { k=$(echo {{v}}); m[$k]=1; }; declare -a m; f; declare -A m",
         "set -u; f() { k=$(echo '0&&no,'{{v}}); m[$k]=1; }; f; declare -A m",
@@ -117,7 +119,6 @@ def test_nothing_runs_a_value(script: str, value: str, tmp_path: Path) -> None:
     "script",
     [
         'q=(1 "$RECIPE_VAR_v"); echo "${!q[1]}"',
-        'q=(1 "$RECIPE_VAR_v"); echo "${!q[$(echo 1)]}"',
         'declare -A m=([k]=$RECIPE_VAR_v); k=k; echo "${!m[$k]}"',
         'q=(1 "$RECIPE_VAR_v"); i=(1); echo "${q[i[0]]@P}"',
     ],
@@ -167,6 +168,8 @@ def test_a_list_is_no_value_for_an_array_whose_name_the_run_makes(
         'push() { local -n a=$1; a+=("$2"); }; push q {{v}}; printf %s "${q[0]}"',
         'f() { printf -v "$1" %s "$2"; }; declare -i n; f n 5; f m {{v}}; printf %s "$m"',
         'k=A; export "$k={{v}}"; printf %s "$A"',
+        'cmd=(printf %s); cmd+=({{v}}); "${cmd[@]}"',
+        "declare -i n=1; k=x; declare -n r=$k; printf %s {{v}}",
         "tool=$(command -v printf); $tool %s {{v}}",
         "tool=$(echo command printf); $tool %s {{v}}",
         "tool=$(echo ' printf'); $tool %s {{v}}",

@@ -140,6 +140,7 @@ def _declaration(words: Sequence[Word], script: Script, *, certain: bool) -> Non
         for declared in _declared_names(word.plain):
             script.variables.declare(builtin, declared, flags, bound="=" in word.text)
         if "n" in flags and builtin != "export" and not word.plain.startswith("-"):
+            script.binds(word)
             refuse(word.marks, Refusal.NAME)  # what is assigned to a nameref is a name
             script.flow.evaluated.update(references(word.text))
             script.flow.unknown = True

@@ -125,6 +125,14 @@ class Script(Record, frozen=False, eq=False, repr=False):
             sink = Sink(word.start + len(before) + 1, value, guard, "", self.quoted, places=places)
             self.flow.received.append((name, sink))
 
+    def binds(self, word: Word) -> None:
+        """Record that a word only names the target of a nameref: it is no value for what that holds."""
+        name, received = word.plain.partition("=")[0], self.flow.received
+        last = len(received)
+        while last and received[last - 1][1].offset >= word.start:  # its own are among the last
+            last -= 1
+        received[last:] = [each for each in received[last:] if each[0] != name or each[1].offset > word.end]
+
     def gives(self, word: Word, *names: str) -> None:
         """Record that these variables get a whole word."""
         if word.is_continued:

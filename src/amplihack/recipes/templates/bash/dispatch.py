@@ -5,7 +5,7 @@ c=let; $c x={{v}}      run() { "$@"; }; run test -v {{v}}      c=(unset {{v}}); 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import settle_builtin
@@ -23,6 +23,7 @@ _VARIABLE = pattern(r"""["']?\$\{?([A-Za-z_]\w*|[0-9@*])""")
 _TAKE_NAMES = BUILTINS - {"builtin", "command", "set", "eval", "source", "."}
 _CODED = pattern(r"\$'[^']*\\|[^$]*(?<!\$)\{[^{}]*(?:,|\.\.)")  # `$'\x6cet'` and `{let,x}`
 _NAMING = {"-v", "-R"}
+_TAKE_TEXTS = frozenset(("printf", "test", "["))
 _ALIASES = 4  # that may follow each other in one command
 _EVALUATION = pattern(r"\(\(|\[\[|\w\[|(?:for|select)\Z")
 _NO_COMMAND = pattern(r"[0-9.]+[smhd]?|-.*|.*\s.*")  # a count, an option or a text
@@ -112,12 +113,19 @@ def _meant(
         yield from _meant(words[1].plain, words[1:], script, further - 1)
     yield from ([Word(shell, []), *words[1:]] for shell in sorted(named & SHELLS))
     builtins, others = sorted(named & BUILTINS), named - BUILTINS
-    if builtins and others and not words[0].marks:  # words behind it, which stand in the text of the variable
+    if (
+        builtins and others and not words[0].marks and not _only_prints(builtins, others)
+    ):  # words behind it, which stand in the text of the variable
         script.flow.unread.update(others)
         if variable:  # the text of an alias has guards in it
             script.calculates(words[0], others)
     for builtin in builtins:
         yield [Word(builtin, []), *words[1:]]
+
+
+def _only_prints(builtins: Iterable[str], others: Iterable[str]) -> bool:
+    """Tell whether the words behind a command are texts to it: no option takes a name."""
+    return _TAKE_TEXTS.issuperset(builtins) and not any(word.startswith(("v", "R")) for word in others)
 
 
 def _aliases(name: str, script: Script) -> list[str]:

@@ -36,6 +36,7 @@ class Guard(Record, eq=False):
     NAME: ClassVar[Guard]  # bash takes it for the name of a variable, and evaluates a subscript
     DIGITS: ClassVar[Guard]  # digits of another base, as in `16#$n`
     TEXT: ClassVar[Guard]  # bash expands it once more
+    KEY: ClassVar[Guard]  # bash expands it once more, between brackets that it must not close
     LIST: ClassVar[Guard]  # bash reads it as the elements of an array if it is in parentheses
     ASSIGNED: ClassVar[Guard]  # bash assigns it, name and value, perhaps to an array
     WORD: ClassVar[Guard]  # bash runs it as a command
@@ -45,10 +46,14 @@ Guard.NUMBER = Guard("AMPLIHACK_NOT_A_NUMBER", "[![:alpha:]_$`[]")
 Guard.NAME = Guard("AMPLIHACK_NOT_A_NAME", "[![]")
 Guard.DIGITS = Guard("AMPLIHACK_NOT_DIGITS", "[[:alnum:]]")
 Guard.TEXT = Guard("AMPLIHACK_NOT_PLAIN_TEXT", "[!$`<>]")
+Guard.KEY = Guard("AMPLIHACK_NOT_A_PLAIN_KEY", r"[!\]\[$`<>]")
 Guard.LIST = Guard("AMPLIHACK_IN_PARENTHESES", "[!(]*")  # nothing is left of what begins otherwise
 Guard.WORD = Guard("AMPLIHACK_NOT_A_WORD", "[[:alnum:]_.-]")
 Guard.ASSIGNED = Guard("AMPLIHACK_NOT_PLAIN_ASSIGNMENT", "[![(]")
-GUARDS = (Guard.NUMBER, Guard.NAME, Guard.DIGITS, Guard.TEXT, Guard.LIST, Guard.WORD, Guard.ASSIGNED)
+GUARDS = (
+    *(Guard.NUMBER, Guard.NAME, Guard.DIGITS, Guard.TEXT),
+    *(Guard.KEY, Guard.LIST, Guard.WORD, Guard.ASSIGNED),
+)
 STOP = "AMPLIHACK_STOP"  # always empty: to ask for its value ends the shell
 LEFT = "AMPLIHACK_LEFT"  # what is left of a variable without what is harmless
 _MADE = "AMPLIHACK_MADE"  # an array of the texts that expressions made: only `:=` keeps one
@@ -239,7 +244,7 @@ def operands(
             check = keyed.check(inside, name) if keyed and name not in proven else ""
             is_key = name in proven or bool(check)
             if not (is_key and found["braced"]):  # `${m[$k]}` expands its key once, `m[$k]` twice
-                inner = Guard.TEXT if is_key else Guard.NUMBER
+                inner = Guard.KEY if is_key else Guard.NUMBER
                 yield from operands(inside, inner, keyed, start, proven=proven)
             for each in operands(inside, Guard.NUMBER, keyed, start) if check else ():
                 yield replace(each, text=check, changed=False, bare=False)

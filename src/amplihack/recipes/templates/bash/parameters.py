@@ -51,8 +51,9 @@ def _note_evaluated(c: Cursor, opened: int, name: str, index: str) -> None:
     if not name or not (prompts or indirect):
         return
     c.script.flow.evaluated.add(ARGUMENTS if name.isdigit() or name in "@*" else name)
-    if any(sign in index for sign in "\0\1`"):  # it cannot be written a second time
-        index = "[*]"
+    if any(sign in index for sign in "\0\1`"):  # it cannot be written a second time, for a guard
+        c.script.flow.blind = True
+        return
     proven = c.script.variables.proven_in(name + index)
     for guard, text in ((Guard.NAME, name + index), (Guard.TEXT, "!" * indirect + name + index)):
         if indirect if guard is Guard.NAME else prompts:
