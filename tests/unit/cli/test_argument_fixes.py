@@ -33,6 +33,11 @@ def parser() -> argparse.ArgumentParser:
         ("unrecognized arguments: -x", "`amplihack recipe run --help` shows what it understands"),
         ("unrecognized arguments: --jobs 3", "`amplihack recipe run --help` shows what it understands"),
         ("argument -c/--context/--set: expected one argument", "write --set KEY=VALUE"),
+        ("argument --color: expected one argument", "write --color auto or --color never"),
+        ("argument --color: invalid choice: 'red' (choose …)", "write --color auto or --color never"),
+        ("argument --color: invalid choice: 'nevr' (choose …)", "write --color never"),
+        ("argument --dry-run: ignored explicit argument '1'", "write --dry-run alone"),
+        ("unrecognized arguments: --resume", "that is a command of its own: `amplihack runs resume`"),
     ],
 )
 def test_an_unknown_flag_is_answered_with_one_that_the_command_has(message: str, fix: str) -> None:
