@@ -211,6 +211,12 @@ def test_strict_variables_fail_the_step_and_lenient_ones_warn() -> None:
     assert "undefined in command: nope" in only(FakeWorld().run(text, strict_vars=True).step_results).error
 
 
+def test_a_slip_of_the_keyboard_is_told_with_the_name_that_was_meant() -> None:
+    text = "name: r\ncontext: {branch: main}\nsteps: [{id: a, command: 'echo {{brnach}} {{other}}'}]\n"
+    what = "undefined in command: brnach, other (did you mean branch?); it renders empty"
+    assert FakeWorld().run(text).warnings == (f"a: {what}",)
+
+
 def test_a_part_that_a_variable_does_not_have_is_told_in_conditions_too() -> None:
     text = "name: r\ncontext: {m: {a: 1}}\nsteps: [{id: s, condition: m.b == 1, command: x}]\n"
     (warning,) = FakeWorld().run(text).warnings
