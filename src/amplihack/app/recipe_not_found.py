@@ -24,6 +24,8 @@ def _other_file(library: Library, reference: str, path: Path) -> str:
     """Return the file that was probably meant by a path that leads nowhere, or the part that is missing."""
     if reference.startswith(("https://", "http://")):
         return f"recipes are not fetched: `curl -fsS {shlex.quote(reference)} | amplihack recipe run -`"
+    if reference.startswith("file://"):
+        return f"write the path alone: {reference.removeprefix('file://')}"
     if not is_directory(path.parent):
         return f"check the path: there is no directory {path.parent}"
     with suppress(AmplihackError):  # a directory that cannot be read has no suggestions

@@ -71,6 +71,10 @@ def explained(
 def _fix(message: str, program: str, actions: tuple[argparse.Action, ...], typed: Iterable[str]) -> str:
     if message.startswith(_MISSING):
         return _for_missing(message.removeprefix(_MISSING), program, actions)
+    if message.startswith("ambiguous option"):
+        return "write the flag in full"
+    if message.startswith(_UNKNOWN) and "--" in typed and message.removeprefix(_UNKNOWN).startswith("-"):
+        return "flags stand in front of `--`"
     if message.startswith(_UNKNOWN):
         return _for_unknown(message.removeprefix(_UNKNOWN).replace("''", "").split(), actions)
     flag = _spelling(message.removeprefix("argument ").partition(":")[0].split("/"), typed)

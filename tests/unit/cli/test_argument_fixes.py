@@ -45,6 +45,12 @@ def test_an_unknown_flag_is_answered_with_one_that_the_command_has(message: str,
     assert explained(made, message, made._actions).fix == fix
 
 
+def test_flags_stand_in_front_of_the_two_dashes_that_end_them() -> None:
+    made, message = parser(), "unrecognized arguments: -q"
+    fix = explained(made, message, made._actions, ["--", "x.yaml", "-q"]).fix
+    assert fix == "flags stand in front of `--`"
+
+
 def test_a_flag_is_spelt_as_it_was_typed() -> None:
     made, message = parser(), "argument --agent/--agent-binary: expected one argument"
     for flag in ("--agent", "--agent-binary"):
