@@ -115,7 +115,8 @@ def test_a_directory_without_recipes_is_not_silently_fine(workspace: Workspace) 
 def test_what_is_not_there_is_not_found(workspace: Workspace) -> None:
     answer = workspace.run("recipe", "check", "absent.yaml")
     assert answer.exit_code == 3
-    assert answer.stderr == "Recipe file not found: absent.yaml\n  fix: check the path\n"
+    fix = f"check the path: there is no absent.yaml in {workspace.path}"
+    assert answer.stderr == f"Recipe file not found: absent.yaml\n  fix: {fix}\n"
 
 
 def test_what_is_not_there_does_not_hide_what_was_found_elsewhere(workspace: Workspace) -> None:

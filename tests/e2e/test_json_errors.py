@@ -35,7 +35,7 @@ def test_every_command_tells_wrong_usage_as_json(workspace: Workspace, name: str
         ("recipe run nope", 3, "Recipe 'nope' not found", None),
         ("recipe run ./nope.yaml", 3, "Recipe file not found: ./nope.yaml", None),
         ("recipe run broken.yaml", 2, "YAML parse error", "broken.yaml:4:1"),
-        ("recipe run wrong.yaml", 2, "Step 'a'", "wrong.yaml:3:5"),
+        ("recipe run wrong.yaml", 2, "Step 'a'", "wrong.yaml:3:13"),
         ("recipe run good.yaml --set nope=1", 2, "does not use the variable 'nope'", None),
         ("recipe run good.yaml --set v", 2, "not of the form KEY=VALUE", None),
         ("recipe run good.yaml --step-timeout -1", 2, "--step-timeout", None),

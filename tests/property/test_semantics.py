@@ -36,7 +36,8 @@ BLOCK = 50
 BLOCKS = int(os.environ.get("SEMANTICS_EXAMPLES", "300")) // BLOCK
 RULES_OF_THE_DIALECT = {"unknown-dependency", "reserved-name"}  # wrong by its rules, not by what happens
 UNDEFINED = re.compile(
-    r"undefined in (?:command|prompt): (.*?)(?: \((?:the loop says|step ').*\))?; it renders empty"
+    r"undefined in (?:command|prompt): (.*?)"
+    r"(?: \((?:the loop says|step '|did you mean ).*\))?; it renders empty"
 )
 UNSET = re.compile(
     r"undefined in (?:condition|while_condition|break_when): ([\w-]+); nothing (?:has set|sets) it"

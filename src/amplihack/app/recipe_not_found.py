@@ -24,14 +24,17 @@ def _other_file(library: Library, reference: str, path: Path) -> str:
     """Return the file that was probably meant by a path that leads nowhere, or the part that is missing."""
     if reference.startswith(("https://", "http://")):
         return f"recipes are not fetched: `curl -fsS {shlex.quote(reference)} | amplihack recipe run -`"
+    if reference.startswith("file://"):
+        return f"write the path alone: {reference.removeprefix('file://')}"
     if not is_directory(path.parent):
         return f"check the path: there is no directory {path.parent}"
     with suppress(AmplihackError):  # a directory that cannot be read has no suggestions
-        if meant := closest(path.name, [file.name for file in recipe_files(path.parent)]):
-            return f"did you mean '{library.shown(path.with_name(meant))}'?"
+        files = {file.stem: file for file in recipe_files(path.parent)}
+        if meant := closest(path.stem, files):
+            return f"did you mean '{library.shown(files[meant])}'?"
         if path.stem and not unsafe_name(path.stem) and (found := library.find(path.stem)):
             return f"the name alone, {path.stem}, finds {library.shown(found)}"
-    return "check the path"
+    return f"check the path: there is no {path.name} in {path.parent}"
 
 
 def name_not_found(library: Library, reference: str) -> NotFound:

@@ -176,8 +176,15 @@ def _json(key: str, text: str) -> Value:
     try:
         return from_json(text)
     except ValueError as error:
-        fix = "set a value that is less deep" if "nested" in str(error) else "check its quotes"
+        fix = "set a value that is less deep" if "nested" in str(error) else _json_fix(key, text)
         raise UsageError(f"--set-json {key}: this is not JSON: {error}", fix=fix) from error
+
+
+def _json_fix(key: str, text: str) -> str:
+    """Say how to give what is no JSON: a text by another flag, or names and texts in double quotes."""
+    if text.lstrip()[:1] in ("{", "[", '"'):
+        return f"""put names and texts into double quotes, the whole into single ones: '{key}={{"a": 1}}'"""
+    return f"write --set-str {key}=… for a text"
 
 
 def _assign(found: dict[str, Value], key: str, value: Value, defaults: Mapping[str, Value]) -> None:

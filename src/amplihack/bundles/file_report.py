@@ -124,6 +124,9 @@ def unknown_keys(table: Table, known: Iterable[str], owner: str, report: FileRep
         meant = closest(key, names)
         if meant:
             report.warn("unknown-key", f"{owner} `{key}` is not known", tree, f"did you mean `{meant}`?")
+        elif key in ("steps", "stages") and "includes" in names:
+            what, fix = f"a file with `{key}` is a recipe, not a bundle", "`amplihack recipe run` runs it"
+            report.warn("unknown-key", what, tree, f"{fix}, `amplihack recipe check` looks for mistakes")
         else:
             fix = f"remove it, or rename it to x-{key} to keep it as a note"
             report.note("unknown-key", f"{owner} `{key}` is not known and has no effect here", tree, fix)

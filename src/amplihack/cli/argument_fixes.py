@@ -6,6 +6,7 @@ import argparse
 import shlex
 from collections.abc import Iterable
 
+from amplihack.cli.examples import EXAMPLES
 from amplihack.documents.suggest import closest
 from amplihack.errors import AmplihackError, NothingToUse, UsageError
 
@@ -21,7 +22,7 @@ _ELSEWHERE = {
     "--working-dir": "--cwd --workdir --directory --chdir -d",
     "--env-file": "--dotenv --environment-file --envfile",
     "--context-file": "--vars-file --var-file --values",
-    "--yes": "--force --assume-yes --auto-approve --approve --no-confirm --non-interactive",
+    "--yes": "-y --force --assume-yes --auto-approve --approve --no-confirm --non-interactive",
     "--agent": "--llm --engine --backend",
     "--include-tags": "--tags --only",
     "--exclude-tags": "--skip-tags --skip --exclude",
@@ -34,6 +35,16 @@ _ELSEWHERE = {
     "--follow": "-f",
 }
 
+# What is a flag elsewhere and a command here.
+_COMMANDS = {
+    **dict.fromkeys(("--resume", "--continue", "--restart"), "amplihack runs resume"),
+    **dict.fromkeys(("--watch", "--follow", "--tail"), "amplihack runs tail"),
+    **dict.fromkeys(("--validate", "--validate-only", "--lint"), "amplihack recipe check"),
+    **dict.fromkeys(("--list", "--list-recipes"), "amplihack recipe list"),
+    "--explain": "amplihack recipe explain",
+}
+
+_FEW = 3  # as many choices as a fix repeats
 _UNKNOWN, _MISSING = "unrecognized arguments: ", "the following arguments are required: "
 
 
@@ -45,6 +56,7 @@ def explained(
 ) -> AmplihackError:
     """Return the error for a complaint of argparse about what was typed."""
     known = tuple(actions)
+    message = message.replace("ignored explicit argument", "it takes no value, but there is")
     if message == f"{_MISSING}RECIPE":
         fix = f"`{parser.prog} build.yaml`; `amplihack recipe list` shows the recipes that have a name"
         return NothingToUse(f"{parser.prog}: no recipe is given", fix=fix)
@@ -52,31 +64,55 @@ def explained(
         message += "''"  # what is not to be seen
     return UsageError(
         f"{parser.prog}: {message}",
-        fix=_fix(message, known, typed) or f"`{parser.prog} --help` shows what it understands",
+        fix=_fix(message, parser.prog, known, typed) or f"`{parser.prog} --help` shows what it understands",
     )
 
 
-def _fix(message: str, actions: tuple[argparse.Action, ...], typed: Iterable[str]) -> str:
+def _fix(message: str, program: str, actions: tuple[argparse.Action, ...], typed: Iterable[str]) -> str:
     if message.startswith(_MISSING):
-        return _for_missing(message.removeprefix(_MISSING), actions)
+        return _for_missing(message.removeprefix(_MISSING), program, actions)
+    if message.startswith("ambiguous option"):
+        return "write the flag in full"
+    if message.startswith(_UNKNOWN) and "--" in typed and message.removeprefix(_UNKNOWN).startswith("-"):
+        return "flags stand in front of `--`"
     if message.startswith(_UNKNOWN):
         return _for_unknown(message.removeprefix(_UNKNOWN).replace("''", "").split(), actions)
     flag = _spelling(message.removeprefix("argument ").partition(":")[0].split("/"), typed)
     action = next((each for each in actions if flag in each.option_strings), None)
     if action is None:
         return ""
-    if "expected one argument" in message or ": it is empty" in message:
-        return f"write {flag} {action.metavar or action.dest.upper()}"
-    if action.choices and "invalid choice" in message:
+    if "it takes no value" in message:
+        return f"write {flag} alone"
+    if "whole number" in message:
+        return f"write a number, such as {flag} 4"
+    if "expected one argument" in message or ": it is empty" in message or "invalid choice" in message:
         wrong = message.partition("invalid choice: '")[2].partition("'")[0]
-        return f"write {flag} {closest(wrong, list(action.choices)) or next(iter(action.choices))}"
+        return f"write {_with_value(flag, wrong, action)}"
     return ""
 
 
-def _for_missing(name: str, actions: tuple[argparse.Action, ...]) -> str:
-    """Say what can be written there, where that is a choice of few."""
+def _with_value(flag: str, wrong: str, action: argparse.Action) -> str:
+    """Return a flag with the value that was nearly typed, else with each one that it takes."""
+    choices = [str(each) for each in action.choices or ()]
+    if near := closest(wrong, choices):
+        return f"{flag} {near}"
+    if len(choices) > _FEW:
+        return f"{flag} and one of these words"
+    return " or ".join(f"{flag} {each}" for each in choices or [_shown(action)])
+
+
+def _shown(action: argparse.Action) -> str:
+    """Return the word that stands for an argument on help pages."""
+    return str(action.metavar or action.dest.upper())
+
+
+def _for_missing(name: str, program: str, actions: tuple[argparse.Action, ...]) -> str:
+    """Say what can be written there: one of a few, or what the first example of the help page has."""
     choices = next((list(each.choices) for each in actions if each.choices and each.metavar == name), [])
-    return f"write one of: {', '.join(choices)}" if choices else f"write what stands for {name}; see --help"
+    if choices:
+        return f"write one of: {', '.join(choices)}"
+    example = next((line for line, _ in EXAMPLES.get(program, ())), "")
+    return f"write it behind the command: `{example}`" if example else f"write what stands for {name}"
 
 
 def _spelling(spellings: list[str], typed: Iterable[str]) -> str:
@@ -102,10 +138,11 @@ def _for_unknown(words: list[str], actions: tuple[argparse.Action, ...]) -> str:
     if not word.startswith("-") and "=" in word and "--set" in flags:
         return f"did you mean --set {shlex.quote(word)}?"
     if word.startswith("-"):
-        meant = _meant_flag(word.partition("=")[0], flags)
-        return f"did you mean {meant}?" if meant else ""
+        name = word.partition("=")[0]
+        if meant := _meant_flag(name, flags):
+            return f"did you mean {meant}?"
+        return f"that is a command of its own: `{_COMMANDS[name]}`" if name in _COMMANDS else ""
     single = [each for each in actions if not each.option_strings and each.nargs in (None, "?")]
     if not single:
         return "it takes flags only"
-    name = single[0].metavar or single[0].dest.upper()
-    return f"it takes one {name}: run it once for each, or put quotes around a name with blanks"
+    return f"it takes one {_shown(single[0])}: run it once for each, or put quotes around a name with blanks"

@@ -10,7 +10,7 @@ from amplihack.cli.arguments import Parser, add_color, add_json
 from amplihack.cli.ask import add_resume, add_session_flags, answer_ask, ask_request
 from amplihack.cli.guard import keep_results_apart
 from amplihack.cli.offering import asked_or_offered
-from amplihack.cli.session import add_session_name
+from amplihack.cli.session import add_session_name, open_store
 
 if TYPE_CHECKING:
     from amplihack.app.sessions.asking import AskRequest
@@ -35,7 +35,7 @@ def resume_flags(parser: Parser) -> None:
 
 def answer_resume(options: argparse.Namespace) -> int:
     """Go on with a session: in a chat at a terminal, else with one more turn."""
-    options.resume = options.session
+    options.resume = open_store().find(options.session)  # first: without it no prompt is worth asking for
     is_chat = not (options.prompt or options.json or options.quiet) and sys.stdin.isatty()
     return answer_chat(options) if is_chat else answer_ask(options)
 

@@ -19,13 +19,20 @@ _ELSEWHERE = {
     **dict.fromkeys(("exec", "execute", "start", "launch"), "recipe run"),
     **dict.fromkeys(("init", "create", "add", "scaffold"), "recipe new"),
     **dict.fromkeys(("lint", "test", "verify"), "recipe check"),
-    **dict.fromkeys(("describe", "inspect", "plan"), "recipe explain"),
+    **dict.fromkeys(("describe", "inspect", "plan", "show", "cat"), "recipe explain"),
     **dict.fromkeys(("ps", "status", "history"), "runs list"),
     **dict.fromkeys(("log", "logs"), "runs show"),
     **dict.fromkeys(("follow", "watch", "attach"), "runs tail"),
     **dict.fromkeys(("stop", "kill", "abort"), "runs cancel"),
     **dict.fromkeys(("continue", "retry", "restart"), "runs resume"),
     **dict.fromkeys(("upgrade", "self-update"), "update"),
+}
+# The same of verbs that several groups have; the first that a group has counts.
+_VERBS = {
+    "ls": ("list",),
+    **dict.fromkeys(("rm", "delete", "remove", "del"), ("remove", "prune", "clean")),
+    **dict.fromkeys(("get", "fetch", "download", "install"), ("pull", "update")),
+    **dict.fromkeys(("view", "info", "open"), ("show", "explain")),
 }
 
 
@@ -37,6 +44,8 @@ def meant_command(
         verb = next((each for each in rest if each in verbs[group]), _SHOWN.get(group, ("…",))[0])
         words = [each for each in rest if each != verb]
         return f"flags stand behind the verb: `{_line(group, verb, word, *words)}`"
+    if word in ("-v", "-V", "-version"):
+        return "`amplihack --version`"
     if word.startswith("-"):
         return "flags stand behind the command, as in `amplihack recipe list --json`"
     if _is_file(word):
@@ -44,10 +53,12 @@ def meant_command(
         return f"`{_line(kind, _SHOWN[kind][0], word)}`"
     if not group and (groups := [each for each, known in verbs.items() if word in known]):
         return ", or ".join(f"`{_line(each, word, *rest[:1])}`" for each in groups)
-    if near := closest(word, verbs[group] if group else commands):
-        return f"did you mean '{near}'?"
     if (other := _ELSEWHERE.get(word)) and group in ("", other.partition(" ")[0]):
         return f"`{_line(*other.split(), *rest[:1])}`"
+    if group and (verb := next((each for each in _VERBS.get(word, ()) if each in verbs[group]), "")):
+        return f"`amplihack {group} {verb} --help`" if verb == "prune" else f"`{_line(group, verb, *rest)}`"
+    if near := closest(word, verbs[group] if group else commands):
+        return f"did you mean '{near}'?"
     if not group:
         return "`amplihack --help` lists the commands"
     verb, name = _SHOWN[group]

@@ -8,12 +8,15 @@ from amplihack.patterns import pattern
 
 EXPECTED = "a number of seconds, or a duration such as 5m"
 FIX = "write seconds, or a duration of the units ms, s, m, h, d and w: 90, 1.5, 500ms, 5m, 1h30m, 2d"
+_FIX_MILLISECONDS = "write whole milliseconds, or a duration: 500, 500ms, 5s, 1m30s"
 
 _UNITS = (("w", 604_800.0), ("d", 86_400.0), ("h", 3_600.0), ("m", 60.0), ("s", 1.0), ("ms", 0.001))
 _AMOUNT = r"[0-9]+(\.[0-9]+)?"
 # For editors. Each unit once, the longest first; the look-ahead makes sure that there is one.
 SCHEMA = rf"^{_AMOUNT}$|^(?=[0-9])" + "".join(rf"({_AMOUNT}{unit} ?)?" for unit, _ in _UNITS) + "$"
 _NUMBER = pattern(r"\+?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_CLOCK = pattern(r"([0-9]{1,4}):([0-5][0-9])(?::([0-5][0-9]))?")
+_ISO = pattern(r"P[0-9T]")  # ISO 8601: PT5M
 _PARTS = pattern(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-zµ]+)")
 _WORDS = {
     "milliseconds": "ms", "millisecond": "ms", "msec": "ms", "msecs": "ms",
@@ -39,11 +42,24 @@ def seconds_in(text: str) -> float | None:
     return total if math.isfinite(total) else None
 
 
-def fix_for(text: str) -> str:
+def fix_for(text: str, *, milliseconds: bool = False) -> str:
     """Return how to write a length of time that could not be read."""
-    parts = [(amount, _WORDS.get(unit.lower(), unit.lower())) for amount, unit in _split(text)]
+    if clock := _CLOCK.fullmatch(text.strip()):
+        return _as_units(*clock.groups())
+    words = text.strip()[1:].replace("T", "") if _ISO.match(text.strip()) else text
+    parts = [(amount, _WORDS.get(unit.lower(), unit.lower())) for amount, unit in _split(words)]
     meant = "".join(f"{amount}{unit}" for amount, unit in parts)
-    return f"write {meant}" if meant and seconds_in(meant) is not None else FIX
+    if meant and seconds_in(meant) is not None:
+        return f"write {meant}"
+    return _FIX_MILLISECONDS if milliseconds else FIX
+
+
+def _as_units(first: str, second: str, third: str | None) -> str:
+    """Say how to write a time with colons; of two parts nobody knows the units."""
+    one, two = int(first), int(second)
+    if third is not None:
+        return f"write {one}h{two}m{int(third)}s"
+    return f"write {one}m{two}s, or {one}h{two}m if these are hours and minutes"
 
 
 def _split(text: str) -> list[tuple[str, str]]:

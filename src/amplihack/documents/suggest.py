@@ -6,13 +6,16 @@ from collections.abc import Iterable
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word within two typing mistakes (one, if short), or alike but for case, - and _."""
+    """Return the known word within two typing mistakes (one, if short), or alike but for case, - and _.
+
+    One letter is like every other.
+    """
     candidates = sorted(known)
     plain = _plain(word)
     for candidate in candidates:
         if _plain(candidate) == plain:
             return candidate
-    allowed = 1 if len(word) <= 4 else 2
+    allowed = 0 if len(word) == 1 else 1 if len(word) <= 4 else 2
     near = [(distance(word, candidate, allowed), candidate) for candidate in candidates]
     best = min(near, default=(allowed + 1, ""))
     return best[1] if best[0] <= allowed else None

@@ -16,6 +16,8 @@ _FLOW = pattern(r"\[(?!\[)|\{(?!\{)")
 _BRACES = pattern(r"\{\{")
 _BRACKET = pattern(r"[\[{]")
 _NO_BLANK_DASH = pattern(r"\s*-([a-z_]+):(?:\s|$)")
+_ODD_COLON = pattern(r"\s*(?:- +)*[\w.-]+ ?([\uff1a\ufe55\ufe13])")
+_WORDS = pattern(r"(\s*(?:- +)*)([A-Za-z_][\w-]*)(?: +([^:]+))?")
 _ODD_BLANK = pattern(r"[ \t]*([\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff])")
 _INNER = pattern(r"[^,\]}\s][^,\]}]*")
 _LONGEST = 70  # of a value that is repeated in a fix
@@ -52,18 +54,23 @@ def fix_for(what: str, source: Source, where: Location, opened: int) -> str:
     place = BrokenLine(source, where.line - 1, where.column - 1, opened)
     if _indented_by_tab(place.here) or "tab character" in what or "\\t" in what:
         return TABS
+    if place.here.startswith("```"):
+        return "remove this line: it belongs to Markdown, not to YAML"
     if "{{" in place.here and (fix := braces(place.here)):
         return fix
-    if fix := _odd_blank(place) or _no_blank_behind_dash(place):
+    if fix := _odd_character(place) or _no_blank_behind_dash(place):
         return fix
     return next((rule(place) for words, rule in _RULES if words in what), _ANYTHING)
 
 
-def _odd_blank(place: BrokenLine) -> str:
-    """Return the fix for a blank that looks like a space, and is none for YAML."""
+def _odd_character(place: BrokenLine) -> str:
+    """Return the fix for a blank or a colon that looks like the plain one, and is none for YAML."""
     for line in (place.line, place.before(place.line)):
-        if found := _ODD_BLANK.match(place.text(line) if line >= 0 else ""):
+        text = place.text(line) if line >= 0 else ""
+        if found := _ODD_BLANK.match(text):
             return f"line {line + 1} is indented with U+{ord(found[1]):04X}, which is no space: replace it"
+        if found := _ODD_COLON.match(text):
+            return f"write a plain colon and a space for the {found[1]} on line {line + 1}"
     return ""
 
 
@@ -76,7 +83,7 @@ def _no_blank_behind_dash(place: BrokenLine) -> str:
 
 
 def _indented_by_tab(line: str) -> bool:
-    return "\t" in line[: len(line) - len(line.lstrip())]
+    return "\t" in line[: len(line) - len(line.lstrip(" \t-"))]
 
 
 def braces(line: str) -> str:
@@ -133,12 +140,23 @@ def _colon(place: BrokenLine) -> str:
     if missing := _NO_BLANK.fullmatch(place.text(above)):
         return f"put a space behind the colon on line {above + 1}: `{missing[1]}: {missing[2]}`"
     key = _ENTRY.fullmatch(place.text(above))
+    if fix := _forgotten_colon(place, above, len(entry[1])):
+        return fix
     if key is None:
         return f"{_ANYTHING}; it is taken for a part of line {above + 1}"
     return (
         f"indent `{entry[2]}:` like `{key[2]}:` on line {above + 1}, with {len(key[1])} blanks:"
         " it is taken for a part of that line"
     )
+
+
+def _forgotten_colon(place: BrokenLine, line: int, indent: int) -> str:
+    """Return the fix for `id build` or `steps`, where the line below begins in its column or further in."""
+    words = _WORDS.fullmatch(place.text(line))
+    if words is None or words.end(1) > indent or len(words[3] or "") > _LONGEST:
+        return ""
+    meant = f"{words[2]}: {words[3]}" if words[3] else f"{words[2]}:"
+    return f"put a colon behind `{words[2]}` on line {line + 1}: `{meant}`"
 
 
 def _not_a_key(place: BrokenLine) -> str:
@@ -199,6 +217,11 @@ def _no_colon(place: BrokenLine) -> str:
         return f"put a space behind the colon: `{missing[1]}: {missing[2]}`"
     if above >= 0 and _BLOCK.fullmatch(place.text(above)):
         return f"indent it further than line {above + 1}, so that it belongs to the block below that line"
+    below = place.text(place.opened + 1)
+    if above < 0 or _ENTRY.fullmatch(place.text(above)):
+        indent = len(below) - len(below.lstrip())
+        if indent and (fix := _forgotten_colon(place, place.opened, indent)):
+            return fix
     first, _, rest = text.strip().partition(" ")
     example = f", such as `{first}: {rest}`" if rest and len(rest) < _LONGEST and first.isidentifier() else ""
     return f"write a key and a colon in front of it{example}, or indent it, if it belongs to the text above"

@@ -23,7 +23,7 @@ from amplihack.recipes.model import (
     Text,
     every_step,
 )
-from amplihack.recipes.reading import Fields, Report, read_table
+from amplihack.recipes.reading import Fields, Report, is_blank, read_table
 from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.records import Record, replace
 
@@ -72,6 +72,10 @@ def read_recipe(data: bytes | str, name: str) -> Document:
     try:
         return read_document(data, name)
     except DocumentError as error:
+        if name.endswith(".md"):
+            what = "a recipe is a YAML file, but this one is Markdown"
+            fix = "give the path of a .yaml file; a step names an agent with `agent:`"
+            raise DocumentError(what, where=error.where, fix=fix) from error
         from amplihack.recipes.secret_excerpts import hide_in_error  # deferred: most files can be read
 
         raise hide_in_error(error, data) from error
@@ -94,6 +98,10 @@ def _decode(document: Document) -> Decoded:
         what = f"YAML parse error: a recipe is a mapping, but this file holds {kind}"
         fix = _what_it_is(document.root) or "begin with `name:` and `steps:`"
         report.add("wrong-type", what, document.root.where, fix)
+        return Decoded(None, report.in_file_order(), Verdict("amplihack"))
+    if _is_bundle(document.root):
+        fix = f"`amplihack bundle show {document.source.name}` shows it, `bundle validate` checks it"
+        report.add("no-steps", "this file is a bundle, not a recipe", document.root.where, fix)
         return Decoded(None, report.in_file_order(), Verdict("amplihack"))
     verdict = detect(document.root)
     reader = StepReader(verdict.dialect, report)
@@ -166,17 +174,11 @@ def _dependencies(fields: Fields, report: Report) -> tuple[Dependency, ...]:
 
 def _check_top(fields: Fields, stages: tuple[Stage, ...], verdict: Verdict, report: Report) -> None:
     steps = tuple(step for stage in stages for step in stage.steps)
-    if not (fields.word("name") or "").strip():
-        report.add(
-            "no-name", "Recipe must have a 'name' field", fields.where("name"), "add `name: what-it-does`"
-        )
+    if is_blank(fields.node.entries.get("name")):
+        _tell_missing("name", "Recipe must have a 'name' field", fields, report)
     if "extends" not in fields and not _has_items(fields, "steps") and not _has_items(fields, "stages"):
-        report.add(
-            "no-steps",
-            "Recipe must have a 'steps' field with at least one step",
-            fields.where("steps"),
-            _what_it_is(fields.node) or "add `steps:` with one step",
-        )
+        what = "Recipe must have a 'steps' field with at least one step"
+        _tell_missing("steps", what, fields, report)
     _unique_ids(steps, report)
     version = fields.word("version")
     if verdict.dialect == "amplifier" and version and not _STRICT_VERSION.fullmatch(version):
@@ -189,11 +191,19 @@ def _check_top(fields: Fields, stages: tuple[Stage, ...], verdict: Verdict, repo
         )
 
 
+def _tell_missing(needed: str, what: str, fields: Fields, report: Report) -> None:
+    from amplihack.recipes.decode_missing import tell_missing_part  # deferred: most recipes lack nothing
+
+    tell_missing_part(needed, what, fields, RECIPE, report)
+
+
+def _is_bundle(root: Mapping) -> bool:
+    return "bundle" in root.entries and not {"steps", "stages", "extends"} & root.entries.keys()
+
+
 def _what_it_is(root: Node) -> str:
     """Return what to do with a file of ours that is no recipe; empty for others."""
     name = root.source.name
-    if isinstance(root, Mapping) and "bundle" in root.entries:
-        return "this is a bundle: `amplihack bundle show` shows it, `bundle validate` checks it"
     items = root.items if isinstance(root, Sequence) else []
     if any(isinstance(each, Mapping) and {"reply", "error"} & each.entries.keys() for each in items):
         return f"these are answers of an agent: `--agent scripted:{name}` gives them to a recipe"

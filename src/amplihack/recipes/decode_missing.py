@@ -6,8 +6,9 @@ from typing import Final
 
 from amplihack.documents import Mapping
 from amplihack.documents.suggest import closest
+from amplihack.errors import Problem
 from amplihack.patterns import pattern
-from amplihack.recipes.fields import STEP, Kind
+from amplihack.recipes.fields import STEP, FieldTable, Kind
 from amplihack.recipes.reading import Fields, Report
 
 _ONLY_COMMENTS: Final = pattern(r"\A(?:\s*(?:#[^\n]*)?(?:\n|\Z))*\Z")
@@ -23,15 +24,32 @@ def tell_missing(fields: Fields, kind: Kind, needed: str, owner: str, report: Re
         report.add("no-effect", what, fields.where(needed), fix, "warning")
     if (needed in fields.nodes and not blank) or (kind == "agent" and _is_described(fields)):
         return
-    if not _named_in_a_fix(needed, fields.node):
-        what = f"{owner}{kind} step is missing a '{needed}' field"
-        report.add(f"no-{needed}", what, fields.node.where, _fix(fields, kind, needed))
+    what = f"{owner}{kind} step is missing a '{needed}' field"
+    problem = Problem(what, fields.node.where, _fix(fields, kind, needed), code=f"no-{needed}")
+    tell_missing_field(problem, needed, fields.node, STEP, report)
+
+
+def tell_missing_field(
+    problem: Problem, needed: str, node: Mapping, table: FieldTable, report: Report
+) -> None:
+    """Report a field that is missing, once: at the word that was written for it, if there is one."""
+    unknown = [key for key in node.entries if key not in table.known]
+    if misspelt := closest(needed, unknown):
+        fix = f"write `{needed}:` for `{misspelt}:`"
+        report.instead_of_unknown(problem.code, problem.what, node.where_key(misspelt), fix)
+    elif not _named_in_a_fix(needed, unknown, table):
+        report.problems.append(problem)
+
+
+def tell_missing_part(needed: str, what: str, fields: Fields, table: FieldTable, report: Report) -> None:
+    """Report that a recipe or a stage lacks its `name` or its `steps`."""
+    fix = "add `steps:` with one step" if needed == "steps" else f"add `{needed}: what-it-does`"
+    problem = Problem(what, fields.where(needed), fix, code=f"no-{needed}")
+    tell_missing_field(problem, needed, fields.node, table, report)
 
 
 def _fix(fields: Fields, kind: Kind, needed: str) -> str:
     node = fields.node
-    if misspelt := closest(needed, [key for key in node.entries if key not in STEP.known]):
-        return f"write `{needed}:` for `{misspelt}:`"
     if needed in node.entries:
         return f"write it behind `{needed}:`{_why_empty(node, needed)}"
     if name := _id_as_key(node):
@@ -59,16 +77,16 @@ def _id_as_key(node: Mapping) -> str:
 
 
 def _is_described(fields: Fields) -> bool:
-    """Tell whether a step without a prompt has words to make one of."""
+    """Tell whether a step without a prompt has words to make one of, or would have if they were readable."""
     from amplihack.recipes.decode_agents import described  # deferred: many recipes ask no agent
 
-    return bool(described(fields))
+    unreadable = {"task", "skill"} & (fields.nodes.keys() - fields.values.keys())
+    return bool(unreadable or described(fields))
 
 
-def _named_in_a_fix(needed: str, node: Mapping) -> bool:
+def _named_in_a_fix(needed: str, unknown: list[str], table: FieldTable) -> bool:
     """Tell whether a word of another tool stands where the field is missing: what is told of it names it."""
     from amplihack.recipes.foreign_words import instead_of  # deferred: most steps lack nothing
 
-    known = frozenset(STEP.known)
-    found = (instead_of(key, STEP.name, known) for key in node.entries if key not in known)
+    found = (instead_of(key, table.name, frozenset(table.known)) for key in unknown)
     return any(f"`{needed}:`" in fix for fix in found if fix)

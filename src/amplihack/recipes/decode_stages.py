@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence
+from amplihack.recipes.decode_missing import tell_missing_part
 from amplihack.recipes.decode_steps import StepReader
 from amplihack.recipes.fields import APPROVAL, STAGE
 from amplihack.recipes.model import Approval, Stage, Text
-from amplihack.recipes.reading import Fields, Report, mappings, read_table
+from amplihack.recipes.reading import Fields, Report, is_blank, mappings, read_table
 
 
 def read_stages(fields: Fields, reader: StepReader, report: Report, *, beside: bool) -> tuple[Stage, ...]:
@@ -63,10 +64,10 @@ def _stage(node: Mapping, reader: StepReader, report: Report) -> Stage:
     fields = read_table(node, STAGE, owner, report)
     reader.compare(fields, "condition")
     steps = reader.steps(fields.nodes.get("steps"), "steps")
-    if not name.strip():
-        report.add("no-name", "every stage needs a 'name'", node.where, "add `name: what-it-does`")
+    if is_blank(name_node):
+        tell_missing_part("name", "every stage needs a 'name'", fields, STAGE, report)
     if not steps and "steps" not in fields.nodes:
-        report.add("no-steps", f"{owner}has no steps", node.where, "add `steps:` with one step")
+        tell_missing_part("steps", f"{owner}has no steps", fields, STAGE, report)
     return Stage(
         name,
         steps,

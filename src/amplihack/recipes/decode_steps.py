@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
+from amplihack.errors import Problem
 from amplihack.recipes.fields import RECURSION, STEP, Dialect, Kind
 from amplihack.recipes.model import (
     Action,
@@ -24,7 +25,7 @@ from amplihack.recipes.model import (
     Text,
 )
 from amplihack.recipes.placeholders import find_variables
-from amplihack.recipes.reading import Fields, Report, mappings, read_table
+from amplihack.recipes.reading import Fields, Report, is_blank, mappings, read_table
 from amplihack.recipes.rewritten_numbers import tell_rewritten
 from amplihack.recipes.semantics import DEEPEST
 from amplihack.recipes.values import Value, to_json
@@ -96,13 +97,11 @@ class StepReader:
         name = id_node.text if isinstance(id_node, Scalar) and not id_node.absent else ""
         owner = f"Step '{name or f'index {index}'}': "
         fields = read_table(node, STEP, owner, self.report)
-        if not name.strip():
-            self.report.add(
-                "no-id",
-                "Every step must have a non-empty 'id' field",
-                node.where,
-                f"add `id: {_id_for(node)}`",
-            )
+        if is_blank(id_node):
+            from amplihack.recipes.decode_missing import tell_missing_field  # deferred: most steps have one
+
+            what, fix = "Every step must have a non-empty 'id' field", f"add `id: {_id_for(node)}`"
+            tell_missing_field(Problem(what, node.where, fix, code="no-id"), "id", node, STEP, self.report)
         self.compare(fields, "condition", "while_condition", "break_when")
         action = self._action(fields, owner)
         self._no_effect(fields, action, owner)

@@ -25,6 +25,13 @@ class Report(Record, frozen=False):
     def add(self, code: str, what: str, where: Location, fix: str = "", severity: Severity = "error") -> None:
         self.problems.append(Problem(what, where, fix, severity, code))
 
+    def instead_of_unknown(self, code: str, what: str, where: Location, fix: str) -> None:
+        """Report that a field is missing where it is misspelt, in place of the warning about that word."""
+        self.problems = [
+            each for each in self.problems if (each.code, each.where) != ("unknown-field", where)
+        ]
+        self.add(code, what, where, fix)
+
     def in_file_order(self) -> tuple[Problem, ...]:
         return tuple(sorted(self.problems, key=_place))
 
@@ -180,6 +187,11 @@ def _unknown(node: Mapping, key: str, table: FieldTable, owner: str, report: Rep
 def _is_slip(key: str, meant: str | None) -> bool:
     """Tell whether a word is another one with a letter more, less or changed."""
     return meant is not None and distance(key, meant, 1) <= 1
+
+
+def is_blank(node: Node | None) -> bool:
+    """Tell whether a name is missing or empty. What is no text at all is told for its shape."""
+    return node is None or (isinstance(node, Scalar) and (node.absent or not node.text.strip()))
 
 
 def _second_spelling(node: Mapping, first: str, key: str, owner: str, report: Report) -> None:

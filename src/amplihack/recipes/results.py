@@ -236,8 +236,14 @@ class RunResult(Record, kw_only=True):
 
 
 def _step_line(step: StepResult) -> str:
-    error = f" -- error: {step.error}" if step.error else ""
+    error = f" -- error: {_own_error(step)}" if step.error else ""
     return f"  [{step.status}] {step.step_id}{_seconds(step.duration)}{error}"
+
+
+def _own_error(step: StepResult) -> str:
+    """Return the error of a step without the words that its line begins with: who failed, and its kind."""
+    own = step.error.removeprefix(f"Step '{step.step_id}' failed: ")
+    return own.removeprefix("bash step failed: ").removeprefix("agent step failed: ")
 
 
 def _seconds(duration: float | None) -> str:

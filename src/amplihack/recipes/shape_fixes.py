@@ -54,7 +54,7 @@ def fix_for(node: Node, field: Field) -> str:
 
 
 def _text(node: Node, field: Field) -> str:
-    if isinstance(node, Sequence) and field.shape == "text":
+    if isinstance(node, Sequence) and (field.shape == "text" or field.name == "working_dir"):
         words = [*_names_in(node), "a word"]
         return f"write one text without brackets and dashes: `{field.name}: {words[0]}`"
     if isinstance(node, Sequence):
@@ -105,7 +105,7 @@ def _duration(node: Node, field: Field) -> str:
     text = node.text if isinstance(node, Scalar) else ""
     if "{{" in text and field.shape != "seconds":
         return f"{_NOT_RENDERED}: write the time itself, such as `{field.name}: 5m`"
-    return duration_fix(text)
+    return duration_fix(text, milliseconds=field.shape == "milliseconds")
 
 
 def _attempts(_node: Node, field: Field) -> str:

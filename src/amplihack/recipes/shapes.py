@@ -137,7 +137,10 @@ def _milliseconds(node: Node, _field: Field) -> Read:
 def _attempts(node: Node, field: Field) -> Read:
     if isinstance(node, Scalar) and "{{" in node.text:
         return node.text
-    count = _count(node, field)
+    try:
+        count = _count(node, field)
+    except Unreadable:
+        count = 0
     if count == 0:
         raise Unreadable("should be a whole number, 1 or more")
     return count

@@ -87,8 +87,8 @@ def test_a_terminal_shows_the_item_of_a_loop_while_it_runs(workspace: Workspace)
         "  - {id: bad, command: 'echo one >&2; echo two >&2; exit 4'}\n",
     )
     drawn = on_a_terminal(workspace, ("recipe", "run", "slow.yaml"))
-    assert re.search(r"each · One by one  \d+s  round 1 of 2 — a \(0 of 2 done\)  at a", drawn)
-    assert re.search(r"each · One by one  \d+s  round 2 of 2 — b \(1 of 2 done\)  at b", drawn)
+    assert re.search(r"each · One by one  \d+s  0 of 2 done  round 1 of 2 — a  at a", drawn)
+    assert re.search(r"each · One by one  \d+s  1 of 2 done  round 2 of 2 — b  at b", drawn)
     assert re.search(r"✓ each · One by one \(\d+\.\ds\)", drawn)
     assert re.search(r"✗ bad \(\d+\.\ds\) — exit 4: two", drawn)
 

@@ -115,10 +115,8 @@ def test_the_text_result_reads_line_by_line(workspace: Workspace) -> None:
     assert text.startswith(
         "Recipe: mixed (v1.0.0)\nSteps: 6\n\nRecipe 'mixed': FAILED (0.0s)\n"
         "  [completed] good (0.0s)\n  [skipped] skipped (0.0s)\n"
-        "  [failed] soft (0.0s) -- error: Step 'soft' failed: bash step failed: Command failed "
-        "(exit 3): why\n"
-        "  [degraded] prose (0.0s)\n  [failed] hard (0.0s) -- error: Step 'hard' failed: bash "
-        "step failed: Command failed (exit 4)\n"
+        "  [failed] soft (0.0s) -- error: Command failed (exit 3): why\n"
+        "  [degraded] prose (0.0s)\n  [failed] hard (0.0s) -- error: Command failed (exit 4)\n"
     )
     assert "1 never reached: never" in text
     assert "--- good\nout\n" in text

@@ -268,6 +268,13 @@ def test_unknown_sections_are_kept_for_apps() -> None:
     assert [(each.code, each.severity) for each in found.problems] == [("unknown-key", "note")]
 
 
+@pytest.mark.parametrize("key", ["steps", "stages"])
+def test_a_recipe_given_for_a_bundle_is_known(key: str) -> None:
+    (problem,) = decoded(f"name: r\n{key}: []\n").problems
+    assert (problem.severity, "is a recipe" in problem.what) == ("warning", True)
+    assert "`amplihack recipe run`" in problem.fix
+
+
 def test_agents_that_grant_access_are_no_roster() -> None:
     assert not bundle("agents: none\n").agents
     assert not bundle("agents: [a, b]\n").agents

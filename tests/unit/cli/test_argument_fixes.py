@@ -33,11 +33,22 @@ def parser() -> argparse.ArgumentParser:
         ("unrecognized arguments: -x", "`amplihack recipe run --help` shows what it understands"),
         ("unrecognized arguments: --jobs 3", "`amplihack recipe run --help` shows what it understands"),
         ("argument -c/--context/--set: expected one argument", "write --set KEY=VALUE"),
+        ("argument --color: expected one argument", "write --color auto or --color never"),
+        ("argument --color: invalid choice: 'red' (choose …)", "write --color auto or --color never"),
+        ("argument --color: invalid choice: 'nevr' (choose …)", "write --color never"),
+        ("argument --dry-run: ignored explicit argument '1'", "write --dry-run alone"),
+        ("unrecognized arguments: --resume", "that is a command of its own: `amplihack runs resume`"),
     ],
 )
 def test_an_unknown_flag_is_answered_with_one_that_the_command_has(message: str, fix: str) -> None:
     made = parser()
     assert explained(made, message, made._actions).fix == fix
+
+
+def test_flags_stand_in_front_of_the_two_dashes_that_end_them() -> None:
+    made, message = parser(), "unrecognized arguments: -q"
+    fix = explained(made, message, made._actions, ["--", "x.yaml", "-q"]).fix
+    assert fix == "flags stand in front of `--`"
 
 
 def test_a_flag_is_spelt_as_it_was_typed() -> None:

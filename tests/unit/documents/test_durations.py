@@ -42,7 +42,12 @@ def test_anything_else_is_none(text: str) -> None:
         ("200 MSEC", "write 200ms"),
         ("30m 1h", FIX),
         ("soon", FIX),
-        ("1:30", FIX),
+        ("1:30", "write 1m30s, or 1h30m if these are hours and minutes"),
+        ("01:05:09", "write 1h5m9s"),
+        ("1:99", FIX),
+        ("PT5M", "write 5m"),
+        ("P1DT2H", "write 1d2h"),
+        ("5 MINUTES", "write 5m"),
     ],
 )
 def test_the_fix_writes_what_was_meant(text: str, fix: str) -> None:

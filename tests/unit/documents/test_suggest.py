@@ -44,6 +44,10 @@ def test_the_nearest_word_is_meant(word: str, meant: str | None) -> None:
     assert closest(word, ["name", "steps", "tags", "timeout", "working_dir", "cwd"]) == meant
 
 
+def test_one_letter_is_like_no_other() -> None:
+    assert (closest("r", ["b", "x"]), closest("B", ["b", "x"])) == (None, "b")
+
+
 def test_nothing_is_near_to_no_words() -> None:
     assert closest("word", []) is None
 

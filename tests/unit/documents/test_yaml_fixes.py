@@ -50,7 +50,7 @@ def refused(text: str) -> DocumentError:
         ('command: "C:\\Users"', "put single quotes around the value"),
         ('command: "echo', "close the quote that opens on line 3"),
         ("command:ls\n    env: {}", "put a space behind the colon: `command: ls`"),
-        ("command ls\n    env: {}", "such as `command: ls`"),
+        ("command ls\n    env: {}", "put a colon behind `command` on line 3: `command: ls`"),
         ("env: {a: 1\n  - id: b", "close the bracket of line 3"),
         ("env: {a: 1 b: 2}", "put commas between the parts"),
         # indentation
@@ -68,6 +68,16 @@ def test_a_line_of_a_step_that_yaml_reads_otherwise(line: str, fix: str) -> None
 @pytest.mark.parametrize(
     ("text", "fix"),
     [
+        ("steps\n  - id: a\n", "put a colon behind `steps` on line 1: `steps:`"),
+        ("name: x\nsteps\n  - id: a\n", "put a colon behind `steps` on line 2: `steps:`"),
+        ("steps:\n  - id a\n    command: ls\n", "put a colon behind `id` on line 2: `id: a`"),
+        ("name x\nsteps: []\n", "put a colon behind `name` on line 1: `name: x`"),
+        (
+            "steps:\n  - id\uff1a a\n    command: ls\n",
+            "write a plain colon and a space for the",
+        ),
+        ("```yaml\nname: x\n```\n", "remove this line: it belongs to Markdown"),
+        ("steps:\n  -\tid: a\n    command: ls\n", "indent with spaces"),
         ("steps:\n\t- id: a\n", "indent with spaces"),
         ("steps:\n  - id: a\n  \tcommand: ls\n", "indent with spaces"),
         ("steps:\n  - id: a\n   command: ls\n", "indent it like line 2, with 4 blanks"),

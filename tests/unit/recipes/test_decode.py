@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplihack.errors import RecipeError
+from amplihack.errors import DocumentError, RecipeError
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.model import Agent, Bash, Foreach, Limits, Recipe, Step, SubRecipe, Text
 
@@ -170,8 +170,7 @@ steps:
         ("r.yaml:1:1", "no-name"),
         ("r.yaml:1:7", "wrong-type"),
         ("r.yaml:2:1", "unknown-field"),
-        ("r.yaml:4:3", "no-command"),
-        ("r.yaml:5:3", "unknown-field"),
+        ("r.yaml:5:3", "no-command"),
         ("r.yaml:6:12", "wrong-type"),
         ("r.yaml:7:3", "no-id"),
         ("r.yaml:8:18", "bad-condition"),
@@ -350,10 +349,20 @@ def test_comments_that_look_like_comments_are_not_told(line: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "fix"),
-    [("bundle: {name: b}\n", "this is a bundle"), ("- {match: a, reply: b}\n", "--agent scripted:a.yaml")],
+    [
+        ("bundle: {name: b}\ntools: []\n", "`amplihack bundle show a.yaml`"),
+        ("- {match: a, reply: b}\n", "--agent scripted:a.yaml"),
+    ],
 )
-def test_a_file_of_another_kind_is_known(text: str, fix: str) -> None:
-    assert any(fix in problem.fix for problem in decode_text(text, "a.yaml").problems)
+def test_a_file_of_another_kind_is_known_and_told_once(text: str, fix: str) -> None:
+    (problem,) = decode_text(text, "a.yaml").problems
+    assert fix in problem.fix
+
+
+def test_an_agent_is_no_recipe() -> None:
+    with pytest.raises(DocumentError) as refused:
+        decode_text("---\nname: x\n---\nYou are x.\n", "x.md")
+    assert ("Markdown" in refused.value.what, "`agent:`" in refused.value.fix) == (True, True)
 
 
 @pytest.mark.parametrize(

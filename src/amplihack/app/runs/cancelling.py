@@ -28,9 +28,8 @@ def cancel(store: RunStore, name: str) -> KeptRun:
     """End the run and return it as it is then. Raises UsageError if it has ended already."""
     run = store.find(name)
     if run.status not in _CAN_END:
-        raise UsageError(
-            f"run {run.run_id} has ended already: it is {run.status}", fix="there is nothing to do"
-        )
+        fix = "name another: `amplihack runs list --status running` shows the runs that run"
+        raise UsageError(f"run {run.run_id} has ended already: it is {run.status}", fix=fix)
     if run.holder is not None and not run.holder.is_here:
         raise UsageError(
             f"run {run.run_id} cannot be cancelled from here: {run.holder.shown()} has it", fix="do it there"

@@ -42,12 +42,10 @@ def _refuse(run: KeptRun) -> None:
         raise UsageError(f"run {run.run_id} is running: {who}", fix="answer there, or wait until it waits")
     if run.status != "waiting":
         over = run.status in ("completed", "degraded")
-        show, go_on = f"`amplihack runs show {run.run_id}`", f"`amplihack runs resume {run.run_id}`"
+        go_on = f"`amplihack runs resume {run.run_id}` goes on, and asks at its gate if it is at one"
+        others = "name another: `amplihack runs list --status waiting` shows the runs that wait"
         raise UsageError(
-            f"run {run.run_id} waits for no approval: it is {run.status}",
-            fix=f"{show} shows its gates"
-            if over
-            else f"{go_on} goes on, and asks at its gate if it is at one",
+            f"run {run.run_id} waits for no approval: it is {run.status}", fix=others if over else go_on
         )
 
 

@@ -9,11 +9,21 @@ from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Agent, Bash, Recipe, Text, every_step
-from amplihack.recipes.placeholders import OPPOSITES, Unsupported, find_literal, show, unsupported
+from amplihack.recipes.placeholders import (
+    OPPOSITES,
+    Unsupported,
+    find_literal,
+    find_variables,
+    show,
+    unsupported,
+)
 from amplihack.recipes.templates.text import literal_fix
 
 _CLOSING = pattern(r"\{\{[ \t]*(?:/|else\b)")
 _TAG = pattern(r"\{%[-+]?[ \t]*(?:if|for|set|unless|assign|macro|include|block|with)\b(?P<rest>[^%\n]*)%\}")
+_SIGNS = pattern(
+    r"(?<![{$%#\\\w])(?:\{([A-Za-z_]\w*)\}(?!\})|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}|%([A-Za-z_]\w*)%)"
+)
 _FIRST_NAME = pattern(r"[A-Za-z_][\w-]*")
 
 
@@ -28,6 +38,7 @@ def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:
     for step in subject.steps:  # what scripts have of this is judged with their quotes
         if isinstance(step.action, Agent):
             yield from _literal(step.action.prompt, subject.names)
+            yield from _other_signs(step.action.prompt, subject.names)
 
 
 def _tags(text: Text, known: Collection[str]) -> Iterator[Problem]:
@@ -45,6 +56,20 @@ def _literal(text: Text, known: Collection[str]) -> Iterator[Problem]:
             name = show(found.path)
             what = f"${{{{{name}}}}} stays in the text as it is, although there is a variable {name}"
             where, fix = text.at(found.start), literal_fix(text.text, found)
+            yield finding("unsupported-template", "warning", what, where, fix)
+
+
+def _other_signs(prompt: Text, known: Collection[str]) -> Iterator[Problem]:
+    """Find `{name}`, `$name`, `${name}` and `%name%` of our variables, which stay in a prompt as they are.
+
+    A prompt that has the variable as a placeholder too may well speak of such a sign.
+    """
+    filled = {found.path[0] for found in find_variables(prompt.text)}
+    for found in _SIGNS.finditer(prompt.text):
+        name = found[found.lastindex or 0]
+        if name in known and name not in filled:
+            what = f"{found[0]} stays in the prompt as it is: only {{{{{name}}}}} is filled in"
+            where, fix = prompt.at(found.start()), f"write {{{{{name}}}}}"
             yield finding("unsupported-template", "warning", what, where, fix)
 
 

@@ -10,6 +10,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Text
+from amplihack.recipes.placeholders import unsupported
 from amplihack.recipes.templates.shell import is_read_at_once, render_shell
 from amplihack.records import Record
 
@@ -48,7 +49,16 @@ def syntax_faults(subject: CheckedRecipe) -> Iterator[Problem]:
         what = f"bash cannot read this script: {fault.what}" if fault.certain else f"bash says: {fault.what}"
         # Bash notices behind the last line what was never closed: what stands there is another step.
         where = script.command.line(min(fault.line, script.command.text.rstrip("\n").count("\n") + 1))
-        yield finding("bash-syntax", "error" if certain else "warning", what, where, _FIX)
+        yield finding("bash-syntax", "error" if certain else "warning", what, where, _fix(script.command))
+
+
+def _fix(command: Text) -> str:
+    """Say what to correct; what was meant as a template of another tool is often what bash cannot read."""
+    for found in unsupported(command.text) if "{{" in command.text else ():
+        if "(" in found.text or "<" in found.text:
+            what, instead = found.explained()
+            return f"{what}; {instead}"
+    return _FIX
 
 
 def _scripts(subject: CheckedRecipe) -> Iterator[_Script]:

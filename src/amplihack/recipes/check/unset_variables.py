@@ -142,7 +142,7 @@ def _unknown(use: Use, subject: CheckedRecipe) -> Problem:
         if subject.strict or use.mention.is_word
         else f"nothing here sets {name}; a caller would have to",
         use.mention.where,
-        _unknown_fix(use, meant),
+        _inner_name(use, subject) or _unknown_fix(use, meant),
     )
 
 
@@ -235,8 +235,20 @@ def _no_loop(use: Use, subject: CheckedRecipe) -> Problem:
     )
 
 
-_CONSTANTS = {"yes": "true", "on": "true", "no": "false", "off": "false", "nil": "null", "undefined": "null"}
+_CONSTANTS = {
+    **dict.fromkeys(("yes", "on", "true"), "true"),
+    **dict.fromkeys(("no", "off", "false"), "false"),
+    **dict.fromkeys(("nil", "undefined", "null", "none"), "null"),
+}
 _ENVIRONMENTS = frozenset(("env", "environ", "ENV"))  # maps of variables, in other tools
+
+
+def _inner_name(use: Use, subject: CheckedRecipe) -> str:
+    """Return the fix for `context.x`, `vars.x` or `outputs.x` of other tools, where there is an `x`."""
+    path = use.mention.path
+    if len(path) == 1 or path[1] not in subject.names:
+        return ""
+    return f"write {show(path[1:])} alone: a variable has no word in front of it"
 
 
 def _unknown_fix(use: Use, meant: str | None) -> str:
@@ -249,7 +261,7 @@ def _unknown_fix(use: Use, meant: str | None) -> str:
     if use.mention.is_word:
         text = f"if the text is meant, write '{show(use.mention.path)}' in quotes"
         if meant:
-            return f"did you mean {meant}? {text.capitalize()}"
+            return f"did you mean {meant}? Or {text}"
         return declare if use.mention.beside_constant else text
     return f"did you mean {meant}?" if meant else declare
 

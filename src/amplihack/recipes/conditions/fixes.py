@@ -18,6 +18,7 @@ _FILES: Final = "test files in a bash step and test its output"
 _NOT_EMPTY: Final = "write not x: an empty text or list does not hold"
 _VARIABLE: Final = "write a variable as a bare name or as {{name}}"
 _STRAIGHT: Final = "use straight quotes: 'text'"
+_ALONE: Final = "write the expression alone, as in x == 'a'"
 _JOIN: Final = "join expressions with `and` or `or`; there is no arithmetic here"
 
 _CHARACTERS: Final = {
@@ -171,6 +172,7 @@ FUNCTIONS: Final = {
     "success": "write steps.ID.status == 'completed', or leave it out: a failed step ends the run",
     "failure": "write steps.ID.status == 'failed', and `on_error: continue` on that step",
     "failed": "write steps.ID.status == 'failed', and `on_error: continue` on that step",
+    **dict.fromkeys(("if", "when"), _ALONE),
     "always": "leave the condition out, and write `finally: true` on the step",
     "cancelled": "leave it out: a cancelled run runs nothing more",
     **dict.fromkeys(("env", "getenv", "environ"), "declare an input with `env: NAME` and test the input"),
@@ -185,6 +187,8 @@ FUNCTIONS: Final = {
 def for_character(text: str, column: int) -> str:
     """Return the fix for a character that begins nothing in this language."""
     rest, character = text[column:], text[column]
+    if rest.startswith("{%") or (character == "%" and not text[:column].strip()):
+        return _ALONE if rest.startswith("{%") else _VARIABLE
     if character == "|" and (found := _FILTER.match(text, column)):
         return _filter(text[:column], found[1], found[2] or "''")
     if character == "=" and text[column - 1 : column] == "=" and column:
@@ -229,8 +233,9 @@ def for_rest(words: list[str], earlier: Sequence[str] = ()) -> str:
     before, word, *more = [*words, "", ""]
     if before in ("NOT", "Not"):
         return "write `not`, in small letters"
-    if before == "if":
-        return "leave `if` out: a condition is the expression alone"
+    if before in ("if", "when", "unless", "while"):
+        meant = " and put `not` in front of the rest" if before == "unless" else ""
+        return f"leave `{before}` out{meant}: a condition is the expression alone"
     if word == "is":
         negated = bool(more) and more[0] == "not"
         tested = more[1] if negated and len(more) > 1 else next(iter(more), "")
@@ -238,9 +243,27 @@ def for_rest(words: list[str], earlier: Sequence[str] = ()) -> str:
         return fixes[negated].format(x=before or "x") if fixes else "write == for is, != for is not"
     if word in ("<", "<=", ">", ">=", "==", "!="):
         return "write != for <>" if word == ">" and before == "<" else _chained(before, word)
+    if before.isdecimal() and (fix := _number(before, word, more)):
+        return fix
+    if list(earlier[-1:]) in (["=="], ["!="]) and before.isidentifier() and _is_bare(word):
+        return f"if the text is meant, write '{before} {word}' in quotes"
     if before in LEAST_ARGUMENTS and word and list(earlier[-1:]) != ["is"]:
         return f"put brackets around what it is asked about: {before}({word})"
-    return _WORDS.get(word, _JOIN)
+    return _WORDS.get(word) or FUNCTIONS.get(before, _JOIN)
+
+
+def _is_bare(word: str) -> bool:
+    """Tell whether a word may be part of a text without quotes: it is no operator that we know."""
+    return word.isidentifier() and word not in _WORDS and word not in ("and", "or", "not", "in")
+
+
+def _number(before: str, word: str, more: list[str]) -> str:
+    """Return the fix for a number with separators, or one that is not decimal; empty for what is none."""
+    if word == "," and more and more[0].isdecimal():
+        return f"write the number without commas: {before}{more[0]}"
+    if word.startswith("_") and word[1:].isdecimal():
+        return f"write the number without underscores: {before}{word[1:]}"
+    return "write the number with the digits 0 to 9" if before == "0" and word[:1] in tuple("xXoObB") else ""
 
 
 def _chained(before: str, symbol: str) -> str:

@@ -58,8 +58,7 @@ def wait(run: Run, who: str) -> None:
     """End the run at a gate, until somebody has answered."""
     run.ending = "waiting"
     run.ending_reason = (
-        f"{who} waits for a person's approval, and there is no terminal to ask on; "
-        f"{run.options.how_to_answer}"
+        f"{who} waits for a person's approval, and nobody has answered here; {run.options.how_to_answer}"
     )
 
 

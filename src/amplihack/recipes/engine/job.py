@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from amplihack.errors import AmplihackError
@@ -233,7 +234,8 @@ class Job(Record):
         """Warn about names that have no value; with strict variables, raise StepFailure."""
         if not names:
             return
-        what = undefined(names, where) + (self._item_name(names) or self._later(names))
+        hint = self._item_name(names) or self._later(names) or self._meant(names)
+        what = undefined(names, where) + hint
         if self.run.options.strict_vars:
             fix = "give it a value in `context:`, or with --set"
             raise StepFailure(f"{what} (strict variables)", hopeless=True, fix=fix)
@@ -250,6 +252,19 @@ class Job(Record):
         found = ((path[0], set_later(self.frame.recipe, self.step.id, path[0])) for path in names)
         told = [f"step '{step}' sets {name} later" for name, step in found if step]
         return f" ({', '.join(dict.fromkeys(told))})" if told else ""
+
+    def _meant(self, names: Iterable[KeyPath]) -> str:
+        """Tell which variables were probably meant, where the names look like slips of the keyboard."""
+        known = frozenset(self.frame.scope.values)
+        found = list(filter(None, (_near_name(path[0], known) for path in names)))
+        return f" (did you mean {', '.join(dict.fromkeys(found))}?)" if found else ""
+
+
+@lru_cache(maxsize=64)  # every round of a loop asks the same
+def _near_name(name: str, known: frozenset[str]) -> str | None:
+    from amplihack.recipes.check.spelling import Spelling  # deferred: most names have a value
+
+    return None if name in known else Spelling(known).meant(name)
 
 
 def undefined(names: Iterable[KeyPath], where: str) -> str:

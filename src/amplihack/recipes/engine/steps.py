@@ -145,7 +145,7 @@ def _title(job: Job) -> str:
 
 async def _decide_and_run(job: Job) -> StepResult:
     if job.run.options.excludes(job.step.when_tags):
-        return replace(job.blank, skip_reason="tags")
+        return replace(job.blank, skip_reason=f"tags: {', '.join(job.step.when_tags)}")
     if job.run.options.dry_run:
         return _dry(job)
     try:

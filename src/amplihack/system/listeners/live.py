@@ -131,8 +131,8 @@ class LiveProgress(Listener):
         row.append(_SPINNER[int(now * REFRESHES) % len(_SPINNER)], style="cyan")
         row.append(f" {note}")
         row.append(f"  {_elapsed(now - note.since)}", style="dim")
-        if note.rounds:
-            row.append(f"  {note.rounds}")
+        if note.rounds:  # the count first: the end of a row is cut where the terminal is narrow
+            row.append(f"  {note.rounds.count}  {note.rounds.names}".rstrip())
         if note.last_line and not note.holds_steps:
             row.append(f"  {clean(note.last_line)}", style="dim")
         return row

@@ -44,12 +44,16 @@ class LoopProgress(Record, frozen=False):
         """Return how many are done, such as `2 of 5 done`."""
         return f"{self.done} of {self.of} done" if self.of is not None else f"{self.done} done"
 
-    def __str__(self) -> str:
-        """Say what runs now and how many are done, for a loop at work."""
+    @property
+    def names(self) -> str:
+        """What the rounds are called that run now."""
         shown = list(self.running.values())[:_SHOWN_AT_ONCE]
         more = len(self.running) - len(shown)
-        names = ", ".join([*shown, f"{more} more"] if more else shown)
-        return f"{names} ({self.count})" if names else self.count
+        return ", ".join([*shown, f"{more} more"] if more else shown)
+
+    def __str__(self) -> str:
+        """Say what runs now and how many are done, for a loop at work."""
+        return f"{self.names} ({self.count})" if self.names else self.count
 
 
 def shown_item(event: IterationStarted) -> str:

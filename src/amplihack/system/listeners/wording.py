@@ -164,6 +164,7 @@ class Narrator:
         done = f" ({rounds.count})" if rounds.done else ""
         if note is not None:
             note.rounds = rounds
+            note.last_line = note.last_line if rounds.side_by_side else ""  # the round before printed it
         return f"↻ {self._label(event.identity)}: {name}{done}"
 
     def _round_finished(self, result: StepResult) -> list[Line]:

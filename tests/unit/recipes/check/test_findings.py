@@ -26,6 +26,15 @@ OTHERS = {
 
 # code, severity, the recipe, its twin
 PAIRS = [
+    *(
+        (
+            "unsupported-template",
+            "warning",
+            FLAT + f"  - {{id: a, prompt: 'about {sign}'}}\n",
+            FLAT + f"  - {{id: a, prompt: 'about {other}, {{{{task}}}} and {sign}'}}\n",
+        )
+        for sign, other in (("{task}", "{x}"), ("$task", "$HOME"), ("${task}", "<task>"), ("%task%", "%x%"))
+    ),
     (
         "undefined-variable",
         "warning",

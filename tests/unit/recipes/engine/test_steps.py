@@ -90,7 +90,9 @@ def test_tags_filter_tagged_steps_only(include: set[str], exclude: set[str], ran
     )
     result = world.run(text, include_tags=frozenset(include), exclude_tags=frozenset(exclude))
     assert " ".join(world.shell.scripts) == ran
-    assert all(step.duration is None for step in result.step_results if step.skip_reason == "tags")
+    skipped = {step.skip_reason: step.duration for step in result.step_results if step.status == "skipped"}
+    left_out = {"one": "tags: fast", "two": "tags: slow"}
+    assert skipped == {reason: None for command, reason in left_out.items() if command not in ran}
 
 
 def test_the_step_limit_counts_work_and_not_what_is_skipped() -> None:
@@ -209,6 +211,12 @@ def test_strict_variables_fail_the_step_and_lenient_ones_warn() -> None:
     assert lenient.warnings == ("a: undefined in command: nope; it renders empty",)
     assert only(lenient.step_results).warnings == ("undefined in command: nope; it renders empty",)
     assert "undefined in command: nope" in only(FakeWorld().run(text, strict_vars=True).step_results).error
+
+
+def test_a_slip_of_the_keyboard_is_told_with_the_name_that_was_meant() -> None:
+    text = "name: r\ncontext: {branch: main}\nsteps: [{id: a, command: 'echo {{brnach}} {{other}}'}]\n"
+    what = "undefined in command: brnach, other (did you mean branch?); it renders empty"
+    assert FakeWorld().run(text).warnings == (f"a: {what}",)
 
 
 def test_a_part_that_a_variable_does_not_have_is_told_in_conditions_too() -> None:

@@ -56,9 +56,24 @@ def test_what_runs_is_shown_as_a_tree_with_its_time_and_its_last_line(screen: Sc
 def test_a_loop_shows_its_items_and_how_many_are_done(screen: Screen) -> None:
     screen.hear(RunStarted("r", "build", "1", 1), started("each", title="Lint all"))
     screen.hear(IterationStarted("each", 0, 3, {"item": "a"}), IterationStarted("each", 1, 3, {"item": "b"}))
-    assert screen.rows()[1] == "  ⠋ each · Lint all  0s  round 1 of 3 — a, round 2 of 3 — b (0 of 3 done)"
+    assert screen.rows()[1] == "  ⠋ each · Lint all  0s  0 of 3 done  round 1 of 3 — a, round 2 of 3 — b"
     screen.hear(round_over("each", 0), LinesPrinted("each[1]", "stdout", ("half",)))
-    assert screen.rows()[1] == "  ⠋ each · Lint all  0s  round 2 of 3 — b (1 of 3 done)  half"
+    assert screen.rows()[1] == "  ⠋ each · Lint all  0s  1 of 3 done  round 2 of 3 — b  half"
+
+
+def test_what_an_earlier_round_printed_is_not_shown_for_the_next(screen: Screen) -> None:
+    screen.hear(
+        RunStarted("r", "build", "1", 1), started("each"), IterationStarted("each", 0, 2, {"item": "a"})
+    )
+    screen.hear(LinesPrinted("each[0]", "stdout", ("of a",)), round_over("each", 0))
+    screen.hear(IterationStarted("each", 1, 2, {"item": "b"}))
+    assert screen.rows()[1] == "  ⠋ each  0s  1 of 2 done  round 2 of 2 — b"
+
+
+def test_a_long_item_does_not_hide_how_many_rounds_are_done(screen: Screen) -> None:
+    screen.hear(RunStarted("r", "build", "1", 1), started("each"))
+    screen.hear(IterationStarted("each", 1, 9, {"item": "日本語" * 20}))
+    assert screen.rows(width=40)[1].startswith("  ⠋ each  0s  1 of 9 done  round 2 of")
 
 
 def test_a_narrow_terminal_cuts_lines_and_a_low_one_counts_the_rest(screen: Screen) -> None:
