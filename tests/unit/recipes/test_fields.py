@@ -104,7 +104,7 @@ def _rest_of_step(given: Field) -> list[str]:
         action = "foreach: [1]"
     if given.name == "prompt":  # one of its spellings wants to know who is asked
         action = "agent: a:b"
-    if given.name in ("task", "skill", "actions"):  # words for an agent that has no prompt
+    if given.name in ("task", "skill", "actions", "inputs"):  # words for an agent that has no prompt
         return ["id: a", "agent: a:b", "description: d"]
     rest = {"id": "id: a", action.split(":")[0]: action}
     if given.loops:
