@@ -35,7 +35,7 @@ _MAY_DISAGREE: Final = frozenset({"on_error", "continue_on_error", "fatal", "tim
 _OFTEN_DISAGREE: Final = frozenset(
     {"output_type", "parse_json_required", "recheck", "collect", "output_exit_code", "output_stderr"}
 )
-WORDS_OF_A_PROMPT = ("task", "skill", "actions", "inputs")  # of one that is made up, where a step has none
+WORDS_OF_A_PROMPT = {"task", "skill", "actions", "inputs"}  # of one that is made up, where a step has none
 _NEEDED = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
 # What the other dialect means, in the words of the line that tells it.
 _CONDITIONS = 'conditions take the texts "false" and "0" as false, and numbers in texts as numbers'
@@ -310,6 +310,8 @@ def _kind(fields: Fields) -> Kind:
             return stated
     if "recipe" in fields.nodes:
         return "recipe"
+    if "type" in fields.nodes and "command" not in fields.nodes and fields.nodes.keys() & WORDS_OF_A_PROMPT:
+        return "agent"  # of a type that is not known, such as `skill`: that is told, and nothing else
     if "agent" in fields.nodes or ("prompt" in fields.nodes and "command" not in fields.nodes):
         return "agent"
     return "bash"

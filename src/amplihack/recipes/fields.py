@@ -390,6 +390,8 @@ STEP = FieldTable(
         # words for the reader
         Field(name="inputs", shape="any", doc="What the step works on; the prompt when there is none."),
         Field(name="outputs", shape="any", prose=True, doc="What the step yields."),
+        Field(name="progress", shape="any", prose=True,
+              doc="Notes for readers: a step that takes long. Progress is shown of every step."),
         Field(name="task", shape="text", kinds=_AGENT,
               doc="What the agent is asked to do, when there is no `prompt`."),
         Field(name="skill", shape="text", kinds=_AGENT,

@@ -307,8 +307,13 @@ _STAGE: Final = _HOLDER | by_word(
         _ON_THE_STEPS: "command context env prompt timeout working_dir",
     }
 )
+_OF_THE_FILE: Final = frozenset(("reviewers",))  # of a stage who is to answer, of a recipe who has read it
 _RECIPE_LEVEL: Final = {
-    **{word: what for word, what in _HOLDER.items() if what not in (_OFF, _STAGE_ORDER)},
+    **{
+        word: what
+        for word, what in _HOLDER.items()
+        if what not in (_OFF, _STAGE_ORDER) and word not in _OF_THE_FILE
+    },
     **{word: _CONDITION_BELOW for word, what in _HOLDER.items() if what in (_CONDITION, _OPPOSITE)},
     **{word: _STEP_TIMEOUT for word, what in _HOLDER.items() if what == _BELOW[_SECONDS]},
     **by_word(
@@ -339,7 +344,7 @@ _RECIPE_LEVEL: Final = {
             "write `rate_limiting: {max_concurrent_llm: 4}`": """
                 max_concurrent max_workers rate_limit rate_limits ratelimit throttling
             """,
-            "write it below `rate_limiting:`": "backoff max_concurrent_llm min_delay_ms",
+            "write it below `rate_limiting:`": "backoff",
             "write `recursion: {max_depth: 6, max_total_steps: 200}`": "recursion_config recursion_limits",
             "write `hooks: {pre_step: …}`, `post_step` or `on_error`": "callbacks hook",
             "write `extends:`": "base_recipe extend inherits",

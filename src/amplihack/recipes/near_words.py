@@ -82,10 +82,11 @@ _RECIPE: Final = by_word(
         "write `extends:`": "base parent",
         _ON_STEPS: "agent default_agent default_model json_schema model parse_json provider",
         "write `orchestrator: {config: …}`": "orchestration session session_config",
+        "write it below `rate_limiting:`": "max_concurrent_llm min_delay_ms",
         "write `strict_shell: true`": "pipefail set_e shell_options strict",
         "write `schema_version:`": "api_version schema spec_version",
         "write `tags:`": "categories category keywords labels",
-        "write `author:`": "authors maintainer maintainers owner",
+        "write `author:`": "authors maintainer maintainers owner owners reviewer reviewers",
     }
 )
 _STAGE: Final = by_word(

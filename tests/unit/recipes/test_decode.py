@@ -145,6 +145,13 @@ def test_errors_say_what_is_wrong(text: str, phrase: str) -> None:
     assert phrase in " ".join(problem.what for problem in caught.value.problems)
 
 
+def test_a_step_of_an_unknown_type_is_told_that_and_nothing_that_follows_from_it() -> None:
+    text = "name: n\nsteps: [{id: a, type: skill, skill: atlas, task: check, inputs: {path: src}}]"
+    assert [each.what for each in decode_text(text).problems] == [
+        "Step 'a': 'type' should be one of bash, agent, recipe, not 'skill'"
+    ]
+
+
 def test_a_repeated_id_points_at_the_second_and_names_the_line_of_the_first() -> None:
     text = "name: n\nsteps:\n- {id: a, command: ls}\n- {id: a, command: pwd}\n"
     (problem,) = decode_text(text, "r.yaml").problems

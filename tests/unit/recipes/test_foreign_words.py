@@ -34,6 +34,7 @@ HOLDERS = {
         ("step", "max_workers", "`parallel: 4`"),
         ("step", "count", "`foreach:`"),
         ("stage", "input", "`approval:"),
+        ("stage", "reviewers", "`approval:"),
         ("stage", "timeout", "on the steps"),
         ("stage", "command", "on the steps"),
         ("stage", "env", "on the steps"),

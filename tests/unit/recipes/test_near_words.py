@@ -24,11 +24,13 @@ def fixes(text: str) -> dict[str, str]:
 
 
 def test_a_recipe_is_told_our_words() -> None:
-    text = "name: r\nlabels: [x]\nschema: v1\nsteps:\n"
+    text = "name: r\nlabels: [x]\nschema: v1\nmax_concurrent_llm: 4\nreviewers: [ann]\nsteps:\n"
     text += "  - {id: a, foreach: [1], itemVariable: x, command: ls, comand: ls, wholly_unknown: 1}\n"
     assert fixes(text) == {
         "labels": "write `tags:`",
         "schema": "write `schema_version:`",
+        "max_concurrent_llm": "write it below `rate_limiting:`",
+        "reviewers": "write `author:`",
         "itemVariable": "write `as:`",
         "comand": "did you mean 'command'?",
         "wholly_unknown": "remove it, or rename it to x-… to keep it as a note",

@@ -30,15 +30,27 @@ _FIRST_NAME = pattern(r"[A-Za-z_][\w-]*")
 def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:
     """Find blocks and filters of other template languages, which stay in the text as they are."""
     for text in _texts(subject.recipe):
-        for found in unsupported(text.text) if "{{" in text.text else ():
-            if found.what != "empty" and not _CLOSING.match(found.text):
-                yield _problem(found, text, subject.names)
+        if "{{" in text.text:
+            yield from _expressions(text, subject.names)
         if "{%" in text.text:
             yield from _tags(text, subject.names)
     for step in subject.steps:  # what scripts have of this is judged with their quotes
         if isinstance(step.action, Agent):
             yield from _literal(step.action.prompt, subject.names)
             yield from _other_signs(step.action.prompt, subject.names)
+
+
+def _expressions(text: Text, known: Collection[str]) -> Iterator[Problem]:
+    """Find `{{x | upper}}`, `{{#if x}}` and their like; of the blocks of a text, the first speaks for all."""
+    told: set[int | Severity] = set()
+    for found in unsupported(text.text):
+        if found.what == "empty" or _CLOSING.match(found.text):
+            continue
+        problem = _problem(found, text, known)
+        key = problem.severity if found.what == "block" else found.start
+        if key not in told:
+            told.add(key)
+            yield problem
 
 
 def _tags(text: Text, known: Collection[str]) -> Iterator[Problem]:

@@ -699,6 +699,12 @@ def test_the_item_of_a_loop_is_asked_for_by_its_own_name(step: str) -> None:
     assert problem.fix == "did you mean f?"
 
 
+def test_the_first_block_of_another_template_language_speaks_for_those_of_its_prompt() -> None:
+    blocks = "{{#if other}}x{{/if}} {{#if task}}Do {{task}}.{{/if}} {{#if mode}}Be {{mode}}.{{/if}}"
+    (problem,) = check(f"{FLAT}  - {{id: a, prompt: '{blocks}'}}\n")
+    assert problem.what.startswith("{{#if task}} stays in the text")
+
+
 def test_a_script_that_never_ends_is_shown_at_its_own_last_line() -> None:
     script = "|\n      if true; then\n        ls\n"
     text = f"name: main\nsteps:\n  - id: a\n    command: {script}  - {{id: b, command: ls}}\n"
