@@ -133,7 +133,8 @@ INPUT = FieldTable(
         Field(name="name", shape="text", doc="The variable, where `inputs` is a list."),
         Field(name="description", shape="text", doc="What it is for; `recipe run RECIPE --help` shows it."),
         Field(name="type", shape="text",
-              doc="`string`, `integer`, `number`, `boolean`, `list` or `map`; a text that spells it counts."),
+              doc="`string`, `integer`, `number`, `boolean`, `list`, `map` or `any`; a text that spells it "
+                  "counts."),
         Field(name="required", shape="flag", default="false", doc="Nothing runs while it is empty."),
         Field(name="default", shape="any", doc="Its value when nobody gives one."),
         Field(name="enum", shape="any", aliases=("choices", "options"), doc="The values that it may have."),

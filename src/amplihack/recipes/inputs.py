@@ -108,6 +108,7 @@ _TYPES: Final[dict[str, tuple[str, _Reader]]] = {
     **dict.fromkeys(("boolean", "bool", "flag"), ("true or false", _flag)),
     **dict.fromkeys(("list", "array"), ("a list", _list)),
     **dict.fromkeys(("object", "map", "dict", "mapping"), ("a map", _map)),
+    "any": ("anything", lambda value: value),
 }
 TYPES: Final = tuple(_TYPES)
 

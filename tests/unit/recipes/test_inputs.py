@@ -39,6 +39,8 @@ def recipe(inputs: str, rest: str = "") -> Recipe:
         ("map", {"a": 1}, {"a": 1}),
         ("object", '{"a": 1}', {"a": 1}),
         ("", [1], [1]),
+        ("any", "5", "5"),
+        ("any", [1], [1]),
         ("color", "red", "red"),
         ("integer", None, None),
     ],
@@ -126,6 +128,11 @@ def test_an_unknown_type_and_an_unknown_field_are_warnings() -> None:
         "unknown-type": ("warning", "did you mean 'integer'?"),
         "unknown-field": ("warning", "did you mean 'required'?"),
     }
+
+
+def test_an_input_that_takes_anything_says_so_without_a_warning() -> None:
+    text = "name: n\ninputs: {x: {type: any, default: {a: 1}}}\nsteps: [{id: a, command: 'echo {{x.a}}'}]\n"
+    assert decode_text(text).problems == ()
 
 
 def test_inputs_are_listed_with_all_that_is_known() -> None:
