@@ -3,7 +3,8 @@
 A record behaves like a class with `@dataclass(frozen=True, slots=True)`, and type checkers treat it as one.
 That decorator writes the methods of each class as text, compiles them and makes the class a second time. It
 costs 0.75 ms a class, and with hundreds of classes it was most of a command's start-up time. Here all classes
-share their methods. Only a class with many instances gets a compiled `__init__` of its own.
+share their methods. Only a class with many instances gets a compiled `__init__` of its own, if none can be
+borrowed.
 
 Options follow the bases of a class: `frozen=False` allows assignment, `kw_only=True` requires field names,
 `eq=False` compares by identity, `order=True` adds `<`, `repr=False` shows no fields (some hold whole files),
@@ -16,6 +17,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from operator import attrgetter
 from typing import Any, ClassVar, Final, NoReturn, TypeVar, dataclass_transform
+
+from amplihack.fillers import filler
 
 _MANY: Final = 8  # instances after which compiling an `__init__` is worth its price
 
@@ -143,11 +146,12 @@ def _init(self: Any, /, *args: Any, **named: Any) -> None:
     cls: Any = type(self)
     made: list[None] = cls.__record_made__
     made.append(None)
-    if len(made) > _MANY:
-        cls.__init__ = _compiled_init(cls)
-        cls.__init__(self, *args, **named)
-        return
     setters = cls.__record_setters__ or _prepare(cls)
+    own = (len(made) == 1 and _borrowed_init(cls)) or (len(made) > _MANY and _compiled_init(cls))
+    if own:
+        cls.__init__ = own
+        own(self, *args, **named)
+        return
     whole = not named and len(args) == len(setters) and not cls.__record_kw_only__
     for put, value in zip(setters, args if whole else _completed(cls, args, named), strict=True):
         put(self, value)
@@ -176,13 +180,25 @@ def _completed(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> list[A
     return filled
 
 
+def _borrowed_init(cls: Any) -> Callable[..., None] | None:
+    """Return an `__init__` for a class that anybody may assign to, if nothing has to be made or checked."""
+    if not _is_free(cls) or cls.__record_makers__ or cls.__post_init__ is not Record.__post_init__:
+        return None
+    return filler(cls.__qualname__, field_names(cls), cls.__record_values__, kw_only=cls.__record_kw_only__)
+
+
+def _is_free(cls: Any) -> bool:
+    """Tell whether fields can be assigned to, which takes half the time of the setters of slots."""
+    return cls.__setattr__ is object.__setattr__
+
+
 def _compiled_init(cls: Any) -> Callable[..., None]:
     """Return an `__init__` for this class alone, several times as fast as the shared one.
 
     One expression fills all fields, and the defaults are set afterwards: that compiles in half the time.
     """
     setters: tuple[Any, ...] = cls.__record_setters__
-    free = cls.__setattr__ is object.__setattr__  # then assigning is faster than the setters of slots
+    free = _is_free(cls)
     scope: dict[str, Any] = {"absent": _ABSENT}
     defaults: dict[str, Any] = cls.__record_defaults__
     optional: dict[str, Any] = {}

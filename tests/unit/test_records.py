@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
-from amplihack.records import Record, as_dict, field, field_names, replace
+from amplihack.records import Record, RecordType, as_dict, field, field_names, replace
 
 T = TypeVar("T")
 
@@ -243,9 +243,27 @@ import sys, pytest
 from amplihack.records import drop_guard
 
 drop_guard()
-others = "not nothing_can_be_assigned and not process_of_our_own"
+others = "not nothing_can_be_assigned and not says_what_was_wrong and not process_of_our_own"
 sys.exit(pytest.main([sys.argv[1], "-q", "-n", "0", "-p", "no:cacheprovider", "-k", others]))
 """
+
+
+@pytest.mark.parametrize("count", range(1, 30))
+@pytest.mark.parametrize("kw_only", [False, True])
+def test_every_number_of_fields_is_filled_in_order(count: int, *, kw_only: bool) -> None:
+    names = [f"field_{number}" for number in range(count)]
+    body: dict[str, Any] = {"__annotations__": dict.fromkeys(names, "object"), names[-1]: "at last"}
+    many: Any = RecordType("Many", (Record,), body, frozen=False, kw_only=kw_only)
+    values = range(count - 1)
+    given = dict(zip(names, values, strict=False)) if kw_only else {}
+    for _ in range(12):
+        made = many(**given) if kw_only else many(*values)
+        assert [getattr(made, name) for name in names] == [*values, "at last"]
+    with pytest.raises(TypeError):
+        many(**given, field_0=1, field_x=2)
+    if kw_only:
+        with pytest.raises(TypeError):
+            many(1)
 
 
 def test_in_a_process_of_our_own_records_are_not_guarded_and_all_other_laws_hold() -> None:

@@ -92,10 +92,12 @@ def _living(sign: Sign, leader: int | None, known: frozenset[Member]) -> frozens
 
 def group_alive(leader: int) -> bool:
     """Tell whether something still runs in the group of a leader that has ended and been reaped."""
+    if not group_reachable(leader):
+        return False
     try:
         os.kill(leader, 0)
     except ProcessLookupError:
-        return group_reachable(leader)
+        return True
     except PermissionError:
         return False
     return False  # the id is in use again, which cannot be while its group exists

@@ -7,7 +7,9 @@ of bash, which is slow to import, is not loaded.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
 from itertools import islice
+from typing import Any
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.scripts import APART, PREPARED, Hazard, Kind, ShellScript, is_number
@@ -53,9 +55,7 @@ def render_shell(
     if "{{" not in template:
         script = ShellScript(_guarded(template, scope, env), {})
     else:
-        from amplihack.recipes.templates.rendering import render
-
-        script = render(template, scope, token)
+        script = _rendering().render(template, scope, token)
     may_name = "$" in template or "printenv" in template
     if may_name and (warnings := tuple(_told(template, scope, env))):
         return replace(script, warnings=(*script.warnings, *warnings))
@@ -83,10 +83,8 @@ def prepare_scripts(templates: Iterable[str]) -> None:
     """
     with_values = [each for each in islice(templates, PREPARED) if "{{" in each]
     if len(with_values) > 1:
-        from amplihack.recipes.templates.rendering import prepare
-
         for each in with_values:
-            prepare(each)
+            _rendering().prepare(each)
 
 
 def _guarded(script: str, scope: Mapping[str, Value], env: Collection[str]) -> str:
@@ -140,15 +138,21 @@ def is_read_at_once(template: str) -> bool:
     """
     if "{{" not in template:
         return False
-    from amplihack.recipes.templates.rendering import is_read_at_once as is_plainest
-
-    return is_plainest(template)
+    plainest: bool = _rendering().is_read_at_once(template)
+    return plainest
 
 
 def hazards(template: str) -> tuple[Hazard, ...]:
     """Return what the check should tell the author, without knowing any value."""
     if "{{" not in template:
         return ()
-    from amplihack.recipes.templates.rendering import find_hazards
+    found: tuple[Hazard, ...] = _rendering().find_hazards(template)
+    return found
 
-    return find_hazards(template)
+
+@cache
+def _rendering() -> Any:
+    """Return the module that reads scripts with placeholders. Importing it anew for each takes longer."""
+    from amplihack.recipes.templates import rendering  # deferred: not every recipe has them
+
+    return rendering
