@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplihack.errors import DocumentError, RecipeError
+from amplihack.errors import DocumentError, Location, RecipeError
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.model import Agent, Bash, Foreach, Limits, Recipe, Step, SubRecipe, Text
 
@@ -441,3 +441,9 @@ def test_lines_of_a_script_that_yaml_joins_to_another_meaning_are_told_once(comm
 def test_lines_of_a_script_that_yaml_may_join_are_no_matter(command: str) -> None:
     decoded = decode_text(f"name: r\nsteps:\n  - id: s\n    command: {command}\n  - id: t\n    command: ls\n")
     assert decoded.problems == ()
+
+
+def test_markdown_is_told_from_its_beginning() -> None:
+    with pytest.raises(DocumentError) as caught:
+        decode_text("---\nname: x\n---\n# Title\n", "agent.md")
+    assert (caught.value.where, "is Markdown" in caught.value.what) == (Location("agent.md", 1, 1), True)

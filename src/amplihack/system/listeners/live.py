@@ -55,11 +55,13 @@ class LiveProgress(Listener):
     outlives = False
     wants_lines = True
 
-    def __init__(self, console: Console, *, clock: Callable[[], float], verbose: bool = False) -> None:
-        """Draw on a console. `clock` gives seconds that never go backwards."""
+    def __init__(
+        self, console: Console, *, clock: Callable[[], float], verbose: bool = False, asks: bool = False
+    ) -> None:
+        """Draw on a console. `clock` gives seconds that never go backwards; `asks` is for the narrator."""
         self._console = console
         self._clock = clock
-        self._narrator = Narrator(clock, verbose=verbose)
+        self._narrator = Narrator(clock, verbose=verbose, asks=asks)
         self._lock = threading.RLock()
         self._recipe, self._of, self._number = "", 0, 0
         self._began = clock()

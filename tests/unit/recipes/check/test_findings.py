@@ -741,6 +741,10 @@ def test_the_item_of_a_loop_is_asked_for_by_its_own_name(step: str) -> None:
     assert problem.fix == "did you mean f?"
 
 
+def test_the_name_of_a_loop_may_speak_of_the_item_of_a_round() -> None:
+    assert check(f"{FLAT}  - {{id: a, name: 'Build {{{{item}}}}', foreach: [x], command: ls}}\n") == ()
+
+
 def test_the_first_block_of_another_template_language_speaks_for_those_of_its_prompt() -> None:
     blocks = "{{#if other}}x{{/if}} {{#if task}}Do {{task}}.{{/if}} {{#if mode}}Be {{mode}}.{{/if}}"
     (problem,) = check(f"{FLAT}  - {{id: a, prompt: '{blocks}'}}\n")
