@@ -157,6 +157,12 @@ def test_an_odd_environment_is_told(place: Workspace, env: dict[str, str]) -> No
         explained(place.run(*words, env=env))
 
 
+def test_a_value_that_the_locale_cannot_write_is_told_with_what_to_set(workspace: Workspace) -> None:
+    workspace.write("r.yaml", "name: r\ncontext: {x: ア}\nsteps: [{id: a, command: 'echo {{x}}'}]\n")
+    told = workspace.run("recipe", "run", "r.yaml", env={"LC_ALL": "C", "PYTHONUTF8": "0"})
+    assert (told.exit_code, "LC_ALL=C.UTF-8" in told.stdout + told.stderr) == (1, True)
+
+
 def test_a_stderr_that_takes_nothing_changes_no_exit_code(place: Workspace) -> None:
     for words, code in ((("recipe", "check", "ok.yaml"), 0), (("recipe", "nope"), 2), (("--help",), 0)):
         with Path("/dev/full").open("w") as full:

@@ -70,3 +70,12 @@ def test_json_and_a_name_that_hides_another(workspace: Workspace) -> None:
     assert ".claude/recipes/deploy.yaml" in workspace.run("recipe", "new", "deploy").stderr
     made = workspace.run("recipe", "new", "other", "--json").json
     assert made == {"name": "other", "file": "other.yaml", "schema": ".amplihack/recipe.schema.json"}
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("my recipe", "my-recipe"), ("Übung.yaml", "Ubung"), ("表", "release-notes")]
+)
+def test_a_name_that_is_refused_is_answered_with_one_that_is_not(
+    workspace: Workspace, name: str, meant: str
+) -> None:
+    assert f"`amplihack recipe new {meant}`" in workspace.run("recipe", "new", name).stderr

@@ -20,7 +20,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from amplihack.errors import TemplateError
-from amplihack.recipes.placeholders import find_placeholders, unsupported
+from amplihack.recipes.foreign_braces import unsupported
+from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.templates.bash import Quoting, read_script
 from amplihack.recipes.templates.environment import plan_environment
 from amplihack.recipes.templates.shell import hazards, render_shell

@@ -17,6 +17,7 @@ from amplihack.system.replace import write_atomic
 from amplihack.system.search_dirs import project_of
 
 _NAME = pattern(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_OTHER = pattern(r"[^A-Za-z0-9_]+")
 _SUFFIXES = (".yaml", ".yml")
 _SCHEMA = Path(".amplihack", "recipe.schema.json")
 _READABLE = 0o644
@@ -50,6 +51,14 @@ def new_recipe(workspace: Workspace, word: str, output: str | None, *, force: bo
     return NewRecipe(name, file, schema, hidden if workspace.library.find(name) != hidden else None)
 
 
+def _like(name: str) -> str:
+    """Return a name that may be used and looks like another one, or an example."""
+    from unicodedata import normalize  # deferred: most names may be used
+
+    plain = normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return _OTHER.sub("-", plain).strip("-_") or "release-notes"
+
+
 def _place(workspace: Workspace, word: str, output: str | None) -> tuple[str, Path]:
     """Return the name and the file that the words mean."""
     last = word.rpartition("/")[2]
@@ -57,7 +66,7 @@ def _place(workspace: Workspace, word: str, output: str | None) -> tuple[str, Pa
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"'{word}' cannot be the name of a recipe",
-            fix="use letters, digits, - and _, as in `amplihack recipe new release-notes`",
+            fix=f"use the letters a to z, digits, - and _, as in `amplihack recipe new {_like(name)}`",
         )
     path = workspace.home.path(workspace.directory / word).with_name(f"{name}{dot}{suffix}")
     if output is None:

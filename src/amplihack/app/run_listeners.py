@@ -16,6 +16,7 @@ from amplihack.app.workspace import Workspace
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.secrets import redactor_for
 from amplihack.recipes.values import Value
+from amplihack.system.approver import person_is_there
 from amplihack.system.colour import use_colours
 from amplihack.system.listeners.fan_out import FanOut
 from amplihack.system.listeners.listener import Listener
@@ -60,13 +61,15 @@ def _progress(_workspace: Workspace, _recipe: str, request: RunRequest) -> Liste
     # Deferred, as below: each command needs at most one of them, and rich is slow to load.
     at_terminal = sys.stderr.isatty()
     colours = use_colours(request.color, os.environ, is_terminal=at_terminal)
+    asks = request.standalone and not request.approve_all and person_is_there()
+    options = {"verbose": request.verbose, "asks": asks}
     if not at_terminal or os.environ.get("TERM") == "dumb":
         from amplihack.system.listeners.plain import PlainProgress
 
-        return PlainProgress(sys.stderr, clock=time.monotonic, verbose=request.verbose, colours=colours)
+        return PlainProgress(sys.stderr, clock=time.monotonic, colours=colours, **options)
     from amplihack.system.listeners.live import LiveProgress, terminal
 
-    return LiveProgress(terminal(sys.stderr, colours=colours), clock=time.monotonic, verbose=request.verbose)
+    return LiveProgress(terminal(sys.stderr, colours=colours), clock=time.monotonic, **options)
 
 
 def _audit_log(workspace: Workspace, recipe: str, request: RunRequest) -> Listener | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -23,7 +22,7 @@ from amplihack.system.agent_tools.environment import RunIdentity, for_commands
 from amplihack.system.agent_tools.spec import AgentSearch, agent_spec, session_bundle, spec_for_children
 from amplihack.system.agent_tools.table import SESSION
 from amplihack.system.agent_tools.wrapped import Discreet, Isolated, Late
-from amplihack.system.approver import Nobody, PersonAtTerminal
+from amplihack.system.approver import Nobody, PersonAtTerminal, person_is_there
 from amplihack.system.background import OnStart
 from amplihack.system.clock import SystemClock
 from amplihack.system.disk import Disk
@@ -101,7 +100,7 @@ def _shell(
 
 
 def _approver(request: RunRequest, journal: FanOut) -> Approver:
-    person = request.standalone and sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    person = request.standalone and person_is_there()
     return PersonAtTerminal(journal.pause, journal.resume) if person else Nobody()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterable
+from itertools import takewhile
 
 from amplihack.cli.examples import EXAMPLES
 from amplihack.documents.suggest import closest
@@ -130,6 +131,19 @@ def _meant_flag(flag: str, known: list[str]) -> str | None:
     return closest(flag, [each for each in known if len(each) > 2]) if len(flag) > 2 else None
 
 
+def _as_input(words: list[str]) -> str:
+    """Return how an input of a recipe is given that was written as a flag; empty for what cannot be one."""
+    name, equals, value = words[0].removeprefix("--").partition("=")
+    if not words[0].startswith("--") or not name:
+        return ""
+    if not equals:
+        behind = list(takewhile(lambda word: not word.startswith("-"), words[1:]))
+        value = behind[0] if len(behind) == 1 else "VALUE"  # of several words nobody knows which belong to it
+    return (
+        f"an input of the recipe is given with --set {shlex.quote(f'{name}={value}')}; --help lists the flags"
+    )
+
+
 def _for_unknown(words: list[str], actions: tuple[argparse.Action, ...]) -> str:
     """Say what an unknown flag, a variable without a flag, or one word too many was meant to be."""
     if not words:
@@ -141,7 +155,9 @@ def _for_unknown(words: list[str], actions: tuple[argparse.Action, ...]) -> str:
         name = word.partition("=")[0]
         if meant := _meant_flag(name, flags):
             return f"did you mean {meant}?"
-        return f"that is a command of its own: `{_COMMANDS[name]}`" if name in _COMMANDS else ""
+        if name in _COMMANDS:
+            return f"that is a command of its own: `{_COMMANDS[name]}`"
+        return _as_input(words) if "--set" in flags else ""
     single = [each for each in actions if not each.option_strings and each.nargs in (None, "?")]
     if not single:
         return "it takes flags only"

@@ -39,7 +39,7 @@ def dispatch(words: list[str], *, alone: bool = False) -> int:
         if not rest:
             load("help_pages:group_parser")(name).print_help()
             return 2
-        rest = ["--help"] if rest[:1] == ["help"] else rest
+        rest = [*rest[1:], "--help"] if rest[0] == "help" else rest
         verb = rest[0]
         if verb.startswith("-") and (verb in ("-", "-h", "--help") or not set(rest[1:]) - {"-h", "--help"}):
             load("help_pages:group_parser")(name).parse_args(rest)

@@ -127,6 +127,8 @@ class _Builder(Generic[T]):
         self.source, self.make = source, make
         self.stack: list[_Open[T]] = []
         self.anchors: dict[str, _Anchored[T]] = {}
+        self.aliased: set[str] = set()
+        self.named_texts: list[Any] = []  # the events of plain texts that have an anchor
         self.problems: list[Problem] = []
         self.events = 0
         self.nodes = 0  # so far, with aliases unfolded
@@ -163,6 +165,11 @@ class _Builder(Generic[T]):
                 where=self.source.location(0, 0),
                 fix="it should hold a mapping, such as `name: …`",
             )
+        if self.named_texts:
+            from amplihack.documents.yaml_errors import unused_anchor  # deferred, as above
+
+            unused = (event for event in self.named_texts if event.anchor not in self.aliased)
+            self.problems += [unused_anchor(event.start_mark, self.source) for event in unused]
         return self.root[0]
 
     def _scalar(self, event: Any) -> None:
@@ -192,6 +199,8 @@ class _Builder(Generic[T]):
         value = self.make.scalar(event.value, style, event.start_mark.line, column)
         if event.anchor is not None:
             self.anchors[event.anchor] = _Anchored(value, event, 1, 0, _end(event) - event.start_mark.index)
+            if event.tag is None and style == "plain":
+                self.named_texts.append(event)
         self._add(value, event)
 
     def _open(self, event: Any, kind: type) -> None:
@@ -234,9 +243,10 @@ class _Builder(Generic[T]):
         if any(frame.anchor == event.anchor for frame in self.stack):
             raise self._error(f"*{event.anchor} refers to what it is part of", event, "remove the cycle")
         if event.anchor not in self.anchors:
-            raise self._error(
-                f"*{event.anchor} is not defined", event, f"define it first with &{event.anchor}"
-            )
+            from amplihack.documents.yaml_errors import undefined_alias  # deferred, as above
+
+            raise undefined_alias(event, self.source)
+        self.aliased.add(event.anchor)
         named = self.anchors[event.anchor]
         self.unfolded += named.size
         self.unfolded_text += named.text

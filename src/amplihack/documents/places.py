@@ -36,6 +36,16 @@ def place_of(offset: int, text: str, lines: Sequence[str], start: Place) -> Plac
     return line, min(end + gap, len(lines[line]))
 
 
+def joined_places(text: str, lines: Sequence[str], start: Place) -> Iterator[int]:
+    """Yield each offset of `text` where a line of its source begins of which a blank is left."""
+    visible = (offset for offset, char in enumerate(text) if not char.isspace())
+    end, above = 0, start[0]  # of the visible character before
+    for offset, (line, _, _) in zip(visible, _pieces(lines, start), strict=False):
+        if line != above and end and text[end:offset] == " ":
+            yield offset
+        end, above = offset + 1, line
+
+
 def _pieces(lines: Sequence[str], start: Place) -> Iterator[tuple[int, int, int]]:
     """Yield every visible piece of the source: its line, its column and the column behind it."""
     line, column = start

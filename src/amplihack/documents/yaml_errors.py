@@ -8,8 +8,8 @@ import yaml
 
 from amplihack.documents.builder import CORE
 from amplihack.documents.nodes import Source
-from amplihack.documents.yaml_fixes import braces, fix_for, quoted
-from amplihack.errors import DocumentError, Location
+from amplihack.documents.yaml_fixes import braces, fix_for, quoted, quotes_around
+from amplihack.errors import DocumentError, Location, Problem
 
 # What the parser misses at the end of a part, or of the file, is mended where that part begins.
 _TOLD_WHERE_IT_OPENS = ("found unexpected end of stream", "could not find expected ':'")
@@ -46,3 +46,21 @@ def unsupported_tag(event: Any, source: Source) -> DocumentError:
         fix = f"put quotes around a value that begins with !{instead}: {quoted(line)}"
     what = f"the tag {event.tag!r} is not supported"
     return DocumentError(what, where=source.location(mark.line, mark.column), fix=fix)
+
+
+def undefined_alias(event: Any, source: Source) -> DocumentError:
+    """Return the error of `*x` without an `&x`: often a text that begins with a star."""
+    where = source.location(event.start_mark.line, event.start_mark.column)
+    fix = f"{quotes_around(where)}; to repeat a value, define it first with &{event.anchor}"
+    return DocumentError(f"*{event.anchor} is not defined", where=where, fix=fix)
+
+
+def unused_anchor(mark: Any, source: Source) -> Problem:
+    """Return what to tell of `&x` in front of a text where no `*x` follows: YAML takes it out of the text.
+
+    It is not repeated: of a secret that begins so, it would not be known.
+    """
+    where = source.location(mark.line, mark.column)
+    what = "what begins with & is an anchor for YAML, which nothing refers to: it is no part of the text"
+    fix = f"{quotes_around(where)}; or remove the anchor"
+    return Problem(what, where, fix, "warning", "unused-anchor")

@@ -122,6 +122,14 @@ def quoted(line: str) -> str:
     return f"{head}'{value.replace(chr(39), chr(39) * 2)}'"
 
 
+def quotes_around(where: Location) -> str:
+    """Return the advice to quote the text at a place, with the line as it would be where that is short."""
+    line = where.text
+    before = line[: where.column - 1].rstrip()
+    example = f": {quoted(line)}" if before.endswith((":", "-")) and not _BRACKET.search(before) else ""
+    return f"put quotes around the whole text{example}"
+
+
 def _quote(place: BrokenLine) -> str:
     inner, before = _INNER.match(place.here, place.column), place.here[: place.column]
     if inner and sum(map(before.count, "[{")) > sum(map(before.count, "]}")):
@@ -262,6 +270,7 @@ def _directive(_place: BrokenLine) -> str:
 # The first row whose words stand in the complaint counts.
 _RULES: tuple[tuple[str, Callable[[BrokenLine], str]], ...] = (
     ("mapping values are not allowed", _colon),
+    ("mapping keys are not allowed", _quote),
     ("cannot start any token", _quote),
     ("scanning an alias", _quote),
     ("scanning an anchor", _quote),

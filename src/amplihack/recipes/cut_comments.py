@@ -12,7 +12,7 @@ from amplihack.recipes.reading import Report
 
 # Most people write a blank behind the # of a comment. What follows at once was more likely meant as text.
 _NO_BLANK = pattern(r"[ \t]+#[^\s#!]")
-_BRACKET = pattern(r"[\[{]")
+_QUOTES = ("'", '"')
 _ANY = pattern(r"[ \t]+#")
 # Words that people read, and values. In a command the same is a comment for bash too.
 _TEXTS = frozenset(
@@ -38,12 +38,9 @@ def tell_cut(root: Mapping, report: Report) -> None:
 
 
 def _fix(scalar: Scalar) -> str:
-    from amplihack.documents.yaml_fixes import quoted  # deferred: hardly any file has such a text
+    from amplihack.documents.yaml_fixes import quotes_around  # deferred: hardly any file has such a text
 
-    line = scalar.where.text
-    before = line[: scalar.column].rstrip()
-    example = f": {quoted(line)}" if before.endswith(":") and not _BRACKET.search(before) else ""
-    return f"put quotes around the whole text{example}; behind the # of a comment write a blank"
+    return f"{quotes_around(scalar.where)}; behind the # of a comment write a blank"
 
 
 def _cut(root: Mapping) -> Iterator[tuple[Scalar, Severity]]:
@@ -58,13 +55,16 @@ def _cut(root: Mapping) -> Iterator[tuple[Scalar, Severity]]:
             continue
         elif field in _TEXTS and _is_before(node, _NO_BLANK):
             yield node, "warning"
-        elif field == "command" and _ends_in_quotes(node.text) and _is_before(node, _ANY):
+        elif field == "command" and quotes_at_end(node.text) in _QUOTES and _is_before(node, _ANY):
             yield node, "error"
 
 
-def _ends_in_quotes(script: str) -> bool:
-    """Tell whether the quotes of a script on one line are open at its end."""
-    opened, skip = "", False
+def quotes_at_end(script: str, opened: str = "") -> str:
+    """Return the quote that is open at the end of a script on one line, or `#` if it ends in a comment.
+
+    `opened` is the quote that is open where it begins.
+    """
+    skip, before = False, " "
     for char in script:
         if skip:
             skip = False
@@ -72,7 +72,10 @@ def _ends_in_quotes(script: str) -> bool:
             skip = True
         elif char in "'\"" and opened in ("", char):
             opened = "" if opened else char
-    return bool(opened)
+        elif char == "#" and not opened and before in " \t;":
+            return char
+        before = char
+    return opened
 
 
 def _is_before(scalar: Scalar, comment: re.Pattern[str]) -> bool:

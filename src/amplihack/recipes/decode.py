@@ -75,7 +75,7 @@ def read_recipe(data: bytes | str, name: str) -> Document:
         if name.endswith(".md"):
             what = "a recipe is a YAML file, but this one is Markdown"
             fix = "give the path of a .yaml file; a step names an agent with `agent:`"
-            raise DocumentError(what, where=error.where, fix=fix) from error
+            raise DocumentError(what, where=Location(name, 1, 1), fix=fix) from error
         from amplihack.recipes.secret_excerpts import hide_in_error  # deferred: most files can be read
 
         raise hide_in_error(error, data) from error

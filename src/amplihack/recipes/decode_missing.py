@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from amplihack.documents import Mapping
+from amplihack.documents.scalars import is_null
 from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.patterns import pattern
 from amplihack.recipes.fields import STEP, FieldTable, Kind
+from amplihack.recipes.joined_lines import tell_joined
+from amplihack.recipes.model import Text
 from amplihack.recipes.reading import Fields, Report
 
 _ONLY_COMMENTS: Final = pattern(r"\A(?:\s*(?:#[^\n]*)?(?:\n|\Z))*\Z")
@@ -19,14 +22,21 @@ def tell_missing(fields: Fields, kind: Kind, needed: str, owner: str, report: Re
     written = fields.text(needed) if kind != "bash" else None
     blank = written is not None and not written.text.strip()
     if kind == "bash" and (script := fields.text(needed)) and not _ONLY_COMMENTS.sub("", script.text):
-        holds = "holds comments alone" if script.text.strip() else "is empty"
-        what, fix = f"{owner}'command' {holds}, so the step does nothing", "write a script, or remove it"
-        report.add("no-effect", what, fields.where(needed), fix, "warning")
+        _tell_idle(script, owner, report)
     if (needed in fields.nodes and not blank) or (kind == "agent" and _is_described(fields)):
         return
     what = f"{owner}{kind} step is missing a '{needed}' field"
     problem = Problem(what, fields.node.where, _fix(fields, kind, needed), code=f"no-{needed}")
     tell_missing_field(problem, needed, fields.node, STEP, report)
+
+
+def _tell_idle(script: Text, owner: str, report: Report) -> None:
+    """Report a script that holds nothing that bash would run, or that YAML has made a comment of."""
+    if script.node and script.node.style != "literal" and tell_joined(script.node, owner, report):
+        return
+    holds = "holds comments alone" if script.text.strip() else "is empty"
+    what, fix = f"{owner}'command' {holds}, so the step does nothing", "write a script, or remove it"
+    report.add("no-effect", what, script.where, fix, "warning")
 
 
 def tell_missing_field(
@@ -65,7 +75,10 @@ def _why_empty(node: Mapping, key: str) -> str:
     written = where.text[where.column - 1 + len(key) :].lstrip(" :")
     if written.startswith("#"):
         return ", in quotes: what begins with # is a comment"
-    return ", in quotes: what begins with & is an anchor" if written.startswith("&") else ""
+    if written.startswith("&"):
+        return ", in quotes: what begins with & is an anchor"
+    word = written.split("#")[0].strip()
+    return f", in quotes: {word} alone says that there is nothing" if word and is_null(word) else ""
 
 
 def _id_as_key(node: Mapping) -> str:

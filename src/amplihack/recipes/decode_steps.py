@@ -169,6 +169,7 @@ class StepReader:
         match kind:
             case "bash":
                 self._env_names(fields, owner)
+                self._joined(fields, owner)
                 return self._bash(fields)
             case "agent":
                 return self._agent(fields, owner)
@@ -195,6 +196,16 @@ class StepReader:
             from amplihack.recipes.decode_missing import tell_missing  # deferred: most steps lack nothing
 
             tell_missing(fields, kind, needed, owner, self.report)
+
+    def _joined(self, fields: Fields, owner: str) -> None:
+        """Report lines of a script that YAML joins, which only a text of several lines without `|` has."""
+        node = fields.nodes.get("command")
+        if not isinstance(node, Scalar) or node.style == "literal" or node.text.lstrip()[:1] in ("", "#"):
+            return  # a script that begins with a comment is told of where a script is missed
+        if node.style == "folded" or len(node.text) > len(node.where.text) - node.column:
+            from amplihack.recipes.joined_lines import tell_joined  # deferred: few scripts are written so
+
+            tell_joined(node, owner, self.report)
 
     def _env_names(self, fields: Fields, owner: str) -> None:
         """Report names of variables that no process can be given."""

@@ -14,6 +14,11 @@ from amplihack.system.home import login_name
 from amplihack.system.terminal_text import spelled_out
 
 
+def person_is_there() -> bool:
+    """Tell whether somebody can be asked: what is asked is read on stderr, and answered on stdin."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
 class Nobody:
     """Answers None, because there is no terminal to ask on."""
 

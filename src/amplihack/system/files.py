@@ -52,7 +52,7 @@ def read_text(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file") 
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"IO error: {path} is not UTF-8: byte 0x{error.object[error.start]:02x} cannot be read",
+            f"IO error: the file is not UTF-8: byte 0x{error.object[error.start]:02x} cannot be read",
             where=Location(str(path), line, 1),
             fix="save it as UTF-8",
         ) from error

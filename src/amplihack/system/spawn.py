@@ -131,6 +131,13 @@ def not_started(command: Command, error: OSError | ValueError) -> ProcessError:
         case OSError():
             fix = _START_FIXES.get(error.errno or 0, "check that it runs from a shell")
             return ProcessError(f"cannot run {program}: {error.strerror or error}", fix=fix)
+        case UnicodeEncodeError() if "surrogates" not in error.reason:
+            what = (
+                f"the locale has no way to write {error.object[error.start]!a}, which a value or path holds"
+            )
+            return ProcessError(
+                f"cannot run {program}: {what}", fix="use a UTF-8 locale, as in LC_ALL=C.UTF-8"
+            )
         case _:
             what = "an argument, variable or path holds a character that no process can be given"
             return ProcessError(f"cannot run {program}: {what} ({error})", fix="remove it from the value")

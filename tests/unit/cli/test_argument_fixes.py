@@ -21,6 +21,9 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+INPUT = "an input of the recipe is given with"
+
+
 @pytest.mark.parametrize(
     ("message", "fix"),
     [
@@ -31,7 +34,10 @@ def parser() -> argparse.ArgumentParser:
         ("unrecognized arguments: --no-color", "did you mean --color never?"),
         ("unrecognized arguments: --dryrun", "did you mean --dry-run?"),
         ("unrecognized arguments: -x", "`amplihack recipe run --help` shows what it understands"),
-        ("unrecognized arguments: --jobs 3", "`amplihack recipe run --help` shows what it understands"),
+        ("unrecognized arguments: --jobs 3", f"{INPUT} --set jobs=3; --help lists the flags"),
+        ("unrecognized arguments: --target=dev --force", f"{INPUT} --set target=dev; --help lists the flags"),
+        ("unrecognized arguments: --target my own", f"{INPUT} --set target=VALUE; --help lists the flags"),
+        ("unrecognized arguments: --target --other x", f"{INPUT} --set target=VALUE; --help lists the flags"),
         ("argument -c/--context/--set: expected one argument", "write --set KEY=VALUE"),
         ("argument --color: expected one argument", "write --color auto or --color never"),
         ("argument --color: invalid choice: 'red' (choose …)", "write --color auto or --color never"),

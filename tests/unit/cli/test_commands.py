@@ -74,7 +74,7 @@ def test_the_help_of_a_run_names_every_agent() -> None:
     [
         (["a.yaml", "--stirct"], "did you mean --strict?"),
         (["a.yaml", "--step-timout=5"], "did you mean --step-timeout?"),
-        (["a.yaml", "--xyz"], "`amplihack recipe run --help` shows what it understands"),
+        (["a.yaml", "--xyz"], "an input of the recipe is given with --set xyz=VALUE; --help lists the flags"),
         (["a.yaml", "b.yaml"], "it takes one RECIPE: run it once for each"),
         (["a.yaml", "--step-timeout", "5 minutes"], "write 5m"),
         (["a.yaml", "--step-timeout", "nan"], "write seconds, or a duration"),

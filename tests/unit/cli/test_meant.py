@@ -55,6 +55,7 @@ def test_the_fix_names_the_right_command(words: str, fix: str, capsys: pytest.Ca
         ("help recipe", "usage: amplihack recipe <verb>"),
         ("recipe help", "usage: amplihack recipe <verb>"),
         ("help recipe run", "usage: amplihack recipe run RECIPE"),
+        ("recipe help run", "usage: amplihack recipe run RECIPE"),
         ("help doctor", "usage: amplihack doctor"),
     ],
 )

@@ -203,6 +203,39 @@ def test_references_and_tags_that_cannot_be_followed_are_refused(text: str, what
     assert error.fix
 
 
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("a: &job make it", [(1, 4)]),
+        ("- &one two\n- &one three", [(1, 3), (2, 3)]),
+        ("a: {b: &c d}", [(1, 8)]),
+        ("a: &c", [(1, 4)]),
+        ("&a b: c", [(1, 1)]),
+        # These are anchors on purpose.
+        ("a: &x b\nc: *x", []),
+        ("a: &x b\n*x : d", []),
+        ("a: &x |\n  b", []),
+        ("a: &x 'b'", []),
+        ("a: &x [b]", []),
+        ("a: &x {b: c}", []),
+        ("a: &x\n  b: c", []),
+        ("a: '&x b'", []),
+        ("a: b &x c", []),
+    ],
+)
+def test_a_text_of_which_yaml_takes_the_beginning_for_an_anchor_is_told(
+    text: str, places: list[tuple[int, int]]
+) -> None:
+    found = read_document(text, "f.yaml").problems
+    assert [(each.where.line, each.where.column) for each in found if each.where] == places
+    assert {(each.code, each.severity) for each in found} <= {("unused-anchor", "warning")}
+
+
+def test_the_fix_for_an_anchor_shows_the_line_as_it_was_meant() -> None:
+    (problem,) = read_document("command: &job make it", "f.yaml").problems
+    assert "command: '&job make it'" in problem.fix
+
+
 def test_tags_of_the_core_say_what_a_scalar_is() -> None:
     text = "a: !!str 12\nb: !!int '12'\nc: ! 12\nd: !!null ''\ne: !!map {}\nf: !!seq []\ng: !!str |\n  x\n"
     assert to_value(read_document(text, "f").root) == {

@@ -31,6 +31,8 @@ def refused(text: str) -> DocumentError:
         ("command: %foo", "command: '%foo'"),
         ("command: *.txt", "command: '*.txt'"),
         ("command: && ls", "command: '&& ls'"),
+        ("command: *all of it", "command: '*all of it'; to repeat a value, define it first with &all"),
+        ("command: ? ls", "command: '? ls'"),
         ("command: ! grep x y", "command: '! grep x y'"),
         ("condition: !done", "condition: '!done'"),
         ("condition: !(a and b)", "or write `not`: condition: '!(a and b)'"),

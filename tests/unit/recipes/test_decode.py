@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplihack.errors import DocumentError, RecipeError
+from amplihack.errors import DocumentError, Location, RecipeError
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.model import Agent, Bash, Foreach, Limits, Recipe, Step, SubRecipe, Text
 
@@ -395,3 +395,55 @@ def test_a_secret_that_yaml_cuts_is_hidden_to_its_end() -> None:
     (problem,) = decode_text(text).problems
     shown = f"{problem.what} {problem.fix} {problem.where.text if problem.where else ''}"
     assert ("first" in shown, "second" in shown) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (">\n      echo one\n      echo two", 6),
+        ("\n      git add .\n      git commit -m x", 6),
+        ("make\n      echo done", 5),
+        ('"make\n      echo done"', 5),
+        (">\n      make &&\n      make install\n      cd out", 7),
+        (">-\n      make  # all of it\n      ./install", 6),
+        (">\n      # build\n      make", 6),
+        (">\n      make;\n      # then\n      ./install", 7),
+    ],
+)
+def test_lines_of_a_script_that_yaml_joins_to_another_meaning_are_told_once(command: str, line: int) -> None:
+    decoded = decode_text(f"name: r\nsteps:\n  - id: s\n    command: {command}\n  - id: t\n    command: ls\n")
+    told = [(each.code, each.severity, each.where and each.where.line) for each in decoded.problems]
+    assert told == [("joined-lines", "warning", line)]
+    assert "`command: |`" in decoded.problems[0].fix
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "|\n      echo one\n      echo two",
+        ">\n      echo one &&\n      echo two",
+        ">\n      echo one;\n      echo two",
+        ">\n      echo one\n\n      echo two",
+        ">\n      for i in a b; do\n      echo $i; done",
+        ">\n      docker run --rm\n      -v a:b image\n      make all",
+        ">\n      ssh host\n      echo hi",
+        ">\n      make\n        echo hi\n      cd out",
+        ">\n      curl\n      -H a\n      -H b\n      x\n      x",
+        ">\n      find . -name\n      '*.py'",
+        ">\n      git log --format='\n      git'",
+        ">\n      curl -s\n      http://127.0.0.1/a#b\n      -o out",
+        "echo one \\\n      two",
+        '"echo one\\\n      echo two"',
+        "echo '# no comment'",
+        "\n      echo one",
+    ],
+)
+def test_lines_of_a_script_that_yaml_may_join_are_no_matter(command: str) -> None:
+    decoded = decode_text(f"name: r\nsteps:\n  - id: s\n    command: {command}\n  - id: t\n    command: ls\n")
+    assert decoded.problems == ()
+
+
+def test_markdown_is_told_from_its_beginning() -> None:
+    with pytest.raises(DocumentError) as caught:
+        decode_text("---\nname: x\n---\n# Title\n", "agent.md")
+    assert (caught.value.where, "is Markdown" in caught.value.what) == (Location("agent.md", 1, 1), True)

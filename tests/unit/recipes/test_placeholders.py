@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from amplihack.recipes.placeholders import find_placeholders, find_variables, show, unsupported
+from amplihack.recipes.foreign_braces import unsupported
+from amplihack.recipes.placeholders import find_placeholders, find_variables, show
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,9 @@ def test_offsets_cover_the_braces() -> None:
         ("a {{x\n{{y}}", [("unclosed", "{{x")]),
         ("a {{ x", [("unclosed", "{{ x")]),
         ('{{ x | default("y") }}', [("filter", '{{ x | default("y") }}')]),
+        ("{{&x}} {{- x -}} {{> part}}", [("sign", "{{&x}}"), ("sign", "{{- x -}}"), ("sign", "{{> part}}")]),
+        ("{{\n  x }} {{ x\n}}", [("lines", "{{\n  x }}"), ("lines", "{{ x\n}}")]),
+        ("a {{{x}}} \\b{{{x}}} {{{x}}}}", [("triple", "{{{x}}}")]),
         ("a {{}} {{ }}", [("empty", "{{}}"), ("empty", "{{ }}")]),
         ("{{x}} {{.Names}} ${{ x | y }}", []),
     ],

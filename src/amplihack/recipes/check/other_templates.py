@@ -8,21 +8,17 @@ from amplihack.errors import Problem, Severity
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
+from amplihack.recipes.foreign_braces import OPPOSITES, Unsupported, find_erb, unsupported
 from amplihack.recipes.model import Agent, Bash, Recipe, Text, every_step
-from amplihack.recipes.placeholders import (
-    OPPOSITES,
-    Unsupported,
-    find_literal,
-    find_variables,
-    show,
-    unsupported,
-)
+from amplihack.recipes.placeholders import find_literal, find_variables, show
 from amplihack.recipes.templates.text import literal_fix
 
 _CLOSING = pattern(r"\{\{[ \t]*(?:/|else\b)")
 _TAG = pattern(r"\{%[-+]?[ \t]*(?:if|for|set|unless|assign|macro|include|block|with)\b(?P<rest>[^%\n]*)%\}")
-_SIGNS = pattern(
-    r"(?<![{$%#\\\w])(?:\{([A-Za-z_]\w*)\}(?!\})|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}|%([A-Za-z_]\w*)%)"
+_NAME = r"([A-Za-z_]\w*)"
+_SIGNS = pattern(  # each with the name of a variable
+    rf"(?<![{{$%#@\\\w])(?:\{{{_NAME}\}}(?!\}})|\${_NAME}|\$\{{{_NAME}(?:\.\w+)*\}}|%{_NAME}%"
+    rf"|\$\({_NAME}\)|[#@]\{{{_NAME}\}}|\[\[{_NAME}\]\](?!\()|<<{_NAME}>>|\{{\{{[ \t]*\.{_NAME}[ \t]*\}}\}})"
 )
 _FIRST_NAME = pattern(r"[A-Za-z_][\w-]*")
 
@@ -32,6 +28,7 @@ def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:
     for text in _texts(subject.recipe):
         if "{{" in text.text:
             yield from _expressions(text, subject.names)
+        yield from (_problem(found, text, subject.names) for found in find_erb(text.text))
         if "{%" in text.text:
             yield from _tags(text, subject.names)
     for step in subject.steps:  # what scripts have of this is judged with their quotes
@@ -72,7 +69,7 @@ def _literal(text: Text, known: Collection[str]) -> Iterator[Problem]:
 
 
 def _other_signs(prompt: Text, known: Collection[str]) -> Iterator[Problem]:
-    """Find `{name}`, `$name`, `${name}` and `%name%` of our variables, which stay in a prompt as they are.
+    """Find `{name}`, `$name`, `[[name]]` and their like for our variables, which stay in a prompt.
 
     A prompt that has the variable as a placeholder too may well speak of such a sign.
     """

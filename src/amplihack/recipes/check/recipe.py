@@ -109,6 +109,8 @@ def check_recipe(
 def findings(subject: CheckedRecipe, *, everything: bool = False) -> tuple[Problem, ...]:
     """Return what all stages find in the order of the lines; notes only if `everything` is wanted."""
     found = {problem for stage in STAGES for problem in stage(subject)}
+    unreadable = {each.where for each in found if each.code == "bash-syntax"}
+    found = {each for each in found if each.code != "unsupported-template" or each.where not in unreadable}
     shown = tuple(sorted((each for each in found if everything or each.severity != "note"), key=place))
     if not shown or not subject.recipe.secrets:
         return shown

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from amplihack.errors import Problem
+from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.inputs import declared_names
 from amplihack.recipes.model import Bash, Step, Text
-from amplihack.recipes.semantics import every_loop_name, names_of_steps
+from amplihack.recipes.semantics import BUILT_IN, every_loop_name, names_of_steps
 from amplihack.recipes.templates.asked_names import USED, expanded, may_set, runs_others
 
 _PROXIES = frozenset({"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"})
+
+_PATH = pattern(r"(?<!\\)\$\{([A-Za-z_]\w*(?:\.\w+)+)\}", re.ASCII)
 
 
 def unexported_names(subject: CheckedRecipe) -> Iterator[Problem]:
@@ -25,6 +29,7 @@ def unexported_names(subject: CheckedRecipe) -> Iterator[Problem]:
         if isinstance(step.action, Bash) and "$" in step.action.command.text:
             yield from _unexported(step.action.command, names - step.action.env.keys())
             yield from _without_alias(step.action, parsed)
+            yield from _paths(step.action.command, subject.names | BUILT_IN)
 
 
 def _lower(step: Step) -> str:
@@ -48,6 +53,18 @@ def _unexported(command: Text, names: frozenset[str]) -> Iterator[Problem]:
         )
 
 
+def _paths(command: Text, known: AbstractSet[str]) -> Iterator[Problem]:
+    """Find `${steps.a.output}`: bash fails at the line, and goes on with the next as if nothing was."""
+    script = command.text
+    found = {path.start(): path for path in _PATH.finditer(script)}
+    for start in sorted(expanded(script, list(found)) if found else ()):
+        first, *_, last = parts = found[start][1].split(".")
+        name = ".".join(parts) if first in known else last if last in known else ""
+        what = f"bash cannot expand {found[start].group()}: a bad substitution"
+        fix = f"write {{{{{name}}}}}" if name else "write {{name}} for a variable of the recipe"
+        yield finding("unsupported-template", "warning", what, command.at(start), fix)
+
+
 def _without_alias(action: Bash, parsed: Mapping[str, Step]) -> Iterator[Problem]:
     """Find `$NAME` for a variable that holds parsed JSON: maps and lists have no variable in upper case."""
     script = action.command.text
@@ -64,7 +81,7 @@ def _without_alias(action: Bash, parsed: Mapping[str, Step]) -> Iterator[Problem
 
 def _first_uses(script: str, names: AbstractSet[str], *, plain: bool = False) -> Iterator[tuple[str, int]]:
     """Yield each name with the place where bash itself expands it first; `plain` ones have no operator."""
-    uses = [use for use in USED.finditer(script) if (use[1] or use[2]) in names]
+    uses = [use for use in USED.finditer(script) if (use[1] or use[2]) in names and not _PATH.match(use[0])]
     if plain:
         uses = [use for use in uses if use[0] in (f"${use[1]}", f"${{{use[2]}}}")]
     looked_at, told = expanded(script, [use.start() for use in uses]), set[str]()

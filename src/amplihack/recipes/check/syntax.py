@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from amplihack.errors import Problem, Severity, TemplateError
+from amplihack.errors import Location, Problem, Severity, TemplateError
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
 from amplihack.recipes.model import Bash, Text
-from amplihack.recipes.placeholders import unsupported
 from amplihack.recipes.templates.shell import is_read_at_once, render_shell
 from amplihack.records import Record
 
@@ -49,16 +48,22 @@ def syntax_faults(subject: CheckedRecipe) -> Iterator[Problem]:
         what = f"bash cannot read this script: {fault.what}" if fault.certain else f"bash says: {fault.what}"
         # Bash notices behind the last line what was never closed: what stands there is another step.
         where = script.command.line(min(fault.line, script.command.text.rstrip("\n").count("\n") + 1))
-        yield finding("bash-syntax", "error" if certain else "warning", what, where, _fix(script.command))
+        other = _other_template(script.command)
+        where, fix = other or (where, _FIX)
+        yield finding("bash-syntax", "error" if certain else "warning", what, where, fix)
 
 
-def _fix(command: Text) -> str:
-    """Say what to correct; what was meant as a template of another tool is often what bash cannot read."""
-    for found in unsupported(command.text) if "{{" in command.text else ():
+def _other_template(command: Text) -> tuple[Location, str] | None:
+    """Return the place of a template of another tool, which is often what bash cannot read, and its fix."""
+    if "{{" not in command.text and "<%" not in command.text:
+        return None
+    from amplihack.recipes.foreign_braces import find_erb, unsupported  # deferred: hardly any script has it
+
+    for found in (*unsupported(command.text), *find_erb(command.text)):
         if "(" in found.text or "<" in found.text:
             what, instead = found.explained()
-            return f"{what}; {instead}"
-    return _FIX
+            return command.at(found.start), f"{what}; {instead}"
+    return None
 
 
 def _scripts(subject: CheckedRecipe) -> Iterator[_Script]:

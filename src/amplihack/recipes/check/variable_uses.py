@@ -24,6 +24,7 @@ from amplihack.recipes.model import (
 )
 from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.rounds import list_path
+from amplihack.recipes.semantics import LOOP, loop_names
 from amplihack.recipes.templates.asked_names import asked_of_ours
 from amplihack.recipes.templates.names import PREFIX, variable_names
 from amplihack.recipes.values import KeyPath, Value
@@ -158,7 +159,10 @@ def in_items(loop: Foreach, place: Location) -> Iterator[VariableMention]:
 def before_loop(step: Step) -> Iterator[VariableMention]:
     """Yield what a step looks at once, before the first round."""
     if step.title and "{{" in step.title:
-        yield from in_value(step.title, step.where)
+        own = (
+            (*loop_names(step.loop), LOOP) if step.loop else ()
+        )  # of each round: not in the name of them all
+        yield from (each for each in in_value(step.title, step.where) if each.path[0] not in own)
     if step.condition:
         yield from in_test(step.condition)
     if step.loop and isinstance(step.loop.over, Foreach):

@@ -12,10 +12,11 @@ from amplihack.recipes.engine.frame import Frame, Scope
 from amplihack.recipes.engine.hooks import run_hook
 from amplihack.recipes.engine.job import Done, Job, Outcome, Run, Sequel, StepFailure, completed, failed
 from amplihack.recipes.events import OutputStored, StepFinished, StepStarted
-from amplihack.recipes.model import Bash, Step, Test
+from amplihack.recipes.model import Bash, Loop, Step, Test
 from amplihack.recipes.outputs import stored_value
+from amplihack.recipes.placeholders import find_placeholders
 from amplihack.recipes.results import StepResult
-from amplihack.recipes.semantics import STEP_FACTS, batches, still_run
+from amplihack.recipes.semantics import LOOP, STEP_FACTS, batches, loop_names, still_run
 from amplihack.recipes.templates.shell import prepare_scripts
 from amplihack.recipes.values import Value, one_line, to_json
 from amplihack.records import replace
@@ -138,9 +139,19 @@ def _title(job: Job) -> str:
     from amplihack.recipes.templates.text import render_text  # deferred: few names have placeholders
 
     try:
-        return one_line(render_text(title, job.frame.view()).text, _LONGEST_TITLE) or job.step.id
+        text = render_text(_of_all_rounds(title, job.step.loop), job.frame.view()).text
+        return one_line(text, _LONGEST_TITLE) or job.step.id
     except TemplateError:  # longer than any text may be
         return title
+
+
+def _of_all_rounds(title: str, loop: Loop | None) -> str:
+    """Return the name of a step without the item of a round: it stands for all of them."""
+    hidden = (*loop_names(loop), LOOP) if loop else ()
+    for found in reversed(find_placeholders(title)):
+        if found.path[0] in hidden:
+            title = f"{title[: found.start]}…{title[found.end :]}"
+    return title
 
 
 async def _decide_and_run(job: Job) -> StepResult:

@@ -1,12 +1,6 @@
 """Put values into text and into bash scripts, and plan the environment of a step's process."""
 
-from amplihack.recipes.placeholders import (
-    Placeholder,
-    Unsupported,
-    find_placeholders,
-    line_of,
-    unsupported,
-)
+from amplihack.recipes.placeholders import Placeholder, find_placeholders, line_of
 from amplihack.recipes.placeholders import show as show_path
 from amplihack.recipes.templates.environment import EnvironmentPlan, plan_environment
 from amplihack.recipes.templates.shell import Hazard, ShellScript, check_env, hazards, render_shell
@@ -19,7 +13,6 @@ __all__ = [
     "Placeholder",
     "Rendered",
     "ShellScript",
-    "Unsupported",
     "VariableIndex",
     "check_env",
     "find_placeholders",
@@ -31,5 +24,4 @@ __all__ = [
     "render_value",
     "shell_variables",
     "show_path",
-    "unsupported",
 ]

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
-from amplihack.recipes.placeholders import Placeholder, find_literal, line_of, show
+from amplihack.recipes.placeholders import Placeholder, find_literal, holds_only_placeholders, line_of, show
 from amplihack.recipes.templates.bash import (
     Edit,
     Place,
@@ -27,7 +27,7 @@ from amplihack.recipes.templates.bash import (
 from amplihack.recipes.templates.filled import fill
 from amplihack.recipes.templates.names import unfit, variable_names
 from amplihack.recipes.templates.scripts import PREPARED, Hazard, ShellScript, is_number, may_run
-from amplihack.recipes.templates.text import holds_only_placeholders, literal_fix, literal_warnings
+from amplihack.recipes.templates.text import literal_fix, literal_warnings
 from amplihack.recipes.templates.variables import mentioned_names
 from amplihack.recipes.values import MISSING, KeyPath, Value, to_text
 from amplihack.records import Record

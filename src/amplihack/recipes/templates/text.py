@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from amplihack.errors import TemplateError
-from amplihack.recipes.placeholders import Placeholder, find_literal, find_placeholders, show, unsupported
+from amplihack.recipes.placeholders import (
+    Placeholder,
+    find_literal,
+    find_placeholders,
+    holds_only_placeholders,
+    show,
+)
 from amplihack.recipes.templates.scripts import APART
 from amplihack.recipes.values import DEEPEST_MADE, MISSING, KeyPath, Value, is_too_deep, lookup, to_text
 from amplihack.records import Record
@@ -44,11 +50,6 @@ def render_text(template: str, scope: Mapping[str, Value]) -> Rendered:
     return Rendered("".join(pieces), tuple(missing))
 
 
-def holds_only_placeholders(template: str) -> bool:
-    """Tell whether each `{{` of a template begins something that gets a value."""
-    return template.count("{{") == len(find_placeholders(template))
-
-
 def literal_warnings(template: str, scope: Mapping[str, Value]) -> tuple[str, ...]:
     """Return a warning for each `${{name}}` and `{{name | filter}}`, which stay as they are.
 
@@ -56,6 +57,8 @@ def literal_warnings(template: str, scope: Mapping[str, Value]) -> tuple[str, ..
     """
     if holds_only_placeholders(template):
         return ()
+    from amplihack.recipes.foreign_braces import unsupported  # deferred: most texts have none of it
+
     others = (found.explained() for found in unsupported(template) if found.is_ours(scope))
     return (*_dollar_warnings(template, scope), *dict.fromkeys(f"{what}; {fix}" for what, fix in others))
 

@@ -15,6 +15,7 @@ from amplihack.system.listeners.listener import Listener
 from amplihack.system.listeners.wording import Line, Narrator, Note, Tone, clean
 
 REFRESHES = 8  # a second
+_SHORTEST_NAME = 8  # columns
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _STYLES: dict[Tone, str] = {
     "start": "",
@@ -55,11 +56,13 @@ class LiveProgress(Listener):
     outlives = False
     wants_lines = True
 
-    def __init__(self, console: Console, *, clock: Callable[[], float], verbose: bool = False) -> None:
-        """Draw on a console. `clock` gives seconds that never go backwards."""
+    def __init__(
+        self, console: Console, *, clock: Callable[[], float], verbose: bool = False, asks: bool = False
+    ) -> None:
+        """Draw on a console. `clock` gives seconds that never go backwards; `asks` is for the narrator."""
         self._console = console
         self._clock = clock
-        self._narrator = Narrator(clock, verbose=verbose)
+        self._narrator = Narrator(clock, verbose=verbose, asks=asks)
         self._lock = threading.RLock()
         self._recipe, self._of, self._number = "", 0, 0
         self._began = clock()
@@ -104,8 +107,8 @@ class LiveProgress(Listener):
         """Return the lines to draw now, at most `height` of them, each of at most `width` columns."""
         with self._lock:
             now = self._clock()
-            rows = [self._header(now)]
-            rows += [self._row(note, now) for note in self._narrator.running.notes.values()]
+            rows = [self._header(now, width)]
+            rows += [self._row(note, now, width) for note in self._narrator.running.notes.values()]
         if len(rows) > height:
             hidden = len(rows) - height + 1
             rows = [*rows[: height - 1], Text(f"  … and {hidden} more", style="dim")]
@@ -122,17 +125,23 @@ class LiveProgress(Listener):
     def _inside(self, event: StepStarted) -> bool:
         return any(True for _ in self._narrator.running.around(event.identity))
 
-    def _header(self, now: float) -> Text:
+    def _header(self, now: float, width: int) -> Text:
         step = f"  step {self._number} of {self._of}" if self._number else ""
-        return Text.assemble((self._recipe, "bold"), step, (f"  {_elapsed(now - self._began)}", "dim"))
+        facts = Text.assemble(step, (f"  {_elapsed(now - self._began)}", "dim"))
+        return _beside(Text(self._recipe, "bold"), facts, width)
 
-    def _row(self, note: Note, now: float) -> Text:
+    def _row(self, note: Note, now: float, width: int) -> Text:
         row = Text("  " * (note.level + 1))
         row.append(_SPINNER[int(now * REFRESHES) % len(_SPINNER)], style="cyan")
-        row.append(f" {note}")
-        row.append(f"  {_elapsed(now - note.since)}", style="dim")
-        if note.rounds:  # the count first: the end of a row is cut where the terminal is narrow
-            row.append(f"  {note.rounds.count}  {note.rounds.names}".rstrip())
+        row.append(" ")
+        facts = Text(f"  {_elapsed(now - note.since)}", style="dim")
+        if note.rounds:
+            facts = Text.assemble(facts, f"  {note.rounds.count}")
+        row.append(_beside(Text(str(note)), facts, width - row.cell_len))
+        if row.cell_len >= width:
+            return row  # more would cut the end of what is there
+        if note.rounds:
+            row.append(f"  {note.rounds.names}".rstrip())
         if note.last_line and not note.holds_steps:
             row.append(f"  {clean(note.last_line)}", style="dim")
         return row
@@ -140,6 +149,12 @@ class LiveProgress(Listener):
     def _print(self, lines: list[Line]) -> None:
         for line in lines:
             self._console.print(Text(str(line), style=_STYLES[line.tone]), soft_wrap=True)
+
+
+def _beside(name: Text, facts: Text, width: int) -> Text:
+    """Return a name and what changes, which must be seen: the name is cut where not both have room."""
+    name.truncate(max(width - facts.cell_len, _SHORTEST_NAME), overflow="ellipsis")
+    return Text.assemble(name, facts)
 
 
 class _Panel:

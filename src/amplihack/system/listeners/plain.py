@@ -38,11 +38,17 @@ class PlainProgress(Listener):
     wants_lines = True
 
     def __init__(
-        self, stream: TextIO, *, clock: Callable[[], float], verbose: bool = False, colours: bool = False
+        self,
+        stream: TextIO,
+        *,
+        clock: Callable[[], float],
+        verbose: bool = False,
+        colours: bool = False,
+        asks: bool = False,
     ) -> None:
-        """Write to a stream. `clock` gives seconds that never go backwards."""
+        """Write to a stream. `clock` gives seconds that never go backwards; `asks` is for the narrator."""
         self._stream, self._colours = stream, colours
-        self._narrator = Narrator(clock, verbose=verbose)
+        self._narrator = Narrator(clock, verbose=verbose, asks=asks)
 
     def hear(self, event: Event) -> None:
         self._write(self._narrator.tell(event))

@@ -84,11 +84,15 @@ def seconds(duration: float | None) -> str:
 
 
 class Narrator:
-    """Turns events into lines, and tracks which steps are running."""
+    """Turns events into lines, and tracks which steps are running.
 
-    def __init__(self, clock: Callable[[], float], *, verbose: bool = False) -> None:
+    `asks` says that a person is asked here, with the words of the gate: they are not shown before that too.
+    """
+
+    def __init__(self, clock: Callable[[], float], *, verbose: bool = False, asks: bool = False) -> None:
         self._clock = clock
         self._verbose = verbose
+        self._asks = asks
         self.running: Running[Note] = Running({})
 
     def tell(self, event: Event) -> list[Line]:
@@ -123,7 +127,7 @@ class Narrator:
                     self._note(event.identity, f"+ {self._label(event.identity)}: staged with git: {names}")
                 ]
             case GateReached() | GateDecided():
-                return [Line(0, text, "note") for text in _gate(event)]
+                return [Line(0, text, "note") for text in _gate(event, asks=self._asks)]
             case _:
                 return []
 
@@ -273,12 +277,10 @@ def _last(note: Note) -> str:
     return one_line(clean(note.last_line), _WIDEST_LINE)
 
 
-def _gate(event: GateReached | GateDecided) -> list[str]:
+def _gate(event: GateReached | GateDecided, *, asks: bool) -> list[str]:
     if isinstance(event, GateReached):
-        return [
-            f"⏸ {clean(event.stage)}: waits for approval",
-            *(f"  {line}" for line in _lines(event.prompt)),
-        ]
+        prompt = [] if asks else [f"  {line}" for line in _lines(event.prompt)]
+        return [f"⏸ {clean(event.stage)}: waits for approval", *prompt]
     word = "approved" if event.approved else "denied"
     message = f" — {first_line(event.message)}" if event.message.strip() else ""
     return [f"⏵ {clean(event.stage)}: {word}{message}"]

@@ -603,6 +603,48 @@ PAIRS = [
     (
         "unsupported-template",
         "warning",
+        FLAT + "  - {id: a, command: \"echo '{{&mode}}'\"}\n",
+        FLAT + "  - {id: a, command: \"gh pr view --template '{{.mode}}'\"}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: 'do {{{task}}}'}\n",
+        FLAT + "  - {id: a, prompt: 'do \\section{{{task}}}'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: 'do {{ upper(task) }}'}\n",
+        FLAT + "  - {id: a, prompt: 'do {{task}} in upper(case)'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: 'do <%= task %>'}\n",
+        FLAT + "  - {id: a, prompt: 'do {{task}} with <% signs'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: 'do {{.task}}'}\n",
+        FLAT + "  - {id: a, prompt: 'do {{.other}}'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: 'do [[task]]'}\n",
+        FLAT + "  - {id: a, prompt: 'do {{task}} as in [[task]]'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, command: 'echo ${steps.a.output}'}\n",
+        FLAT + "  - {id: a, command: \"echo '${steps.a.output}' \\\\${a.b} ${a##.b}\"}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
         FLAT + "  - {id: a, prompt: 'do ${{ task }}'}\n",
         FLAT + "  - {id: a, prompt: 'do {{ task }}'}\n",
     ),
@@ -699,10 +741,28 @@ def test_the_item_of_a_loop_is_asked_for_by_its_own_name(step: str) -> None:
     assert problem.fix == "did you mean f?"
 
 
+def test_the_name_of_a_loop_may_speak_of_the_item_of_a_round() -> None:
+    assert check(f"{FLAT}  - {{id: a, name: 'Build {{{{item}}}}', foreach: [x], command: ls}}\n") == ()
+
+
 def test_the_first_block_of_another_template_language_speaks_for_those_of_its_prompt() -> None:
     blocks = "{{#if other}}x{{/if}} {{#if task}}Do {{task}}.{{/if}} {{#if mode}}Be {{mode}}.{{/if}}"
     (problem,) = check(f"{FLAT}  - {{id: a, prompt: '{blocks}'}}\n")
     assert problem.what.startswith("{{#if task}} stays in the text")
+
+
+def test_words_in_braces_for_the_reader_of_a_prompt_are_no_mistake() -> None:
+    prompt = "do {{task}}, and write {{your own task (short) here}}"
+    assert check(FLAT + f"  - {{id: a, prompt: '{prompt}'}}\n", others=OTHERS, agents=AGENTS) == ()
+
+
+@pytest.mark.parametrize("template", ["{{ mode | default('y') }}", "{{ len(mode) }}", "<% mode %>"])
+def test_a_template_that_bash_cannot_read_is_told_once_where_it_stands(template: str) -> None:
+    found = check(
+        FLAT + f'  - {{id: a, command: "echo {template}"}}\n', others=OTHERS, agents=AGENTS, all_=True
+    )
+    assert [(each.code, each.where and each.where.column) for each in found] == [("bash-syntax", 28)]
+    assert template in found[0].fix
 
 
 def test_a_script_that_never_ends_is_shown_at_its_own_last_line() -> None:

@@ -356,6 +356,16 @@ def test_the_name_of_a_step_is_shown_with_its_values() -> None:
     assert [event.title for event in world.journal.of(StepStarted)] == ["Build 3", "b", "l", "For u"]
 
 
+def test_the_name_of_a_loop_leaves_out_what_each_round_has_of_its_own() -> None:
+    world = FakeWorld()
+    world.run(
+        "name: r\ncontext: {x: 3, item: outer}\nsteps:\n"
+        "  - {id: a, name: 'Build {{item}}, {{loop.index}} of {{x}}', foreach: [u, v], command: y}\n"
+        "  - {id: b, name: 'Send {{f.name}}', foreach: [{name: u}], as: f, command: y}\n"
+    )
+    assert [event.title for event in world.journal.of(StepStarted)] == ["Build …, … of 3", "Send …"]
+
+
 def test_a_text_that_says_no_and_holds_is_told() -> None:
     text = "name: r\n%scontext: {flag: 'false'}\nsteps:\n  - {id: a, condition: '{{flag}}', command: one}\n"
     ours = FakeWorld().run(text % "")

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 from tests.unit.system.listeners.script import SCRIPT, Clock, finished, play, round_over, started
 
@@ -174,3 +175,14 @@ def test_a_line_to_stderr_stands_above_the_display_which_would_wipe_it(
     assert "stopping …\n" in screen.file.getvalue()
     sys.stderr.write("later\n")
     assert "later" not in screen.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [30, 40, 60])
+def test_a_long_name_leaves_room_for_what_changes(screen: Screen, width: int) -> None:
+    screen.hear(RunStarted("r", "a recipe with a very long name that goes on and on and on", "1", 3))
+    screen.hear(started("each", title="日本語 and a title that no small terminal could ever show"))
+    screen.hear(IterationStarted("each", 1, 9, {"item": "b"}))
+    header, row = screen.rows(width=width)
+    assert header.endswith("…  step 1 of 3  0s")
+    assert "…  0s  1 of 9 done" in row
+    assert max(map(cell_len, (header, row))) <= width

@@ -42,6 +42,12 @@ def test_a_run_reads_as_a_start_and_an_end_for_each_step() -> None:
     assert stream.getvalue() == QUIET
 
 
+def test_what_a_person_is_asked_here_is_left_to_the_question() -> None:
+    stream = io.StringIO()
+    play(PlainProgress(stream, clock=Clock(), asks=True))
+    assert stream.getvalue() == QUIET.replace("  Ship it?\n  Really?\n", "")
+
+
 def test_verbose_adds_the_lines_that_steps_print_and_nothing_else() -> None:
     stream = io.StringIO()
     play(PlainProgress(stream, clock=Clock(), verbose=True))
