@@ -234,20 +234,20 @@ def _check_head(root: Table, head: Head, report: FileReport) -> None:
     if not isinstance(part, Table):
         _check_flat_head(root, report)
         return
-    mistyped_keys(part, HEAD_KEYS, "`bundle`:", report)
+    mistyped_keys(part, HEAD_KEYS, "`bundle`:", report, told=_KEYS)
     for key in HEAD_KEYS:
         said = part.get(key)
         if isinstance(said, Table | Items):
             what = f"`bundle.{key}` should be text, got {kind_of(said)}"
             report.error("wrong-type", what, said, "write one text")
-    misplaced = part.get("includes")
-    if misplaced is not None:
-        report.warn(
-            "includes-below-bundle",
-            "`includes` stands below `bundle:`, where it includes nothing",
-            misplaced,
-            "move it to the start of the line, beside `bundle:`",
-        )
+    for key in _KEYS:
+        misplaced = part.get(key)
+        if misplaced is not None:
+            code, effect = ("includes-below-bundle", "includes nothing") if key == "includes" else (
+                "section-below-bundle", "has no effect"
+            )  # fmt: skip
+            what = f"`{key}` stands below `bundle:`, where it {effect}"
+            report.warn(code, what, misplaced, "move it to the start of the line, beside `bundle:`")
     name = part.get("name")
     if name is None or not head.name:
         return

@@ -55,6 +55,10 @@ def is_absent(tree: Tree | None) -> bool:
     return tree is None or isinstance(tree, Removed) or (isinstance(tree, Leaf) and tree.value is None)
 
 
+def is_text(tree: Tree | None) -> bool:
+    return isinstance(tree, Leaf) and isinstance(tree.value, str)
+
+
 def as_table(tree: Tree | None, key: str, report: FileReport) -> Table:
     """Return the mapping under a key; nothing is an empty one, and anything else is reported."""
     if isinstance(tree, Table):
@@ -134,14 +138,20 @@ def unknown_keys(table: Table, known: Iterable[str], owner: str, report: FileRep
 
 def mistyped_keys(
     table: Table, known: Iterable[str], owner: str, report: FileReport, *, told: Container[str] = ()
-) -> None:
-    """Report keys that are nearly known ones, in a mapping that may hold anything; not those told already."""
+) -> set[str]:
+    """Report keys that are nearly known ones, in a mapping that may hold anything; not those told already.
+
+    Returns the keys that were reported.
+    """
     names = set(known)
+    found: set[str] = set()
     for key, tree in table.entries.items():
         is_settled = key in names or key in told or not isinstance(key, str)
         meant = None if is_settled else closest(key, names)
         if meant and meant not in table.entries:
             report.warn("unknown-key", f"{owner} `{key}` is not known", tree, f"did you mean `{meant}`?")
+            found.add(key)
+    return found
 
 
 def anchored(path: str, base: str | None) -> str:
