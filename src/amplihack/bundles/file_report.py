@@ -59,6 +59,19 @@ def is_text(tree: Tree | None) -> bool:
     return isinstance(tree, Leaf) and isinstance(tree.value, str)
 
 
+def text_keys(table: Table, key: str, report: FileReport) -> Table:
+    """Return a mapping of names without those that are no text, as only programs write them; report them."""
+    if all(isinstance(name, str) for name in table.entries):
+        return table
+    for name in table.entries:
+        if not isinstance(name, str):
+            what = f"`{key}`: the name {name!r} should be text, got {type(name).__name__}"
+            report.error("wrong-type", what, table, f'write "{name}" in quotes')
+    return replace(
+        table, entries={name: item for name, item in table.entries.items() if isinstance(name, str)}
+    )
+
+
 def as_table(tree: Tree | None, key: str, report: FileReport) -> Table:
     """Return the mapping under a key; nothing is an empty one, and anything else is reported."""
     if isinstance(tree, Table):

@@ -13,6 +13,7 @@ from amplihack.bundles.file_report import (
     kind_of,
     mistyped_keys,
     place_of,
+    text_keys,
     texts,
     without_at,
 )
@@ -41,6 +42,7 @@ def decode_agents(
             what = "`agents` of a bundle lists none this way: only an agent says whom it may call"
             report.warn("agents-shape", what, tree, "put the list below `include:`")
         return Table()
+    tree = text_keys(tree, "agents", report)
     entries: dict[str, Tree] = {}
     for key, item in tree.entries.items():
         if key == "include":

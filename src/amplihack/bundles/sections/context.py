@@ -11,6 +11,7 @@ from amplihack.bundles.file_report import (
     as_table,
     is_absent,
     kind_of,
+    text_keys,
     texts,
     without_at,
 )
@@ -25,7 +26,7 @@ def decode_context(tree: Tree | None, report: FileReport, base: str | None) -> T
     if isinstance(tree, Items) or (isinstance(tree, Leaf) and isinstance(tree.value, str)):
         report.warn("context-shape", "`context` should be a mapping", tree, "put the list below `include:`")
         tree = Table({"include": tree}, tree.origin, tree.line, tree.column)
-    table = as_table(tree, "context", report)
+    table = text_keys(as_table(tree, "context", report), "context", report)
     entries: dict[str, Tree] = {}
     for key, item in table.entries.items():
         if key == "include":
