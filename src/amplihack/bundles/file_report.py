@@ -144,6 +144,9 @@ def unknown_keys(table: Table, known: Iterable[str], owner: str, report: FileRep
         elif key in ("steps", "stages") and "includes" in names:
             what, fix = f"a file with `{key}` is a recipe, not a bundle", "`amplihack recipe run` runs it"
             report.warn("unknown-key", what, tree, f"{fix}, `amplihack recipe check` looks for mistakes")
+        elif key == "profile" and "includes" in names:
+            what = "`profile` is the head of an older format, and has no effect here"
+            report.warn("unknown-key", what, tree, "write `bundle:`, and what it extends below `includes:`")
         else:
             fix = f"remove it, or rename it to x-{key} to keep it as a note"
             report.note("unknown-key", f"{owner} `{key}` is not known and has no effect here", tree, fix)

@@ -293,6 +293,18 @@ def test_an_agent_without_a_definition_is_reported() -> None:
     assert not found.bundle.agents
 
 
+def test_the_head_of_an_older_format_is_told() -> None:
+    (problem,) = decoded("profile: {name: old, extends: base}\n").problems
+    assert (problem.severity, "write `bundle:`" in problem.fix) == ("warning", True)
+
+
+@pytest.mark.parametrize("key", ["dirs: [./agents]", "active: [a, b]"])
+def test_a_list_of_agents_under_another_key_is_told(key: str) -> None:
+    (problem,) = decoded(f"bundle: {{name: b}}\nagents:\n  {key}\n").problems
+    assert problem.code == "agent-shape"
+    assert problem.what.startswith(f"`agents.{key.partition(':')[0]}` has no effect")
+
+
 def test_an_agent_file_is_a_bundle_with_the_name_of_its_meta() -> None:
     text = "---\nmeta:\n  name: helper\n  description: Helps.\ntools: [tool-x]\n---\nYou help.\n"
     found = decode_bundle(text, "/w/agents/helper.md")

@@ -59,6 +59,9 @@ def decode_agents(
                 check_access(access, f"agent `{key}`:", report)
             own = decode_agent_modules(_with_files(item, key, report), report, base, modules=modules)
             entries[key] = replace(item, entries=own, fresh=True)
+        elif isinstance(item, Items):
+            what = f"`agents.{key}` has no effect: only `include` takes a list, of the names of agents"
+            report.warn("agent-shape", what, item, "list each agent below `include:`, as namespace:name")
         else:
             what = f"agent `{key}` should be a mapping, got {kind_of(item)}; it is left out"
             report.warn("agent-shape", what, item, "list agent files below `include:`")
