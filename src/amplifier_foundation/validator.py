@@ -10,7 +10,7 @@ from amplifier_foundation.bundle._translation import sections_of, to_core
 from amplihack.bundles import validate
 from amplihack.bundles.context_files import check_context
 from amplihack.bundles.errors import BundleValidationError, error_from
-from amplihack.bundles.foundation.plain_bundle import shape_problems
+from amplihack.bundles.foundation.plain_bundle import field_problems, shape_problems
 from amplihack.errors import Problem
 from amplihack.system.bundle_files import BundleFiles
 
@@ -60,7 +60,7 @@ class BundleValidator:
 
     def _problems(self, bundle: Bundle, *, complete: bool = False) -> list[Problem]:
         core = to_core(bundle, tolerant=True)
-        found = [*shape_problems(sections_of(bundle), bundle.extra)]
+        found = [*field_problems(vars(bundle)).values(), *shape_problems(sections_of(bundle), bundle.extra)]
         found += validate.validate_completeness(core) if complete else validate.validate(core)
         if bundle.base_path is not None:
             missing = check_context(core, BundleFiles()).problems

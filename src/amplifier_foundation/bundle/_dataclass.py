@@ -12,6 +12,7 @@ from amplifier_foundation.bundle import _translation as translation
 from amplifier_foundation.configurator._types import Origin
 from amplihack.bundles import context_files, model, mount_plan, provenance, roster
 from amplihack.bundles.decode import decode_data
+from amplihack.bundles.errors import BundleLoadError
 from amplihack.bundles.foundation import modes
 from amplihack.bundles.foundation.late_bundle import LateBundle
 from amplihack.bundles.ports import FileText
@@ -72,6 +73,9 @@ class Bundle:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base_path: Path | None = None) -> Bundle:
         """Make the bundle that parsed YAML describes. Raises BundleLoadError or BundleValidationError."""
+        if base_path is not None and not isinstance(base_path, str | Path):
+            what = f"base_path should be a path, got {type(base_path).__name__}: {base_path!r}"
+            raise BundleLoadError(what, fix="give the directory of the bundle file")
         base = str(real(Path(base_path))) if base_path is not None else None
         decoded = decode_data(data, base_path=base)
         core = decoded.checked(strict=False)

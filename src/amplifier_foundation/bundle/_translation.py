@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from amplifier_foundation.configurator._types import Origin
 from amplihack.bundles import model, mount_plan
+from amplihack.bundles.errors import BundleValidationError, error_from
 from amplihack.bundles.foundation.late_bundle import LateBundle, Operand, core_of
 from amplihack.bundles.foundation.plain_bundle import (
     FIELDS,
     PlainBundle,
     bundle_of,
+    field_problems,
     plain_extra,
     plain_includes,
     plain_section,
@@ -104,8 +106,13 @@ def whole_of(bundle: Bundle, *, tolerant: bool = False) -> Whole:
     seen, made = bundle.__dict__, bundle._made
     if made is not None and (len(seen) <= len(UNSEEN) or _is_unchanged(seen, made)):
         return made
+    wrong = field_problems(seen)
+    if wrong and not tolerant:
+        raise error_from(BundleValidationError, tuple(wrong.values()))
+    if wrong:
+        seen = {name: value for name, value in seen.items() if name not in wrong}
     plain = PlainBundle(
-        name=bundle.name,
+        name=bundle.name if "name" not in wrong else "",
         version=bundle.version,
         description=bundle.description,
         namespace_root=bundle.namespace_root,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, TypeGuard
+from typing import Any
 
 from amplihack.bundles.merge import deep_merge, merge_module_lists, module_key
+from amplihack.bundles.sections.spawn import SPAWN_KEYS, is_count
 from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.records import Record
 
 _ACCESS = ("all", "none")
-_POLICY = ("tools", "exclude_tools", "max_depth")
 
 
 class Inheritance(Record, kw_only=True):
@@ -97,19 +97,19 @@ def policy_of(plan: Mapping[str, Any]) -> Mapping[str, Any]:
 def max_depth(plan: Mapping[str, Any], default: int) -> int:
     """Return how many levels of agents the policy allows."""
     limit = policy_of(plan).get("max_depth")
-    return limit if _is_count(limit) else default
+    return limit if is_count(limit) else default
 
 
 def _doubts(policy: Mapping[str, Any]) -> Iterator[Problem]:
     """Find what an author of a policy did not mean."""
     for key in policy:
-        meant = closest(str(key), _POLICY) if key not in _POLICY else None
+        meant = closest(str(key), SPAWN_KEYS) if key not in SPAWN_KEYS else None
         if meant:
             yield _doubt(f"spawn.{key} is unknown and does nothing", f"write {meant}")
     if policy.get("tools") is not None and policy.get("exclude_tools"):
         yield _doubt("spawn.exclude_tools does nothing beside spawn.tools", "keep one of the two")
     limit = policy.get("max_depth")
-    if limit is not None and not _is_count(limit):
+    if limit is not None and not is_count(limit):
         yield _doubt(f"spawn.max_depth is {limit!r}, and does nothing", "write a whole number")
 
 
@@ -120,10 +120,6 @@ def _without_effect(policy: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _doubt(what: str, fix: str) -> Problem:
     return Problem(what, None, fix, "warning", "spawn-policy")
-
-
-def _is_count(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _listed(policy: Mapping[str, Any], key: str, owner: str = "spawn.") -> Sequence[Any] | None:
@@ -160,7 +156,10 @@ def _inherited_tools(
         return tools
     known = {name for each in tools for name in _names(each)}
     for name in excluded:
-        if name not in known:
+        if not isinstance(name, str):
+            what = f"spawn.exclude_tools: {name!r} is no name, and excludes nothing"
+            problems.append(Problem(what, None, "write the name of a module", "warning", "unknown-tool"))
+        elif name not in known:
             what = f"spawn.exclude_tools: {name!r} is no module; only a tool of that name is excluded"
             fix = f"the modules are {', '.join(sorted(map(str, known))) or 'none'}"
             problems.append(Problem(what, None, fix, "warning", "unknown-tool"))
@@ -173,7 +172,7 @@ def _named(wanted: object, tools: list[dict[str, Any]], problems: list[Problem])
             [each for each in tools if _names(each) & _names(wanted)][:1], [wanted]
         )
         return merged
-    for each in tools:
+    for each in tools if isinstance(wanted, str) else ():
         if wanted in _names(each):
             return deepcopy(each)
     what = f"spawn.tools names {wanted!r}, and there is no such tool"
@@ -233,8 +232,9 @@ def _agents(agents: Mapping[str, Any], access: object) -> dict[str, Any]:
     raise ValueError(f"agents: {access!r} means nothing: use {', '.join(_ACCESS)} or a list of names")
 
 
-def _names(entry: Mapping[str, Any]) -> set[Any]:
-    return {entry.get(key) for key in ("id", "instance_id", "module")} - {None}
+def _names(entry: Mapping[str, Any]) -> set[str]:
+    names = (entry.get(key) for key in ("id", "instance_id", "module"))
+    return {name for name in names if isinstance(name, str)}
 
 
 def _entries(plan: Mapping[str, Any], section: str) -> list[dict[str, Any]]:

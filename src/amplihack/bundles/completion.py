@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from amplihack.bundles.context_files import Resolved, keep_reachable, resolve_context
 from amplihack.bundles.file_report import place_of
 from amplihack.bundles.gathered_mentions import MAX_DEPTH, Gathered, MentionResult, Unfollowed, gather
-from amplihack.bundles.mention_syntax import find_mentions
+from amplihack.bundles.mention_syntax import find_mentions, written
 from amplihack.bundles.mentions import PROJECT_FILE, MentionScope
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_sources import keep_named_modules, keep_reachable_modules
-from amplihack.bundles.near_paths import meant_reference, nearest_file
+from amplihack.bundles.near_paths import longer_name, meant_reference, nearest_file
 from amplihack.bundles.ports import FileText, StampedTexts, Texts
 from amplihack.bundles.prompt import Prompt, PromptPart, assemble, failures_of
 from amplihack.bundles.reach import ESCAPES, is_within
@@ -169,12 +169,13 @@ def _meant_in_bundle(bundle: Bundle, mention: str, files: Texts) -> str:
     root = bundle.source_base_paths.get(namespace) if namespace else bundle.base_path
     if root is None or not path or path.startswith(("/", "~", ".")):
         return unknown
-    near = nearest_file(posixpath.join(root, path), files)
+    place = posixpath.join(root, path)
+    near = nearest_file(place, files) or longer_name(place, files)
     name = namespace or bundle.name
     if near is None or not name or not is_within(files.real(near) or near, root):
         return unknown
-    inside = posixpath.relpath(near, root)
-    return f"did you mean @{name}:{inside}?" if namespace else f"write @{name}:{inside}"
+    meant = written(f"{name}:{posixpath.relpath(near, root)}")
+    return f"did you mean {meant}?" if namespace else f"write {meant}"
 
 
 def _mention_places(leaf: Leaf | None) -> dict[str, Location]:

@@ -109,16 +109,28 @@ def decode_bundle(text: str | bytes, file: str, *, base_path: str | None = None)
 
 def decode_data(data: AnyMapping[str, Any], *, base_path: str | None = None, file: str = "") -> DecodedBundle:
     """Decode plain data; its values know their bundle, and no line."""
+    if not isinstance(data, AnyMapping):
+        what = f"the data of a bundle should be a mapping, got {type(data).__name__}: {data!r}"
+        raise BundleLoadError(what, fix="give what `yaml.safe_load` makes of a bundle file")
     raw = data.get("bundle") or {}
     if not isinstance(raw, dict):
         what = f"`bundle` should be a mapping, got {type(raw).__name__}: {raw!r}"
         raise BundleLoadError(what, fix="write `bundle:` and below it, indented, `name: …`")
-    texts_of = {key: str(value) for key, value in raw.items() if key in HEAD_KEYS and value is not None}
-    head = Head(**texts_of)
+    texts_of = {key: raw[key] for key in HEAD_KEYS if raw.get(key) is not None}
+    wrong = [key for key, value in texts_of.items() if not _is_readable(value)]
+    head = Head(**{key: str(value) for key, value in texts_of.items() if key not in wrong})
     tree = from_value(dict(data), Origin(head.name, file), operators=True)
     report = FileReport(head.name or base_path or "unknown")
+    for key in wrong:
+        what = f"`bundle.{key}` should be text, got {type(raw[key]).__name__}: {raw[key]!r}"
+        report.error("wrong-type", what, tree, "put it in quotes")
     bundle = _decode(tree if isinstance(tree, Table) else Table(), head, base_path, report)
     return DecodedBundle(bundle, report.in_file_order())
+
+
+def _is_readable(value: object) -> bool:
+    """Tell whether a value is a text or a number: what `on` or a list was to say, nobody knows."""
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
 def open_file(text: str | bytes, file: str) -> tuple[TreeFile | None, str, int]:
@@ -234,20 +246,20 @@ def _check_head(root: Table, head: Head, report: FileReport) -> None:
     if not isinstance(part, Table):
         _check_flat_head(root, report)
         return
-    mistyped_keys(part, HEAD_KEYS, "`bundle`:", report)
+    mistyped_keys(part, HEAD_KEYS, "`bundle`:", report, told=_KEYS)
     for key in HEAD_KEYS:
         said = part.get(key)
-        if isinstance(said, Table | Items):
+        if said is not None and said.line and isinstance(said, Table | Items):  # in data, it is told already
             what = f"`bundle.{key}` should be text, got {kind_of(said)}"
             report.error("wrong-type", what, said, "write one text")
-    misplaced = part.get("includes")
-    if misplaced is not None:
-        report.warn(
-            "includes-below-bundle",
-            "`includes` stands below `bundle:`, where it includes nothing",
-            misplaced,
-            "move it to the start of the line, beside `bundle:`",
-        )
+    for key in _KEYS:
+        misplaced = part.get(key)
+        if misplaced is not None:
+            code, effect = ("includes-below-bundle", "includes nothing") if key == "includes" else (
+                "section-below-bundle", "has no effect"
+            )  # fmt: skip
+            what = f"`{key}` stands below `bundle:`, where it {effect}"
+            report.warn(code, what, misplaced, "move it to the start of the line, beside `bundle:`")
     name = part.get("name")
     if name is None or not head.name:
         return

@@ -4,6 +4,7 @@ BundleError                 1
 ├── BundleNotFoundError     3  no such name, file, repository or path inside it
 ├── BundleLoadError         2  the file is there and cannot be read as a bundle
 ├── BundleValidationError   2  it can be read, and what it says cannot be used
+│   └── MalformedModuleError   a module entry in data of a program that is no mapping; a TypeError, too
 └── BundleDependencyError   2  something that it includes failed; 1 or 4 if that only could not be fetched
 """
 
@@ -79,6 +80,10 @@ class BundleLoadError(BundleError):
 
 class BundleValidationError(BundleError):
     exit_code = 2
+
+
+class MalformedModuleError(BundleValidationError, TypeError):
+    """Programs of the ecosystem expect a TypeError here."""
 
 
 class BundleDependencyError(BundleError):

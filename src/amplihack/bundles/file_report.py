@@ -55,6 +55,23 @@ def is_absent(tree: Tree | None) -> bool:
     return tree is None or isinstance(tree, Removed) or (isinstance(tree, Leaf) and tree.value is None)
 
 
+def is_text(tree: Tree | None) -> bool:
+    return isinstance(tree, Leaf) and isinstance(tree.value, str)
+
+
+def text_keys(table: Table, key: str, report: FileReport) -> Table:
+    """Return a mapping of names without those that are no text, as only programs write them; report them."""
+    if all(isinstance(name, str) for name in table.entries):
+        return table
+    for name in table.entries:
+        if not isinstance(name, str):
+            what = f"`{key}`: the name {name!r} should be text, got {type(name).__name__}"
+            report.error("wrong-type", what, table, f'write "{name}" in quotes')
+    return replace(
+        table, entries={name: item for name, item in table.entries.items() if isinstance(name, str)}
+    )
+
+
 def as_table(tree: Tree | None, key: str, report: FileReport) -> Table:
     """Return the mapping under a key; nothing is an empty one, and anything else is reported."""
     if isinstance(tree, Table):
@@ -127,6 +144,9 @@ def unknown_keys(table: Table, known: Iterable[str], owner: str, report: FileRep
         elif key in ("steps", "stages") and "includes" in names:
             what, fix = f"a file with `{key}` is a recipe, not a bundle", "`amplihack recipe run` runs it"
             report.warn("unknown-key", what, tree, f"{fix}, `amplihack recipe check` looks for mistakes")
+        elif key == "profile" and "includes" in names:
+            what = "`profile` is the head of an older format, and has no effect here"
+            report.warn("unknown-key", what, tree, "write `bundle:`, and what it extends below `includes:`")
         else:
             fix = f"remove it, or rename it to x-{key} to keep it as a note"
             report.note("unknown-key", f"{owner} `{key}` is not known and has no effect here", tree, fix)
@@ -134,14 +154,20 @@ def unknown_keys(table: Table, known: Iterable[str], owner: str, report: FileRep
 
 def mistyped_keys(
     table: Table, known: Iterable[str], owner: str, report: FileReport, *, told: Container[str] = ()
-) -> None:
-    """Report keys that are nearly known ones, in a mapping that may hold anything; not those told already."""
+) -> set[str]:
+    """Report keys that are nearly known ones, in a mapping that may hold anything; not those told already.
+
+    Returns the keys that were reported.
+    """
     names = set(known)
+    found: set[str] = set()
     for key, tree in table.entries.items():
         is_settled = key in names or key in told or not isinstance(key, str)
         meant = None if is_settled else closest(key, names)
         if meant and meant not in table.entries:
             report.warn("unknown-key", f"{owner} `{key}` is not known", tree, f"did you mean `{meant}`?")
+            found.add(key)
+    return found
 
 
 def anchored(path: str, base: str | None) -> str:

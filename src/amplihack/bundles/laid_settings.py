@@ -10,7 +10,8 @@ from amplihack.bundles.merge import merge
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.sections.agents import change_agent_modules
 from amplihack.bundles.sections.session import ROLES
-from amplihack.bundles.sections.table import MODULE_SECTIONS, SPAWN_LISTS
+from amplihack.bundles.sections.spawn import SPAWN_LISTS
+from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.settings import Settings, lay, settled_keys
 from amplihack.bundles.settings_checks import names_of, unmatched
 from amplihack.bundles.tree import Leaf, Removed, Table, Tree

@@ -2,7 +2,8 @@
 
     mention  =  "@" ( '"' any text '"' | letter, digit or _ : . / ~ - , one or more )
 
-Code, comments and e-mail addresses hold no mentions, and `\\@` is just an @.
+Code, comments and e-mail addresses hold no mentions, and `\\@` is just an @. Punctuation and emphasis behind
+a path, a line number, and the next word of a language that puts no blanks between words are no part of it.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ from amplihack.bundles.code_blocks import code_lines
 from amplihack.patterns import pattern
 from amplihack.records import Record
 
+# Letters of languages that put no blanks between words: Thai to Khmer, Chinese, Japanese, Korean.
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = pattern(
-    r"(?<![\w/])(?<!\w[.+\-])(?P<emphasis>_{0,3})@"
-    r'(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[\w:./~\-]+)(?P<anchor>#[\w\-]+)?)'
+    rf"(?:(?<![\w/])(?<!\w[.+\-])|(?<=[{_UNSPACED}]))(?P<emphasis>_{{0,3}})@"
+    r'(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[\w\u0300-\u036f:./~\-]+)(?P<anchor>#[\w\-]+)?)'
 )
+_NEXT_WORD = pattern(rf"(?P<path>.*?\.[A-Za-z0-9]{{1,8}})[{_UNSPACED}].*")
 _TICKS = pattern(r"`+")
 _PARAGRAPHS = pattern(r"(\n[ \t]*\n)")
-_LINE_SUFFIX = pattern(r"(?P<path>.*[./].*):\d+(?:-\d+)?")
+_LINE_SUFFIX = pattern(r":\d+(?:[-:]\d+)?\Z")
+_PUNCTUATION = ".:-"
 _VISIBLE = pattern(r"[^\n]")
 
 
@@ -62,23 +67,36 @@ def find_mentions(text: str) -> list[Mention]:
     return found
 
 
+def written(path: str) -> str:
+    """Return how a path is mentioned: with quotes where one without them would end too early."""
+    return f"@{path}" if parse_mentions(f"@{path}") == [f"@{path}"] else f'@"{path}"'
+
+
 def _is_escaped(text: str, at: int) -> bool:
     before = text[:at] if at < 64 else text[at - 64 : at]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
 def _readings(match: re.Match[str]) -> list[str]:
-    """Return what a token may mean, longest first: whole, without anchor, punctuation, line number."""
+    """Return what a token may mean, longest first: whole, without anchor, punctuation, emphasis, line."""
     if match["quoted"] is not None:
         return [match["quoted"]]
     bare = match["bare"]
     whole = bare + (match["anchor"] or "")
-    trimmed = bare.rstrip(".:-").removesuffix(match["emphasis"]).rstrip(".:-")
-    line = _LINE_SUFFIX.fullmatch(trimmed)
-    usual = line["path"].rstrip(".:-") if line else trimmed
-    if not any(char.isalnum() or char in "~_" for char in usual):
+    closed = bare.rstrip(_PUNCTUATION)
+    path = closed.rstrip(f"{_PUNCTUATION}_~") or ("~" if closed.startswith("~") else "")
+    word = path if (next_word := _NEXT_WORD.fullmatch(path)) is None else next_word["path"]
+    usual = _without_line(word)
+    if not any(char.isalnum() or char == "~" for char in usual):
         return []
-    return list(dict.fromkeys((whole, bare, trimmed, usual)))
+    return list(dict.fromkeys((whole, bare, closed, path, word, usual)))
+
+
+def _without_line(path: str) -> str:
+    """Return a path without the line number behind it; `@ns:12` is a path."""
+    found = _LINE_SUFFIX.search(path)
+    before = path[: found.start()] if found else ""
+    return before.rstrip(_PUNCTUATION) if "." in before or "/" in before else path
 
 
 def _without_code(text: str) -> str:

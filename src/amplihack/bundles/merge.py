@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, cast
 
+from amplihack.bundles.errors import MalformedModuleError
 from amplihack.bundles.tree import NOWHERE, Items, Leaf, Removed, Table, Tree, from_value, to_plain
 from amplihack.records import replace
 
@@ -190,10 +191,12 @@ def module_key(entry: Mapping[str, Any]) -> Any:
     return entry.get("id") or entry.get("instance_id") or entry.get("module")
 
 
-def malformed(index: int, entry: object) -> TypeError:
+def malformed(index: int, entry: object) -> MalformedModuleError:
     """Return the error for an entry of a module list that is no mapping."""
     got = f"got {type(entry).__name__}: {entry!r}"
-    return TypeError(f"Malformed module config at index {index}: expected dict with 'module' key, {got}")
+    what = f"Malformed module config at index {index}: expected dict with 'module' key, {got}"
+    name = entry if isinstance(entry, str) else "tool-bash"
+    return MalformedModuleError(what, fix=f"write {{'module': {name!r}}}")
 
 
 def merge_module_lists(parent: list[dict[str, Any]], child: list[dict[str, Any]]) -> list[dict[str, Any]]:

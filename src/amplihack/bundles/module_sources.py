@@ -14,7 +14,8 @@ from amplihack.bundles.reach import is_within, refusal
 from amplihack.bundles.roots import directories_up
 from amplihack.bundles.sections.agents import change_agent_modules
 from amplihack.bundles.sections.modules import module_id, with_source
-from amplihack.bundles.sections.table import MODULE_SECTIONS, SPAWN_LISTS
+from amplihack.bundles.sections.spawn import SPAWN_LISTS
+from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree
 from amplihack.bundles.uris import parse_uri, shown
 from amplihack.errors import AmplihackError, Location, Problem

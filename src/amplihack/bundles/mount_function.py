@@ -91,7 +91,11 @@ def _function(file: str, name: str, files: Texts, left: int) -> Mount:
         return NoPython(file, error.lineno or 1, error.msg)
     except (ValueError, RecursionError):
         return None
-    outside = list(_outside_of_bodies(tree))
+    return _named(file, name, list(_outside_of_bodies(tree)), files, left)
+
+
+def _named(file: str, name: str, outside: list[ast.AST], files: Texts, left: int) -> Mount:
+    """Return the function of a name in a file, wherever it comes from; the file if it has no such name."""
     for node in outside:
         if isinstance(node, _Function) and node.name == name:
             return MountFunction(file, node)
@@ -100,9 +104,17 @@ def _function(file: str, name: str, files: Texts, left: int) -> Mount:
             inner = _relative_file(file, node, files)
             return _function(inner, known, files, left - 1) if inner and left else None
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.Import) and name in _bound(node):
+            match node.value if not isinstance(node, ast.Import) else None:
+                case ast.Name(id=other) if left and other != name:
+                    found = _named(file, other, outside, files, left - 1)
+                    return None if isinstance(found, str) else found
+                case ast.Constant():
+                    return file
             return None  # made in a way that only running tells
-    has_stars = any(isinstance(each, ast.ImportFrom) and each.names[0].name == "*" for each in outside)
-    return None if has_stars else file
+    stars = [each for each in outside if isinstance(each, ast.ImportFrom) and each.names[0].name == "*"]
+    inside = (_relative_file(file, star, files) if left else None for star in stars)
+    found_there = (_function(inner, name, files, left - 1) if inner else None for inner in inside)
+    return next((each for each in found_there if isinstance(each, MountFunction)), None if stars else file)
 
 
 def _outside_of_bodies(tree: ast.AST) -> Iterator[ast.AST]:

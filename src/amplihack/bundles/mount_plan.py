@@ -70,7 +70,19 @@ def canonical_json(data: object) -> str:
     try:
         return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
     except TypeError:  # keys of several types have no order; their texts have
-        return canonical_json(json.loads(json.dumps(data, default=str)))
+        return canonical_json(_with_text_keys(data))
+
+
+def _with_text_keys(data: object) -> object:
+    if isinstance(data, Mapping):
+        return {_key_text(key): _with_text_keys(value) for key, value in data.items()}
+    return [_with_text_keys(each) for each in data] if isinstance(data, list | tuple) else data
+
+
+def _key_text(key: object) -> str:
+    """Return the key that JSON gives to it, where JSON knows such keys."""
+    is_known = key is None or isinstance(key, str | int | float)
+    return str(next(iter(json.loads(json.dumps({key: 0}))))) if is_known else repr(key)
 
 
 def fingerprint(

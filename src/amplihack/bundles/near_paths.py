@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 from amplihack.bundles.ports import Texts
 from amplihack.documents.suggest import closest
+from amplihack.patterns import pattern
 
+_PATH_SIGN = pattern(r"[\w.:~-]")
 _SUFFIXES = (".md", ".yaml", ".yml")
 
 
@@ -33,6 +35,14 @@ def nearest_file(path: str, files: Texts) -> str | None:
         return next((each for each in tried if files.is_file(each)), None)
 
     return there(path) or nearest_path(path, files, there)
+
+
+def longer_name(path: str, files: Texts) -> str | None:
+    """Return the only file whose name goes on with a blank or a sign where a path ends."""
+    here, name = posixpath.split(path)
+    inside = files.list(here).files if name and files.is_dir(here) else ()
+    longer = [each for each in inside if each.startswith(name) and not _PATH_SIGN.match(each, len(name))]
+    return posixpath.join(here, longer[0]) if len(longer) == 1 else None
 
 
 def meant_reference(reference: str, path: str, near: str) -> str:

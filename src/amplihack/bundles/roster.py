@@ -13,6 +13,7 @@ from amplihack.bundles.model import Bundle
 from amplihack.bundles.near_paths import meant_reference, nearest_file
 from amplihack.bundles.ports import FileText, Texts
 from amplihack.bundles.reach import ESCAPES, refusal
+from amplihack.bundles.sections.agent_keys import check_access, check_agent_keys
 from amplihack.bundles.sections.agents import change_agent_modules, decode_agent_modules, is_bare
 from amplihack.bundles.sections.modules import with_anchored_source
 from amplihack.bundles.sections.table import MODULE_SECTIONS
@@ -91,6 +92,7 @@ def _agent_entries(root: Table, report: FileReport, base: str | None) -> dict[st
         item = root.get(key)
         if item is not None:
             entries[key] = item
+    check_agent_keys(entries, "the key", report)
     entries = decode_agent_modules(entries, report, base, modules=MODULE_SECTIONS)
     _check_access(entries, report, root)
     return entries
@@ -102,12 +104,8 @@ def _check_access(entries: dict[str, Tree], report: FileReport, root: Table) -> 
     if access is None or is_absent(access) or isinstance(access, Table):
         entries.pop("agents", None)
         return
-    plain = to_plain(access)
-    if plain in ("all", "none") or (isinstance(plain, list) and all(isinstance(each, str) for each in plain)):
-        return
-    del entries["agents"]
-    what = f"{root.origin.file}: `agents` should be all, none or a list of names, got {plain!r}"
-    report.error("agent-access", what, access, "write `agents: none`, `agents: all` or a list")
+    if not check_access(access, f"{root.origin.file}:", report):
+        del entries["agents"]
 
 
 def agent_paths(bundle: Bundle, reference: str, declared_by: str = "") -> tuple[str, ...]:

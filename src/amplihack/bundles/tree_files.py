@@ -60,12 +60,17 @@ def _surprises(written: dict[tuple[int, int], str], source: Source) -> Iterator[
             yield Problem(found[0], source.location(line - 1, column - 1), found[1], severity, "yaml-word")
 
 
-def _surprising_keys(events: list[Any], source: Source) -> Iterator[Problem]:
+def _surprising_keys(mappings: list[dict[str, Any]], source: Source) -> Iterator[Problem]:
     """Tell keys that are text here, and a truth value or a number to other readers of bundles."""
-    for event in events:
-        what, fix = surprising_key(event.value)
-        mark = event.start_mark
-        yield Problem(what, source.location(mark.line, mark.column), fix, "note", "yaml-word")
+    names: set[str] = set().union(*mappings)
+    if not names or (min(names) > ":" and WORDS.isdisjoint(names)):
+        return  # nearly every file; digits and signs come before letters
+    odd = {key for key in names if plain_value(key) is not key}
+    for keys in mappings:
+        for event in (event for key, event in keys.items() if key in odd and _is_plain(event)):
+            what, fix = surprising_key(event.value)
+            mark = event.start_mark
+            yield Problem(what, source.location(mark.line, mark.column), fix, "note", "yaml-word")
 
 
 def read_page(text: str, file: str) -> tuple[TreeFile | None, str, int]:
@@ -84,7 +89,7 @@ class _Trees:
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
         self.numbers: dict[tuple[int, int], str] = {}
-        self.keys: list[Any] = []  # the events of those that are no text to everybody
+        self.keys: list[dict[str, Any]] = []  # the events of the keys of each mapping
 
     def scalar(self, text: str, style: Style, line: int, column: int, /) -> Tree:
         if style != "plain" or (text and text[0] not in FIRST):
@@ -102,13 +107,12 @@ class _Trees:
             if key.endswith(("!", "-")):
                 entries = _operated(entries, keys)
                 break
-        if keys and (min(keys) < ":" or not WORDS.isdisjoint(keys)):  # digits and signs come before letters
-            self.keys += [keys[key] for key in keys if _is_no_text(keys[key])]
+        self.keys.append(keys)
         return Table(entries, self.origin, line + 1, column + 1)
 
 
-def _is_no_text(key: Any) -> bool:
-    return key.style not in _QUOTES and key.tag is None and plain_value(key.value) is not key.value
+def _is_plain(key: Any) -> bool:
+    return key.style not in _QUOTES and key.tag is None
 
 
 def _operated(raw: dict[str, Tree], keys: dict[str, Any]) -> dict[str, Tree]:

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from amplihack.bundles.file_report import is_absent, place_of
 from amplihack.bundles.model import Bundle
+from amplihack.bundles.sections.module_keys import module_fix
+from amplihack.bundles.sections.modules import module_id
 from amplihack.bundles.sections.session import ROLES
-from amplihack.bundles.sections.table import SESSION_LAST
+from amplihack.bundles.sections.table import MODULE_SECTIONS, SESSION_LAST
+from amplihack.bundles.tree import Items, Table, Tree
 from amplihack.errors import Location, Problem
 
 
@@ -21,7 +24,29 @@ def validate(bundle: Bundle) -> tuple[Problem, ...]:
     for section in SESSION_LAST:
         found.extend(section.check(section.name, bundle.section(section.name)))
     found.extend(_pending(bundle))
+    found.extend(problem for name, agent in bundle.agents for problem in _of_agent(bundle, name, agent))
     return tuple(found)
+
+
+def _of_agent(bundle: Bundle, name: str, agent: Tree) -> Iterator[Problem]:
+    """Report modules of an agent that are neither named nor part of what it inherits."""
+    if not isinstance(agent, Table):
+        return
+    for section in MODULE_SECTIONS:
+        listed = agent.get(section)
+        for index, entry in enumerate(listed.items if isinstance(listed, Items) else ()):
+            is_known = isinstance(entry, Table) and bundle.section(section).get(module_id(entry)) is not None
+            if isinstance(entry, Table) and not entry.text("module") and not is_known:
+                what = f"agents.{name}: {section}[{index}] names no module, and there is none of that id"
+                yield Problem(what, place_of(entry), module_fix(entry), "warning", "module-missing")
+    session = agent.get("session")
+    for role in ROLES if isinstance(session, Table) else ():
+        part = session.get(role) if isinstance(session, Table) else None
+        if not isinstance(part, Table) or part.text("module") or part.text("source"):
+            continue
+        if is_absent(bundle.session.get(role)) or is_absent(part.get("config")):
+            what = f"agents.{name}: session.{role} names neither a module nor a source"
+            yield Problem(what, place_of(part), module_fix(part), "warning", "session-module")
 
 
 _COMPLETE = "add it, or include a bundle that has it, such as foundation"

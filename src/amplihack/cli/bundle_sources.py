@@ -78,6 +78,8 @@ def answer_update(workspace: Workspace, options: argparse.Namespace) -> int:
             _show_report(each, said)
         if not done.reports:
             err("nothing to update: every source is local")
+        if done.leaves_lock:
+            err("bundle.lock still holds what was locked before: `amplihack bundle lock` writes what is new")
     return 1 if any(each.outcome == "failed" for each in done.reports) else 0
 
 

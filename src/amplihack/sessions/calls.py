@@ -93,15 +93,53 @@ def without_calls(message: Message, ids: Collection[str]) -> Message | None:
     return kept if kept.get("tool_calls") or kept.get("content") else None
 
 
-def without_results(message: Message, ids: Collection[str]) -> Message | None:
-    """Return the message without the results of these calls, or None when nothing is left of it."""
-    answered = set(results_of(message))
-    if not answered & set(ids):
+def without_results(message: Message, places: Collection[int]) -> Message | None:
+    """Return the message without some of `results_of` it, or None when nothing is left of it."""
+    if not places:
         return message
-    if message.get("role") == "tool":
+    if message.get("role") == "tool" and message.get("tool_call_id"):
         return None
-    blocks = [block for block in message["content"] if _block_answers(block) not in ids]
+    blocks: list[Any] = []
+    place = 0
+    for block in message["content"]:
+        is_result = bool(_block_answers(block))
+        if not (is_result and place in places):
+            blocks.append(block)
+        place += is_result
     return {**message, "content": blocks} if blocks else None
+
+
+def repeated_calls(message: Message) -> tuple[str, ...]:
+    """Return the ids that several calls of one message have; one that is told in both forms is one call."""
+    if message.get("role") != "assistant":
+        return ()
+    listed = message.get("tool_calls")
+    told = [_call_id(entry) for entry in listed] if isinstance(listed, list) else []
+    blocks = [_call_id(block) for block in blocks_of(message) if block.get("type") in _CALL_BLOCKS]
+    return tuple({each for ids in (told, blocks) for each in ids if each and ids.count(each) > 1})
+
+
+def without_repeated_calls(message: Message) -> Message:
+    """Return the message with the first call of each id alone."""
+    repeated = repeated_calls(message)
+    if not repeated:
+        return message
+    kept = dict(message)
+    for key in ("tool_calls", "content"):
+        if isinstance(kept.get(key), list):
+            kept[key] = list(_firsts(kept[key], key == "content"))
+    return kept
+
+
+def _firsts(entries: list[Any], are_blocks: bool) -> Iterator[Any]:
+    seen: set[str] = set()
+    for entry in entries:
+        is_call = not are_blocks or (isinstance(entry, dict) and entry.get("type") in _CALL_BLOCKS)
+        found = _call_id(entry) if is_call else ""
+        if found not in seen:
+            yield entry
+        if found:
+            seen.add(found)
 
 
 def _call_id(entry: object) -> str:

@@ -19,7 +19,9 @@ from amplihack.sessions.calls import (
     ToolCall,
     begins_turn,
     calls_of,
+    repeated_calls,
     results_of,
+    without_repeated_calls,
     without_results,
 )
 from amplihack.sessions.messages import closing_message, made_up_result
@@ -83,8 +85,13 @@ def diagnose_transcript(entries: Sequence[Message]) -> DiagnosisResult:
     lost = _unmet(entries, rounds)
     unmet = [call.id for calls in lost.values() for call in calls]
     orphaned = list(dict.fromkeys(call for call in unmet if call not in answered))
-    strays = [found for lost in _strays(entries, rounds).values() for found in sorted(lost)]
-    misplaced = list(dict.fromkeys((*(call for call in unmet if call in answered), *strays)))
+    strays = [
+        found
+        for index, places in _strays(entries, rounds).items()
+        for found in sorted({results_of(entries[index])[place] for place in places})
+    ]
+    repeated = [found for entry in entries for found in sorted(repeated_calls(entry))]
+    misplaced = list(dict.fromkeys((*(call for call in unmet if call in answered), *strays, *repeated)))
     incomplete = [_incomplete(entries, index) for index in rounds.unanswered]
     if rounds.at_end is not None and _is_cut_short(rounds, lost):
         incomplete.append(_incomplete(entries, rounds.at_end))
@@ -111,7 +118,7 @@ def repair_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) ->
     rounds = _rounds(entries)
     unmet, strays = _unmet(entries, rounds), _strays(entries, rounds)
     cleaned = [
-        (rounds.of[index], without_results(entry, strays.get(index, ())))
+        (rounds.of[index], without_results(without_repeated_calls(entry), strays.get(index, ())))
         for index, entry in enumerate(_plain(entries))
     ]
     missing: dict[int, dict[str, ToolCall]] = {}
@@ -133,7 +140,7 @@ def _whole_round(messages: list[Message], made_up: Sequence[Message]) -> list[Me
         return messages
     calls, others = messages[: called[-1] + 1], messages[called[-1] + 1 :]
     # Words that stood beside a misplaced result would end the round before its other results.
-    return [*calls, *made_up, *sorted(others, key=begins_turn)]
+    return [*calls, *made_up, *sorted(others, key=lambda each: not results_of(each))]
 
 
 def rewind_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) -> list[Message]:
@@ -141,7 +148,8 @@ def rewind_transcript(entries: Sequence[Message], diagnosis: DiagnosisResult) ->
     if diagnosis["status"] == "healthy":
         return _plain(entries)
     rounds = _rounds(entries)
-    wrong = (*_unmet(entries, rounds), *_strays(entries, rounds), *rounds.unanswered)
+    repeated = (index for index, entry in enumerate(entries) if repeated_calls(entry))
+    wrong = (*_unmet(entries, rounds), *_strays(entries, rounds), *rounds.unanswered, *repeated)
     earliest = min(wrong, default=len(entries))
     starts = [index for index, entry in enumerate(entries[:earliest]) if begins_turn(entry)]
     return _plain(entries[: starts[-1]] if starts else [])
@@ -181,15 +189,16 @@ def _is_cut_short(rounds: _Round, unmet: dict[int, list[ToolCall]]) -> bool:
     return any(rounds.of[index] == rounds.of[-1] for index in unmet)
 
 
-def _strays(entries: Sequence[Message], rounds: _Round) -> dict[int, set[str]]:
-    """Return the results that nobody in their round waits for, by the index of their message."""
+def _strays(entries: Sequence[Message], rounds: _Round) -> dict[int, set[int]]:
+    """Return which results nobody in their round waits for, by the index of their message."""
     waiting = {(rounds.of[index], call.id) for index, entry in enumerate(entries) for call in calls_of(entry)}
-    strays: dict[int, set[str]] = {}
+    strays: dict[int, set[int]] = {}
     for index, entry in enumerate(entries):
-        found = {(rounds.of[index], result) for result in results_of(entry)}
-        if lost := {result for _, result in found - waiting}:
-            strays[index] = lost
-        waiting -= found
+        for place, result in enumerate(results_of(entry)):
+            if (rounds.of[index], result) in waiting:
+                waiting.remove((rounds.of[index], result))
+            else:
+                strays.setdefault(index, set()).add(place)
     return strays
 
 

@@ -35,6 +35,10 @@ class ProviderPreference(Record):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ProviderPreference:
         """Return the preference from its data. Raises ValueError if one of the two names is missing."""
+        if not isinstance(data, Mapping):
+            raise ValueError(  # noqa: TRY004 - as for a missing key
+                f"ProviderPreference requires a mapping, got {type(data).__name__}: {data!r}"
+            )
         for key in ("provider", "model"):
             if key not in data:
                 raise ValueError(f"ProviderPreference requires '{key}' key")

@@ -68,7 +68,8 @@ def test_locking_twice_changes_nothing(workspace: Workspace) -> None:
 def test_a_frozen_load_uses_the_locked_commit_though_the_branch_has_moved(workspace: Workspace) -> None:
     made = locked(workspace)
     made.commit({"bundle.yaml": FAR % 2})
-    workspace.run("bundle", "update")
+    assert "`amplihack bundle lock` writes what is new" in workspace.run("bundle", "update").stderr
+    assert "bundle.lock" not in workspace.run("bundle", "update").stderr  # nothing is newer now
     assert far_value(workspace) == 2
     assert far_value(workspace, "--frozen") == 1
     status = workspace.run("bundle", "status", "--json")

@@ -308,6 +308,15 @@ def test_files_with_a_slip_in_their_names_are_suggested(workspace: Workspace) ->
     } <= fixes
 
 
+def test_a_mentioned_path_with_blanks_is_suggested_in_quotes(workspace: Workspace) -> None:
+    workspace.write("context/two words.md", "Words.\n")
+    workspace.write("bundle.md", "---\nbundle: {name: m}\n---\nSee @m:context/two words.md\n")
+    problems = workspace.run("bundle", "validate", "--json").json["problems"]
+    assert [each["fix"] for each in problems] == ['did you mean @"m:context/two words.md"?']
+    workspace.write("bundle.md", '---\nbundle: {name: m}\n---\nSee _@"m:context/two words.md"_\n')
+    assert not workspace.run("bundle", "validate", "--json").json["problems"]
+
+
 def test_keys_beside_meta_of_an_agent_with_a_slip_are_told(workspace: Workspace) -> None:
     workspace.write("agents/a.md", "---\nmeta: {name: a, description: d}\ntool: [x]\n---\nDo.\n")
     workspace.write("bundle.yaml", "bundle: {name: m}\nagents: {include: [m:a]}\n")

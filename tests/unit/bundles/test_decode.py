@@ -276,14 +276,33 @@ def test_a_recipe_given_for_a_bundle_is_known(key: str) -> None:
 
 
 def test_agents_that_grant_access_are_no_roster() -> None:
-    assert not bundle("agents: none\n").agents
-    assert not bundle("agents: [a, b]\n").agents
+    assert not bundle("name: helper\nagents: none\n").agents
+    assert not bundle("name: helper\nagents: [a, b]\n").agents
+
+
+@pytest.mark.parametrize("said", ["none", "all", "[a, b]", "[5]"])
+def test_a_bundle_that_lists_agents_as_only_an_agent_may_is_told(said: str) -> None:
+    found = decoded(f"bundle: {{name: a}}\nagents: {said}\n")
+    assert (codes(found), bool(found.bundle.agents)) == (["agents-shape"], False)
+    assert "below `include:`" in found.problems[0].fix
 
 
 def test_an_agent_without_a_definition_is_reported() -> None:
     found = decoded("agents:\n  include:\n  helper: just text\n")
     assert codes(found) == ["agent-shape"]
     assert not found.bundle.agents
+
+
+def test_the_head_of_an_older_format_is_told() -> None:
+    (problem,) = decoded("profile: {name: old, extends: base}\n").problems
+    assert (problem.severity, "write `bundle:`" in problem.fix) == ("warning", True)
+
+
+@pytest.mark.parametrize("key", ["dirs: [./agents]", "active: [a, b]"])
+def test_a_list_of_agents_under_another_key_is_told(key: str) -> None:
+    (problem,) = decoded(f"bundle: {{name: b}}\nagents:\n  {key}\n").problems
+    assert problem.code == "agent-shape"
+    assert problem.what.startswith(f"`agents.{key.partition(':')[0]}` has no effect")
 
 
 def test_an_agent_file_is_a_bundle_with_the_name_of_its_meta() -> None:
@@ -377,6 +396,9 @@ def test_what_an_include_says_besides_its_bundle_is_told_to_have_no_effect(key: 
         ("src: ./x", "did you mean `source`?"),
         ("url: https://h/x", "did you mean `source`?"),
         ("version: 1.2", "write it into the source"),
+        ("priority: 5", "reaches the module; move it there"),
+        ("timeout: 5", "reaches the module; move it there"),
+        ("args: [--all]", "reaches the module; move it there"),
     ],
 )
 def test_what_looks_as_if_it_did_something_to_a_module_is_told(key: str, said: str) -> None:
@@ -386,9 +408,82 @@ def test_what_looks_as_if_it_did_something_to_a_module_is_told(key: str, said: s
     assert said in f"{problem.what} {problem.fix}"
 
 
-@pytest.mark.parametrize("key", ["enabled: true", "disabled: false", "priority: 5", "x-enabled: false"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "enabled: true",
+        "disabled: false",
+        "x-enabled: false",
+        "name: one",
+        "description: d",
+        "_by: app",
+        "timeout:",
+    ],
+)
 def test_what_changes_nothing_for_a_module_is_left_alone(key: str) -> None:
     assert codes(decoded(f"bundle: {{name: a}}\ntools:\n  - module: t\n    {key}\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("spawn: {tools: [null]}", ["ignored-entry"]),
+        ("spawn: {tools: [5, [a], x]}", ["ignored-entry", "ignored-entry"]),
+        ("spawn: {tools: true}", ["single-value", "ignored-entry"]),
+        ("spawn: {tools: [{module: x, timeout: 5}]}", ["module-key"]),
+        ("spawn: {exclude_tools: [null, x, 5]}", ["ignored-entry", "ignored-entry"]),
+        ("spawn: {max_depth: two}", ["spawn-policy"]),
+        ("spawn: {agents: [x]}", ["unknown-key"]),
+        ("session: {orchestrator: {module: a, timeout: 5}}", ["module-key"]),
+        ("session: {orchestrator: {module: a, config: [b]}}", ["module-config"]),
+        ("session: {orchestrator: {modul: a}}", ["unknown-key"]),
+        ("session: {raw: maybe}", ["session-value"]),
+        ("session: {metadata: [a]}", ["session-value"]),
+        ("session: {model: x}", ["unknown-key"]),
+        ("context: {a: }", ["context-key"]),
+        ("context: {a: 5}", ["context-key"]),
+        ("agents: {a: {description: 5}}", ["agent-value"]),
+        ("agents: {a: {description: d, path: [x]}}", ["agent-value"]),
+        ("agents: {a: {description: d, agents: some}}", ["agent-access"]),
+        ("agents: {a: {description: d, provider_preferences: x}}", ["agent-value"]),
+        ("agents: {a: {description: d, provider_preferences: [{provider: p}, q]}}", ["agent-value"] * 2),
+        ("agents: {a: {description: d, model: opus}}", ["agent-key"]),
+        ("agents: {a: {description: d, model: inherit}}", []),
+        ("tools: [{module: '  '}]", ["module-missing"]),
+        ("tools: [{module: [a]}]", ["module-missing"]),
+    ],
+)
+def test_nothing_that_is_left_out_is_left_unsaid(text: str, told: list[str]) -> None:
+    assert codes(decoded(f"bundle: {{name: b}}\n{text}\n")) == told
+
+
+def test_an_excluded_tool_that_is_written_as_an_entry_is_excluded() -> None:
+    found = decoded("bundle: {name: b}\nspawn: {exclude_tools: [{module: x, source: ./x}]}\n")
+    assert to_plain(found.bundle.section("spawn")) == {"exclude_tools": ["x"]}
+    assert [each.fix for each in found.problems] == ["write `- x`"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "fix"),
+    [
+        ("{tool-bash: {timeout: 5}}", "write `module: tool-bash`, and its settings below `config:`"),
+        ("{tool-bash: }", "write `module: tool-bash`, and its settings below `config:`"),
+        ("{name: tool-bash}", "write `module: tool-bash`"),
+        ("{module: 5}", 'write module: "5"'),
+        ("{module: [a]}", "name a module"),
+        ("{modul: a}", "did you mean `module` by `modul`?"),
+    ],
+)
+def test_an_entry_without_a_module_is_shown_what_it_means(entry: str, fix: str) -> None:
+    (problem,) = decoded(f"bundle: {{name: b}}\ntools: [{entry}]\n").problems
+    assert (problem.code, problem.fix) == ("module-missing", fix)
+
+
+@pytest.mark.parametrize("section", ["tools", "agents", "session", "context"])
+def test_a_section_below_the_head_of_a_bundle_is_told(section: str) -> None:
+    (problem,) = decoded(f"bundle:\n  name: b\n  {section}: [a]\n").problems
+    assert (problem.code, problem.severity) == ("section-below-bundle", "warning")
+    assert problem.fix == "move it to the start of the line, beside `bundle:`"
 
 
 def test_a_bundle_among_the_modules_is_shown_its_place() -> None:

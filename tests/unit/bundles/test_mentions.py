@@ -24,6 +24,17 @@ from amplihack.bundles.ports import DirectoryListing
         ("write to foo@bar.com or a.b+c@x.y", []),
         ("- item\n-@docs/a.md", ["@docs/a.md"]),
         ("_@a.md_ and __@ns:b_c.md.__ and foo_@bar.com", ["@a.md", "@ns:b_c.md"]),
+        (
+            "_see @a.md_ __and @b/c_d.md.__ ~~@c.md~~ _@d.md, @e.md_",
+            ["@a.md", "@b/c_d.md", "@c.md", "@d.md", "@e.md"],
+        ),
+        (
+            "*@a.md* **@b.md** (@c.md) <@d.md> |@e.md| [x](@f.md) @g.md's",
+            [f"@{each}.md" for each in "abcdefg"],
+        ),
+        ("@~ and @~. and ~~@~/x.md~~", ["@~", "@~/x.md"]),
+        ("看@a.md文件，参照@文件.md。파일@b.md를", ["@a.md", "@文件.md", "@b.md"]),
+        ("@cafe\u0301.md", ["@cafe\u0301.md"]),
         ("```\n@a\n```\n@b", ["@b"]),
         ("````md\n```\n@a\n```\n````\n@b", ["@b"]),
         ("   ~~~\n@a\n   ~~~\n@b", ["@b"]),
@@ -60,6 +71,7 @@ from amplihack.bundles.ports import DirectoryListing
         (r"\@a \\@b", ["@b"]),
         ('@"a file.md" and @über/straße.md', ["@a file.md", "@über/straße.md"]),
         ("@file.md:12 and @ns:12 and @f.md#part", ["@file.md", "@ns:12", "@f.md"]),
+        ("@a.md:12:3 and @b.md:1-9", ["@a.md", "@b.md"]),
         ("https://host/@user @ @. @.. @-", []),
     ],
 )
@@ -85,6 +97,10 @@ def test_a_mention_knows_its_place_and_its_longer_readings() -> None:
         "```\n" + "- ```\n" * 20_000,
         " " * 100_000 + "```\n@a",
         "- a\n" * 20_000 + "```",
+        "@" + ".a" * 50_000,
+        "@" + ".a中" * 50_000,
+        "@" + "_" * 100_000 + "x",
+        "@" + "a.1:" * 50_000,
     ],
 )
 def test_a_long_text_is_read_in_one_go(text: str) -> None:
@@ -160,6 +176,12 @@ def test_mentions_are_followed_into_files_and_each_content_comes_once() -> None:
 def test_a_file_whose_name_ends_in_a_dot_is_still_found() -> None:
     (result,) = gather("see @odd.md.", SCOPE, WORLD, Gathered())
     assert (result.mention, result.content) == ("@odd.md.", "odd")
+
+
+def test_a_file_whose_name_ends_like_emphasis_is_still_found() -> None:
+    world = World({"/cwd/a_": "A", "/cwd/b.md": "B", "/cwd/c.md文件": "C"})
+    results = gather("_@a_ @b.md_ @c.md文件", MentionScope(bases=("/cwd",)), world, Gathered())
+    assert [each.path for each in results] == ["/cwd/a_", "/cwd/b.md", "/cwd/c.md文件"]
 
 
 def test_mentions_are_followed_only_so_deep() -> None:

@@ -151,6 +151,29 @@ def test_hooks_are_registered_rather_than_mounted() -> None:
     assert found(world(code=MOUNT % "logger.info('x')"), "hooks") == ["mounts-nothing"]
 
 
+@pytest.mark.parametrize("head", ["", "mount = _mount", "mount: Mount = start\nstart = _mount"])
+def test_a_mount_is_followed_through_its_other_names(head: str) -> None:
+    name = "_mount" if head else "mount"
+    idle = (MOUNT % "pass").replace("mount", name)
+    sound = SOUND.replace("def mount", f"def {name}")
+    assert found(world(code=f"{idle}\n{head}\n")) == ["mounts-nothing"]
+    assert found(world(code=f"{sound}\n{head}\n")) == []
+
+
+def test_a_mount_is_followed_through_stars() -> None:
+    part = {"amplifier_module_tool_x__part.py": MOUNT % "pass"}
+    assert found(world(code="from .part import *\n", **part)) == ["mounts-nothing"]
+    assert found(world(code="from .part import *\n", **{**part, **dict.fromkeys(part, SOUND)})) == []
+    assert found(world(code="from elsewhere import *\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [("None", ["no-mount"]), ("made()", []), ("mount", []), ("other", [])]
+)
+def test_a_mount_that_is_no_function_is_told_where_that_is_certain(value: str, told: list[str]) -> None:
+    assert found(world(code=f"mount = {value}\n")) == told
+
+
 def test_a_mount_is_found_where_it_is_imported_from() -> None:
     there = world(code="from .part import mount_it as mount\n")
     there.files["/m/amplifier_module_tool_x/part.py"] = "async def mount_it(coordinator, config): pass\n"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from tests.unit.bundles.world import World, bundle, decoded, plain
 
 from amplihack.bundles.compose import compose
@@ -88,6 +89,30 @@ def test_structural_mistakes_are_found_after_composition() -> None:
         "unknown-namespace",
     ]
     assert "tools[0]" in problems[1].what
+
+
+@pytest.mark.parametrize(
+    ("agent", "told"),
+    [
+        ("tools: [{id: q}]", []),
+        ("tools: [{id: r}]", ["agents.a: tools[0] names no module, and there is none of that id"]),
+        ("session: {orchestrator: {config: {x: 1}}}", []),
+        (
+            "session: {orchestrator: {name: z}}",
+            ["agents.a: session.orchestrator names neither a module nor a source"],
+        ),
+        (
+            "session: {context: {config: {x: 1}}}",
+            ["agents.a: session.context names neither a module nor a source"],
+        ),
+    ],
+)
+def test_modules_of_an_agent_are_named_or_inherited(agent: str, told: list[str]) -> None:
+    text = (
+        "bundle: {name: b}\nsession: {orchestrator: loop}\ntools: [{module: t, id: q}]\n"
+        f"agents: {{a: {{description: d, {agent}}}}}\n"
+    )
+    assert [each.what for each in validate(decoded(text).bundle)] == told
 
 
 def test_context_references_lead_into_their_namespaces_only() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation import Bundle, BundleLoadError, BundleValidationError
+from amplifier_foundation import Bundle, BundleLoadError, BundleValidationError, validate_bundle
 from amplifier_foundation.configurator import Origin
 
 COLLECTIONS = (
@@ -312,3 +312,51 @@ def test_composing_tracks_who_brought_what_in() -> None:
 def test_a_nameless_bundle_claims_nothing() -> None:
     result = Bundle("a", tools=[{"module": "x"}]).compose(Bundle("", tools=[{"module": "y"}]))
     assert list(result.origins) == ["tool:x"]
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({"agents": {5: {"description": "d"}}}, "`agents`: the name 5 should be text, got int"),
+        ({"agents": {True: {"description": "d"}}}, "`agents`: the name True should be text, got bool"),
+        ({"context": {None: "a.md"}}, "`context`: the name None should be text, got NoneType"),
+        ({"bundle": {"name": True}}, "`bundle.name` should be text, got bool: True"),
+        ({"bundle": {"name": ["x"]}}, "`bundle.name` should be text, got list: ['x']"),
+        ({"bundle": {"version": {"a": 1}}}, "`bundle.version` should be text, got dict: {'a': 1}"),
+        (["bundle"], "the data of a bundle should be a mapping, got list: ['bundle']"),
+    ],
+)
+def test_names_that_are_no_text_are_told_with_a_fix(data: Any, told: str) -> None:
+    with pytest.raises(BundleLoadError) as caught:
+        Bundle.from_dict(data)
+    assert (caught.value.what, bool(caught.value.fix)) == (told, True)
+
+
+def test_a_name_that_is_a_number_is_its_text() -> None:
+    assert Bundle.from_dict({"bundle": {"name": 5, "version": 1.5}}).version == "1.5"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": 5},
+        {"name": ["x"]},
+        {"includes": 5},
+        {"context": ["a.md"]},
+        {"context": {5: Path("a.md")}},
+        {"source_base_paths": 5},
+        {"agents": {None: {}}},
+        {"tools": ["tool-bash"]},
+    ],
+)
+def test_fields_that_cannot_be_read_are_told_by_whoever_reads_them(fields: dict[str, Any]) -> None:
+    made = Bundle(**{"name": "n", **fields})
+    with pytest.raises(BundleValidationError) as caught:
+        made.compose(Bundle(name="other"))
+    assert caught.value.fix or all(each.fix for each in caught.value.found)
+    assert not validate_bundle(made).valid
+
+
+def test_a_directory_that_is_no_path_is_told() -> None:
+    with pytest.raises(BundleLoadError, match="base_path should be a path, got int: 5"):
+        Bundle.from_dict({"bundle": {"name": "n"}}, base_path=5)  # type: ignore[arg-type]

@@ -221,3 +221,43 @@ def test_a_turn_with_one_of_two_results_is_incomplete_and_gets_a_closing_message
     repaired = repair_transcript(entries, diagnosis)
     assert [each["role"] for each in repaired[:5]] == ["user", "assistant", "tool", "tool", "assistant"]
     assert diagnose_transcript(repaired)["status"] == "healthy"
+
+
+@pytest.mark.parametrize("role", ["user", "tool"])
+def test_a_result_that_comes_twice_in_one_message_stays_once(role: str) -> None:
+    block = {"type": "tool_result", "tool_use_id": "a", "content": "ok"}
+    entries = [user("q"), uses("a"), {"role": role, "content": [block, dict(block)]}, said("done")]
+    found = diagnose_transcript(entries)
+    assert (found["failure_modes"], found["misplaced_tool_ids"]) == (["ordering_violation"], ["a"])
+    repaired = repair_transcript(entries, found)
+    assert repaired == [user("q"), uses("a"), {"role": role, "content": [block]}, said("done")]
+
+
+@pytest.mark.parametrize("made", [calls, uses])
+def test_a_call_that_comes_twice_in_one_message_stays_once(made: Any) -> None:
+    entries = [user("q"), made("a", "b", "a"), result("a"), result("b"), result("a"), said("done")]
+    found = diagnose_transcript(entries)
+    assert found["misplaced_tool_ids"] == ["a"]
+    repaired = repair_transcript(entries, found)
+    assert repaired == [user("q"), made("a", "b"), result("a"), result("b"), said("done")]
+    assert rewind_transcript(entries, found) == []
+
+
+def test_a_call_that_is_told_in_both_forms_is_one_call() -> None:
+    both = {**calls("a"), "content": uses("a")["content"]}
+    assert diagnose_transcript([user("q"), both, result("a"), said("done")])["status"] == "healthy"
+
+
+def test_of_several_results_in_a_message_of_a_tool_only_strays_are_left_out() -> None:
+    blocks = [{"type": "tool_result", "tool_call_id": each, "content": "ok"} for each in ("a", "b")]
+    entries = [user("q"), uses("a"), {"role": "tool", "content": blocks}, said("done")]
+    repaired = repair_transcript(entries, diagnose_transcript(entries))
+    assert repaired == [user("q"), uses("a"), {"role": "tool", "content": blocks[:1]}, said("done")]
+
+
+def test_repair_puts_results_before_a_reminder_that_came_first() -> None:
+    reminder = user("<system-reminder>x</system-reminder>")
+    entries = [user("q"), calls("a", "b"), reminder, result("a"), said("done")]
+    repaired = repair_transcript(entries, diagnose_transcript(entries))
+    assert [each.get("tool_call_id") for each in repaired[2:4]] == ["b", "a"]
+    assert repaired[4:] == [reminder, said("done")]

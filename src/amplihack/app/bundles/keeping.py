@@ -109,6 +109,7 @@ def _is_here(source: str) -> bool:
 class Updated(Record):
     reports: tuple[UpdateReport, ...]
     problems: tuple[Problem, ...]
+    leaves_lock: bool = False  # whether there is a lock file, and something is newer now than what it holds
 
 
 async def update(request: LoadRequest) -> Updated:
@@ -123,10 +124,12 @@ async def update(request: LoadRequest) -> Updated:
         used = await _used_sources(replace(request, strict=False), done)
         wanted = [uri for uri in used.sources if uri not in done]
         if not wanted:
-            return Updated((*done.values(), *_unfetched(used.skipped, done)), used.problems)
+            reports = (*done.values(), *_unfetched(used.skipped, done))
+            is_locked = await asyncio.to_thread((request.base / LOCK_FILE).is_file)
+            return Updated(reports, used.problems, is_locked and any(r.outcome == "updated" for r in reports))
         async with open_sources(request) as sources:
-            reports = await asyncio.gather(*(sources.update(uri) for uri in wanted))
-        done.update(zip(wanted, reports, strict=True))
+            fetched = await asyncio.gather(*(sources.update(uri) for uri in wanted))
+        done.update(zip(wanted, fetched, strict=True))
 
 
 class _Used(Record):

@@ -218,6 +218,30 @@ def _lineage(plain: PlainBundle) -> Lineage:
     return Lineage(plain.name, plain.version, parts=(known,) if known.file or known.parts else ())
 
 
+_SHAPES: Mapping[str, tuple[type, str]] = {
+    "name": (str, "text"),
+    "includes": (Sequence, "a list"),
+    **dict.fromkeys(("context", "_pending_context", "source_base_paths", "origins"), (Mapping, "a mapping")),
+}
+_NAMED = ("agents", "context", "_pending_context", "source_base_paths")
+
+
+def field_problems(fields: Mapping[str, Any]) -> dict[str, Problem]:
+    """Return, by their names, the fields of the old API that cannot be read at all."""
+    found: dict[str, Problem] = {}
+    for name, (kind, words) in _SHAPES.items():
+        if name in fields and not isinstance(fields[name], kind):
+            what = f"Bundle.{name} should be {words}, got {type(fields[name]).__name__}: {fields[name]!r}"
+            found[name] = Problem(what, fix=f"give {words}", code="wrong-type")
+    for name in _NAMED:
+        value = fields.get(name)
+        odd = [key for key in value if not isinstance(key, str)] if isinstance(value, Mapping) else []
+        if odd and name not in found:
+            what = f"Bundle.{name}: the name {odd[0]!r} should be text, got {type(odd[0]).__name__}"
+            found[name] = Problem(what, fix=f'write "{odd[0]}" in quotes', code="wrong-type")
+    return found
+
+
 def shape_problems(sections: Mapping[str, Any], extra: object) -> Iterator[Problem]:
     """Report plain sections that are too wrong to be looked into."""
     lists = {section.name for section in SECTIONS if section.lists_modules}

@@ -8,13 +8,17 @@ from amplihack.bundles.file_report import (
     FileReport,
     as_items,
     as_table,
+    is_absent,
+    is_text,
     kind_of,
     mistyped_keys,
     place_of,
+    text_keys,
     texts,
     without_at,
 )
 from amplihack.bundles.merge import merge, merge_tables
+from amplihack.bundles.sections.agent_keys import check_access, check_agent_keys
 from amplihack.bundles.sections.modules import decode_modules
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.sections.session import decode_session
@@ -32,8 +36,13 @@ def decode_agents(
     Shapes other than a mapping say which agents may be used, and define none.
     """
     if not isinstance(tree, Table):
-        says_access = isinstance(tree, Items) or (isinstance(tree, Leaf) and isinstance(tree.value, str))
-        return Table() if says_access else as_table(tree, "agents", report)
+        if tree is None or not (isinstance(tree, Items) or is_text(tree)):
+            return as_table(tree, "agents", report)
+        if not report.bare_modules:
+            what = "`agents` of a bundle lists none this way: only an agent says whom it may call"
+            report.warn("agents-shape", what, tree, "put the list below `include:`")
+        return Table()
+    tree = text_keys(tree, "agents", report)
     entries: dict[str, Tree] = {}
     for key, item in tree.entries.items():
         if key == "include":
@@ -44,8 +53,15 @@ def decode_agents(
         elif isinstance(item, Table):
             known = ("description", "instruction", "instructions", *modules, "model_role")
             mistyped_keys(item, known, f"agent `{key}`:", report)
+            check_agent_keys(item.entries, f"agent `{key}`:", report)
+            access = item.get("agents")
+            if access is not None and not isinstance(access, Table) and not is_absent(access):
+                check_access(access, f"agent `{key}`:", report)
             own = decode_agent_modules(_with_files(item, key, report), report, base, modules=modules)
             entries[key] = replace(item, entries=own, fresh=True)
+        elif isinstance(item, Items):
+            what = f"`agents.{key}` has no effect: only `include` takes a list, of the names of agents"
+            report.warn("agent-shape", what, item, "list each agent below `include:`, as namespace:name")
         else:
             what = f"agent `{key}` should be a mapping, got {kind_of(item)}; it is left out"
             report.warn("agent-shape", what, item, "list agent files below `include:`")

@@ -5,7 +5,16 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator
 
-from amplihack.bundles.file_report import FileReport, as_items, as_table, is_absent, texts, without_at
+from amplihack.bundles.file_report import (
+    FileReport,
+    as_items,
+    as_table,
+    is_absent,
+    kind_of,
+    text_keys,
+    texts,
+    without_at,
+)
 from amplihack.bundles.merge import merge_tables
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Items, Leaf, Pending, Removed, Table, Tree
@@ -17,7 +26,7 @@ def decode_context(tree: Tree | None, report: FileReport, base: str | None) -> T
     if isinstance(tree, Items) or (isinstance(tree, Leaf) and isinstance(tree.value, str)):
         report.warn("context-shape", "`context` should be a mapping", tree, "put the list below `include:`")
         tree = Table({"include": tree}, tree.origin, tree.line, tree.column)
-    table = as_table(tree, "context", report)
+    table = text_keys(as_table(tree, "context", report), "context", report)
     entries: dict[str, Tree] = {}
     for key, item in table.entries.items():
         if key == "include":
@@ -31,7 +40,16 @@ def decode_context(tree: Tree | None, report: FileReport, base: str | None) -> T
             entries[key] = replace(leaf, value=_named(leaf.value, base))
         elif key != "expand" and not is_absent(item):
             what = f"`context.{key}` has no effect: only `include` takes a list of files"
-            report.warn("context-key", what, item, f"rename `{key}` to `include`")
+            fix = f"rename `{key}` to `include`"
+            if not isinstance(item, Items):
+                what, fix = (
+                    f"`context.{key}` should be a path, got {kind_of(item)}",
+                    "write the path of a file",
+                )
+            report.warn("context-key", what, item, fix)
+        elif key != "expand":
+            what = f"`context.{key}` names no file"
+            report.warn("context-key", what, table, "write the path of a file behind it, or remove it")
     return replace(table, entries=entries)
 
 

@@ -10,39 +10,22 @@ from amplihack.bundles.file_report import (
     anchored,
     as_table,
     is_absent,
+    is_text,
     kind_of,
-    mistyped_keys,
     place_of,
 )
-from amplihack.bundles.meant_address import tell_ignored_part
 from amplihack.bundles.merge import merge
+from amplihack.bundles.sections.module_keys import check_entry, module_fix, wrong_parts
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree, to_plain
-from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.records import replace
 
-MODULE_KEYS = ("module", "source", "config", "id", "instance_id", "remove")
-_CONFIG_FIX = "write `config:` and below it, indented, a line `name: value` for each setting"
 _EXAMPLES = {
     "providers": "provider-anthropic",
     "tools": "tool-bash",
     "hooks": "hooks-logging",
 }
-
-# What switches a module in other tools, and the value that would change nothing here.
-_SWITCHES: dict[str, bool | None] = {
-    **dict.fromkeys(("enabled", "enable", "active"), True),
-    **dict.fromkeys(("disabled", "disable", "skip", "optional"), False),
-    **dict.fromkeys(("when", "if", "condition", "unless"), None),
-}
-_ADDRESS = "write it into the source: git+https://host/repository@v1.2"
-_FOREIGN = {
-    **dict.fromkeys(("conf", "cfg", "configuration", "settings", "options", "params"), "config"),
-    **dict.fromkeys(("src", "url", "uri", "repo", "repository", "git", "path"), "source"),
-    **dict.fromkeys(("ref", "branch", "tag", "version"), _ADDRESS),
-}
-_KNOWN = frozenset(MODULE_KEYS)
 
 
 def decode_modules(tree: Tree | None, report: FileReport, base: str | None, *, section: str) -> Table:
@@ -83,27 +66,16 @@ def names_module(entry: Table, at: str, report: FileReport) -> bool:
     """Tell whether an entry names its module, or another entry by its id; report one that does neither."""
     if module_id(entry):
         return True
-    lacks = "has no 'module'" if is_absent(entry.get("module")) else "has a 'module' that is no text"
-    report.warn("module-missing", f"Bundle '{report.owner}': {at} {lacks}", entry, _module_fix(entry))
+    module = entry.get("module")
+    lacks = "has no 'module'" if is_absent(module) or is_text(module) else "has a 'module' that is no text"
+    report.warn("module-missing", f"Bundle '{report.owner}': {at} {lacks}", entry, module_fix(entry))
     return False
-
-
-def _module_fix(entry: Table) -> str:
-    """Suggest the module of an entry that names none; some people write `name` for it."""
-    name, module = entry.text("name"), entry.get("module")
-    if included := entry.text("include") or entry.text("bundle"):
-        return f"a bundle is included at the start of a line: `includes: [{included}]`"
-    if isinstance(module, Leaf) and module.value is not None:
-        return f'write module: "{module.value}"'
-    if name:
-        return f"write `module: {name}`"
-    meant = closest("module", [key for key in entry.entries if isinstance(key, str)])
-    return f"did you mean `module` by `{meant}`?" if meant else "name a module"
 
 
 def module_id(entry: Table) -> str:
     """Return what makes two entries the same one: their id, or else their module."""
-    return entry.text("id") or entry.text("instance_id") or entry.text("module").strip()
+    names = (entry.text(key).strip() for key in ("id", "instance_id", "module"))
+    return next(filter(None, names), "")
 
 
 def _report_repeated(key: str, at: str, item: Table, report: FileReport) -> None:
@@ -130,48 +102,8 @@ def _entry(entry: Table, owner: str, report: FileReport, base: str | None) -> Tr
         report.error(
             "module-remove", f"{owner} `remove` should be true or false", removal, "write `remove: true`"
         )
-    config = entry.get("config")
-    if config is not None and not is_absent(config) and not isinstance(config, Table):
-        what = f"{owner} `config` should be a mapping, got {kind_of(config)}"
-        report.error("module-config", what, config, _CONFIG_FIX)
-    _check_ids(entry, owner, report)
-    tell_ignored_source(entry, report)
-    mistyped_keys(entry, MODULE_KEYS, owner, report, told=_SWITCHES)
-    if not entry.entries.keys() <= _KNOWN:
-        _tell_foreign_keys(entry, owner, report)
+    check_entry(entry, owner, report)
     return with_anchored_source(entry, base)
-
-
-def _tell_foreign_keys(entry: Table, owner: str, report: FileReport) -> None:
-    """Report keys that look as if they did something to a module, and do nothing."""
-    for key, item in entry.entries.items():
-        if key in _SWITCHES and to_plain(item) is not _SWITCHES[key]:
-            what = f"{owner} `{key}` has no effect: the module is used all the same"
-            fix = "leave the entry out; `remove: true` removes an inherited one, `config:` is for the module"
-            report.warn("module-key", what, item, fix)
-        elif (meant := _FOREIGN.get(key)) and (meant == _ADDRESS or is_absent(entry.get(meant))):
-            fix = meant if meant == _ADDRESS else f"did you mean `{meant}`?"
-            report.warn("module-key", f"{owner} `{key}` has no effect", item, fix)
-
-
-def tell_ignored_source(entry: Table, report: FileReport) -> None:
-    """Report a part of a module's address that has no effect."""
-    source = entry.get("source")
-    if isinstance(source, Leaf) and isinstance(source.value, str):
-        tell_ignored_part(source.value, source, report)
-
-
-def _check_ids(entry: Table, owner: str, report: FileReport) -> None:
-    """Report ids that are no text, which tell nothing apart, and two ids for one entry."""
-    for key in ("id", "instance_id"):
-        tree = entry.get(key)
-        if tree is not None and not is_absent(tree) and not entry.text(key):
-            fix = f'write {key}: "{to_plain(tree)}"' if isinstance(tree, Leaf) else "give it one name"
-            report.error("module-id", f"{owner} `{key}` should be text, got {kind_of(tree)}", tree, fix)
-    names = entry.text("id"), entry.text("instance_id")
-    if all(names) and names[0] != names[1]:
-        what = f"{owner} has two names: bundles merge it as {names[0]!r}, sessions call it {names[1]!r}"
-        report.warn("two-ids", what, entry, "keep `id` or `instance_id`")
 
 
 def with_anchored_source(entry: Table, base: str | None) -> Table:
@@ -201,19 +133,7 @@ def check_modules(section: str, table: Table) -> Iterator[Problem]:
         if not entry.text("module"):
             fix = "name the module that it configures"
             yield Problem(f"{at} has no 'module'", place_of(entry), fix, code="module-missing")
-        config = entry.get("config")
-        if config is not None and not is_absent(config) and not isinstance(config, Table):
-            what = f"{at}: 'config' should be a mapping, got {kind_of(config)}"
-            yield Problem(what, place_of(config), _CONFIG_FIX, code="module-config")
-        source = entry.get("source")
-        if source is not None and not is_absent(source) and not is_text(source):
-            what = f"{at}: 'source' should be text, got {kind_of(source)}"
-            fix = "write one address or path, such as `source: git+https://host/repository@main`"
-            yield Problem(what, place_of(source), fix, code="module-source")
-
-
-def is_text(tree: Tree) -> bool:
-    return isinstance(tree, Leaf) and isinstance(tree.value, str)
+        yield from wrong_parts(entry, at)
 
 
 def module_rows(section: str, table: Table, _costs: Costs) -> Iterator[Row]:

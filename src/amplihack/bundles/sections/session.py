@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from amplihack.bundles.file_report import FileReport, as_table, is_absent, kind_of, mistyped_keys, place_of
-from amplihack.bundles.sections.modules import (
+from amplihack.bundles.file_report import (
+    FileReport,
+    as_table,
+    is_absent,
     is_text,
-    module_id,
-    tell_ignored_source,
-    with_anchored_source,
+    kind_of,
+    place_of,
+    unknown_keys,
 )
+from amplihack.bundles.sections.module_keys import check_entry, module_fix, wrong_parts
+from amplihack.bundles.sections.modules import module_id, with_anchored_source
 from amplihack.bundles.sections.row import Costs, Row, row
 from amplihack.bundles.tree import Leaf, Table, Tree, to_plain
 from amplihack.errors import Problem
@@ -25,11 +29,12 @@ def decode_session(tree: Tree | None, report: FileReport, base: str | None) -> T
     """Read the section, with the sources of its two modules anchored."""
     table = as_table(tree, "session", report)
     entries = dict(table.entries)
-    mistyped_keys(table, _KEYS, "`session`:", report)
+    unknown_keys(table, _KEYS, "`session`:", report)
+    _check_types(table, report)
     for role in ROLES:
         part = table.get(role)
         if isinstance(part, Table):
-            tell_ignored_source(part, report)
+            check_entry(part, f"`session.{role}`:", report)
             entries[role] = replace(with_anchored_source(part, base), fresh=part.fresh)
         elif part is not None and not is_text(part):
             report.error(
@@ -39,18 +44,31 @@ def decode_session(tree: Tree | None, report: FileReport, base: str | None) -> T
     return replace(table, entries=entries)
 
 
+def _check_types(table: Table, report: FileReport) -> None:
+    """Report what stands beside the two modules and is not what it should be."""
+    raw, metadata = table.get("raw"), table.get("metadata")
+    if not is_absent(raw) and raw is not None and not isinstance(to_plain(raw), bool):
+        what = f"`session.raw` should be true or false, got {to_plain(raw)!r}"
+        report.warn("session-value", what, raw, "write `raw: true` or leave it out")
+    if not is_absent(metadata) and metadata is not None and not isinstance(metadata, Table):
+        what = f"`session.metadata` should be a mapping, got {kind_of(metadata)}"
+        report.warn("session-value", what, metadata, "write a line `name: value` for each part, indented")
+
+
 def check_session(_section: str, table: Table) -> Iterator[Problem]:
     """Report a role that names no module."""
     for role in ROLES:
         part = table.get(role)
-        if part is None or is_absent(part) or is_text(part):
+        if part is None or is_absent(part) or (is_text(part) and to_plain(part).strip()):
             continue
         if not isinstance(part, Table):
-            what = f"session.{role} should be a module name or a mapping, got {kind_of(part)}"
+            what = f"session.{role} should be a module name or a mapping, got {to_plain(part)!r}"
             yield Problem(what, place_of(part), f"write `{role}: {{module: name}}`", code="session-module")
-        elif not part.text("module") and not part.text("source"):
+            continue
+        yield from wrong_parts(part, f"session.{role}")
+        if not part.text("module").strip() and not part.text("source"):
             what = f"session.{role} names neither a module nor a source"
-            yield Problem(what, place_of(part), "add `module: name` to it", code="session-module")
+            yield Problem(what, place_of(part), module_fix(part), code="session-module")
 
 
 def session_plan(plain: dict[str, Any]) -> dict[str, Any]:

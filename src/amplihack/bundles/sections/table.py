@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from amplihack.bundles.file_report import FileReport, as_items, as_table, is_absent, mistyped_keys
+from amplihack.bundles.file_report import FileReport, as_table
 from amplihack.bundles.merge import merge_tables, merged_plain
 from amplihack.bundles.sections.agents import (
     agent_rows,
-    change_agent_modules,
     check_agents,
     decode_agents,
     merge_agents,
@@ -24,10 +23,8 @@ from amplihack.bundles.sections.modules import (
     check_modules,
     decode_modules,
     module_rows,
-    names_module,
     plain_list,
     provider_list,
-    with_anchored_source,
 )
 from amplihack.bundles.sections.row import Costs, Row, key_rows, no_rows
 from amplihack.bundles.sections.session import (
@@ -37,9 +34,10 @@ from amplihack.bundles.sections.session import (
     session_plan,
     session_rows,
 )
-from amplihack.bundles.tree import Items, Removed, Table, Tree, to_plain
+from amplihack.bundles.sections.spawn import decode_spawn
+from amplihack.bundles.tree import Table, Tree, to_plain
 from amplihack.errors import Problem
-from amplihack.records import Record, replace
+from amplihack.records import Record
 
 Plain: TypeAlias = Callable[[Table], Any]
 
@@ -113,39 +111,6 @@ _MODULE_LISTS = (
 )
 MODULE_SECTIONS: tuple[str, ...] = tuple(section.name for section in _MODULE_LISTS)
 
-_SPAWN_KEYS = ("tools", "exclude_tools")
-SPAWN_LISTS = ("tools",)  # what `spawn` lists of modules: names, or whole entries
-
-
-def _decode_spawn(tree: Tree | None, report: FileReport, base: str | None) -> Table:
-    table = as_table(tree, "spawn", report)
-    lists = {
-        key: as_items(item, f"spawn.{key}", report)
-        for key, item in table.entries.items()
-        if key in _SPAWN_KEYS and not isinstance(item, Items | Removed) and not is_absent(item)
-    }
-    mistyped_keys(table, _SPAWN_KEYS, "`spawn`:", report)
-    for key in SPAWN_LISTS:
-        listed = lists.get(key, table.get(key))
-        if isinstance(listed, Items):
-            lists[key] = _named_items(listed, f"spawn.{key}", report)
-    return change_agent_modules(
-        replace(table, entries={**table.entries, **lists}) if lists else table,
-        lambda item: with_anchored_source(item, base) if isinstance(item, Table) else item,
-        modules=SPAWN_LISTS,
-    )
-
-
-def _named_items(listed: Items, at: str, report: FileReport) -> Items:
-    """Return a list of modules and their names without entries that name none, which are told."""
-    kept = [
-        item
-        for index, item in enumerate(listed.items)
-        if not isinstance(item, Table) or names_module(item, f"{at}[{index}]", report)
-    ]
-    return listed if len(kept) == len(listed.items) else replace(listed, items=kept)
-
-
 SECTIONS: tuple[Section, ...] = (
     Section(
         name="session",
@@ -177,7 +142,7 @@ SECTIONS: tuple[Section, ...] = (
         item="context",
         excludable=True,
     ),
-    Section(name="spawn", decode=_decode_spawn, rows=no_rows, plan=_unchanged, item="spawn"),
+    Section(name="spawn", decode=decode_spawn, rows=no_rows, plan=_unchanged, item="spawn"),
 )
 BY_NAME = {section.name: section for section in SECTIONS}
 PLANS = {section.name: section.plan for section in SECTIONS if section.plan is not None}
