@@ -89,6 +89,9 @@ every_event: st.SearchStrategy[Recorded] = st.one_of(
     st.builds(events.AgentPaid, texts, spendings),
     st.builds(events.AgentPaused, texts, texts, st.lists(texts).map(tuple)),
     st.builds(events.Staged, texts, st.lists(texts).map(tuple)),
+    st.builds(
+        events.WorkTreeLeft, texts, texts, st.dictionaries(texts, texts), st.dictionaries(texts, texts)
+    ),
     st.builds(events.NeverReached, texts, st.lists(texts).map(tuple)),
     st.builds(events.LinesPrinted, texts, texts, st.lists(texts).map(tuple)),
     st.builds(events.ProcessStarted, texts, counts, texts),

@@ -22,6 +22,7 @@ from amplihack.recipes.ports import (
     ShellOutcome,
     ShellRequest,
     Staging,
+    TreeMarks,
     World,
 )
 from amplihack.recipes.results import RunResult, StepResult
@@ -174,7 +175,7 @@ class FakeWorkTree:
     disturbed: tuple[Disturbed, ...] = ()
     problem: Exception | None = None
 
-    async def watch(self, directory: str) -> FakeWatched:
+    async def watch(self, directory: str, earlier: Sequence[TreeMarks] = ()) -> FakeWatched:
         if self.problem:
             raise self.problem
         return FakeWatched(self, directory)

@@ -175,6 +175,18 @@ class Staged(Record):
     files: tuple[str, ...]
 
 
+class WorkTreeLeft(Record):
+    """How an agent step left files of a work tree: `staged`, or changed and `left` as they are.
+
+    Each path has a mark, by which a run that goes on sees whether the file is still as it was then.
+    """
+
+    identity: str
+    root: str
+    staged: Mapping[str, str] = field(default_factory=dict)
+    left: Mapping[str, str] = field(default_factory=dict)
+
+
 class NeverReached(Record):
     """Steps directly inside the step or round `identity`, or of the run, were not begun before its end."""
 
@@ -242,6 +254,7 @@ Fact: TypeAlias = (  # what changes the state of a run
     | AgentPaid
     | AgentPaused
     | Staged
+    | WorkTreeLeft
     | NeverReached
 )
 Event: TypeAlias = Fact | LinesPrinted
@@ -265,16 +278,16 @@ def below(identity: str, ancestor: str) -> bool:
 
 _KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in get_args(Recorded)}
 _NEVER_WRITTEN = ("secrets", "item")
-_PARTS = ("result", "spent", "values", "ledger")  # fields that are no plain values
+_PARTS = ("result", "spent", "values", "ledger", "staged", "left")  # fields that are no plain values
 # What fields of these names hold, whatever the event. A damaged journal is found out here.
 _SHAPES: Mapping[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("identity", "step_id", "kind", "title", "recipe", "version", "run_id", "reason"), str),
     **dict.fromkeys(
-        ("stage", "step", "prompt", "message", "by", "what", "stream", "started", "how", "state"), str
+        ("stage", "step", "prompt", "message", "by", "what", "stream", "started", "how", "state", "root"), str
     ),
     **dict.fromkeys(("steps", "depth", "number", "index", "pid", "attempt"), int),
     **dict.fromkeys(("delay", "at"), (int, float)),
-    **dict.fromkeys(("values", "ledger", "result", "spent"), dict),
+    **dict.fromkeys(("values", "ledger", "result", "spent", "staged", "left"), dict),
     **dict.fromkeys(("lines", "files", "used", "ids"), list),
 }
 

@@ -147,12 +147,21 @@ class Disturbed(Record):
     how: str
 
 
+class TreeMarks(Record):
+    """How steps of a run left files of a work tree, by path: a run that goes on knows them as its own."""
+
+    root: str = ""
+    staged: Mapping[str, str] = field(default_factory=dict)  # what git's index holds for it
+    left: Mapping[str, str] = field(default_factory=dict)  # what was changed and not staged, as it was then
+
+
 class Staging(Record):
     """What was staged after a step, what was not, and what the step did to the work of others."""
 
     staged: tuple[str, ...] = ()
     left: tuple[LeftAlone, ...] = ()
     disturbed: tuple[Disturbed, ...] = ()
+    marks: TreeMarks = field(default=TreeMarks(), compare=False)  # for a run that goes on
 
 
 class Watched(Protocol):
@@ -166,8 +175,11 @@ class Watched(Protocol):
 
 
 class WorkTree(Protocol):
-    async def watch(self, directory: str) -> Watched | None:
-        """Remember how things are; None outside a work tree. Raises AmplihackError."""
+    async def watch(self, directory: str, earlier: Sequence[TreeMarks] = ()) -> Watched | None:
+        """Remember how things are; None outside a work tree. Raises AmplihackError.
+
+        `earlier` tells what the run had staged before it was continued, and what this step had left.
+        """
         ...
 
 

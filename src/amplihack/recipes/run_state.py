@@ -30,6 +30,7 @@ from amplihack.recipes.events import (
     Undone,
     Warned,
     Withheld,
+    WorkTreeLeft,
     below,
     identity_in,
 )
@@ -118,6 +119,7 @@ class RunState:
         self._loose: dict[str, list[str]] = {}  # warnings that are about no step
         self._left: dict[str, tuple[str, ...]] = {}  # ids that were never reached, by place
         self._tellers: dict[tuple[str, str], set[str]] = {}  # identities by step and warning
+        self._trees: dict[str, WorkTreeLeft] = {}  # how each step left its work tree, in order
         for event in events:
             self.apply(event)
 
@@ -166,6 +168,9 @@ class RunState:
                 self._undo(event)
             case Withheld(identity):
                 self._instances[identity].withheld = True
+            case WorkTreeLeft(identity):
+                earlier = self._trees.pop(identity, event)
+                self._trees[identity] = replace(event, staged={**earlier.staged, **event.staged})
             case NeverReached(identity, ids):
                 self._left[f"{identity}/" if identity else ""] = ids
             case RunStarted():
@@ -345,6 +350,14 @@ class RunState:
     def tool_gates(self, step: str) -> list[tuple[str, Gate]]:
         """Return what tools of a step's agent asked for, in order, with the identities of these gates."""
         return [(identity, gate) for identity, gate in self._gates.items() if gate.step and gate.step == step]
+
+    def trees(self, identity: str) -> tuple[WorkTreeLeft, ...]:
+        """Return what steps of the run have staged, in order; and what this one had left as it was."""
+        return tuple(
+            each if name == identity else replace(each, left={})
+            for name, each in self._trees.items()
+            if each.staged or name == identity
+        )
 
     def warned(self, identity: str, what: str) -> bool:
         """Tell whether this warning was given already; continuing a run must not repeat it."""

@@ -34,6 +34,7 @@ from amplihack.recipes.events import (
     StepFinished,
     StepStarted,
     Warned,
+    WorkTreeLeft,
 )
 from amplihack.recipes.model import Recipe, Step, every_step
 from amplihack.recipes.results import RunResult, StepResult
@@ -272,6 +273,8 @@ class Redactor:
                 return event if self.redact_text(state) == state else AgentPaused(event.identity)
             case Staged():
                 return replace(event, files=self._redact_all(event.files))
+            case WorkTreeLeft():
+                return replace(event, staged=self._plain(event.staged), left=self._plain(event.left))
             case _:
                 assert_never(event)
 
@@ -319,6 +322,10 @@ class Redactor:
         return bool(self._hidden) and (
             identity in self._hidden or identity.rpartition("[")[0] in self._hidden
         )
+
+    def _plain(self, marks: Mapping[str, str]) -> dict[str, str]:
+        """Return the marks of those files whose names hold no secret; a masked name would be another file."""
+        return {path: mark for path, mark in marks.items() if self.redact_shown(path) == path}
 
     def _redact_all(self, texts: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(self.redact_shown(text) for text in texts)

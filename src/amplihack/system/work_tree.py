@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.ports import LeftAlone, Staging
+from amplihack.recipes.ports import LeftAlone, Staging, TreeMarks
 from amplihack.system.processes import Command, Finished, run_process
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ _NO_WORK_TREE = ("not a git repository", "must be run in a work tree")
 class GitWorkTree:
     """Finds the work tree of a directory, with the user's own git and its settings.
 
-    It remembers what was staged during this run, for steps that change the same files again.
+    It remembers what was staged during this run, for steps that change the same files again. What a run had
+    staged before it was continued, it learns from whoever watches.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -38,15 +39,24 @@ class GitWorkTree:
         self._staged: dict[str, dict[str, str]] = {}  # by work tree: the index entry of each path
         self._one_at_a_time = asyncio.Lock()
 
-    async def watch(self, directory: str) -> WatchedTree | None:
-        """Remember the state of the work tree; None outside of one. Raises AmplihackError."""
+    async def watch(self, directory: str, earlier: Sequence[TreeMarks] = ()) -> WatchedTree | None:
+        """Remember the state of the work tree; None outside of one. Raises AmplihackError.
+
+        What the step had left before it was cut off, and is as it was then, counts as not yet changed.
+        """
         found = await self.git(directory, "rev-parse", "--show-toplevel")
         if not found.ok:
             if any(words in found.stderr.text() for words in _NO_WORK_TREE):
                 return None
             raise _failed("rev-parse", found)
         root = found.stdout.read(0, found.stdout.size).removesuffix(b"\n").decode("utf-8", "surrogateescape")
-        return WatchedTree(self, root, await self._look(root, ignored=True))
+        before = await self._look(root, ignored=True)
+        here = [marks for marks in earlier if marks.root == root]
+        if here and root not in self._staged:
+            self._staged[root] = {path: entry for marks in here for path, entry in marks.staged.items()}
+        if left := {path: mark for marks in here for path, mark in marks.left.items()}:
+            before = before.without(left)
+        return WatchedTree(self, root, before)
 
     async def stage_since(self, root: str, before: Snapshot) -> Staging:
         """Stage what is new or different since then, except what was somebody's own already."""
@@ -57,14 +67,17 @@ class GitWorkTree:
                 await self._add(root, decision.stage)
             # What git holds now, also where the agent staged it itself.
             after = await self._look(root, ignored=False)
-            ours.update({path: after.staged[path] for path in decision.ours if path in after.staged})
-        return Staging(decision.stage, decision.left, decision.disturbed)
+            made = {path: after.staged[path] for path in decision.ours if path in after.staged}
+            ours.update(made)
+        marks = TreeMarks(root, staged=_sayable(made))
+        return Staging(decision.stage, decision.left, decision.disturbed, marks)
 
     async def leave_since(self, root: str, before: Snapshot, why: str) -> Staging:
         """Return what is new or different since then, which is all left as it is, and why."""
         decision = await self._changed_since(root, before, self._staged.get(root, {}))
         left = (*(LeftAlone(path, why) for path in decision.stage), *decision.left)
-        return Staging((), left, decision.disturbed)
+        marks = TreeMarks(root, left=_sayable(decision.marks))
+        return Staging((), left, decision.disturbed, marks)
 
     async def _changed_since(self, root: str, before: Snapshot, ours: Mapping[str, str]) -> SiftedChanges:
         from amplihack.system.work_tree_changes import decide, has_lost_untracked  # deferred, as below
@@ -123,6 +136,15 @@ class WatchedTree:
 
     async def leave(self, why: str) -> Staging:
         return await self._tree.leave_since(self._root, self._before, why)
+
+
+def _sayable(marks: Mapping[str, str]) -> dict[str, str]:
+    """Return the marks of files whose names are text; others cannot be written down."""
+    return {path: mark for path, mark in marks.items() if path.isascii() or _is_text(path)}
+
+
+def _is_text(path: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in path)
 
 
 def _failed(command: str, finished: Finished) -> AmplihackError:

@@ -51,6 +51,13 @@ class TreeEntry(Record):
     staged: str = ""  # what the index holds: its mode and its name
     content: FileContent | None = None  # of the file in the work tree, if there is one
 
+    @property
+    def mark(self) -> str:
+        """Return what changes whenever anybody writes to the file or stages it, and says nothing of it."""
+        about = self.content
+        touched = (about.kind, about.size, *about.touched) if about else ()
+        return " ".join((self.kind, self.index, self.tree, self.staged, *map(str, touched)))
+
 
 class Snapshot(Record):
     """What differs from the last commit in a work tree, by path, and what git ignores there."""
@@ -61,6 +68,11 @@ class Snapshot(Record):
     @property
     def staged(self) -> dict[str, str]:
         return {path: entry.staged for path, entry in self.entries.items() if entry.staged}
+
+    def without(self, marks: Mapping[str, str]) -> Snapshot:
+        """Return it as if these files had not been changed, so far as they still have these marks."""
+        kept = {path: entry for path, entry in self.entries.items() if marks.get(path) != entry.mark}
+        return replace(self, entries=kept)
 
     def ignores(self, path: str) -> bool:
         """Tell whether git ignored this path or a directory above it."""
@@ -77,6 +89,7 @@ class SiftedChanges(Record):
     left: tuple[LeftAlone, ...]
     ours: tuple[str, ...]
     disturbed: tuple[Disturbed, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)  # of what is to be staged
 
 
 # look -----------------------------------------------------------------------------------------------------
@@ -155,7 +168,8 @@ def decide(before: Snapshot, after: Snapshot, ours: Mapping[str, str]) -> Sifted
     whole = [path for path, entry in new if entry.tree == "."]
     told = {each.path for each in left} | copies.found
     disturbed = [each for each in _disturbed(before, after, ours) if each.path not in told]
-    return SiftedChanges(tuple(stage), tuple(left), (*stage, *whole), tuple(disturbed))
+    marks = {path: after.entries[path].mark for path in stage}
+    return SiftedChanges(tuple(stage), tuple(left), (*stage, *whole), tuple(disturbed), marks)
 
 
 def _disturbed(before: Snapshot, after: Snapshot, ours: Mapping[str, str]) -> Iterator[Disturbed]:

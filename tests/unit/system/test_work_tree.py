@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from amplihack.errors import AmplihackError
-from amplihack.recipes.ports import Staging
+from amplihack.recipes.ports import Staging, TreeMarks
+from amplihack.records import replace
 from amplihack.system.work_tree import GitWorkTree
 from amplihack.system.work_tree_changes import GONE, REMOVED, STAGED
 
@@ -39,11 +40,11 @@ class Repository:
         self.git("add", "-A")
         self.git("commit", "-qm", "c", "--allow-empty")
 
-    def step(self, work: Callable[[], object], at: str = "") -> Staging:
+    def step(self, work: Callable[[], object], at: str = "", earlier: Sequence[TreeMarks] = ()) -> Staging:
         """An agent step that does this work."""
 
         async def run() -> Staging:
-            watched = await self.tree.watch(str(self.path / at))
+            watched = await self.tree.watch(str(self.path / at), earlier)
             assert watched is not None
             work()
             return await watched.stage()
@@ -397,3 +398,28 @@ def test_a_repository_without_commits_has_everything_staged_that_is_new(reposito
     repository.write(".env", "mine")
     assert repository.step(lambda: repository.write("a.py", "1")).staged == ("a.py",)
     assert repository.staged == ["a.py"]
+
+
+def test_what_the_step_had_left_is_its_own_until_somebody_touches_it(repository: Repository) -> None:
+    repository.commit(a_py="1", gone_py="1", whole_py="1")
+
+    def work() -> None:
+        repository.write("a.py", "2")
+        repository.write("new.py", "1")
+        (repository.path / "gone.py").unlink()
+
+    marks = repository.failed_step(work).marks
+    assert set(marks.left) == {"a.py", "new.py", "gone.py"}
+    repository.write("new.py", "1")  # the same text, but it was written by somebody else
+    assert repository.step(lambda: None, earlier=[marks]).staged == ("a.py", "gone.py")
+    assert repository.git("status", "--porcelain").splitlines() == ["M  a.py", "D  gone.py", "?? new.py"]
+
+
+def test_what_the_run_had_staged_before_it_went_on_is_not_the_users(repository: Repository) -> None:
+    repository.commit(a_py="1")
+    marks = repository.step(lambda: repository.write("a.py", "2")).marks
+    repository.tree = GitWorkTree(repository.env)
+    assert repository.step(lambda: repository.write("a.py", "3"), earlier=[marks]).staged == ("a.py",)
+    repository.tree = GitWorkTree(repository.env)
+    elsewhere = replace(marks, root="/elsewhere")
+    assert repository.step(lambda: repository.write("a.py", "4"), earlier=[elsewhere]).staged == ()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from amplihack.errors import AmplihackError
 from amplihack.recipes.engine.directories import working_dir
 from amplihack.recipes.engine.job import MOST_NAMES, Done, Job, StepFailure
-from amplihack.recipes.events import Staged
+from amplihack.recipes.events import Staged, WorkTreeLeft
 from amplihack.recipes.model import Agent
-from amplihack.recipes.ports import Staging, Watched
+from amplihack.recipes.ports import Staging, TreeMarks, Watched
 from amplihack.recipes.values import some
 
 _FAILED = "the step failed"
+_CUT_OFF = "the step was cut off"
+_LAST_LOOK = 5.0  # seconds for git to tell what a step had changed when it was cut off
 
 
 def stages(job: Job, action: Agent) -> bool:
@@ -24,8 +27,8 @@ def stages(job: Job, action: Agent) -> bool:
 async def staging(job: Job, work: Callable[[], Awaitable[Done]]) -> Done:
     """Do the work with all its attempts. If it succeeds, stage what changed meanwhile and nothing else.
 
-    So it is if it waits: when it goes on, these changes are no longer seen to be its own. If it fails, they
-    are only told.
+    So it is if it waits. If it fails or is cut off, they are only told; where the run goes on with the step,
+    they are its own as long as nobody else has touched them.
     """
     watched = await _watch(job)
     if watched is None:
@@ -35,13 +38,26 @@ async def staging(job: Job, work: Callable[[], Awaitable[Done]]) -> Done:
     except StepFailure as failure:
         await _settle(job, watched.stage() if failure.waits else watched.leave(_FAILED))
         raise
+    except asyncio.CancelledError:
+        await _look_back(job, watched)
+        raise
     await _settle(job, watched.stage())
     return done
 
 
-async def _watch(job: Job) -> Watched | None:
+async def _look_back(job: Job, watched: Watched) -> None:
+    """Tell what a step had changed that was interrupted, or cancelled with the steps around it."""
     try:
-        return await job.run.world.work_tree.watch(working_dir(job))
+        async with asyncio.timeout(_LAST_LOOK):
+            await _settle(job, watched.leave(_CUT_OFF))
+    except TimeoutError:
+        job.warn("cut off, and git did not tell in time what it had changed (fix: run `git status`)")
+
+
+async def _watch(job: Job) -> Watched | None:
+    earlier = [TreeMarks(each.root, each.staged, each.left) for each in job.run.state.trees(job.identity)]
+    try:
+        return await job.run.world.work_tree.watch(working_dir(job), earlier)
     except StepFailure:
         return None  # the work meets the same trouble, and tells
     except AmplihackError as error:  # staging is a courtesy: without git there is nothing to stage for
@@ -56,6 +72,9 @@ async def _settle(job: Job, settling: Awaitable[Staging]) -> None:
     except AmplihackError as error:
         _tell(job, error)
         return
+    marks = result.marks
+    if marks.staged or marks.left:
+        job.run.record(WorkTreeLeft(job.identity, marks.root, marks.staged, marks.left))
     if result.staged:
         job.run.record(Staged(job.identity, tuple(map(shown, result.staged))))
     if result.left:

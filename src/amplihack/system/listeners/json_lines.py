@@ -55,6 +55,7 @@ from amplihack.recipes.events import (
     StepFinished,
     StepStarted,
     Warned,
+    WorkTreeLeft,
 )
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.spending import usage_json
@@ -130,6 +131,9 @@ def describe(event: Fact) -> dict[str, Any]:
             return _named("agent_paused", identity=event.identity)
         case Staged():
             return _named("staged", identity=event.identity, files=list(event.files))
+        case WorkTreeLeft():
+            names = {"staged": list(event.staged), "left": list(event.left)}
+            return _named("work_tree_left", identity=event.identity, root=event.root, **names)
         case NeverReached():
             return _named("never_reached", identity=event.identity, ids=list(event.ids))
         case _:
