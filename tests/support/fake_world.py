@@ -174,8 +174,10 @@ class FakeWorkTree:
     left: tuple[LeftAlone, ...] = ()
     disturbed: tuple[Disturbed, ...] = ()
     problem: Exception | None = None
+    earlier: Sequence[TreeMarks] = ()
 
     async def watch(self, directory: str, earlier: Sequence[TreeMarks] = ()) -> FakeWatched:
+        self.earlier = earlier
         if self.problem:
             raise self.problem
         return FakeWatched(self, directory)

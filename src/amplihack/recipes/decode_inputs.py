@@ -17,6 +17,7 @@ from amplihack.recipes.values import Value, one_line, to_json, to_text
 from amplihack.records import Record, replace
 
 _PLAIN = {"type", "default", "required", "description", "enum"}  # what runners of the other dialect know
+_BOUNDS = frozenset({"minimum", "maximum", "min_length", "max_length", "pattern"})
 _VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _DECLARED = "maps of `type`, `default`, `required` … in `context:` describe inputs"
 
@@ -122,6 +123,11 @@ def _meant(node: Node | None) -> str:
 def _input(rule: Fields, owner: str, report: Report) -> Input:
     kind, choices = rule.word("type") or "", rule.nodes.get("enum")
     _check_env(rule, owner, report)
+    bounds: dict[str, Value] = {}
+    if _BOUNDS & rule.nodes.keys():
+        from amplihack.recipes.decode_input_bounds import read_bounds  # deferred: most inputs have none
+
+        kind, bounds = read_bounds(rule, kind, owner, report)
     if kind and kind not in TYPES:
         meant = closest(kind, TYPES)
         fix = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
@@ -141,6 +147,7 @@ def _input(rule: Fields, owner: str, report: Report) -> Input:
         rule.word("env") or "",
         rule.flag("required") or False,
         rule.node.where,
+        bounds,
     )
     _check_choices(declared, rule, owner, report)
     return declared
@@ -187,6 +194,6 @@ def _default(rule: Fields, declared: Input, owner: str, report: Report) -> Value
     node = rule.nodes.get("default")
     value, wrong = conform(_given_by_default(node, declared, report), declared)
     if wrong and not is_blank(value):
-        fix = "correct the default, or what is said of the input in `type` and `enum`"
+        fix = "correct the default, or what else is said of the input"
         report.add("wrong-type", f"{owner}'default' {wrong}", rule.where("default"), fix)
     return value

@@ -404,13 +404,15 @@ _INPUT_FIELDS: Final = by_word(
             allow_empty is_required mandatory nonempty not_empty optional
         """,
         "name it under `secrets:` of the recipe": "mask no_log secret sensitive",
-        "check it in a first step: `command: '[[ {{name}} =~ ^[a-z]+$ ]]'`": "pattern regex validate",
-        "check it in a first step: `command: (( {{name}} >= 1 && {{name}} <= 5 ))`": """
-            max maximum min minimum
-        """,
+        "write `pattern:` with a regular expression": "format_regex match matches regexp validate validation",
+        "write `minimum:`": "at_least ge gte lower_bound min_value minimum_value",
+        "write `maximum:`": "at_most le lte max_value maximum_value upper_bound",
+        "write `minimum:` and `maximum:`": "between bounds range",
+        "write `min_length:`": "min_items min_len minlen",
+        "write `max_length:`": "max_items max_len maxlen",
         "write `default:`": "default_value fallback initial value",
         "write `env:`": "env_var environment envvar from_env",
-        _INSIDE: "max_items max_length min_items min_length",
+        _INSIDE: "exclusive_maximum exclusive_minimum gt lt multiple_of step unique_items",
     }
 )
 WORDS: Final = {

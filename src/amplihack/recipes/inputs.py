@@ -128,6 +128,10 @@ def conform(value: Value, declared: Input) -> tuple[Value, str]:
         value = found
     if declared.choices and to_text(value) not in map(to_text, declared.choices):
         return value, f"should be one of {', '.join(map(to_text, declared.choices))}"
+    if declared.bounds:
+        from amplihack.recipes.input_bounds import broken  # deferred: most inputs have none
+
+        return value, broken(value, declared.bounds)
     return value, ""
 
 
@@ -217,6 +221,10 @@ def _facts(recipe: Recipe, name: str, declared: Input) -> Iterator[str]:
         yield declared.type
     if declared.choices:
         yield f"one of {', '.join(map(to_text, declared.choices))}"
+    if declared.bounds:
+        from amplihack.recipes.input_bounds import in_words  # deferred: most inputs have none
+
+        yield from in_words(declared.bounds)
     default = recipe.context.get(name)
     if declared.required and is_blank(default):
         yield "required"

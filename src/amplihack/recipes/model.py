@@ -268,6 +268,7 @@ class Input(Record):
     env: str = ""  # the variable of the environment that gives its default
     required: bool = False
     where: Location = field(default=NOWHERE, compare=False)
+    bounds: Mapping[str, Value] = field(default_factory=dict)  # by the field that says it, such as `minimum`
 
 
 class Dependency(Record):

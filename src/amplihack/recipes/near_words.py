@@ -99,7 +99,7 @@ _STAGE: Final = by_word(
 _INPUT: Final = by_word(
     {
         "write `description:`": "ask comment desc help label message notes prompt summary title",
-        "write it in `description:`; only `type:` and `enum:` are checked": """
+        "write it in `description:`: what is inside a list or a map is not checked": """
             item_type items nullable properties schema
         """,
     }

@@ -20,7 +20,7 @@ touch begun
 exec sleep 600
 """
 ASK = "name: a\nsteps:\n  - {id: ask, prompt: work}\n"
-CUT_OFF = "ask: changed during the step, but not staged: tracked (the step was cut off), made (the step was cut off)"
+CUT_OFF = "not staged: tracked (the step was cut off), made (the step was cut off)"
 
 
 def git(workspace: Workspace, *words: str) -> str:
