@@ -90,7 +90,9 @@ def failures(workspace: Workspace, located: Located, *, bash: bool) -> tuple[Pro
 
 def meaningless(workspace: Workspace, located: Located) -> tuple[Problem, ...]:
     """Return what a recipe that is about to be run says without any effect."""
-    return certain.meaningless(located, DiskWorld(workspace))
+    from amplihack.recipes.check import remarks  # deferred: `check` asks for more
+
+    return remarks.meaningless(located, DiskWorld(workspace))
 
 
 def unset_variables(workspace: Workspace, located: Located) -> tuple[Problem, ...]:

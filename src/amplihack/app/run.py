@@ -49,9 +49,9 @@ async def run(
     try:
         opened, values = start_with(workspace, opened, values)
         _refuse(workspace, opened, values, request)
-        if memory is None:
-            remarks = (*_remarks(workspace, opened.located), *slips(workspace, opened, values))
-            request = replace(request, remarks=remarks)
+        # A run that goes on has told these already, but for those of a recipe that was edited since.
+        remarks = (*_remarks(workspace, opened.located), *slips(workspace, opened, values))
+        request = replace(request, remarks=remarks)
         async with listening(workspace, opened.located.recipe, values, request) as journal:
             keeper = Keeper(workspace, journal.mask)
             world = open_world(workspace, opened.located, request, journal, on_opened=keeper.opened)

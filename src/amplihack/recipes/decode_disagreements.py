@@ -62,9 +62,13 @@ def _json_or_text(fields: Fields) -> Iterator[Disagreement]:
 
 
 def _again_or_never(fields: Fields) -> Iterator[Disagreement]:
+    """Yield what does a step again, where doing it twice does harm."""
     if fields.flag("recheck") and fields.flag("idempotent") is False:
         what = "'recheck: true' runs the step again, and 'idempotent: false' says that this does harm"
         yield "recheck", what, _KEEP_ONE
+    if "retry" in fields.nodes and fields.flag("idempotent") is False:
+        what = "'retry' does the step again after a failure, and 'idempotent: false' says that this does harm"
+        yield "retry", what, f"{_KEEP_ONE}: `idempotent` only keeps a resumed run from repeating it unasked"
 
 
 def _names(fields: Fields) -> Iterator[Disagreement]:

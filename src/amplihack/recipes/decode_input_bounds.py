@@ -26,27 +26,23 @@ def read_bounds(rule: Fields, kind: str, owner: str, report: Report) -> tuple[st
                 fix = f"write `type: {BOUNDS[name].kinds[0]}`, or remove it"
                 report.add("wrong-type", what, rule.where(name), fix)
             continue
-        value = rule.word(name) if name == "pattern" else rule.data(name)
-        if wrong := _wrong(name, value):
-            what, fix = wrong
-            report.add("wrong-type", f"{owner}'{name}' should be {what}", rule.where(name), fix)
-        elif name in rule.values:  # otherwise it is told already
-            found[name] = value
+        if name in rule.values and _is_readable(name, rule, owner, report):  # others are told already
+            found[name] = rule.word(name) if name == "pattern" else rule.data(name)
     _tell_impossible(found, rule, owner, report)
     return kind, found
 
 
-def _wrong(name: str, value: Value) -> tuple[str, str] | None:
-    """Return what a bound should be, and how to write it; None if it is that."""
-    if name in _PAIRS[0] and (isinstance(value, bool) or not isinstance(value, int | float)):
-        return "a number", "write a number, without quotes"
+def _is_readable(name: str, rule: Fields, owner: str, report: Report) -> bool:
+    """Tell whether a bound can be used; a pattern that is none is reported."""
     if name != "pattern":
-        return None
+        return True
     try:
-        re.compile(str(value))
+        re.compile(rule.word(name) or "")
     except re.error as error:
-        return f"a regular expression: {error}", "write it in single quotes, such as '^v[0-9]+$'"
-    return None
+        what = f"{owner}'pattern' should be a regular expression: {error}"
+        report.add("wrong-type", what, rule.where(name), "write it in single quotes, such as '^v[0-9]+$'")
+        return False
+    return True
 
 
 def _tell_impossible(found: dict[str, Value], rule: Fields, owner: str, report: Report) -> None:

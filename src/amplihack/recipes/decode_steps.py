@@ -33,7 +33,15 @@ from amplihack.recipes.values import Value, to_json
 # A step that has fewer than two of these, and none of the others, cannot contradict itself.
 _MAY_DISAGREE: Final = frozenset({"on_error", "continue_on_error", "fatal", "timeout", "idle_timeout"})
 _OFTEN_DISAGREE: Final = frozenset(
-    {"output_type", "parse_json_required", "recheck", "collect", "output_exit_code", "output_stderr"}
+    {
+        "output_type",
+        "parse_json_required",
+        "recheck",
+        "idempotent",
+        "collect",
+        "output_exit_code",
+        "output_stderr",
+    }
 )
 WORDS_OF_A_PROMPT = {"task", "skill", "actions", "inputs"}  # of one that is made up, where a step has none
 _NEEDED = {"bash": "command", "agent": "prompt", "recipe": "recipe"}
@@ -58,6 +66,7 @@ MISPLACED: Final = {
     ("type", "group"): "remove it: the steps inside have types of their own",
 }
 _CHOOSE = "write the word itself; to choose between several, write a step with a `condition:` for each"
+_ENV_NAME = "use letters, digits and _"
 _NAME_IT = "write the name itself: it is known before the run"
 _INSTEAD_OF_PLACEHOLDER: Final = {
     **dict.fromkeys(("agent", "mode", "model", "model_role", "provider", "provider_preferences"), _CHOOSE),
@@ -208,14 +217,21 @@ class StepReader:
             tell_joined(node, owner, self.report)
 
     def _env_names(self, fields: Fields, owner: str) -> None:
-        """Report names of variables that no process can be given."""
+        """Report names of variables that no process can be given, and those that no script can name."""
         node = fields.nodes.get("env")
-        for name in node.entries if isinstance(node, Mapping) else ():
-            if not name or "=" in name:
+        if not isinstance(node, Mapping):
+            return
+        for name in node.entries:
+            if not name or "=" in name or "\0" in name:
                 what = f"{owner}env: '{name}' cannot be the name of a variable"
                 before, _, value = name.partition("=")
-                fix = f"write `{before}: {value}`" if before and value else "use letters, digits and _"
+                fix = f"write `{before}: {value}`" if before and value else _ENV_NAME
                 self.report.add("wrong-type", what, fields.where("env"), fix)
+            elif not (name.isascii() and name.isidentifier()):
+                what = f"{owner}env: the command cannot use '{name}': bash has no variables of such a name"
+                plain = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
+                fix = f"write `{plain}:`" if plain.isidentifier() else _ENV_NAME
+                self.report.add("no-effect", what, node.where_key(name), fix, "warning")
 
     def _bash(self, fields: Fields) -> Bash:
         own = fields.flag("strict_shell")

@@ -8,8 +8,9 @@ from amplihack.documents import Mapping, Node, Scalar, Sequence
 from amplihack.recipes.fields import Dialect
 from amplihack.records import Record
 
-# Agents of the bundles that come with the other community's tool.
+# Agents of the bundles that come with the other community's tool, and those that come with ours.
 _ITS_AGENTS = ("foundation:", "recipes:")
+_OUR_AGENTS = "amplihack:"
 # What that tool hands to every command: its interpreter, and a directory for files that steps leave.
 LEFT = "AMPLIFIER_RECIPE_SCRATCH_DIR"
 _ITS_VARIABLES = ("AMPLIFIER_PYTHON", LEFT)
@@ -49,9 +50,11 @@ def _marks(root: Mapping) -> Iterator[str]:
         yield f"the session setting `{_ITS_SETTING}`"
     if "schema_version" in root.entries and "dependencies" in root.entries:
         yield "`schema_version:` and `dependencies:`"
-    for step in _steps(root):
+    steps = list(_steps(root))
+    ours = any(_text(step, "agent").startswith(_OUR_AGENTS) for step in steps)
+    for step in steps:
         agent, recipe = _text(step, "agent"), _text(step, "recipe")
-        if agent.startswith(_ITS_AGENTS):
+        if agent.startswith(_ITS_AGENTS) and not ours:
             yield f"the agent `{agent}`"
         if recipe.startswith("@"):
             yield f"the sub-recipe `{recipe}`"

@@ -17,6 +17,7 @@ Shape: TypeAlias = Literal[
     "flag",  # true or false
     "count",  # a whole number, 0 or more
     "number",  # a whole or decimal number, 0 or more
+    "bound",  # any whole or decimal number
     "duration",  # a number of seconds, or a text such as 5m
     "seconds",  # a duration, or a template that renders to one
     "milliseconds",  # a whole number of milliseconds, or a text such as 5s
@@ -138,15 +139,15 @@ INPUT = FieldTable(
         Field(name="required", shape="flag", default="false", doc="Nothing runs while it is empty."),
         Field(name="default", shape="any", doc="Its value when nobody gives one."),
         Field(name="enum", shape="any", aliases=("choices", "options"), doc="The values that it may have."),
-        Field(name="minimum", shape="any", aliases=("min",),
+        Field(name="minimum", shape="bound",
               doc="The least that a number may be; without a `type` the input is a number."),
-        Field(name="maximum", shape="any", aliases=("max",),
+        Field(name="maximum", shape="bound",
               doc="The most that a number may be; without a `type` the input is a number."),
         Field(name="min_length", shape="count",
               doc="How many characters a text has at least, or items a list; without a `type` it is a text."),
         Field(name="max_length", shape="count",
               doc="How many characters a text has at most, or items a list; without a `type` it is a text."),
-        Field(name="pattern", shape="text", aliases=("regex",),
+        Field(name="pattern", shape="text",
               doc="A regular expression that is found in a text; `^…$` is for the whole. Without a `type` "
                   "it is a text."),
         Field(name="env", shape="text",
@@ -395,7 +396,8 @@ STEP = FieldTable(
               doc="`false` means the same as `continue_on_error: true`."),
         Field(name="idempotent", shape="flag", default="true",
               doc="`false` means that doing it twice does harm: a resumed run asks before it runs the step "
-                  "again, or a step inside it, where it was cut off before its end."),
+                  "again, or a step inside it, where it was cut off before its end. A `retry` beside it "
+                  "still tries again after a failure."),
         Field(name="recheck", shape="flag", default="false",
               doc="`true` means that a resumed run runs the step again although it has finished: for a check "
                   "of what may have changed meanwhile."),

@@ -80,6 +80,7 @@ _ANYWHERE: Final = by_word(
             include_if only only_changes only_for only_if only_on only_when platforms pre_condition
             precondition preconditions predicate proceed_if rules run_if run_on run_once run_when
             success_condition trigger_rule when when_condition where
+            arch creates os removes
         """,
         _OPPOSITE: "disabled_if except exclude_if ignore_if not_if skip_if skip_unless skip_when unless",
         _SECOND_STEP: """
@@ -204,7 +205,7 @@ _STEP: Final = _ANYWHERE | by_word(
         """,
         _DEPENDS: """
             await awaits blocks follows join_on needs_any passed predecessors prerequisite prerequisites
-            requires_success upstream_task_ids upstream_tasks waits_for
+            prereqs requires_success upstream_task_ids upstream_tasks waits_for
         """,
         _GOES_ON: """
             best_effort cancel_on_build_failing circuit_breaker error_handler error_handling failfast
@@ -278,13 +279,13 @@ _BELOW: Final = {
 }
 # Words that steer a step, and that are about a stage or a recipe as a whole where one of these has them.
 _PROSE: Final = frozenset(
-    ("all", "and", "any", "approval", "branch", "changed", "checks", "connection", "count", "default",
-     "docker", "edge", "end", "end_date", "error_handling", "errors", "exists", "extends", "failure",
-     "hooks", "linux", "machine", "macos", "node", "not", "or", "order", "permissive", "pipeline",
-     "platform", "pool", "prerequisite", "prerequisites", "python", "rate_limiting", "required", "secrets",
-     "sequential", "services", "setup", "sidecars", "sources", "stage", "stages", "start", "start_date",
-     "status", "success", "tags", "template", "unix", "user", "validate", "verification", "verify",
-     "windows")
+    ("all", "and", "any", "approval", "arch", "branch", "changed", "checks", "connection", "count",
+     "creates", "default", "docker", "edge", "end", "end_date", "error_handling", "errors", "exists",
+     "extends", "failure", "hooks", "linux", "machine", "macos", "node", "not", "or", "order", "os",
+     "permissive", "pipeline", "platform", "pool", "prerequisite", "prerequisites", "python",
+     "rate_limiting", "removes", "required", "secrets", "sequential", "services", "setup", "sidecars",
+     "sources", "stage", "stages", "start", "start_date", "status", "success", "tags", "template", "unix",
+     "user", "validate", "verification", "verify", "windows")
 )  # fmt: skip
 _HOLDER: Final = {
     word: _BELOW.get(what, what)
@@ -404,9 +405,9 @@ _INPUT_FIELDS: Final = by_word(
             allow_empty is_required mandatory nonempty not_empty optional
         """,
         "name it under `secrets:` of the recipe": "mask no_log secret sensitive",
-        "write `pattern:` with a regular expression": "format_regex match matches regexp validate validation",
-        "write `minimum:`": "at_least ge gte lower_bound min_value minimum_value",
-        "write `maximum:`": "at_most le lte max_value maximum_value upper_bound",
+        "write `pattern:` with a regular expression": "match matches regex regexp validate validation",
+        "write `minimum:`": "at_least ge gte lower_bound min min_value minimum_value",
+        "write `maximum:`": "at_most le lte max max_value maximum_value upper_bound",
         "write `minimum:` and `maximum:`": "between bounds range",
         "write `min_length:`": "min_items min_len minlen",
         "write `max_length:`": "max_items max_len maxlen",

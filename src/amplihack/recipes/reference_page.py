@@ -11,6 +11,7 @@ _WORDS: dict[Shape, str] = {
     "flag": "true or false",
     "count": "whole number",
     "number": "number",
+    "bound": "number",
     "duration": "duration",
     "seconds": "duration or template",
     "milliseconds": "milliseconds or duration",

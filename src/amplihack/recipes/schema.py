@@ -22,6 +22,7 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
     "flag": {"type": "boolean"},
     "count": _WHOLE,
     "number": _NUMBER,
+    "bound": {"type": "number"},
     "duration": _DURATION,
     "seconds": {"anyOf": [*_DURATION["anyOf"], _TEMPLATE]},
     "milliseconds": {"anyOf": [_WHOLE, {"type": "string", "pattern": DURATION}]},

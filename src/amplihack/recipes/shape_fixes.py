@@ -13,6 +13,7 @@ from amplihack.recipes.fields import TABLES, Field, Shape
 _DIGITS = pattern(r"[0-9][0-9_, ]*")
 _SEPARATORS = pattern(r"[,;\s]+")
 _PAIR = pattern(r"\s*([\w.-]+)\s*[=:]\s*(.*)")
+_OR = pattern(r"\bor\b|\|\|")
 _PLAIN_WORD = pattern(r"[\w./-]+")
 _NOT_RENDERED = "placeholders are not rendered here"
 
@@ -59,16 +60,30 @@ def _text(node: Node, field: Field) -> str:
         return f"write one text without brackets and dashes: `{field.name}: {words[0]}`"
     if isinstance(node, Sequence):
         return f"write one text: `{field.name}: |`, and each line below it, indented"
+    if isinstance(node, Mapping) and field.shape == "text" and (name := _name_inside(node)):
+        return f"write the text itself: `{field.name}: {name}`"
     if isinstance(node, Mapping) and node.source.location(node.line, 0).text[node.column :].startswith("{"):
         return f"put quotes around it, as in `{field.name}: '{{…}}'`: braces without quotes are a mapping"
     return f"write the text itself behind `{field.name}:`, in quotes, or below `{field.name}: |`"
 
 
+def _name_inside(node: Mapping) -> str:
+    """Return the name that a map gives where the name itself belongs: `output: {name: x}`."""
+    named = (node.entries.get(key) for key in ("name", "id", "variable", "var", "to", "as"))
+    return next((each.text for each in named if isinstance(each, Scalar) and each.text), "")
+
+
 def _condition(node: Node, field: Field) -> str:
     if isinstance(node, Sequence):
-        listed = " and ".join(_shown(item) for item in node.items) or "a and b"
+        listed = " and ".join(_operand(item) for item in node.items) or "a and b"
         return f"write one expression: `{field.name}: {listed}`"
     return f'write an expression, in quotes where it begins with braces: `{field.name}: "{{{{x}}}} == 1"`'
+
+
+def _operand(node: Node) -> str:
+    """Return one of several conditions; the words between are not ours to bind more tightly."""
+    text = node.text.strip() if isinstance(node, Scalar) else "…"
+    return f"({text})" if _OR.search(text) else text
 
 
 def _flag(node: Node, field: Field) -> str:
@@ -210,6 +225,7 @@ _FIXES: dict[Shape, Callable[[Node, Field], str]] = {
     "flag": _flag,
     "count": _number,
     "number": _number,
+    "bound": _number,
     "duration": _duration,
     "seconds": _duration,
     "milliseconds": _duration,

@@ -100,6 +100,15 @@ def _number(node: Node, _field: Field) -> Read:
     raise Unreadable("should be a number, 0 or more")
 
 
+def _bound(node: Node, _field: Field) -> Read:
+    scalar = _scalar(node, "a number")
+    if isinstance(scalar.value, int | float) and not isinstance(scalar.value, bool):
+        number = _as_float(scalar)
+        if math.isfinite(number):
+            return number
+    raise Unreadable("should be a number")
+
+
 def _as_float(scalar: Scalar) -> float:
     value = scalar.text if scalar.style == "quoted" else scalar.value
     try:
@@ -214,6 +223,7 @@ _READERS: dict[Shape, Callable[[Node, Field], Read]] = {
     "flag": _flag,
     "count": _count,
     "number": _number,
+    "bound": _bound,
     "duration": _duration,
     "seconds": _seconds,
     "milliseconds": _milliseconds,

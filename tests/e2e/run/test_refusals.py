@@ -211,3 +211,41 @@ def test_what_a_recipe_says_without_effect_is_told_by_a_run_too(workspace: Works
     assert "nothing sets tokn" in told
     assert "step 'a' is never tried again" in told
     assert "step 'b' overrides nothing" in told
+
+
+def test_what_a_run_would_not_do_as_it_is_written_is_told_before_its_first_step(workspace: Workspace) -> None:
+    workspace.write(
+        "main.yaml",
+        "name: main\ncontext: {task: mend, n: 1}\nrate_limiting: {min_delay_ms: 0}\noutput: a\nsteps:\n"
+        "  - {id: a, command: 'true', parallel_group: g}\n"
+        "  - {id: b, prompt: 'Do {task} and $task. {% if task %}Soon.{% endif %}'}\n"
+        "  - {id: c, command: 'true', parallel_group: g}\n"
+        "  - {id: d, command: 'true', condition: steps.e.status == 'failed'}\n"
+        "  - {id: f, command: 'true', foreach: [1], update_context: {n: '{{n}} + 1'}}\n",
+    )
+    workspace.write("answers.yaml", "- {reply: done}\n")
+    answer = workspace.run("recipe", "run", "main.yaml", "--agent", "scripted:answers.yaml")
+    assert answer.exit_code == 0
+    told = answer.stderr.partition("▶")[0]
+    assert "⚠ the recipe gives the text 'a', not the value of a" in told
+    assert "⚠ step 'c' does not run with step 'a' of the group 'g'" in told
+    assert "⚠ {task} stays in the prompt as it is" in told
+    assert "⚠ $task stays in the prompt as it is" in told
+    assert "⚠ {% if task %} stays in the text as it is" in told
+    assert "⚠ there is no step 'e'" in told
+    assert "⚠ update_context: n becomes the text '{{n}} + 1'" in told
+
+
+def test_an_edited_recipe_tells_what_it_now_says_without_effect_and_nothing_twice(
+    workspace: Workspace,
+) -> None:
+    workspace.write("r.yaml", "name: r\nsecrets: [tokn]\nsteps: [{id: a, command: 'false'}]\n")
+    assert "nothing sets tokn" in workspace.run("recipe", "run", "r.yaml").stderr
+    workspace.write(
+        "r.yaml",
+        "name: r\nsecrets: [tokn]\nsteps: [{id: a, command: 'true', retry: {max_attempts: 1}}]\n",
+    )
+    again = workspace.run("runs", "resume", "--accept-changes")
+    assert again.exit_code == 0
+    assert "step 'a' is never tried again" in again.stderr
+    assert "nothing sets tokn" not in again.stderr

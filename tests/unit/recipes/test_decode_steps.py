@@ -320,6 +320,7 @@ def test_how_json_is_looked_for(fields: str, rule: JsonRule | None) -> None:
         ("output_type: text, parse_json_required: true", "stands beside 'parse_json_required', which counts"),
         ("output_type: text, json_schema: {type: object}", "stands beside 'json_schema', which counts"),
         ("recheck: true, idempotent: false", "'idempotent: false' says that this does harm"),
+        ("retry: {max_attempts: 2}, idempotent: false", "'retry' does the step again after a failure, and"),
         ("output: x, output_exit_code: x", "'output' and 'output_exit_code' are both called x"),
         ("output: x, output_stderr: x", "'output' and 'output_stderr' are both called x"),
         ("output_exit_code: x, output_stderr: x", "'output_exit_code' and 'output_stderr' are both called"),
@@ -339,6 +340,7 @@ def test_fields_that_contradict_each_other_are_told(fields: str, told: str) -> N
         "output_type: auto, parse_json: true",
         "parse_json: false, parse_json_required: false",
         "recheck: true, idempotent: true",
+        "retry: {max_attempts: 2}, idempotent: true",
         "output: x, output_exit_code: y, output_stderr: z",
         "foreach: [1], as: x, output: x, collect: y",
         "retry: {initial_delay: 10m}",
@@ -495,6 +497,33 @@ def test_a_name_that_no_process_can_be_given_is_an_error(name: str, fix: str) ->
     assert problem.severity == "error"
     assert "cannot be the name of a variable" in problem.what
     assert problem.fix.startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [("my-var", "write `my_var:`"), ("a.b", "write `a_b:`"), ("1a", "use letters"), ("é", "use letters")],
+)
+def test_a_name_that_no_script_can_use_is_told(name: str, fix: str) -> None:
+    text = f"name: n\nsteps: [{{id: a, command: ls, env: {{GOOD_1: y, '{name}': x}}}}]"
+    (problem,) = decode_text(text).problems
+    assert (problem.severity, problem.code) == ("warning", "no-effect")
+    assert f"the command cannot use '{name}'" in problem.what
+    assert problem.fix.startswith(fix)
+    assert problem.where is not None
+    assert problem.where.column == text.splitlines()[1].index(f"'{name}'") + 1
+
+
+@pytest.mark.parametrize(
+    ("field", "fix"),
+    [
+        ("output: {name: x}", "write the text itself: `output: x`"),
+        ("output_exit_code: {var: code}", "write the text itself: `output_exit_code: code`"),
+        ("condition: [a == 'x', b or c]", "write one expression: `condition: a == 'x' and (b or c)`"),
+    ],
+)
+def test_a_shape_that_holds_what_was_meant_is_told_with_it(field: str, fix: str) -> None:
+    (problem,) = decode_text(f"name: n\nsteps: [{{id: a, command: ls, {field}}}]").problems
+    assert (problem.severity, problem.fix) == ("error", fix)
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,12 @@ def test_marks_of_the_other_tool_in_a_recipe(fields: str) -> None:
     assert verdict(f"name: n\n{fields}\nsteps: [{{id: a, command: ls}}]").dialect == "amplifier"
 
 
+def test_a_file_with_agents_of_both_communities_is_not_only_for_the_other_tool() -> None:
+    both = "- {id: a, agent: 'foundation:explorer', prompt: p}\n- {id: b, agent: 'amplihack:x', prompt: p}\n"
+    assert verdict(f"name: n\nsteps:\n{both}").dialect == "amplihack"
+    assert verdict(f"name: n\nsteps:\n{both}- {{id: c, recipe: '@x:y.yaml'}}\n").dialect == "amplifier"
+
+
 def test_marks_inside_stages_and_loops_count() -> None:
     inner = "{id: a, agent: 'foundation:x', prompt: p}"
     assert verdict(f"name: n\nstages: [{{name: s, steps: [{inner}]}}]").dialect == "amplifier"

@@ -54,6 +54,7 @@ HOLDERS = {
         ("input", "from_env", "`env:`"),
         ("input", "multipleOf", "a first step"),
         ("input", "maxItems", "`max_length:`"),
+        ("input", "min", "`minimum:`"),
         ("step", "filters", "`condition:`"),
         ("step", "executeOnce", "`condition:`"),
         ("step", "conditional_edges", "opposite `condition:`"),

@@ -21,13 +21,13 @@ def problems(declared: str, value: Value = None) -> list[str]:
     ("declared", "good", "bad", "wrong"),
     [
         ("type: integer, minimum: 1", (1, "7"), 0, "should be at least 1, not 0"),
-        ("type: number, max: 2.5", (2.5, -3), 2.6, "should be at most 2.5, not 2.6"),
-        ("min: 1, max: 3", (1, 3), 4, "should be at most 3, not 4"),
+        ("type: number, maximum: 2.5", (2.5, -3), 2.6, "should be at most 2.5, not 2.6"),
+        ("minimum: 1, maximum: 3", (1, 3), 4, "should be at most 3, not 4"),
         ("minimum: 1", (1,), "many", 'should be a number, not "many"'),
         ("min_length: 2", ("ab", 12), "a", 'should have a length of 2 or more, not "a"'),
         ("type: list, max_length: 1", ([], ["a"]), ["a", "b"], "should have a length of 1 or less"),
         ("pattern: '^v[0-9]+$'", ("v1",), "1.0", 'should match ^v[0-9]+$, not "1.0"'),
-        ("regex: b", ("abc",), "ac", 'should match b, not "ac"'),
+        ("pattern: b", ("abc",), "ac", 'should match b, not "ac"'),
         ("pattern: 1", (21,), 2, "should match 1, not 2"),
     ],
 )

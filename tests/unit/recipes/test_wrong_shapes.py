@@ -14,6 +14,7 @@ _WRONG: dict[str, tuple[str, ...]] = {
     "flag": ("maybe", "3", "[a]", "'{{x}}'"),
     "count": ("many", "-1", "1.5", "[a]", "'{{x}}'"),
     "number": ("many", "-1", "[a]"),
+    "bound": ("many", "'3'", "[a]"),
     "duration": ("soon", "-1", "5min", "1:30", "PT5M", "[a]", "{a: 1}"),
     "seconds": ("soon", "-1", "5 minutes", "[a]"),
     "milliseconds": ("soon", "-1", "1.5", "5 sec", "[a]"),

@@ -30,37 +30,6 @@ def certain_failures(
     return tuple(sorted(found, key=place))
 
 
-def meaningless(located: Located, world: Surroundings) -> tuple[Problem, ...]:
-    """Return what a recipe that is about to be run says without any effect."""
-    subject = study(located, world, final=True)
-    found = {problem for problem in _without_effect(subject) if problem.severity == "warning"}
-    return tuple(sorted(found, key=place))
-
-
-def _without_effect(subject: CheckedRecipe) -> Iterator[Problem]:
-    """Yield what the stages find that have something to look at; their imports are deferred, as below."""
-    secrets = subject.recipe.secrets
-    if secrets or any(step.retry or step.override for step in subject.steps):
-        from amplihack.recipes.check.pointless import pointless_overrides, pointless_retries, unknown_secrets
-
-        for stage in (pointless_overrides, pointless_retries, *((unknown_secrets,) if secrets else ())):
-            yield from stage(subject)
-    if any(isinstance(step.action, Bash) and "$" in step.action.command.text for step in subject.steps):
-        from amplihack.recipes.check.shell_names import unexported_names
-
-        yield from unexported_names(subject)
-    tests = (step.condition for step in subject.steps if step.condition)
-    if any(".status" in test.text for test in tests):
-        from amplihack.recipes.check.statuses import unknown_statuses
-
-        yield from unknown_statuses(subject)
-    commands = (step.action.command.text for step in subject.steps if isinstance(step.action, Bash))
-    if any("{{" in command and "for " in command for command in commands):
-        from amplihack.recipes.check.commands import word_loops
-
-        yield from word_loops(subject)
-
-
 def place(problem: Problem) -> tuple[str, int, int, str, str]:
     """Return a key that sorts problems by their lines."""
     where = problem.where

@@ -37,6 +37,14 @@ def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:
             yield from _other_signs(step.action.prompt, subject.names)
 
 
+def signs_in_prompts(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find those of them in prompts that a run does not tell when it asks the agent."""
+    for step in subject.steps:
+        if isinstance(step.action, Agent):
+            yield from _tags(step.action.prompt, subject.names)
+            yield from _other_signs(step.action.prompt, subject.names)
+
+
 def _expressions(text: Text, known: Collection[str]) -> Iterator[Problem]:
     """Find `{{x | upper}}`, `{{#if x}}` and their like; of the blocks of a text, the first speaks for all."""
     told: set[int | Severity] = set()

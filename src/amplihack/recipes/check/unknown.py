@@ -84,6 +84,17 @@ def unknown_parts(subject: CheckedRecipe) -> Iterator[Problem]:
             yield problem
 
 
+def unknown_steps(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find conditions on steps that do not exist: these count as null, like a step that has not run yet."""
+    recipe, flow = subject.recipe, subject.flow
+    steps = {step.id: step for step in every_step(recipe.steps)}
+    for use in flow.uses:
+        if use.mention.test and len(use.mention.path) > 1:
+            problem = _unknown_step(use, steps, recipe, flow)
+            if problem:
+                yield problem
+
+
 def _texts(steps: Mapping[str, Step], flow: Flow) -> frozenset[str]:
     """Return the names that only ever hold a text which is kept as it is."""
     kept = {step.output for step in steps.values() if step.keep_text and step.output}
