@@ -91,7 +91,8 @@ def _constant(site: Site, rules: Rules) -> Iterator[Problem]:
     holds = bool(verdict(tree, rules))
     if holds and site.repeats:
         return
-    deliberate = holds or isinstance(tree, Constant)
+    is_text = isinstance(tree, Constant) and isinstance(tree.value, str)  # such as 'false', which holds
+    deliberate = not is_text and (holds or isinstance(tree, Constant))
     yield _decided(site, holds, "it mentions no variable", "note" if deliberate else "warning")
 
 

@@ -169,6 +169,12 @@ PAIRS = [
     ),
     (
         "condition-constant",
+        "warning",
+        FLAT + "  - {id: a, condition: \"'false'\", command: ls}\n",
+        FLAT + "  - {id: a, command: ls}\n",
+    ),
+    (
+        "condition-constant",
         "note",
         FLAT + "  - {id: a, condition: 'true', command: ls}\n",
         FLAT + "  - {id: a, command: ls}\n",
