@@ -93,6 +93,26 @@ def run(source: str, value: str, folder: Path) -> str:
         "{ echo {{v}}; } > s.sh; bash s.sh",
         'x={{v}}; for i in 1; do echo "$x"; done > s.sh; bash s.sh',
         "{ echo {{v}}; } | tee s.sh; bash s.sh",
+        # options of a shell in every order, and from variables
+        "bash -ce {{v}}",
+        "bash -c -e {{v}}",
+        "bash -c -- {{v}}",
+        "bash -co pipefail {{v}}",
+        "sudo sh -cx {{v}}",
+        "f=-c; bash $f {{v}}",
+        'f="-e -c"; bash $f {{v}}',
+        'f=(-e -c); bash "${f[@]}" {{v}}',
+        # arguments of code that comes by the input
+        "bash -s {{v}} <<< 'eval \"$1\"'",
+        "bash -s -- {{v}} <<'EOF'\neval \"$1\"\nEOF\n",
+        "echo 'eval \"$1\"' | bash -s {{v}}",
+        "source /dev/stdin {{v}} <<< 'eval \"$1\"'",
+        # what a shell does by itself
+        "echo {{v}} > e; BASH_ENV=e bash -c :",
+        "echo {{v}} > e; export BASH_ENV=$PWD/e; bash -c :",
+        "echo {{v}} > e; ENV=./e sh -i",
+        'env "BASH_FUNC_f%%=() { {{v}}; }" bash -c f',
+        'command_not_found_handle() { eval "$*"; }; nosuch {{v}}',
     ],
 )
 def test_a_value_that_a_shell_runs_in_the_end_is_told(template: str) -> None:

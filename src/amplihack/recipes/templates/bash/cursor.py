@@ -57,6 +57,7 @@ class Script(Record, frozen=False, eq=False, repr=False):
     bodies: dict[str, list[Body]] = field(default_factory=dict)  # of the functions
     lists: dict[str, list[list[Word]]] = field(default_factory=dict)  # the elements of `name=( ... )`
     aliases: dict[str, set[str]] = field(default_factory=dict)  # the words of their texts
+    open_aliases: set[str] = field(default_factory=set)  # of these, what leaves an expression open
     started: list[ProgramFile] = field(default_factory=list)  # files that it runs, or may run
     file_names: dict[str, set[str]] = field(default_factory=dict)  # what variables hold that may be one
     descriptors: dict[str, str] = field(default_factory=dict)  # the files that were opened for writing last

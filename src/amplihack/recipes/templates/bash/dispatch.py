@@ -15,7 +15,7 @@ from amplihack.recipes.templates.bash.cursor import Script
 from amplihack.recipes.templates.bash.places import SimpleCommand, Word, hold
 from amplihack.recipes.templates.bash.program_files import files_run
 from amplihack.recipes.templates.bash.program_tables import SHELLS, TAKE_DATA
-from amplihack.recipes.templates.bash.programs import settle_programs
+from amplihack.recipes.templates.bash.programs import name_language, settle_programs
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS
 from amplihack.recipes.templates.bash.variable_attributes import INTEGERS
 
@@ -37,8 +37,12 @@ def settle_dispatched(script: Script) -> None:
         for word in words[1:]:  # `set_all RANDOM={{v}}`: it is assigned in the end
             if word.marks and word.plain.partition("=")[0].removesuffix("+") in INTEGERS:
                 hold(word.marks)
-        if _CODED.match(words[0].text) or _begins_evaluation(name, script):
+        if _CODED.match(words[0].text):
             _suspect_all(words)
+            name_language((mark for word in words for mark in word.marks), "bash")
+        elif _begins_evaluation(name, script):
+            _suspect_all(words)
+        script.flow.lost |= not script.open_aliases.isdisjoint(_aliases(name, script))
         if name not in script.flow.functions:
             for each in _meant(name, words, script):
                 edits = len(script.edits)
@@ -99,6 +103,8 @@ def _meant(
     variable = _called(words[0])
     for elements in script.lists.get(variable, ()):
         yield [*elements, *words[1:]]
+    if any(word.text.startswith(("$", '"$')) for word in words[1:]):
+        yield from _with_options(words, script)
     aliases = [] if variable else _aliases(name, script)
     named = {*script.flow.named(variable), *(word for each in aliases for word in script.aliases[each])}
     named |= script.command_words.get(words[0].start, frozenset())
@@ -121,6 +127,18 @@ def _meant(
             script.calculates(words[0], others)
     for builtin in builtins:
         yield [Word(builtin, []), *words[1:]]
+
+
+def _with_options(words: Sequence[Word], script: Script) -> Iterator[Sequence[Word]]:
+    """Yield a command with the options that its variables hold: `f=-c; bash $f {{v}}`."""
+    for at, word in enumerate(words[1:], 1):
+        variable = _called(word)
+        held = [name.split() for name in script.file_names.get(variable, ())] if variable else []
+        held += (text.split() for text in script.flow.texts(variable))
+        options = [[Word(each, []) for each in texts] for texts in held]
+        for elements in (*options, *script.lists.get(variable, ())):
+            if elements and elements[0].plain.startswith("-"):
+                yield [*words[:at], *elements, *words[at + 1 :]]
 
 
 def _only_prints(builtins: Iterable[str], others: Iterable[str]) -> bool:

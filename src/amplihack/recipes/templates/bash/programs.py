@@ -37,8 +37,9 @@ from amplihack.recipes.templates.bash.program_tables import (
     WRAPPERS,
     YQ_COMMANDS,
 )
+from amplihack.recipes.templates.bash.shell_programs import shell_program
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, ValueFlow
-from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
+from amplihack.recipes.templates.bash.variable_attributes import is_program_variable
 
 _RUN_BY_SED = pattern(r"[^\w\s][gpiImM0-9]*e[gpiImM0-9]*\Z")
 _CALLBACK = "-[A-Za-z]*C"
@@ -60,7 +61,8 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
         name_language(word.marks, "bash")
         if words[0].plain in SOURCES:
             _pass_arguments(word, words[1:], flow)
-    if words and (found := interpreter(words)):
+    found = interpreter(words) if words else None
+    if found:
         language, arguments = found
         name = words[-len(arguments) - 1].plain.rpartition("/")[2]
         for word in (*program_words(language, arguments), *_behind_file(name, arguments)):
@@ -76,6 +78,8 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
             if processes and language == "bash":
                 code.append(word)
                 _pass_arguments(word, arguments, flow)
+    if words and (words[0].plain in SOURCES or (found and found[0] == "bash")) and input_language(command):
+        _pass_arguments(words[0], words, flow)  # `bash -s {{v}} <<< 'eval "$1"'`
     if command.inputs and (language := input_language(command)):
         for word in command.inputs:
             direct = word.plain.startswith(("<", "\1")) or not any(_is_process(mark) for mark in word.marks)
@@ -141,7 +145,7 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
     for each in () if named.isdisjoint(CODE_NAMES) else sorted(named & CODE_NAMES):
         yield from _words_by_option(each, arguments)
     if name in WRAPPERS:
-        yield from (word for word in arguments if word.plain.partition("=")[0] in PROGRAM_VARIABLES)
+        yield from (word for word in arguments if is_program_variable(word.plain.partition("=")[0]))
 
 
 def _evaluated(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
@@ -247,6 +251,8 @@ def _is_started(language: str, arguments: Sequence[Word]) -> bool:
 def program_words(language: str, arguments: Sequence[Word]) -> list[Word]:
     option = PROGRAM_OPTION.get(language)
     by_option = list(option_arguments(_before_file(language, arguments), option)) if option else []
+    if language == "bash":
+        return by_option + [word for word in shell_program(arguments) if word not in by_option]
     if by_option or language not in PROGRAM_FIRST:
         return by_option
     skips = 0

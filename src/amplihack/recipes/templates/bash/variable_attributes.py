@@ -35,6 +35,11 @@ PROGRAM_VARIABLES = EXPANDED_VARIABLES.union(
 )
 
 
+def is_program_variable(name: str) -> bool:
+    """Tell whether a shell or a program runs what stands in a variable; bash makes functions of some."""
+    return name in PROGRAM_VARIABLES or name.startswith("BASH_FUNC_")
+
+
 @lru_cache(maxsize=64)
 def _made(name: str) -> re.Pattern[str]:
     return re.compile(name)
