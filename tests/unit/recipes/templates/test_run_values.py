@@ -288,6 +288,9 @@ def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path
         ('eval "$y"; declare -A m=([k.1]=p); k=$(echo k.1); echo "${m[$k]}" {{v}}', "p $x\n"),
         ('eval "declare -A m$y"; k=$(echo k.1); m[$k]=p; echo "${!m[@]}" {{v}}', "k.1 $x\n"),
         ('n=4; y=2; eval "m=\\$(( n + $y ))"; echo $m {{v}}', "6 $x\n"),
+        ("x=$((echo $(echo {{v}} # isn't ) it\n)); echo y); echo $x", "$x y\n"),
+        ('x=$((echo "$(echo {{v}} # )\n)"); echo y); echo $x', "$x y\n"),
+        ("x=$(( $(echo 6 # ))(\n) + 1 )); echo $x {{v}}", "7 $x\n"),
     ],
 )
 def test_what_is_harmless_goes_on(template: str, printed: str, tmp_path: Path) -> None:
