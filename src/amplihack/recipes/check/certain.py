@@ -54,11 +54,15 @@ def _without_effect(subject: CheckedRecipe) -> Iterator[Problem]:
         from amplihack.recipes.check.statuses import unknown_statuses
 
         yield from unknown_statuses(subject)
-    commands = (step.action.command.text for step in subject.steps if isinstance(step.action, Bash))
+    commands = [step.action.command.text for step in subject.steps if isinstance(step.action, Bash)]
     if any("{{" in command and "for " in command for command in commands):
         from amplihack.recipes.check.commands import word_loops
 
         yield from word_loops(subject)
+    if any("\r" in command for command in commands):
+        from amplihack.recipes.check.commands import returned_lines
+
+        yield from returned_lines(subject)
 
 
 def place(problem: Problem) -> tuple[str, int, int, str, str]:
