@@ -107,6 +107,15 @@ def run(source: str, value: str, folder: Path) -> str:
         "bash -s -- {{v}} <<'EOF'\neval \"$1\"\nEOF\n",
         "echo 'eval \"$1\"' | bash -s {{v}}",
         "source /dev/stdin {{v}} <<< 'eval \"$1\"'",
+        # what is unpacked
+        "git clone {{v}} x; x/install.sh",
+        "git clone --depth 1 -b main {{v}} x && cd x && ./install.sh",
+        'git clone {{v}} "$d"; "$d/install.sh"',
+        "git clone {{v}} && cd y && ./install.sh",
+        "tar xf {{v}}; ./configure",
+        "tar -xzf {{v}} -C x; bash x/setup",
+        'curl -sL "https://x/{{v}}.tgz" | tar xz -C x; ./x/install.sh',
+        "unzip -q {{v}} -d x; bash x/install.sh",
         # what a shell does by itself
         "echo {{v}} > e; BASH_ENV=e bash -c :",
         "echo {{v}} > e; export BASH_ENV=$PWD/e; bash -c :",
@@ -251,6 +260,28 @@ def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path
         return
     run(source, value, tmp_path)
     assert not (tmp_path / "canary").exists(), source
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "git clone {{v}} x && cd x && make",
+        "git clone {{v}} x; ./report.sh x",
+        "git clone {{v}}; bash scripts/report.sh",
+        "git clone -b {{v}} https://x/y x; x/install.sh",
+        "git clone https://x/y {{v}}; ./build.sh",
+        "tar xf {{v}} -C data; ./process.sh data",
+        "tar czf {{v}} src; ./upload.sh",
+        "curl -H {{v}} https://x | tar xz; ./configure",
+        "pip install {{v}}; ./run.sh",
+        "npm install {{v}}; npm test",
+        "echo {{v}} > e; BASH_ENV=other bash -c :",
+        "f=-x; bash $f build.sh {{v}}",
+        "bash -c 'echo \"$1\"' -e {{v}}",
+    ],
+)
+def test_a_value_that_only_stands_near_code_is_not_told(template: str) -> None:
+    assert rendered(template, "echo $HOME")[1] == ()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.file_names import ProgramFile, file_name
 from amplihack.recipes.templates.bash.number_guards import Guard, Sink
 from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Word, spread
+from amplihack.recipes.templates.bash.unpacked_files import Unpacked
 from amplihack.recipes.templates.bash.value_flow import ValueFlow, identifiers, references
 from amplihack.recipes.templates.bash.variable_attributes import Variables
 from amplihack.records import Record, field, replace
@@ -64,6 +65,8 @@ class Script(Record, frozen=False, eq=False, repr=False):
     read_files: set[str] = field(default_factory=set)  # what `<` and the commands before a pipe name
     copiers: list[SimpleCommand] = field(default_factory=list)  # `cp` and the like
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
+    unpacked: list[Unpacked] = field(default_factory=list)  # archives and repositories that values name
+    entered: set[str] = field(default_factory=set)  # directories that `cd` names
     reads_program: bool = False  # a shell runs what it gets from a place that is not known
     quoted: bool = False  # what is being read is code in double quotes
     starts_shells: bool = False  # with code of the script: guards in it must find their patterns

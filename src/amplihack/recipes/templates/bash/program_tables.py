@@ -279,7 +279,7 @@ CODE_BEHIND_NAMES = frozenset(
 
 # What may write a file in a plain script, and what may run one.
 _WRITES = pattern(
-    r"(?:^|\s)(?:tee|sponge|dd|wget|patch|ed|ex|n?vim?|cp|mv|ln|rsync|install|apply|am"
+    r"(?:^|\s)(?:tee|sponge|dd|wget|patch|ed|ex|n?vim?|cp|mv|ln|rsync|install|apply|am|clone|bsdtar|g?tar|unzip"
     r"|-\w*[oOi]\S*|-out|--out\S*|--in-place)(?=[\s;&|]|\Z)"
 )
 _RUNS = pattern(
