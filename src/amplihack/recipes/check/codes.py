@@ -12,6 +12,7 @@ CODES: Final[dict[str, str]] = {
     "bash-source": "A value is run as a program: through eval, bash -c or the like.",
     "bash-syntax": "A script that is wrong by bash's own grammar.",
     "broken-recipe": "A sub-recipe that is there and cannot be read.",
+    "carriage-return": "Every line of a script ends with a carriage return, which bash takes for text.",
     "code-source": "A value becomes part of a program in another language.",
     "command-word": "A placeholder stands in place of a command; its value is one word, spaces included.",
     "condition-constant": "A condition, or a part of one, has the same answer whatever the variables hold.",

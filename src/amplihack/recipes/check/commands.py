@@ -17,7 +17,7 @@ from amplihack.recipes.semantics import every_loop_name, names_of_steps
 from amplihack.recipes.templates.scripts import may_run
 from amplihack.recipes.templates.shell import Hazard, hazards, is_number
 from amplihack.recipes.templates.variables import own_variables
-from amplihack.recipes.values import KeyPath, Missing, lookup, to_text
+from amplihack.recipes.values import KeyPath, Missing, lookup, one_line, to_text
 from amplihack.records import replace
 
 if TYPE_CHECKING:
@@ -60,6 +60,23 @@ def word_loops(subject: CheckedRecipe) -> Iterator[Problem]:
             split = f"for {loop[1]} in $(printf '%s' {loop[2]})"
             fix = f"use `foreach:` for a list; to split a text at its blanks, write `{split}`"
             yield finding("word-loop", "warning", what, script.at(loop.end()), fix)
+
+
+def returned_lines(subject: CheckedRecipe) -> Iterator[Problem]:
+    """Find scripts of which every line ends with a carriage return: `> out` writes another file then."""
+    for step in subject.steps:
+        script = step.action.command if isinstance(step.action, Bash) else None
+        if script and "\r\n" in script.text and script.text.count("\r\n") == script.text.count("\n"):
+            what = (
+                f"step '{step.id}': every line ends with a carriage return, which bash adds to the last word"
+            )
+            yield finding(
+                "carriage-return",
+                "warning",
+                what,
+                script.at(script.text.index("\r")),
+                "write \\n, not \\r\\n",
+            )
 
 
 def values_run_by_name(subject: CheckedRecipe) -> Iterator[Problem]:
@@ -158,7 +175,7 @@ def _problem(hazard: Hazard, script: Text, default: str | None, known: AbstractS
             what = f"${{{{{name}}}}} stays as it is, {'and ' if hazard.detail else ''}{why}"
             return finding("unsupported-template", "warning", what, where, hazard.fix)
         case "arithmetic" if default is not None and not is_number(default):
-            what = f"{name} is used in arithmetic, and '{default}' is not a number"
+            what = f"{name} is used in arithmetic, and '{one_line(default, 60)}' is not a number"
             return finding("bash-arithmetic", "error", what, where, "make it a number, or compare it as text")
         case "evaluated" if default is not None and may_run(default, known):
             return finding("bash-refused", "error", f"{{{{{name}}}}}: {hazard.detail}", where, hazard.fix)

@@ -10,6 +10,7 @@ from amplihack.recipes.check.bash_port import AskBash
 from amplihack.recipes.check.certain import place
 from amplihack.recipes.check.commands import (
     refused_values,
+    returned_lines,
     values_in_env,
     values_run_by_name,
     word_loops,
@@ -75,6 +76,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     # texts
     refused_values,
     values_in_env,
+    returned_lines,
     word_loops,
     values_run_by_name,
     unexported_names,

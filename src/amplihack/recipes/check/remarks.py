@@ -62,6 +62,10 @@ def _scripts(subject: CheckedRecipe) -> Iterator[Problem]:
         from amplihack.recipes.check.commands import word_loops
 
         yield from word_loops(subject)
+    if any("\r" in command for command in commands):
+        from amplihack.recipes.check.commands import returned_lines
+
+        yield from returned_lines(subject)
 
 
 def _prompts(subject: CheckedRecipe) -> Iterator[Problem]:

@@ -231,6 +231,12 @@ PAIRS = [
         "  - {id: b, foreach: [1], break_when: \"steps['a'].status in ['failed']\", command: ls}\n",
     ),
     (
+        "carriage-return",
+        "warning",
+        FLAT + '  - {id: a, command: "echo {{task}} > out\\r\\nls\\r\\n"}\n',
+        FLAT + '  - {id: a, command: "cat <<E\\nGET {{task}}\\r\\nE\\n"}\n',
+    ),
+    (
         "word-loop",
         "warning",
         FLAT + "  - {id: a, command: 'for f in {{task}}; do echo $f; done'}\n",

@@ -72,6 +72,10 @@ docker compose exec web {{v}}
 docker compose run web {{v}}
 multipass exec vm -- {{v}}
 wsl {{v}}
+mosh host -- {{v}}
+lerna exec {{v}}
+zellij run -- {{v}}
+start-stop-daemon --start --exec {{v}}
 lxc exec c -- {{v}}
 if {{v}}; then echo; fi
 while {{v}}; do echo; done
@@ -190,6 +194,52 @@ bash -euo pipefail -c {{v}}  # bash
 ipython -c {{v}}  # python
 dc -e {{v}}  # dc
 PAGER={{v}} git log  # bash
+GIT_SSH={{v}} git fetch  # bash
+GIT_ASKPASS={{v}} git fetch  # bash
+KUBE_EDITOR={{v}} kubectl edit x  # bash
+git config remote.x.uploadpack {{v}}  # bash
+git config hook.x.command {{v}}  # bash
+git -c protocol.ext.allow=always clone ext::{{v}}  # bash
+git clone -u {{v}} host:x  # bash
+git grep --open-files-in-pager={{v}} x  # bash
+rails runner {{v}}  # ruby
+bundle exec rails runner -e test {{v}}  # ruby
+redis-cli -h x EVAL {{v}} 0  # lua
+python manage.py shell -c {{v}}  # python
+./manage.py shell --command={{v}}  # python
+uv run manage.py shell -c {{v}}  # python
+php artisan tinker --execute={{v}}  # php
+wp eval {{v}}  # php
+drush php:eval {{v}}  # php
+R --no-save -e {{v}}  # R
+ghc -e {{v}}  # Haskell
+erl -noshell -eval {{v}}  # Erlang
+mix run -e {{v}}  # elixir
+iex -e {{v}}  # elixir
+nix-instantiate --eval -E {{v}}  # nix
+nix eval --expr {{v}}  # nix
+npx tsx -e {{v}}  # node
+sbcl --eval {{v}}  # Lisp
+guile -c {{v}}  # Lisp
+clojure -e {{v}}  # Lisp
+emacsclient --eval {{v}}  # Lisp
+jshell <<< {{v}}  # Java
+irb <<< {{v}}  # ruby
+sqlcmd -Q {{v}}  # SQL
+bq query --format=json {{v}}  # SQL
+cypher-shell -u me {{v}}  # SQL
+trino --execute {{v}}  # SQL
+cqlsh -e {{v}}  # SQL
+autossh -M 0 host {{v}}  # bash
+pdsh -w host {{v}}  # bash
+pssh -h hosts {{v}}  # bash
+salt x cmd.run {{v}}  # bash
+minikube ssh {{v}}  # bash
+cmd /c {{v}}  # bash
+screen -S x -X exec {{v}}  # bash
+docker run --health-cmd {{v}} image  # bash
+docker run --entrypoint sh image -c {{v}}  # bash
+docker run --entrypoint=python image -c {{v}}  # python
 """
 _ARGUMENTS = """
 sudo apt install {{v}}
@@ -310,6 +360,27 @@ gh pr view {{v}} -c
 git config merge.conflictstyle {{v}}
 git config user.name {{v}}
 git -c core.autocrlf={{v}} diff
+rails generate model {{v}}
+bundle exec rails db:migrate VERSION={{v}}
+redis-cli eval 'return 1' 0 {{v}}
+python manage.py migrate {{v}}
+php artisan migrate --path={{v}}
+wp post create --post_title={{v}}
+mix run script.exs {{v}}
+nix build {{v}}
+bq query --project_id {{v}} 'select 1'
+cypher-shell -u {{v}} 'match (n) return n'
+R CMD build {{v}}
+sudo chown -R {{v}} x
+npx tsx watch {{v}}
+autossh -M 0 {{v}} uptime
+pdsh -w {{v}} uptime
+minikube start --profile {{v}}
+docker run --entrypoint sh image build.sh {{v}}
+docker run -e X={{v}} --entrypoint sh image -c 'echo $X'
+git clone -b {{v}} url x
+echo "{{v}} * 2" | bc
+bash "$script" {{v}}
 """
 
 

@@ -93,6 +93,35 @@ def run(source: str, value: str, folder: Path) -> str:
         "{ echo {{v}}; } > s.sh; bash s.sh",
         'x={{v}}; for i in 1; do echo "$x"; done > s.sh; bash s.sh',
         "{ echo {{v}}; } | tee s.sh; bash s.sh",
+        # options of a shell in every order, and from variables
+        "bash -ce {{v}}",
+        "bash -c -e {{v}}",
+        "bash -c -- {{v}}",
+        "bash -co pipefail {{v}}",
+        "sudo sh -cx {{v}}",
+        "f=-c; bash $f {{v}}",
+        'f="-e -c"; bash $f {{v}}',
+        'f=(-e -c); bash "${f[@]}" {{v}}',
+        # arguments of code that comes by the input
+        "bash -s {{v}} <<< 'eval \"$1\"'",
+        "bash -s -- {{v}} <<'EOF'\neval \"$1\"\nEOF\n",
+        "echo 'eval \"$1\"' | bash -s {{v}}",
+        "source /dev/stdin {{v}} <<< 'eval \"$1\"'",
+        # what is unpacked
+        "git clone {{v}} x; x/install.sh",
+        "git clone --depth 1 -b main {{v}} x && cd x && ./install.sh",
+        'git clone {{v}} "$d"; "$d/install.sh"',
+        "git clone {{v}} && cd y && ./install.sh",
+        "tar xf {{v}}; ./configure",
+        "tar -xzf {{v}} -C x; bash x/setup",
+        'curl -sL "https://x/{{v}}.tgz" | tar xz -C x; ./x/install.sh',
+        "unzip -q {{v}} -d x; bash x/install.sh",
+        # what a shell does by itself
+        "echo {{v}} > e; BASH_ENV=e bash -c :",
+        "echo {{v}} > e; export BASH_ENV=$PWD/e; bash -c :",
+        "echo {{v}} > e; ENV=./e sh -i",
+        'env "BASH_FUNC_f%%=() { {{v}}; }" bash -c f',
+        'command_not_found_handle() { eval "$*"; }; nosuch {{v}}',
     ],
 )
 def test_a_value_that_a_shell_runs_in_the_end_is_told(template: str) -> None:
@@ -234,6 +263,28 @@ def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path
 
 
 @pytest.mark.parametrize(
+    "template",
+    [
+        "git clone {{v}} x && cd x && make",
+        "git clone {{v}} x; ./report.sh x",
+        "git clone {{v}}; bash scripts/report.sh",
+        "git clone -b {{v}} https://x/y x; x/install.sh",
+        "git clone https://x/y {{v}}; ./build.sh",
+        "tar xf {{v}} -C data; ./process.sh data",
+        "tar czf {{v}} src; ./upload.sh",
+        "curl -H {{v}} https://x | tar xz; ./configure",
+        "pip install {{v}}; ./run.sh",
+        "npm install {{v}}; npm test",
+        "echo {{v}} > e; BASH_ENV=other bash -c :",
+        "f=-x; bash $f build.sh {{v}}",
+        "bash -c 'echo \"$1\"' -e {{v}}",
+    ],
+)
+def test_a_value_that_only_stands_near_code_is_not_told(template: str) -> None:
+    assert rendered(template, "echo $HOME")[1] == ()
+
+
+@pytest.mark.parametrize(
     ("template", "printed"),
     [
         ("f() { m[$1]=2; }; declare -A m; f 'a key'; echo \"${m[a key]}\" {{v}}", "2 $x\n"),
@@ -268,6 +319,9 @@ def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path
         ('eval "$y"; declare -A m=([k.1]=p); k=$(echo k.1); echo "${m[$k]}" {{v}}', "p $x\n"),
         ('eval "declare -A m$y"; k=$(echo k.1); m[$k]=p; echo "${!m[@]}" {{v}}', "k.1 $x\n"),
         ('n=4; y=2; eval "m=\\$(( n + $y ))"; echo $m {{v}}', "6 $x\n"),
+        ("x=$((echo $(echo {{v}} # isn't ) it\n)); echo y); echo $x", "$x y\n"),
+        ('x=$((echo "$(echo {{v}} # )\n)"); echo y); echo $x', "$x y\n"),
+        ("x=$(( $(echo 6 # ))(\n) + 1 )); echo $x {{v}}", "7 $x\n"),
     ],
 )
 def test_what_is_harmless_goes_on(template: str, printed: str, tmp_path: Path) -> None:

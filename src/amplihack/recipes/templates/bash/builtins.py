@@ -50,6 +50,8 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
         for name, _, text in (word.plain.partition("=") for word in command.words[1:]):
             script.aliases.setdefault(name, set()).update((*identifiers(text), *text.split()))
             script.flow.assign(f"alias {name}", f"'{text}'")
+            if any(text.count(opening) > text.count(closing) for opening, closing in ("()", "[]", "{}")):
+                script.open_aliases.add(name)  # `alias c='(('`, then `c n ))`
     words = without_prefix(command.words)
     if not words:
         return

@@ -13,6 +13,7 @@ from amplihack.recipes.placeholders import Placeholder
 from amplihack.recipes.templates.bash.file_names import ProgramFile, file_name
 from amplihack.recipes.templates.bash.number_guards import Guard, Sink
 from amplihack.recipes.templates.bash.places import Edit, Output, Place, Quoting, SimpleCommand, Word, spread
+from amplihack.recipes.templates.bash.unpacked_files import Unpacked
 from amplihack.recipes.templates.bash.value_flow import ValueFlow, identifiers, references
 from amplihack.recipes.templates.bash.variable_attributes import Variables
 from amplihack.records import Record, field, replace
@@ -57,12 +58,15 @@ class Script(Record, frozen=False, eq=False, repr=False):
     bodies: dict[str, list[Body]] = field(default_factory=dict)  # of the functions
     lists: dict[str, list[list[Word]]] = field(default_factory=dict)  # the elements of `name=( ... )`
     aliases: dict[str, set[str]] = field(default_factory=dict)  # the words of their texts
+    open_aliases: set[str] = field(default_factory=set)  # of these, what leaves an expression open
     started: list[ProgramFile] = field(default_factory=list)  # files that it runs, or may run
     file_names: dict[str, set[str]] = field(default_factory=dict)  # what variables hold that may be one
     descriptors: dict[str, str] = field(default_factory=dict)  # the files that were opened for writing last
     read_files: set[str] = field(default_factory=set)  # what `<` and the commands before a pipe name
     copiers: list[SimpleCommand] = field(default_factory=list)  # `cp` and the like
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
+    unpacked: list[Unpacked] = field(default_factory=list)  # archives and repositories that values name
+    entered: set[str] = field(default_factory=set)  # directories that `cd` names
     reads_program: bool = False  # a shell runs what it gets from a place that is not known
     quoted: bool = False  # what is being read is code in double quotes
     starts_shells: bool = False  # with code of the script: guards in it must find their patterns

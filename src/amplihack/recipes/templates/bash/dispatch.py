@@ -5,7 +5,8 @@ c=let; $c x={{v}}      run() { "$@"; }; run test -v {{v}}      c=(unset {{v}}); 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.builtins import settle_builtin
@@ -15,7 +16,7 @@ from amplihack.recipes.templates.bash.cursor import Script
 from amplihack.recipes.templates.bash.places import SimpleCommand, Word, hold
 from amplihack.recipes.templates.bash.program_files import files_run
 from amplihack.recipes.templates.bash.program_tables import SHELLS, TAKE_DATA
-from amplihack.recipes.templates.bash.programs import settle_programs
+from amplihack.recipes.templates.bash.programs import name_language, settle_programs
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS
 from amplihack.recipes.templates.bash.variable_attributes import INTEGERS
 
@@ -31,16 +32,20 @@ _NO_COMMAND = pattern(r"[0-9.]+[smhd]?|-.*|.*\s.*")  # a count, an option or a t
 
 def settle_dispatched(script: Script) -> None:
     """Mark the words that such a command gets. Nothing is known about them until the whole script is read."""
-    calls = list(script.flow.calls)
+    calls, options = list(script.flow.calls), _held_options(script)
     runs_arguments = any(script.flow.holds_arguments(_called(words[0])) for _, words in calls)
     for name, words in calls:
         for word in words[1:]:  # `set_all RANDOM={{v}}`: it is assigned in the end
             if word.marks and word.plain.partition("=")[0].removesuffix("+") in INTEGERS:
                 hold(word.marks)
-        if _CODED.match(words[0].text) or _begins_evaluation(name, script):
+        if _CODED.match(words[0].text):
             _suspect_all(words)
+            name_language((mark for word in words for mark in word.marks), "bash")
+        elif _begins_evaluation(name, script):
+            _suspect_all(words)
+        script.flow.lost |= not script.open_aliases.isdisjoint(_aliases(name, script))
         if name not in script.flow.functions:
-            for each in _meant(name, words, script):
+            for each in chain(_meant(name, words, script), _with_options(words, options)):
                 edits = len(script.edits)
                 _settle(each, script)
                 if len(script.edits) > edits and _has_more_words(name, words, script):
@@ -121,6 +126,29 @@ def _meant(
             script.calculates(words[0], others)
     for builtin in builtins:
         yield [Word(builtin, []), *words[1:]]
+
+
+def _held_options(script: Script) -> dict[str, list[list[Word]]]:
+    """Return the options that variables hold, as words: of `f=-c`, `f="-e -c"` and `f=(-e -c)`."""
+    found: dict[str, list[list[Word]]] = {}
+    for variable, names in script.file_names.items():
+        found.setdefault(variable, []).extend([Word(name, [])] for name in names if name.startswith("-"))
+    for variable in script.flow.written:
+        texts = (text.split() for text in script.flow.texts(variable) if text.startswith("-"))
+        found.setdefault(variable, []).extend([Word(each, []) for each in words] for words in texts)
+    for variable, lists in script.lists.items():
+        options = (elements for elements in lists if elements and elements[0].plain.startswith("-"))
+        found.setdefault(variable, []).extend(options)
+    return {variable: options for variable, options in found.items() if options}
+
+
+def _with_options(
+    words: Sequence[Word], options: Mapping[str, Sequence[Sequence[Word]]]
+) -> Iterator[Sequence[Word]]:
+    """Yield a command with the options that its variables hold: `f=-c; bash $f {{v}}`."""
+    for at, word in enumerate(words[1:], 1):
+        for elements in options.get(_called(word), ()):
+            yield [*words[:at], *elements, *words[at + 1 :]]
 
 
 def _only_prints(builtins: Iterable[str], others: Iterable[str]) -> bool:

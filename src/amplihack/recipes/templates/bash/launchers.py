@@ -47,6 +47,7 @@ _EXEC = Launching("-p --package -w --workspace", behind="exec|x|dlx")
 _TIMEOUT = Launching("-s -k --signal --kill-after", operands=1)
 
 LAUNCHERS = {
+    "alacritty": Launching(behind="-e|--command"),
     "arch": Launching(),
     "aws-vault": Launching("-d --duration --region", operands=1, behind="exec"),
     "builtin": Launching(),
@@ -80,9 +81,11 @@ LAUNCHERS = {
     "ionice": Launching("-c -n -p -P -u --class --classdata"),
     "jobs": Launching(behind="-x"),
     "kubectl": Launching(behind="--"),
+    "lerna": Launching("--scope --ignore --concurrency", behind="exec"),
     "lxc": Launching(operands=1, behind="exec"),
     "mamba": _RUN,
     "micromamba": _RUN,
+    "mosh": Launching(behind="--"),
     "multipass": Launching(operands=1, behind="exec"),
     "nerdctl": _CONTAINER,
     "nice": Launching("-n --adjustment"),
@@ -103,6 +106,7 @@ LAUNCHERS = {
     "setpriv": Launching(),
     "setsid": Launching(),
     "sshpass": Launching("-p -f -d -P"),
+    "start-stop-daemon": Launching(behind="--exec|-x|--startas|-a"),
     "stdbuf": Launching("-i -o -e --input --output --error"),
     "strace": Launching("-o -e -p -s -u -E -P -I -O -S -b -a -X --output --trace"),
     "su-exec": Launching(operands=1),
@@ -120,13 +124,15 @@ LAUNCHERS = {
     "uv": _RUN,
     "uvx": Launching("-p --with --from --python --index-url --index --with-editable"),
     "valgrind": Launching(),
-    "watchexec": Launching("-w -e -f -i -d --watch --exts --filter --ignore --debounce"),
+    "watchexec": Launching("-w -e -f -i -d -s --shell --watch --exts --filter --ignore --debounce"),
+    "wezterm": Launching(behind="--"),
     "wsl": Launching("-d -u --distribution --user --cd"),
     "xargs": Launching(
         "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-lines --max-args --max-procs --max-chars"
     ),
     "xvfb-run": Launching("-n -s -e -f -w -p --server-num --server-args --error-file --auth-file --wait"),
     "yarn": _EXEC,
+    "zellij": Launching(behind="--"),
 }
 
 

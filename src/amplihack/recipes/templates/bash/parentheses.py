@@ -34,18 +34,22 @@ def _closing(c: Cursor, opening: int) -> int:
     return c.closings[opening]
 
 
-_NESTING = pattern(r"""\\.|'[^']*+'|\$?\(|\)|\$\{|\}|"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
+_NESTING = pattern(r"""\\.|'[^']*+'|\$?\(|\)|\$\{|\}|"|`(?:[^`\\]|\\.)*+`|(?<=[\s;&|(])\#""", re.DOTALL)
 _IN_DOUBLE = pattern(r"""\\.|\$\(|\$\{|"|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
 
 
 def _parentheses(text: str, opening: int) -> Iterator[tuple[str, int]]:
     """Yield the unquoted parentheses from here on, including those in `"$(...)"`."""
-    inside: list[str] = []  # "(", '"' and "{", innermost last
+    inside: list[str] = []  # "$(", "(", '"' and "{", innermost last
     position = opening
     while found := (_IN_DOUBLE if inside and inside[-1] == '"' else _NESTING).search(text, position):
         position, sign = found.end(), found.group()
         innermost = inside[-1] if inside else ""
-        if sign == '"' and innermost == '"':
+        if sign == "#":
+            if innermost[-1:] == "(" and "$(" in inside:  # elsewhere it begins no comment to bash
+                end = text.find("\n", position)
+                position = end if end >= 0 else len(text)
+        elif sign == '"' and innermost == '"':
             inside.pop()
         elif sign == '"':
             inside.append(sign)
@@ -54,8 +58,8 @@ def _parentheses(text: str, opening: int) -> Iterator[tuple[str, int]]:
         elif sign == "}" and innermost == "{":
             inside.pop()
         elif sign[-1] == "(" and (innermost != "{" or sign == "$("):
-            inside.append("(")
+            inside.append(sign)
             yield "(", position - 1
-        elif sign == ")" and innermost == "(":
+        elif sign == ")" and innermost[-1:] == "(":
             inside.pop()
             yield ")", position - 1

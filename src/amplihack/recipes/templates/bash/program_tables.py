@@ -8,10 +8,15 @@ from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.launchers import LAUNCHERS
 
 EVALUATES = frozenset(
-    "alias bind compgen complete concurrently eval fc hyperfine parallel trap watch".split()  # noqa: SIM905
+    """
+    alias bind clush compgen complete concurrently eval fc hyperfine parallel parallel-ssh pdsh pssh trap
+    watch
+    """.split()  # noqa: SIM905 - a table of names, not code
 )
 # Their options whose argument, in the next word, is no code.
 EVALUATES_OPTIONS = {
+    **dict.fromkeys(("clush", "pdsh"), "-w -x -g -X -f -l -t -u -o -R -S -N"),
+    **dict.fromkeys(("parallel-ssh", "pssh"), "-h --hosts -H --host -l --user -p --par -o -e -t -O -x -X"),
     "concurrently": "-n --names -m --max-processes -c --prefix-colors -p --prefix",
     "hyperfine": "-n --command-name -w --warmup -r --runs -m --min-runs -M --max-runs -i -S --shell"
     " -t --time-unit --export-json --export-csv --export-markdown",
@@ -25,11 +30,15 @@ SOURCES = ("source", ".")
 # Commands that run the command in their arguments: an interpreter may stand anywhere behind them.
 WRAPPERS = frozenset(
     """
-    bwrap docker docker-compose find kubectl lxc nerdctl nsenter oc parallel podman script ssh su watch
+    autossh bwrap docker docker-compose find kubectl lxc nerdctl nsenter oc parallel plink podman script ssh
+    su watch
     """.split()  # noqa: SIM905 - a table of names, not code
 ).union(name for name, launcher in LAUNCHERS.items() if not launcher.behind)
 # Options whose argument a shell reads. Patterns are compiled when a script needs them.
 CODE_OPTION = {
+    **dict.fromkeys(("cmd", "cmd.exe"), r"/[cCkK]"),
+    **dict.fromkeys(("docker", "nerdctl", "podman"), r"--health-cmd"),
+    **dict.fromkeys(("gnome-terminal", "konsole"), r"-e|--command"),
     "ansible": r"-a|--args",
     "az": r"--scripts",
     "entr": r"-[a-z]*s",
@@ -38,8 +47,9 @@ CODE_OPTION = {
     "fly": r"-C|--command",
     "fzf": r"--preview|--bind",
     "gcloud": r"--command",
+    "clone": r"-u",
     "difftool": r"-x",
-    "git": r"--exec|--extcmd|--upload-pack|--receive-pack|--[a-z]+-filter",
+    "git": r"--exec|--extcmd|--open-files-in-pager|--upload-pack|--receive-pack|--[a-z]+-filter",
     "nix-shell": r"--run|--command",
     "enable": r"-[a-z]*f",
     "gdb": r"-ex|--eval-command|-eval-command",
@@ -67,6 +77,7 @@ CODE_OPTION = {
     "su": r"-[a-z]*c|--(?:session-)?command",
     "tar": r"-I|--use-compress-program|--to-command|--checkpoint-action=exec",
     "vagrant": r"-c|--command",
+    "watchman-make": r"--run",
     "xterm": r"-e",
 }
 # Words of a command behind which a shell reads all others.
@@ -75,10 +86,13 @@ CODE_BEHIND = {
     "gh": r"alias",
     "git": r"foreach",
     "heroku": r"run",
-    "pssh": r"-i",
-    "screen": r"stuff",
+    "husky": r"add|set",
+    "minikube": r"ssh",
+    "salt": r"cmd\.(?:run|run_all|shell)",
+    "screen": r"stuff|exec",
     "tmux": r"new(?:-session|-window)?|neww|split-window|splitw|respawn-(?:pane|window)|send(?:-keys)?"
     r"|run(?:-shell)?|if(?:-shell)?|pipe-pane|display-popup|popup",
+    "zellij": r"write-chars",
 }
 # Options among those words whose argument is none of them.
 CODE_BEHIND_OPTIONS = {"tmux": "-s -t -n -c -x -y -e -F -f"}
@@ -87,8 +101,11 @@ CODE_SETTING = {
     "npm": r"scripts\.[^=]*",
     "aws": r"commands",
     "git": r"(?i:alias\.[^=]*"
-    r"|(?:core|sequence)\.(?:sshcommand|pager|editor|fsmonitor|askpass|gitproxy|hookspath)|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|interactive\.difffilter|pager\.[^=]*"
-    r"|(?:diff|merge|filter|difftool|mergetool|trailer)\.(?:[^=]*\.)?"
+    r"|(?:core|sequence)\.(?:sshcommand|pager|editor|fsmonitor|askpass|gitproxy|hookspath|alternaterefscommand)"
+    r"|remote\.[^=]*\.(?:uploadpack|receivepack)|uploadpack\.packobjectshook|init\.templatedir|imap\.tunnel"
+    r"|sendemail\.(?:[^=]*\.)?(?:to|cc|header)cmd|gpg\.ssh\.defaultkeycommand|submodule\.[^=]*\.update"
+    r"|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|interactive\.difffilter|pager\.[^=]*"
+    r"|(?:browser|diff|difftool|filter|guitool|hook|man|merge|mergetool|tar|trailer)\.(?:[^=]*\.)?"
     r"(?:command|cmd|driver|clean|smudge|process|textconv|external))",
     "make": r"[A-Za-z_][A-Za-z0-9_.]*[:+?!]*",
     "gmake": r"[A-Za-z_][A-Za-z0-9_.]*[:+?!]*",
@@ -97,14 +114,16 @@ CODE_SETTING = {
 CODE_NAMES = frozenset((*CODE_OPTION, *CODE_BEHIND, *CODE_SETTING))
 _TOLD_BY_WORDS = CODE_NAMES.union(name for name, launcher in LAUNCHERS.items() if launcher.behind)
 CODE_TAKERS = frozenset(
-    {"concurrently", "crontab", "hyperfine", "parallel", "ssh", "watch"}
+    {"autossh", "concurrently", "crontab", "hyperfine", "parallel", "plink", "ssh", "watch"}
 )  # behind a wrapper
+SSH = frozenset({"autossh", "plink", "ssh"})
 SSH_WITH_ARGUMENT = "BbcDEeFIiJLlmOopQRSWw"
 BOUNDARY = r"(?:^|[^A-Za-z0-9_.])"
 TOOLS = (
     r"(?:r?ba|da|r?k|z|a|fi|mk|pdk|t?c|ya|po|o|elvi|xon)?sh|nu|pwsh|i?python|pypy|node|nodejs|deno|bun|perl|raku|ruby|php|lua|luajit|Rscript|julia"
     r"|osascript|powershell|psql|mysql|mariadb|sqlite3?|duckdb|clickhouse-client|expect|tclsh|mongo(?:sh)?|emacs|gnuplot"
-    r"|octave|elixir|groovy|scala|ghci|dc"
+    r"|octave|elixir|groovy|scala|ghci|dc|irb|jshell|guile|sbcl|racket|clisp|clojure|clj|emacsclient|iex|ocaml"
+    r"|runghc|tsx|coffee|qjs|cqlsh|hive|beeline|spark-sql|trino"
 )
 INTERPRETER = pattern(
     rf"{BOUNDARY}(?P<name>{TOOLS}|[gm]?awk|[jy]q|g?sed)[0-9.]*\}}?$"
@@ -124,10 +143,16 @@ SHELLS = frozenset(
 LANGUAGES = {
     **dict.fromkeys(SHELLS, "bash"),
     **dict.fromkeys(("gawk", "mawk"), "awk"),
-    **dict.fromkeys(("nodejs", "deno", "bun"), "node"),
+    **dict.fromkeys(("nodejs", "deno", "bun", "tsx", "coffee", "qjs"), "node"),
     **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite", "sqlite3", "duckdb", "clickhouse-client"), "SQL"),
+    **dict.fromkeys(("cqlsh", "hive", "beeline", "spark-sql", "trino"), "SQL"),
     **dict.fromkeys(("expect", "tclsh"), "Tcl"),
-    "emacs": "Lisp",
+    **dict.fromkeys(("emacs", "emacsclient", "guile", "sbcl", "racket", "clisp", "clojure", "clj"), "Lisp"),
+    "iex": "elixir",
+    "irb": "ruby",
+    "jshell": "Java",
+    "ocaml": "OCaml",
+    "runghc": "Haskell",
     **dict.fromkeys(("mongo", "mongosh"), "node"),
     "Rscript": "R",
     "gsed": "sed",
@@ -192,7 +217,8 @@ MAY_RUN_INPUT = MAY_EXECUTE | RUNS_INPUT
 STANDARD_INPUT = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 PROGRAM_OPTION = {
     **dict.fromkeys(("AppleScript", "R", "Haskell", "dc", "elixir", "gnuplot", "groovy", "scala"), r"-e"),
-    "Lisp": r"--?eval",
+    "Lisp": r"--?eval|-[cex]",
+    "OCaml": r"-e",
     "SQL": r"-[A-Za-z]*[ce]|--command|--execute|--query|-cmd",
     "Tcl": r"-c",
     "bash": r"-[a-zA-Z]*c|--(?:init-)?command|-Command",
@@ -222,11 +248,38 @@ PROGRAM_FIRST = {
     "yq": {"-o": 1, "-p": 1, "-I": 1, "--arg": 2, "--argjson": 2, "--from-file": 1},
 }
 YQ_COMMANDS = ("e", "ea", "eval", "eval-all")
+# Programs of which a sub-command, or an option of one, takes code: the words before it.
+_ANY = r"(?: \S+)*? "
+CODE_BEHIND_WORDS = {
+    "Erlang": rf"erl{_ANY}-eval",
+    "Haskell": rf"ghc{_ANY}-e",
+    "Lisp": rf"(?:bb|fennel|janet){_ANY}(?:-e|--eval)",
+    "R": rf"R{_ANY}-e",
+    "SQL": rf"sqlcmd{_ANY}-[qQ]|snowsql{_ANY}(?:-q|--query)|bq{_ANY}query(?: --\S+=\S+| --(?:no)?use_\w+)*"
+    rf"|influx{_ANY}-execute|cypher-shell(?: -\S+ \S+)*",
+    "crystal": r"crystal eval",
+    "elixir": rf"mix (?:run|eval)(?:{_ANY}(?:-e|--eval))?",
+    "kotlin": rf"kotlin{_ANY}(?:-e|-expression)",
+    "lua": rf"(?:redis|valkey)-cli{_ANY}(?i:eval)",
+    "nix": rf"nix(?:-\w+)?{_ANY}(?:-E|--expr)",
+    "php": rf"wp{_ANY}eval|drush{_ANY}(?:ev|eval|php:eval|php-eval)"
+    rf"|(?:php )?\S*artisan tinker{_ANY}--execute",
+    "python": r"(?:\S+ )?(?:\S*/)?"
+    rf"(?:manage\.py|django-admin){_ANY}shell(?:_plus)?{_ANY}(?:-c|--command)",
+    "ruby": rf"rails{_ANY}(?:runner|r)(?: -e \S+| --\S+=\S+)*",
+    "swift": rf"swift{_ANY}-e",
+}
+CODE_BEHIND_NAMES = frozenset(
+    """
+    artisan bb bq crystal cypher-shell django-admin drush erl fennel ghc influx janet kotlin manage.py mix nix
+    nix-build nix-instantiate nix-shell R rails redis-cli snowsql sqlcmd swift valkey-cli wp
+    """.split()  # noqa: SIM905 - a table of names, not code
+)
 
 
 # What may write a file in a plain script, and what may run one.
 _WRITES = pattern(
-    r"(?:^|\s)(?:tee|sponge|dd|wget|patch|ed|ex|n?vim?|cp|mv|ln|rsync|install|apply|am"
+    r"(?:^|\s)(?:tee|sponge|dd|wget|patch|ed|ex|n?vim?|cp|mv|ln|rsync|install|apply|am|clone|bsdtar|g?tar|unzip"
     r"|-\w*[oOi]\S*|-out|--out\S*|--in-place)(?=[\s;&|]|\Z)"
 )
 _RUNS = pattern(
@@ -245,7 +298,9 @@ def may_hold_code(text: str) -> bool:
     if any(each in text for each in _BEFORE_CODE) and INNER.search(text):
         return True
     names = set(WORD.findall(text))
-    return any(re.search(_code_pattern(name), text) for name in names & _TOLD_BY_WORDS)
+    return not names.isdisjoint(CODE_BEHIND_NAMES) or any(
+        re.search(_code_pattern(name), text) for name in names & _TOLD_BY_WORDS
+    )
 
 
 def _code_pattern(name: str) -> str:
@@ -253,7 +308,7 @@ def _code_pattern(name: str) -> str:
     ending = r"[=\s]" if name == "git" else "="  # `git config` takes it in two words
     setting = f"(?:{CODE_SETTING[name]}){ending}" if name in CODE_SETTING else None
     behind = LAUNCHERS[name].behind if name in LAUNCHERS else None
-    whole = r"-c\s+\{\{" if name == "git" else None
+    whole = r"-c\s+\{\{|ext::" if name == "git" else None
     parts = (CODE_OPTION.get(name), CODE_BEHIND.get(name), setting, behind, whole)
     return rf"\s(?:{'|'.join(part for part in parts if part)})"
 

@@ -15,7 +15,9 @@ from amplihack.recipes.templates.bash.program_tables import (
     CALLS_BACK,
     CODE_BEHIND,
     CODE_BEHIND_FILE,
+    CODE_BEHIND_NAMES,
     CODE_BEHIND_OPTIONS,
+    CODE_BEHIND_WORDS,
     CODE_NAMES,
     CODE_OPTION,
     CODE_SETTING,
@@ -32,15 +34,18 @@ from amplihack.recipes.templates.bash.program_tables import (
     RUNS_INPUT,
     SHOWS,
     SOURCES,
+    SSH,
     SSH_WITH_ARGUMENT,
     STANDARD_INPUT,
     WRAPPERS,
     YQ_COMMANDS,
 )
+from amplihack.recipes.templates.bash.shell_programs import shell_program
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, ValueFlow
-from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
+from amplihack.recipes.templates.bash.variable_attributes import is_program_variable
 
 _RUN_BY_SED = pattern(r"[^\w\s][gpiImM0-9]*e[gpiImM0-9]*\Z")
+_CLUSTER = "-[a-z]*[ce][a-z]*"
 _CALLBACK = "-[A-Za-z]*C"
 _VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*|[0-9@*])\}?")
 
@@ -60,7 +65,10 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
         name_language(word.marks, "bash")
         if words[0].plain in SOURCES:
             _pass_arguments(word, words[1:], flow)
-    if words and (found := interpreter(words)):
+    for word, language in _behind_words(started(words)) if words else ():
+        name_language(word.marks, language)
+    found = interpreter(words) if words else None
+    if found:
         language, arguments = found
         name = words[-len(arguments) - 1].plain.rpartition("/")[2]
         for word in (*program_words(language, arguments), *_behind_file(name, arguments)):
@@ -76,6 +84,8 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
             if processes and language == "bash":
                 code.append(word)
                 _pass_arguments(word, arguments, flow)
+    if words and (words[0].plain in SOURCES or (found and found[0] == "bash")) and input_language(command):
+        _pass_arguments(words[0], words, flow)  # `bash -s {{v}} <<< 'eval "$1"'`
     if command.inputs and (language := input_language(command)):
         for word in command.inputs:
             direct = word.plain.startswith(("<", "\1")) or not any(_is_process(mark) for mark in word.marks)
@@ -83,6 +93,20 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
             if language == "bash":
                 code.append(word)
     return code
+
+
+def _behind_words(words: Sequence[Word]) -> Iterator[tuple[Word, str]]:
+    """Yield words that a program takes for code because of those before them, such as `rails runner X`."""
+    names = {word.plain.rpartition("/")[2] for word in words[:2]}
+    if names.isdisjoint(CODE_BEHIND_NAMES):
+        return
+    before = words[0].plain.rpartition("/")[2]
+    for word in words[1:]:
+        attached = f" {word.plain.partition('=')[0]}" if word.plain.startswith("-") else ""
+        for language, pattern_ in CODE_BEHIND_WORDS.items() if word.marks else ():
+            if re.fullmatch(pattern_, before + attached):
+                yield word, language
+        before += f" {word.plain}"
 
 
 def _runs_result(language: str, word: Word) -> bool:
@@ -133,15 +157,15 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
         yield from option_arguments(arguments, _CALLBACK)
     elif name in SOURCES:
         yield from (word for word in arguments[:1] if word.plain == "\0" or any(map(_is_process, word.marks)))
-    elif name == "ssh":
-        yield from _ssh_command(arguments)
+    elif name in SSH:
+        yield from _ssh_command(name, arguments)
     elif taker := _wrapped_taker(words):
         yield from _code_words(taker)
     named = {word.plain.rpartition("/")[2] for word in words}
     for each in () if named.isdisjoint(CODE_NAMES) else sorted(named & CODE_NAMES):
         yield from _words_by_option(each, arguments)
     if name in WRAPPERS:
-        yield from (word for word in arguments if word.plain.partition("=")[0] in PROGRAM_VARIABLES)
+        yield from (word for word in arguments if is_program_variable(word.plain.partition("=")[0]))
 
 
 def _evaluated(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
@@ -181,7 +205,7 @@ def _git_settings(arguments: Sequence[Word]) -> Iterator[Word]:
         if options and before.plain == "-c" and after.plain.startswith(("\0", "\1")):
             yield after
             return
-        if re.fullmatch(CODE_SETTING["git"], before.plain):
+        if re.fullmatch(CODE_SETTING["git"], before.plain) or after.plain.startswith("ext::"):
             yield after
 
 
@@ -198,6 +222,8 @@ def _wrapped_taker(words: Sequence[Word]) -> Sequence[Word]:
     names = [word.plain.rpartition("/")[2] for word in words]
     if names[0] not in WRAPPERS or names[0] in CODE_TAKERS:
         return ()
+    if (found := launched(words)) and not found[1][0].plain.startswith("-"):
+        return found[1] if found[1][0].plain.rpartition("/")[2] in CODE_TAKERS else ()
     at = next((i for i, name in enumerate(names) if name in CODE_TAKERS), len(names))
     return words[at:]
 
@@ -211,14 +237,14 @@ def option_arguments(arguments: Sequence[Word], option: str) -> Iterator[Word]:
             yield before
 
 
-def _ssh_command(arguments: Sequence[Word]) -> Sequence[Word]:
+def _ssh_command(name: str, arguments: Sequence[Word]) -> Sequence[Word]:
     """Return the words after the host."""
-    skips = False
+    skips, monitor = False, "-M" if name == "autossh" else ""
     for index, word in enumerate(arguments):
         if skips:
             skips = False
         elif word.plain.startswith("-"):
-            skips = word.plain[-1:] in SSH_WITH_ARGUMENT and len(word.plain) == 2
+            skips = (word.plain[-1:] in SSH_WITH_ARGUMENT and len(word.plain) == 2) or word.plain == monitor
         else:
             return arguments[index + 1 :]
     return ()
@@ -232,9 +258,17 @@ def interpreter(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
             continue
         name = found["name"] or found["variable"].lower()
         language, arguments = LANGUAGES.get(name, name), words[index + 1 :]
+        if "--entrypoint" in (words[index - 1].plain, word.plain.partition("=")[0]):
+            arguments = _behind_image(arguments)
         if word is started(words)[0] or first in WRAPPERS or _is_started(language, arguments):
             return language, arguments
     return None
+
+
+def _behind_image(arguments: Sequence[Word]) -> Sequence[Word]:
+    """Return the words of `docker run --entrypoint sh ...` that the shell gets: from its own `-c` on."""
+    at = next((i for i, word in enumerate(arguments[1:], 1) if re.fullmatch(_CLUSTER, word.plain)), None)
+    return arguments[at:] if at else ()
 
 
 def _is_started(language: str, arguments: Sequence[Word]) -> bool:
@@ -247,6 +281,8 @@ def _is_started(language: str, arguments: Sequence[Word]) -> bool:
 def program_words(language: str, arguments: Sequence[Word]) -> list[Word]:
     option = PROGRAM_OPTION.get(language)
     by_option = list(option_arguments(_before_file(language, arguments), option)) if option else []
+    if language == "bash":
+        return by_option + [word for word in shell_program(arguments) if word not in by_option]
     if by_option or language not in PROGRAM_FIRST:
         return by_option
     skips = 0
@@ -301,7 +337,7 @@ def input_language(command: SimpleCommand) -> str:
         return "bash" if _calls_evaluator(words[1:]) else ""
     words = _wrapped_taker(words) or words
     name, found = words[0].plain.rpartition("/")[2], interpreter(words)
-    if name in RUNS_INPUT or (name == "ssh" and not _ssh_command(words[1:])):
+    if name in RUNS_INPUT or (name in SSH and not _ssh_command(name, words[1:])):
         return "bash"
     if name == "xargs" and found and found[0] == "bash":
         return "bash"

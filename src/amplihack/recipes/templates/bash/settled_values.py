@@ -17,6 +17,7 @@ from amplihack.recipes.templates.bash.places import (
     refuse,
 )
 from amplihack.recipes.templates.bash.programs import input_language, name_language
+from amplihack.recipes.templates.bash.unpacked_files import runs_unpacked
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES, Variables
 from amplihack.recipes.templates.bash.whole_script import read_whole
 from amplihack.recipes.templates.bash.written_scripts import content, written_scripts
@@ -55,6 +56,9 @@ def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
         printing.update(dict.fromkeys((word.plain for word in command.words[:1]), written.language))
     for name, language in printing.items():
         name_language(_in_body(name, found, script), language)
+    for unpacked in found.unpacked:
+        if any(runs_unpacked(unpacked, file, found.entered) for file in found.started):
+            name_language((mark for word in unpacked.sources for mark in word.marks), "bash")
     if not found.flow.printing.isdisjoint(found.flow.functions):
         name_language((mark for mark in found.marks if isinstance(mark, Place) and mark.in_function), "bash")
     return found

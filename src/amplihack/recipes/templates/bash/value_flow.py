@@ -23,6 +23,7 @@ ARGUMENTS = "@"  # stands for $1, $@ and the like
 CALLED = "@called"  # what a function of the script gets for them
 PASSED = "@passed"  # of this, what it may evaluate
 INPUT = "<"  # stands for the text of `<<<` and heredocs
+_NOT_FOUND = "command_not_found_handle"  # bash calls it with the words of what it cannot find
 FILE = "file "  # before the name of a file, stands for what it holds; alone, for all that are read
 
 _INSIDE = pattern(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\{\{[^{}]*\}\}|\$\{#[^{}]*\}")
@@ -220,6 +221,8 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
         call that the function may evaluate.
         """
         for name, words in self.calls:
+            if name not in self.functions and _NOT_FOUND in self.functions:
+                name, words = _NOT_FOUND, [Word(_NOT_FOUND, []), *words]
             if name in self.functions:
                 self._pass(words, CALLED)
                 self._pass(passed(name, words), PASSED)

@@ -12,6 +12,7 @@ from amplihack.recipes.templates.bash.commands import commands
 from amplihack.recipes.templates.bash.computed_names import settle_given
 from amplihack.recipes.templates.bash.cursor import Cursor, Grammar, Script
 from amplihack.recipes.templates.bash.dispatch import settle_dispatched
+from amplihack.recipes.templates.bash.file_names import ProgramFile
 from amplihack.recipes.templates.bash.function_arguments import EvaluatedArguments, evaluated_words
 from amplihack.recipes.templates.bash.hidden_declarations import settle_hidden
 from amplihack.recipes.templates.bash.joined_names import runs
@@ -24,6 +25,7 @@ from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABL
 from amplihack.recipes.templates.bash.written_scripts import follow_files, settle_written
 
 _GRAMMAR = Grammar(commands, parameter)
+_STARTUP_FILES = ("BASH_ENV", "ENV")  # variables with the name of a file that a shell runs first
 _BRACES = pattern(r"(?<![$\w])[A-Za-z_]\w*\{[^{}]*(?:,|\.\.)")  # `name_{a,b}`
 # A variable that bash or a program runs, named without a look at its value and without an assignment to it.
 _PROGRAM_NAME = pattern(rf"(?<![\w$\{{])(?:{'|'.join(sorted(PROGRAM_VARIABLES))})\b(?!\+?=)")
@@ -36,6 +38,8 @@ def read_whole(script: str, placeholders: Sequence[Placeholder]) -> Script:
     settle_hidden(script, found)
     settle_given(found)
     _settle_keys(found)
+    for name in _STARTUP_FILES:
+        found.started += (ProgramFile(file, "bash") for file in sorted(found.file_names.get(name, ())))
     settle_written(found, _alone)
     if found.writers:
         follow_files(found)
