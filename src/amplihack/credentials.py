@@ -38,6 +38,13 @@ _USER_FLAG = pattern(
     r"((?<!\S)(?:-u|--user|--proxy-user)[ =]?[\"']?)((?!\d+:\d)[^\s\"'`:${]+:(?![${])[^\s\"'`]+)"
 )
 _HEADER = pattern(r"(?i)(\bauthorization[\"']?\s?[:=]\s?[\"']?(?:bearer|basic|token)\s)([^\s\"'`]+)")
+# What a line of a file gives a name that looks like that of a key: one word that is no ordinary one.
+_KEY_NAME = r"[\w.-]{0,40}(?:token|secret|credentials?|pass(?:word|wd|phrase)|(?:api|access|private)[_-]?key)"
+_KEY_WORD = r"(?=[^\s\"']{0,200}[0-9A-Z])(?![*!#])[^\s\"'`${}\[\]()<>,;|&]{8,}+"
+_KEY_LINE = pattern(
+    rf"(?i:((?:^|[{{,])[ \t-]{{0,40}}[\"']?{_KEY_NAME}[\"']?[ \t]?:[ \t]{{1,40}}[\"']?"
+    rf"|(?<![\w$-]){_KEY_NAME}=[\"']?))({_KEY_WORD})"
+)
 _STANDS_FOR_ONE = pattern(r"\{\{.*?\}\}|\$\{.*?\}|\$\w+|[:*]")  # what names a secret is none
 
 
@@ -66,3 +73,11 @@ def hide_credentials(text: str, *, keep_columns: bool = False) -> str:
     if "-" in text:
         text = _USER_FLAG.sub(value, _FLAG.sub(value, text))
     return _HEADER.sub(value, text) if "uthorization" in text.lower() else text
+
+
+def hide_keys(line: str) -> str:
+    """Return a line of a file with what it gives names of keys (`token: 5f0…`, `API_KEY=…`) hidden.
+
+    The rest stays in its columns.
+    """
+    return _KEY_LINE.sub(lambda found: found[1] + "*" * len(found[2]), line)

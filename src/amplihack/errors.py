@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from amplihack.credentials import hide_credentials
+from amplihack.credentials import hide_credentials, hide_keys
 from amplihack.records import Record, field, replace
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -39,7 +39,7 @@ def without_credentials(where: Location | None) -> Location | None:
     """Return the place with a source line that may be shown."""
     if where is None or not where.text:
         return where
-    shown = hide_credentials(where.text, keep_columns=True)
+    shown = hide_keys(hide_credentials(where.text, keep_columns=True))
     return where if shown == where.text else replace(where, text=shown)
 
 

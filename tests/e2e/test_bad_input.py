@@ -298,3 +298,19 @@ def test_an_empty_word_too_many_is_told(workspace: Workspace, words: tuple[str, 
     answer = workspace.run(*words)
     assert answer.exit_code == 2
     assert "leave out the empty word" in answer.stderr
+
+
+def test_a_directory_and_a_recipe_may_have_names_that_are_no_utf_8(workspace: Workspace) -> None:
+    """File systems take any bytes: archives and old disks have names in other encodings."""
+    place = workspace.path / os.fsdecode(b"gr\xfcn")
+    recipe = workspace.write(
+        os.fsdecode(b"gr\xfcn/r\xe9.yaml"),
+        "name: odd\nsteps: [{id: a, command: echo one}, {id: b, command: test -e ok}]\n",
+    )
+    failed = workspace.run("recipe", "run", str(recipe), "-C", str(place))
+    assert (failed.exit_code, "Traceback" in failed.stderr) == (1, False)
+    shown = workspace.run("runs", "show", "last", "--json").json
+    assert (shown["working_dir"], shown["path"]) == (str(place), str(recipe))
+    (place / "ok").touch()
+    assert workspace.run("runs", "resume", "last").exit_code == 0
+    assert [each["status"] for each in workspace.run("runs", "list", "--json").json] == ["completed"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplihack.credentials import hide_credentials
+from amplihack.credentials import hide_credentials, hide_keys
 from amplihack.errors import AmplihackError, Location, Problem
 
 ORDINARY = (
@@ -81,3 +81,42 @@ def test_errors_and_problems_hide_them_wherever_they_stand() -> None:
     for made in (Problem(text, where, text), AmplihackError(text, where=where, fix=text)):
         assert made.where is not None
         assert "pass" not in f"{made.what} {made.fix} {made.where.text} {made!s}"
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("token: hunter2Secret", "token: *************"),
+        ('  - api_key: "sk-12345678"', '  - api_key: "***********"'),
+        ('{"password": "hunter2Secret", }', '{"password": "*************", }'),
+        ("context: {token: aB3defgh, x: 1}", "context: {token: ********, x: 1}"),
+        ("export GH_TOKEN='abc12345678' # mine", "export GH_TOKEN='***********' # mine"),
+        ("AWS_SECRET_ACCESS_KEY=wJalr/K7+x=", "AWS_SECRET_ACCESS_KEY=***********"),
+    ],
+)
+def test_a_quoted_line_of_a_file_shows_no_key(line: str, shown: str) -> None:
+    assert hide_keys(line) == shown
+    problem = Problem("wrong", Location("settings.yaml", 3, 1, line))
+    assert problem.where is not None
+    assert problem.where.text == shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'password: "{{pw}}"',
+        "token: ${GITHUB_TOKEN}",
+        "command: TOKEN=$(get {{x}}) run",
+        'description: "the token: It is 5 Long"',
+        "token: required",
+        "token: The API token of 2024",
+        "max_tokens: 100000000",
+        "secrets: [token, API_KEY_1]",
+        "output: api_token_1",
+        "access_key: *Anchor123",
+        "id: get_token_1234",
+        "env: {API_KEY: '{{key}}'}",
+    ],
+)
+def test_a_quoted_line_without_a_key_stays(line: str) -> None:
+    assert hide_keys(line) == line

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from amplihack.documents import MAX_BYTES
 from amplihack.documents.dotenv import read_dotenv
 from amplihack.errors import Location, Problem
-from amplihack.system.files import read_text
+from amplihack.system.given_files import given_text
 
 
 def add_env_files(
@@ -22,7 +23,7 @@ def add_env_files(
     found: dict[str, str] = {}
     notes: list[Problem] = []
     for name, path in files.items():
-        file = read_dotenv(read_text(path, kind="Env file"), name)
+        file = read_dotenv(given_text(path, limit=MAX_BYTES, kind="Env file"), name)
         notes += (_repeated(name, variable, line) for variable, line in file.repeated.items())
         notes += _replaced(name, found, file.values)
         found.update(file.values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 
 from amplihack.app.workspace import Opened, Workspace
 from amplihack.documents import Mapping as MappingNode
@@ -14,7 +13,6 @@ from amplihack.recipes.inputs import conformed, declared_names, from_environment
 from amplihack.recipes.values import DEEPEST, Value, from_json, one_line, typed
 from amplihack.records import Record, replace
 from amplihack.system.agent_tools.environment import for_commands
-from amplihack.system.files import read_bytes, read_text
 from amplihack.system.home import Home
 
 _LARGEST_FILE = 64 * 1024 * 1024
@@ -32,14 +30,17 @@ class Given(Record, kw_only=True):
     env_files: tuple[str, ...] = ()  # of variables of the environment
 
 
-def overrides(given: Given, home: Home, defaults: Mapping[str, Value]) -> dict[str, Value]:
+def overrides(
+    given: Given, home: Home, defaults: Mapping[str, Value], *, stdin_is_read: bool = False
+) -> dict[str, Value]:
     """Return all variables, later kinds over earlier ones. Raises UsageError for what cannot be read.
 
     `defaults` are the recipe's own values, for keys that change a part of one.
     """
+    _refuse_second_stdin(given, is_read=stdin_is_read)
     found: dict[str, Value] = {}
     for path in given.context_files:
-        found.update(_context_file(home.path(path)))
+        found.update(_context_file(home, path))
     for flag, words in (
         ("--set", given.values),
         ("--set-str", given.texts),
@@ -52,6 +53,19 @@ def overrides(given: Given, home: Home, defaults: Mapping[str, Value]) -> dict[s
         for key, text in _pairs((word for word in words if word not in maps), flag):
             _assign(found, key, _value(flag, key, text, home), defaults)
     return found
+
+
+def _refuse_second_stdin(given: Given, *, is_read: bool) -> None:
+    """Raise UsageError if two want what comes on stdin: the second would get nothing."""
+    files = (word.partition("=")[2].removeprefix("@") for word in given.files)
+    names = (*given.context_files, *files, *given.env_files)
+    if not names:
+        return
+    from amplihack.system.given_files import is_stdin  # deferred, as above
+
+    if is_read + sum(map(is_stdin, names)) > 1:
+        fix = "write one of them to a file, or use <(…) of your shell"
+        raise UsageError("stdin is named twice, and can be read once", fix=fix)
 
 
 def start_with(
@@ -167,7 +181,7 @@ def _value(flag: str, key: str, text: str, home: Home) -> Value:
         case "--set-json":
             return _json(key, text)
         case "--set-file":
-            return read_text(home.path(text.removeprefix("@")), limit=_LARGEST_FILE, kind="File")
+            return _text_of_file(home, text.removeprefix("@"))
         case _:
             return text
 
@@ -203,12 +217,23 @@ def _with(base: Value, path: list[str], value: Value) -> Value:
     return {**known, path[0]: _with(known.get(path[0]), path[1:], value)}
 
 
-def _context_file(path: Path) -> dict[str, Value]:
-    data = read_bytes(path, limit=_LARGEST_FILE, kind="Context file")
+def _text_of_file(home: Home, name: str) -> str:
+    from amplihack.system.given_files import given_path, given_text  # deferred: most commands name none
+
+    return given_text(given_path(home, name), limit=_LARGEST_FILE, kind="File")
+
+
+def _context_file(home: Home, name: str) -> dict[str, Value]:
+    from amplihack.system.given_files import given_bytes, given_path  # deferred, as above
+
+    path = given_path(home, name)
+    data = given_bytes(path, limit=_LARGEST_FILE, kind="Context file")
     try:
         document = read_document(data, str(path), kind="Context file", limit=_LARGEST_FILE)
     except DocumentError as error:
-        raise DocumentError(error.what, where=_place(error.where), fix=error.fix) from error
+        # A fix may quote the lines as well.
+        fix = error.fix if "`" not in error.fix else "check this line and the one above"
+        raise DocumentError(error.what, where=_place(error.where), fix=fix) from error
     for problem in document.problems:  # such as a name that is given twice
         raise DocumentError(problem.what, where=_place(problem.where), fix=problem.fix)
     if not isinstance(document.root, MappingNode):

@@ -91,10 +91,12 @@ def open_workspace(
     environment, cwd = this_process()
     home = Home.from_environment(environment, cwd)
     notes: tuple[Problem, ...] = ()
-    found = {file: home.path(file) for file in env_files}
-    if found:
+    found: dict[str, Path] = {}
+    if env_files:
         from amplihack.app.env_files import add_env_files  # deferred: hardly any command has one
+        from amplihack.system.given_files import given_path
 
+        found = {file: given_path(home, file) for file in env_files}
         environment, notes = add_env_files(environment, found)
         home = Home.from_environment(environment, cwd)
     home = home.at_generation(generation)

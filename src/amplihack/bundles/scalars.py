@@ -67,6 +67,8 @@ def _meant(text: str) -> str:
     """Return how a text is written that was to be a number or a truth value."""
     if text in _LETTERS:
         return _LETTERS[text]
+    if len(text) > _LONGEST_NUMBER:
+        return "a shorter number"
     if "o" in text:
         return str(int(text.replace("0o", ""), 8))
     mantissa, _, exponent = text.lower().partition("e")

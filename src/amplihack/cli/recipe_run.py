@@ -78,7 +78,7 @@ def add_variable_flags(parser: argparse.ArgumentParser) -> None:
     add("-c", "--context", "--set", what=typed)
     add("--set-str", what="set a variable to this text, whatever it looks like")
     add("--set-json", metavar="KEY=JSON", what="set a variable to a JSON value")
-    add("--set-file", metavar="KEY=PATH", what="set a variable to the text of a file")
+    add("--set-file", metavar="KEY=PATH", what="set a variable to the text of a file; - is stdin")
     add("--context-file", metavar="PATH", what="take variables from a YAML or JSON file")
     add("--env-file", metavar="PATH", what="add the NAME=value lines of a file to the environment")
 
@@ -156,7 +156,7 @@ def answer_run(options: argparse.Namespace) -> int:
     recipe = opened.located.recipe
     _tell_unanswerable(opened, options)
     given, request = given_by(options), _request(options, workspace)
-    values = overrides(given, workspace.home, recipe.context)
+    values = overrides(given, workspace.home, recipe.context, stdin_is_read=bool(workspace.piped))
     refuse_unknown(workspace, opened, given, request.include_tags | request.exclude_tags)
     if options.dry_run == "deep":
         steps = forecast(workspace, opened, values, request)

@@ -14,9 +14,13 @@ from amplihack.records import Record
 
 _LINE = r"[0-9a-fA-F]{6,8}:?[ \t]+[^\n]*"
 DUMP = pattern(rf"(?m)(?:^|(?<=\")){_LINE}(?:\n{_LINE})*+")  # lines that begin with a place in the data
+_FILL = "\0"  # that no dump shows
+_JSON_BREAK = pattern(
+    r"(?:\\{1,7}n|\\{0,7}\",(?:\s|\\{1,7}n){0,40}\\{0,7}\")(?=[0-9a-fA-F]{6,8}(?![0-9a-fA-F]))"
+)
 _OFFSET = pattern(r"[0-9a-fA-F]{6,8}:?[ \t]")
 _HEX = pattern(r" *([0-9a-fA-F]{4}(?: [0-9a-fA-F]{2,4})*|[0-9a-fA-F]{2}(?: {1,2}[0-9a-fA-F]{2}(?![^ ]))*)")
-_GAP = r"['\"]?[\s,:;|-]{1,8}['\"]?"
+_GAP = r"['\"]?[\s,:;|._-]{1,8}['\"]?"
 _NO_DECIMAL = r"(?![\s,]{1,8}[0-9]{3}(?![0-9a-z]))"  # a number of three digits: it was not hexadecimal
 NUMBERS = pattern(
     r"(?i)(?<![0-9a-z])(?:"
@@ -26,7 +30,17 @@ NUMBERS = pattern(
 )
 _WIDEST = 16  # bytes of a line
 _ESCAPES = {"\\0": "\0", "\\a": "\a", "\\b": "\b", "\\t": "\t", "\\n": "\n", "\\v": "\v", "\\f": "\f",
-            "\\r": "\r", "": " "}  # fmt: skip
+            "\\r": "\r", "": " ", "sp": " ", "nl": "\n", "ht": "\t", "cr": "\r"}  # fmt: skip
+
+
+def one_a_line(text: str) -> str:
+    """Return a text with the lines of dumps as lines, though JSON made a text or a list of them.
+
+    Every character stays in its place.
+    """
+    if "n000" not in text and '"000' not in text:
+        return text
+    return _JSON_BREAK.sub(lambda found: f"{_FILL * (len(found[0]) - 1)}\n", text)
 
 
 class DumpLine(Record):
@@ -43,7 +57,8 @@ def rows(text: str, start: int, end: int) -> Iterator[DumpLine]:
         stop = text.find("\n", start, end)
         stop = end if stop < 0 else stop
         if offset := _OFFSET.match(text, start, stop):
-            yield DumpLine(offset.end(), stop, text[offset.end() : stop])
+            shown = text[offset.end() : stop].rstrip(_FILL)
+            yield DumpLine(offset.end(), offset.end() + len(shown), shown)
         start = stop + 1
 
 
@@ -79,8 +94,8 @@ def _hexadecimal(shown: str) -> str:
 
 
 def _swapped(shown: str) -> str:
-    """Read words of two bytes, the lower one first."""
-    found = re.match(r" *((?:[0-9a-fA-F]{4}(?: +|$))+)$", shown)
+    """Read words of several bytes, the lowest one first."""
+    found = re.match(r" *((?:(?:[0-9a-fA-F]{4}|[0-9a-fA-F]{8}|[0-9a-fA-F]{16})(?: +|$))+)$", shown)
     return "".join(bytes.fromhex(word)[::-1].decode("latin-1") for word in found[1].split()) if found else ""
 
 
@@ -93,8 +108,10 @@ def _octal_words(shown: str) -> str:
 
 def _cells(shown: str) -> str:
     """Read what `od -c` shows: four columns for each byte."""
-    padded = f" {shown}"  # without the blank that went with the place
-    return "".join(_cell(padded[at : at + 4].strip()) for at in range(0, len(padded), 4))
+    while "\\\\" in shown:  # in JSON
+        shown = shown.replace("\\\\", "\\")
+    padded = f" {shown}".replace('\\"', '"')  # without the blank that went with the place
+    return "".join(_cell(padded[at : at + 4].strip()) for at in range(0, len(padded) - 3, 4))
 
 
 def _cell(cell: str) -> str:

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from amplihack.credentials import MASK
 from amplihack.patterns import pattern
-from amplihack.recipes.dumped_bytes import DUMP, NUMBERS, WAYS, numbers, rows
+from amplihack.recipes.dumped_bytes import DUMP, NUMBERS, WAYS, numbers, one_a_line, rows
 from amplihack.recipes.secret_signs import signs_of
 from amplihack.recipes.undone_escapes import ALL_ESCAPED, MARKS, layers, plain
 
@@ -77,12 +77,9 @@ class Layers:
         """Yield where secrets are. Most texts show no sign of one, and a look is quicker than decoding."""
         if any(mark in data for mark in MARKS) and self._shows(data, "escapes"):
             yield from self._escaped(data)
-        lines = data.replace("\\n", " \n")  # as long as it was
-        if lines.startswith("000") or "\n000" in lines:
+        if "0000" in data and ("\n000" in (lines := one_a_line(data)) or data.lstrip('"').startswith("000")):
             yield from self._dumped(lines)
-        flat = data
-        for line_break in ("\n", "\\n", "%0A"):
-            flat = flat.replace(line_break, "")
+        flat = _without_breaks(data)
         for encoding, (runs, decode) in _ENCODINGS.items():
             if self._shows(flat, encoding):
                 for run in runs.finditer(data):
@@ -161,6 +158,17 @@ def _parts(text: str) -> Iterator[str]:
         end = end or start + _PART
         yield text[start:end]
         start = end
+
+
+def _without_breaks(data: str) -> str:
+    """Return the data without line breaks, also as JSON and URLs write them, and what lists have at them."""
+    if "\\\\n" in data:  # in JSON in JSON
+        data = re.sub(r"\\+n", "\n", data)
+    if ",\n " in data:
+        data = re.sub(r",\n[ \t]+", ",", data)
+    for line_break in ("\n", "\\n", "%0A"):
+        data = data.replace(line_break, "")
+    return data
 
 
 def _sixty_four(run: str) -> Iterator[str]:

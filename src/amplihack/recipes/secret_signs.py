@@ -74,7 +74,7 @@ def _numbers(data: bytes) -> Iterator[str]:
     one, two = data[0], data[1]
     for case in (str.lower, str.upper):
         yield from (f"0x{case(f'{one:02x}')}", f"{case('u')}+{case(f'{one:04x}')}")
-        yield from (case(f"{one:02x}{gap}{two:02x}") for gap in ("-", ", ", ","))
+        yield from (case(f"{one:02x}{gap}{two:02x}") for gap in ("-", ", ", ",", ".", "_", "|"))
     yield from (f"{one}{gap}{two}" for gap in (", ", ","))
     yield from (f"{one:4}{two:4}", f" {one:03o} {two:03o}")
 

@@ -13,6 +13,8 @@ _SHORTEST_FACE = 7  # characters of base64 that cannot be there by chance; six b
 _SHORTEST_TURNED = 8  # in other letters or backwards, a shorter text may be an ordinary word
 _JSON_LEVELS = 5  # a text inside JSON inside a text inside JSON …
 _TAB, _SPACE, _EQUALS, _TILDE = b"\t =~"
+_SMALL, _CAPITAL = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_UPPER, _LOWER = str.maketrans(_SMALL, _CAPITAL), str.maketrans(_CAPITAL, _SMALL)
 _PLAIN = pattern(r"[A-Za-z0-9_.-]*")  # nothing escapes these
 _HEX_ESCAPE = pattern(r"%[0-9A-F]{2}")
 _UNICODE_ESCAPE = pattern(r"\\u[0-9a-f]{4}")
@@ -32,6 +34,8 @@ def escaped(text: str) -> Iterator[str]:
     yield text
     if len(text) >= _SHORTEST_TURNED:
         yield from (text.upper(), text.lower())
+        if not text.isascii():  # tools may know no other letters
+            yield from (text.translate(_UPPER), text.translate(_LOWER))
     yield from in_mail(text)
     if _PLAIN.fullmatch(text):
         return
@@ -39,6 +43,7 @@ def escaped(text: str) -> Iterator[str]:
     yield from _in_json(text)
     yield from _in_urls(text)
     yield from _in_markup(text)
+    yield "".join(map(_visible, text.encode("utf-8", "surrogatepass")))
 
 
 def encoded(text: str) -> Iterator[str]:
@@ -63,7 +68,9 @@ def encoded(text: str) -> Iterator[str]:
 def backwards(text: str) -> Iterator[str]:
     """Yield the text backwards, also in JSON."""
     if len(text) >= _SHORTEST_TURNED:
-        yield from (text[::-1], json.dumps(text[::-1])[1:-1])
+        yield text[::-1]
+        if not _PLAIN.fullmatch(text):
+            yield from _in_json(text[::-1])
 
 
 def _base85(data: bytes) -> Iterator[str]:
@@ -134,6 +141,14 @@ def _ansi_c(char: str) -> str:
 def _ansi_c_bytes(char: str) -> str:
     """Return it as a plain-ASCII locale has it."""
     return _ansi_c(char) if char.isascii() else _octal(char)
+
+
+def _visible(byte: int) -> str:
+    """Return a byte as `cat -v` shows it."""
+    if byte in b"\t\n":
+        return chr(byte)
+    high, low = ("M-", byte - 128) if byte > 127 else ("", byte)
+    return f"{high}^{chr(low ^ 64)}" if low < _SPACE or low == 127 else f"{high}{chr(low)}"
 
 
 def _octal(char: str) -> str:

@@ -1,9 +1,13 @@
-"""Mask secrets that were cut into pieces: by line breaks, as `base64` makes them, or by the end of a text."""
+"""Mask secrets that were cut into pieces: by line breaks, as `base64` makes them, or by the end of a text.
+
+Also by what lists have between their items, as `["s", "e", "c"]`, and by the zeros of UTF-16.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from amplihack.credentials import MASK
 from amplihack.patterns import pattern
@@ -13,9 +17,12 @@ _CUT_PIECE = 6  # of them, right at the sign that something was cut off
 _SHORTEST, _LONGEST = 10, 8_192  # characters of a form that is looked for in pieces
 _FEW = 20_000  # characters of a text in which every line is looked at; in a longer one the first and the last
 _PART = 262_144  # characters of a text that are looked at at once
-_GAP = r"(?:=?(?:[ \t\r\n]|\\[rn]))*"  # also a line break as JSON and quoted-printable write it
+_BETWEEN = b"\n\r \t\"',\0"
+_ESCAPED = ("\\n", "\\r", '\\"', "\\'")  # as JSON has it
+_SPREAD = pattern(r"(?:[^\s\"',\0]{1,4}[\s\"',\0]{1,8}+){5,}")  # a line in which something may be cut
+_GAP = r"(?:=?(?:[ \t\r\n\"',\0]|\\+[rn\n\"']))*"
 _BEGINNING = pattern(r"^(?:\d{1,6}[\t:|]|[>#|+]|//) ?")  # of a line that a tool quotes, numbers or compares
-_SOFT_BREAK = pattern(r"=(?:\r?\n|(?:\\r)?\\n)")  # of quoted-printable: the line goes on
+_SOFT_BREAK = pattern(r"[=\\](?:\r?\n|(?:\\r)?\\n)")  # of quoted-printable or a shell: the line goes on
 
 
 class Wraps:
@@ -25,10 +32,14 @@ class Wraps:
         self._forms: list[str] = []  # longest first
         self._grams: set[str] = set()  # every stretch of them that is as long as the shortest piece
         self._new: set[str] = set()  # those whose stretches are not yet known
+        self._only_cut: set[str] = (
+            set()
+        )  # those that are ordinary text where nothing is between their letters
 
     def add(self, forms: Iterable[str]) -> None:
         short = [form for form in forms if len(form) <= _LONGEST]
-        flat = {"".join(form.split()) for form in short}
+        flat = set(map(_flat, short))
+        self._only_cut |= flat - {"".join(form.split()) for form in short}
         self._new |= {each for each in flat.union(map(str.strip, short)) if len(each) >= _SHORTEST}
 
     def _learn(self) -> None:
@@ -46,13 +57,14 @@ class Wraps:
             self._learn()
         if not self._forms:
             return text
-        if "\n" in text or "\\n" in text:
+        if "\n" in text or "\\n" in text or _SPREAD.search(text):
             text = self._mask_wrapped(text)
         return self._mask_lines(text)
 
     def _mask_wrapped(self, text: str) -> str:
         for form in self._flat_in(text):
-            text = re.sub(_GAP.join(map(re.escape, form)), _line_by_line, text)
+            ordinary = form if form in self._only_cut else ""
+            text = re.sub(_GAP.join(map(re.escape, form)), partial(_line_by_line, ordinary), text)
         return text
 
     def _flat_in(self, text: str) -> list[str]:
@@ -123,13 +135,17 @@ def _flat_parts(text: str, overlap: int) -> Iterator[str]:
 
 
 def _flat(text: str) -> str:
-    for blank in ("\n", "\r", " ", "\t", "\\n", "\\r"):
-        text = text.replace(blank, "")
-    return text
+    if "\\" in text:
+        while "\\\\" in text:  # in JSON in JSON
+            text = text.replace("\\\\", "\\")
+        for each in _ESCAPED:
+            text = text.replace(each, "")
+    data = text.encode("utf-8", "surrogatepass")  # bytes are removed ten times faster than characters
+    return data.translate(None, _BETWEEN).decode("utf-8", "surrogatepass")
 
 
-def _line_by_line(found: re.Match[str]) -> str:
-    return "\n".join([MASK] * (found[0].count("\n") + 1))
+def _line_by_line(ordinary: str, found: re.Match[str]) -> str:
+    return found[0] if found[0] == ordinary else "\n".join([MASK] * (found[0].count("\n") + 1))
 
 
 def _end_of(form: str, line: str, shortest: int = _PIECE) -> str:

@@ -46,7 +46,11 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file")
 
 def read_text(path: Path, *, limit: int = MAX_BYTES, kind: str = "Recipe file") -> str:
     """Read the UTF-8 text of a file, with the rules of `read_bytes`."""
-    data = read_bytes(path, limit=limit, kind=kind)
+    return decoded(read_bytes(path, limit=limit, kind=kind), path)
+
+
+def decoded(data: bytes, path: Path) -> str:
+    """Return the UTF-8 text that was read from a file. Raises InputError with the line."""
     try:
         return data.removeprefix(BOM_UTF8).decode()  # the codec that does both is one more module
     except UnicodeDecodeError as error:

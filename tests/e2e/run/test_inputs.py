@@ -153,7 +153,13 @@ def test_a_map_of_variables_may_be_given_at_once(place: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["tok: 's3cr3t-value\nx: [", '["s3cr3t-value"]', "tok: s3cr3t-value\ntok: s3cr3t-value2\n"]
+    "text",
+    [
+        "tok: 's3cr3t-value\nx: [",
+        '["s3cr3t-value"]',
+        "tok: s3cr3t-value\ntok: s3cr3t-value2\n",
+        "s3cr3t-value\n  x: [",
+    ],
 )
 def test_messages_about_a_context_file_quote_no_value(workspace: Workspace, text: str) -> None:
     workspace.write("r.yaml", "name: r\nsecrets: [tok]\ncontext: {tok: x}\nsteps: [{id: a, command: ls}]\n")

@@ -167,6 +167,12 @@ def test_a_text_that_looks_like_a_number_or_a_truth_value_is_told(
     assert isinstance(meant, bool) or meant == (int(text, 8) if "o" in text else float(text))
 
 
+def test_a_number_that_is_too_long_to_be_read_is_told_as_text() -> None:
+    text = "0o" + "7" * 9_000
+    (problem,) = read(f"a: {text}\n").problems
+    assert problem.fix.startswith("write a shorter number, or '0o777")
+
+
 @pytest.mark.parametrize("text", ["'1e-5'", "!!str 1e-5", "1.0e-5", "e1", "1e", "12abc", "yn", "0o8", "-e5"])
 def test_a_text_that_is_clearly_one_is_not_told(text: str) -> None:
     assert read(f"a: {text}\n").problems == ()

@@ -44,6 +44,7 @@ ENCODE: dict[str, Callable[[str], str]] = {
     ),
     "hexadecimal": lambda text: f"xy{text}".encode().hex(),
 }
+_UPPER = {number: number - 32 for number in range(ord("a"), ord("z") + 1)}
 ALONE: dict[str, Callable[[str], str]] = {
     "percent": lambda text: "".join(f"%{byte:02x}" for byte in text.encode()),
     "octal": lambda text: "".join(f"\\{byte:03o}" for byte in text.encode()),
@@ -56,11 +57,32 @@ ALONE: dict[str, Callable[[str], str]] = {
     "dashes": lambda text: text.encode().hex("-"),
     "base32": lambda text: base64.b32encode(f"a{text}".encode()).decode().lower(),
     "base32hex": lambda text: base64.b32hexencode(f"ab{text}".encode()).decode(),
+    "dots": lambda text: text.encode().hex("."),
+    "bars": lambda text: "|".join(f"{byte:02x}" for byte in text.encode()),
+    "list of bytes, one a line": lambda text: json.dumps(list(text.encode()), indent=4),
+    "backwards in JSON in JSON": lambda text: json.dumps(json.dumps([text[::-1]])),
+    "small letters of one alphabet": lambda text: text.translate(_UPPER),
     "UTF-16": lambda text: base64.b64encode(f"x{text}".encode("utf-16-be")).decode(),
+}
+SPREAD: dict[str, Callable[[str], str]] = {
+    "blanks": " ".join,
+    "lines": "\n".join,
+    "UTF-16 as it is": "\0".join,
+    "JSON": lambda text: json.dumps(list(text)),
+    "JSON, one a line": lambda text: json.dumps(list(text), indent=2),
+    "JSON in JSON": lambda text: json.dumps(json.dumps(list(text), indent=2)),
+    "Python": lambda text: str(list(text)),
+    "a list of base64 lines": lambda text: json.dumps(
+        base64.encodebytes(f"{'x' * 50}{text}".encode()).decode().split("\n"), indent=1
+    ),
+    "wrapped base64 in JSON in JSON": lambda text: json.dumps(
+        json.dumps(base64.encodebytes(f"{'x' * 50}{text}".encode()).decode())
+    ),
+    "lines that a backslash ends": lambda text: "\\\n".join((text[:7], text[7:14], text[14:])),
 }
 DUMPS = (
     "xxd", "xxd -c 8", "xxd -g 1", "xxd -b", "xxd -i", "xxd -u", "od", "od -c", "od -b", "od -tx1",
-    "od -tu1", "od -Ax -tx1z", "od -An -tu1", "hexdump", "hexdump -C", "hexdump -c",
+    "od -tx4", "od -tx8", "od -tu1", "od -Ax -tx1z", "od -An -tu1", "hexdump", "hexdump -C", "hexdump -c",
 )  # fmt: skip
 
 
@@ -115,18 +137,37 @@ def test_dumps_of_bytes(secret: str, command: str) -> None:
 
 
 @pytest.mark.parametrize("layers", [1, 2])
-@pytest.mark.parametrize("command", ["xxd", "hexdump -C", "od -tx1"])
-def test_a_dump_in_json_shows_no_piece(command: str, layers: int) -> None:
+@pytest.mark.parametrize("as_list", [False, True])
+@pytest.mark.parametrize("command", ["xxd", "hexdump -C", "od -tx1", "od -c"])
+def test_a_dump_in_json_shows_no_piece(command: str, layers: int, *, as_list: bool) -> None:
     if not shutil.which(command.split()[0]):
         pytest.skip("it is not here")
     secret = "\n".join(("-----BEGIN K-----", "MIIEowIBAAKCAQEAz1Qk", "abCDefGH1234567890zz", "--END--"))
     text = subprocess.run(
         command.split(), input=secret.encode(), capture_output=True, check=True
     ).stdout.decode()
-    for _ in range(layers):
+    text = json.dumps(text.split("\n"), indent=2) if as_list else json.dumps(text)
+    for _ in range(layers - 1):
         text = json.dumps(text)
     left = masked(secret, text).replace(" ", "")
     assert not any(piece in left for piece in ("MIIEow", "AQEAz1", "CDefGH", "4d494945"))
+
+
+@pytest.mark.parametrize(
+    "secret", [SECRETS["plain"], "ghp_16C7e42F292c6912E7710c83", "key:with/some+signs=="]
+)
+@pytest.mark.parametrize("name", SPREAD)
+def test_a_secret_with_something_between_its_letters_is_masked(secret: str, name: str) -> None:
+    text = f"here: {SPREAD[name](secret)} and more"
+    left = masked(secret, text)
+    assert "***" in left
+    assert left.count("\n") == text.count("\n")
+    assert (left[:6], left[-9:]) == ("here: ", " and more")
+
+
+def test_cat_shows_other_bytes_with_signs() -> None:
+    shown = subprocess.run(["cat", "-v"], input="grün-€-key".encode(), capture_output=True, check=True)
+    assert masked("grün-€-key", shown.stdout.decode()) == "***"
 
 
 @pytest.mark.parametrize("secret", ["a'b\"c\\d$e`f9x", "100%25safe%zz1", "S3cr3tTokenAlpha99"])
@@ -182,6 +223,8 @@ def test_windows_of_a_text_are_little_more_than_the_text() -> None:
             "-----BEGIN KEY-----\n" + base64.encodebytes(bytes(range(256))).decode(),
         ),
         ("password", '{"pass": "\\"quoted\\"", "word": "%20"}'),
+        ("a,b,c,d,e,f,g,h,i,j,k", "the abcdefghijklm"),
+        ('["one", "two", "three"]', "[one two threefold] onetwothree"),
         ("localhost", "00000000: 6d61 6368 696e 6520 6e61 6d65  machine name"),
     ],
 )

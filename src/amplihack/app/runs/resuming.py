@@ -156,7 +156,7 @@ def workspace_again(run: KeptRun, given: Given) -> Workspace:
             fix="put it back; or start the recipe anew in another one, with `amplihack recipe run -C`",
         )
     files = _texts(run.request.get("env_files"))
-    gone = [file for file in files if not Path(file).exists()]
+    gone = [file for file in files if not Path(file).is_file()]  # also a pipe: it was read then
     if gone and not given.env_files:
         raise NotFound(
             f"run {run.run_id} had variables from a file that is gone: {', '.join(gone)}",

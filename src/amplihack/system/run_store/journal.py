@@ -43,7 +43,7 @@ from amplihack.system.run_store.database import explained, wait_longer
 from amplihack.system.run_store.live_lines import LiveLines
 from amplihack.system.run_store.ownership import this_owner
 from amplihack.system.run_store.row_writer import Change, RowWriter
-from amplihack.system.run_store.rows import status_of
+from amplihack.system.run_store.rows import path_column, status_of
 from amplihack.system.run_store.values import ValueFiles
 
 _LASTS = 0.02  # seconds after which the process of a step is noted
@@ -244,7 +244,7 @@ class RunJournal:
 
     def recipe(self, path: str, sha256: str, text: str, stored: str) -> None:
         """Keep the text of a recipe file; `sha256` is of the file itself, `stored` of the text as kept."""
-        place = (self._number, path, sha256)
+        place = (self._number, path_column(path), sha256)
         self._writer.add_beside(
             ("INSERT OR IGNORE INTO texts VALUES (?, ?)", (stored, json.dumps(text))),
             ("INSERT OR REPLACE INTO recipes VALUES (?, ?, ?, ?, ?)", (*place, stored, time.time())),

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from amplihack.system.run_store.database import explained, open_to_read
+from amplihack.system.run_store.rows import path_of
 
 _RECIPES = (
     "SELECT DISTINCT recipes.path FROM recipes JOIN runs ON runs.number = recipes.run"
@@ -19,4 +20,4 @@ def needed_files(database: Path) -> frozenset[str]:
     if connection is None:
         return frozenset()
     with closing(connection), explained(database):
-        return frozenset(path for (path,) in connection.execute(_RECIPES))
+        return frozenset(path_of(path) for (path,) in connection.execute(_RECIPES))

@@ -14,7 +14,7 @@ from amplihack.system.run_store.codec import dump
 from amplihack.system.run_store.database import explained, open_database
 from amplihack.system.run_store.journal import RunJournal
 from amplihack.system.run_store.ownership import RunIsTaken, take, this_owner
-from amplihack.system.run_store.rows import NewRun
+from amplihack.system.run_store.rows import NewRun, path_column
 from amplihack.system.run_store.values import ValueFiles
 
 _NEW = (
@@ -79,7 +79,8 @@ def _is_kept(connection: sqlite3.Connection, run_id: str) -> bool:
 def insert_run(connection: sqlite3.Connection, new: NewRun) -> int:
     """Insert the row of a run that begins now, and return its number."""
     inputs = {"values": new.inputs.values, "left_out": new.inputs.left_out}
-    known = (new.run_id, new.recipe, new.path, new.working_dir, time.time(), new.forked_from)
+    path = None if new.path is None else path_column(new.path)
+    known = (new.run_id, new.recipe, path, path_column(new.working_dir), time.time(), new.forked_from)
     told = (dump(new.request), dump(inputs), this_owner().to_json())
     return connection.execute(_NEW, (*known, *told)).lastrowid or 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -30,6 +31,20 @@ _SHAPES: Mapping[str, tuple[type, ...]] = {
     "request": (dict,),
     "cancelled": (dict, _NOTHING),
 }
+
+
+def path_column(path: str) -> str | bytes:
+    """Return a path as the table has it: its bytes if they are no UTF-8, which a text has to be."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(path)
+    return path
+
+
+def path_of(column: Any) -> Any:
+    """Return the path that a column of the table holds."""
+    return os.fsdecode(column) if isinstance(column, bytes) else column
 
 
 class Inputs(Record):
@@ -78,6 +93,7 @@ def kept_run(row: tuple[Any, ...], *, taken: bool, holder: Owner | None) -> Kept
     Raises KeyError, TypeError, ValueError or RecursionError for a row that was damaged.
     """
     values = dict(zip(COLUMNS.split(", "), row, strict=True))
+    values["path"], values["working_dir"] = path_of(values["path"]), path_of(values["working_dir"])
     inputs = json.loads(values["inputs"])
     values["inputs"] = Inputs(inputs["values"], tuple(inputs["left_out"]))
     values["request"] = json.loads(values["request"])

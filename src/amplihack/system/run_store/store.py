@@ -25,7 +25,7 @@ from amplihack.system.run_store.leftovers import (
 )
 from amplihack.system.run_store.new_runs import NewRuns
 from amplihack.system.run_store.ownership import RunIsTaken, holder_of, is_taken, take
-from amplihack.system.run_store.rows import COLUMNS, KeptRun, kept_run
+from amplihack.system.run_store.rows import COLUMNS, KeptRun, kept_run, path_of
 from amplihack.system.run_store.values import DiskIsFull, ReadableValues, StoreError, ValueFiles
 
 LAST = "last"
@@ -240,7 +240,7 @@ class RunStore(NewRuns):
                 " JOIN texts ON texts.sha256 = stored WHERE run = ?",
                 (run.number,),
             ).fetchall()
-        return tuple(_recorded(*row) for row in rows)
+        return tuple(_recorded(path_of(path), *row) for path, *row in rows)
 
     # removing ---------------------------------------------------------------------------------------------
 
