@@ -269,3 +269,18 @@ def test_variables_and_the_format_have_the_names_that_published_recipes_use(work
     workspace.write("r.yaml", "name: r\ncontext: {who: nobody}\nsteps: [{id: a, command: 'echo {{who}}'}]\n")
     answer = workspace.run("recipe", "run", "r.yaml", "--context", "who=Ada", "--format", "json")
     assert answer.json["context"]["a"] == "Ada"
+
+
+def test_a_value_that_is_too_long_for_an_argument_says_how_to_hand_it_over(workspace: Workspace) -> None:
+    recipe = """\
+name: long
+steps:
+  - {id: make, command: 'head -c 300000 /dev/zero | tr "\\0" x', output: text}
+  - {id: use, command: '/bin/echo {{text}}'}
+"""
+    workspace.write("long.yaml", recipe)
+    answer = workspace.run("recipe", "run", "long.yaml")
+    assert answer.exit_code == 1
+    assert "fix: one argument of a program holds 128 KiB at most" in answer.stdout + answer.stderr
+    workspace.write("long.yaml", recipe.replace("/bin/echo {{text}}", 'wc -c <<< "{{text}}"'))
+    assert workspace.run("recipe", "run", "long.yaml", "-q").stdout.split() == ["300001"]

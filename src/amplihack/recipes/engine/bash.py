@@ -20,6 +20,10 @@ _NOT_EXECUTABLE = (126, 127)
 _CHECK_FIRST = (
     "check the text first, or keep only its digits, as in n=${n//[!0-9]/}; 16#$n takes hexadecimal digits"
 )
+_TOO_LONG = (
+    "one argument of a program holds 128 KiB at most: hand a long value over as input, as in "
+    'program <<< "{{name}}"'
+)
 
 
 async def run_bash(job: Job, action: Bash, limit: float | None) -> Done:
@@ -138,8 +142,12 @@ def _judge(action: Bash, outcome: ShellOutcome, stopped: str) -> Done:
         timed_out=bool(outcome.timed_out),
         hopeless=outcome.exit_code in _NOT_EXECUTABLE,
         writes=writes,
-        fix=_CHECK_FIRST if stopped else "",
+        fix=_CHECK_FIRST if stopped else _fix(outcome),
     )
+
+
+def _fix(outcome: ShellOutcome) -> str:
+    return _TOO_LONG if outcome.exit_code == 126 and "Argument list too long" in outcome.stderr else ""
 
 
 def _reason(outcome: ShellOutcome) -> str:
