@@ -64,7 +64,8 @@ def _all_of_pipe(path: Path, limit: int, kind: str) -> bytes:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise InputError(f"IO error: cannot read {path}: {error.strerror or error}") from error
+        what = f"IO error: cannot read {path}: {error.strerror or error}"
+        raise InputError(what, fix="write it to a file, and name that") from error
     if size > limit:
         fix = "give it less, or write the text to a file that a step reads"
         raise InputError(f"{kind} too large: {path} has more than {limit} bytes", fix=fix)
