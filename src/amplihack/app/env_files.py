@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from amplihack.documents import MAX_BYTES
-from amplihack.documents.dotenv import read_dotenv
+from amplihack.documents.dotenv import Reference, read_dotenv
 from amplihack.errors import Location, Problem
 from amplihack.system.given_files import given_text
 
@@ -27,6 +27,12 @@ def add_env_files(
         notes += (_repeated(name, variable, line) for variable, line in file.repeated.items())
         notes += _replaced(name, found, file.values)
         found.update(file.values)
+        notes += (
+            _literal(name, each)
+            for each in file.references
+            if each.variable not in environment
+            and (each.in_braces or each.name in found or each.name in environment)
+        )
     notes += _kept(environment, found)
     return {**found, **environment}, tuple(notes)
 
@@ -34,6 +40,13 @@ def add_env_files(
 def _repeated(file: str, variable: str, line: int) -> Problem:
     what = f"{variable} has another value before, which is lost: this one counts"
     return Problem(what, Location(file, line, 1), "remove one of the two", "warning")
+
+
+def _literal(file: str, reference: Reference) -> Problem:
+    written = f"${{{reference.name}}}" if reference.in_braces else f"${reference.name}"
+    what = f"{written} stays in {reference.variable} as it is: nothing in an env file is filled in"
+    fix = "write the value itself; single quotes around it say that it is meant so"
+    return Problem(what, Location(file, reference.line, 1), fix, "warning")
 
 
 def _replaced(file: str, before: Mapping[str, str], values: Mapping[str, str]) -> Iterator[Problem]:

@@ -70,3 +70,20 @@ def test_a_name_that_gets_another_value_is_told_with_the_line_that_counts() -> N
     found = read_dotenv("A=1\nB=2\nA='x\ny'\nB=2\nC=1\nA=3\n", ".env")
     assert found.values == {"A": "3", "B": "2", "C": "1"}
     assert found.repeated == {"A": 7}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A=1\nB=$A\n", [("B", "A", False, 2)]),
+        ('A="http://${HOST:-x}/"  # $C\n', [("A", "HOST", True, 1)]),
+        ("A='$B ${C}'\nB=\"\\$C\"\nC=\\$A\nD=a$1$$A$\n", []),
+        ("A=x  # $B\n", []),
+        ("A=$B\nA=2\n", []),
+    ],
+)
+def test_what_other_tools_would_replace_is_found(
+    text: str, expected: list[tuple[str, str, bool, int]]
+) -> None:
+    found = read_dotenv(text, ".env").references
+    assert [(each.variable, each.name, each.in_braces, each.line) for each in found] == expected
