@@ -22,14 +22,15 @@ def test_a_manifest_remembers_and_tells_new_modified_and_deleted(workspace: Work
     written = workspace.run("recipe", "manifest", "shelf", "--update")
     assert written.exit_code == 0
     assert written.stdout == f"{workspace.path}/shelf/_recipe_manifest.json\n"
-    assert workspace.run("recipe", "manifest", "shelf").stderr == "✓ nothing has changed\n"
+    shelf = workspace.path / "shelf"
+    assert workspace.run("recipe", "manifest", "shelf").stderr == f"✓ nothing has changed in {shelf}\n"
 
     workspace.write("shelf/changed.yaml", RECIPE + "# more\n")
     workspace.write("shelf/added.yaml", RECIPE)
     (workspace.path / "shelf/gone.yaml").unlink()
     told = workspace.run("recipe", "manifest", "shelf")
     assert told.stdout == "new       added\nmodified  changed\ndeleted   gone\n"
-    assert told.stderr == "3 change(s) since the manifest was written\n"
+    assert told.stderr == f"3 change(s) in {shelf} since its manifest was written\n"
 
 
 def test_the_changes_as_json(workspace: Workspace) -> None:

@@ -23,21 +23,22 @@ def list_recipes(workspace: Workspace) -> RecipeListing:
     return list_library(workspace.library)
 
 
-def refresh_manifest(workspace: Workspace, directory: str | None) -> Path:
+def refresh_manifest(directory: Path) -> Path:
     """Write the manifest of a directory again and return its path."""
     from amplihack.system.recipe_manifest import update_manifest
 
-    return update_manifest(_recipe_directory(workspace, directory))
+    return update_manifest(directory)
 
 
-def manifest_changes(workspace: Workspace, directory: str | None) -> tuple[ManifestChange, ...]:
+def manifest_changes(directory: Path) -> tuple[ManifestChange, ...]:
     """Return how the recipes of a directory differ from its manifest."""
     from amplihack.system.recipe_manifest import check_upstream_changes
 
-    return check_upstream_changes(_recipe_directory(workspace, directory))
+    return check_upstream_changes(directory)
 
 
-def _recipe_directory(workspace: Workspace, directory: str | None) -> Path:
+def recipe_directory(workspace: Workspace, directory: str | None) -> Path:
+    """Return the directory of that name, or the first that recipes are looked for in. Raises NotFound."""
     if directory is not None:
         return workspace.home.path(directory)
     for candidate in workspace.library.directories:

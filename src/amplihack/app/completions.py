@@ -95,9 +95,10 @@ def session_ids() -> dict[str, str]:
 
 def agent_names() -> dict[str, str]:
     """Return what `--agent` takes; a name that wants something behind it ends with a colon."""
-    from amplihack.system.agent_tools.table import AGENTS, DescribedAgent
+    from amplihack.system.agent_tools.table import AGENTS, DescribedAgent, LaunchedAgent
 
-    return {f"{name}:" if isinstance(row, DescribedAgent) else name: "" for name, row in AGENTS.items()}
+    own = {name: row for name, row in AGENTS.items() if not isinstance(row, LaunchedAgent)}
+    return {f"{name}:" if isinstance(row, DescribedAgent) else name: "" for name, row in own.items()}
 
 
 def _short(text: str) -> str:

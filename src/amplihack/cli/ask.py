@@ -44,7 +44,12 @@ def add_resume(parser: Parser) -> None:
 
 def add_session_flags(parser: Parser) -> None:
     """Add the flags of every command that opens a session."""
-    parser.add_argument("-B", "--bundle", metavar="BUNDLE", help="a name, a path or a source (foundation)")
+    parser.add_argument(
+        "-B",
+        "--bundle",
+        metavar="BUNDLE",
+        help="a name, a path or an address (default: the active one, or foundation)",
+    )
     parser.add_argument(
         "-m",
         "--model",
@@ -53,7 +58,12 @@ def add_session_flags(parser: Parser) -> None:
         "a .gguf file; scripted:FILE",
     )
     parser.add_argument(
-        "-C", "--cwd", "--working-dir", dest="working_dir", metavar="DIR", help="the directory to work in"
+        "-C",
+        "--cwd",
+        "--working-dir",
+        dest="working_dir",
+        metavar="DIR",
+        help="the directory to work in (default: here, or where the resumed session was)",
     )
     group = parser.add_argument_group("what it may do")
     group.add_argument(
@@ -71,7 +81,7 @@ def add_session_flags(parser: Parser) -> None:
     group.add_argument(
         "--approval",
         choices=("ask", "auto-edit", "plan", "yolo"),
-        help="ask before anything that changes something; auto-edit: files may be edited; "
+        help="ask before anything that changes something; auto-edit: files may be edited without asking; "
         "plan: nothing is changed; yolo: everything is allowed, but to decide at gates of recipes",
     )
     group.add_argument("--yes", action="store_true", help="the same as --approval yolo")

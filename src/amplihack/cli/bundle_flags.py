@@ -6,6 +6,8 @@ import argparse
 
 from amplihack.cli.arguments import add_json, add_working_dir
 
+_BUNDLE = "a name, a path, an address or namespace:path (default: the active one, or this directory's)"
+
 
 def show_flags(parser: argparse.ArgumentParser) -> None:
     _source(parser)
@@ -25,7 +27,7 @@ def validate_flags(parser: argparse.ArgumentParser) -> None:
 def why_flags(parser: argparse.ArgumentParser) -> None:
     subject = "tools.tool-bash.config.timeout, an agent, a file or words of the prompt"
     parser.add_argument("subject", metavar="SUBJECT", help=subject)
-    parser.add_argument("--bundle", dest="source", help="a name, a path or an address (default: this one)")
+    parser.add_argument("--bundle", dest="source", metavar="BUNDLE", help=_BUNDLE)
     _loading(parser)
     common_flags(parser)
 
@@ -60,8 +62,7 @@ def common_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _source(parser: argparse.ArgumentParser, *, frozen: bool = True) -> None:
-    what = "a name, a path, an address or namespace:path (default: the active one, or this directory's)"
-    parser.add_argument("source", metavar="BUNDLE", nargs="?", help=what)
+    parser.add_argument("source", metavar="BUNDLE", nargs="?", help=_BUNDLE)
     _loading(parser, frozen=frozen)
 
 

@@ -116,7 +116,7 @@ COMMANDS = {
         uses_bundle=False,
     ),
     "runs deny": CommandRow(
-        "deny the gate that a run waits at: a stage for good",
+        "deny the gate that a run waits at; at a stage, the run ends there for good",
         "[RUN]",
         "runs:gate_flags",
         "runs:answer_deny",

@@ -58,18 +58,21 @@ def _info_json(info: RecipeInfo) -> dict[str, Any]:
 def manifest_flags(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
     parser.add_argument(
-        "directory", metavar="DIRECTORY", nargs="?", help="the directory (default: the first of the search)"
+        "directory",
+        metavar="DIRECTORY",
+        nargs="?",
+        help="the directory (default: the first that recipes are looked for in)",
     )
     parser.add_argument("--update", action="store_true", help="write the manifest anew")
 
 
 def answer_manifest(options: argparse.Namespace) -> int:
-    workspace = workspace_of(options)
+    directory = catalogue.recipe_directory(workspace_of(options), options.directory)
     if options.update:
-        path = catalogue.refresh_manifest(workspace, options.directory)
+        path = catalogue.refresh_manifest(directory)
         out_json({"manifest": str(path)}) if options.json else out(str(path))
         return 0
-    changes = catalogue.manifest_changes(workspace, options.directory)
+    changes = catalogue.manifest_changes(directory)
     if options.json:
         out_json(
             [
@@ -86,7 +89,9 @@ def answer_manifest(options: argparse.Namespace) -> int:
         for change in changes:
             out(f"{change.status:<9} {change.name}")
         err(
-            f"{len(changes)} change(s) since the manifest was written" if changes else "✓ nothing has changed"
+            f"{len(changes)} change(s) in {directory} since its manifest was written"
+            if changes
+            else f"✓ nothing has changed in {directory}"
         )
     return 0
 
@@ -94,10 +99,17 @@ def answer_manifest(options: argparse.Namespace) -> int:
 def sync_flags(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
     parser.add_argument(
-        "--url", help="the repository (default: RECIPE_RUNNER_UPSTREAM_URL, else the public one)"
+        "--url",
+        metavar="URL",
+        help="the repository (default: RECIPE_RUNNER_UPSTREAM_URL, else the public one)",
     )
-    parser.add_argument("--branch", default="main", help="the branch (default: main)")
-    parser.add_argument("--remote", default="amplifier-recipes", help="the remote is called upstream-<this>")
+    parser.add_argument("--branch", default="main", metavar="BRANCH", help="the branch (default: main)")
+    parser.add_argument(
+        "--remote",
+        default="amplifier-recipes",
+        metavar="NAME",
+        help="what the git remote is called, behind upstream- (default: amplifier-recipes)",
+    )
 
 
 def answer_sync(options: argparse.Namespace) -> int:

@@ -13,7 +13,9 @@ from amplihack.cli.show import err, out, out_json, printable
 def new_flags(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
     parser.add_argument("name", metavar="NAME", help="its name, or the path of its file")
-    parser.add_argument("-o", "--output", metavar="PATH", help="the file or directory to write it to")
+    parser.add_argument(
+        "-o", "--output", metavar="PATH", help="the file or directory to write it to (default: here)"
+    )
     parser.add_argument("--force", action="store_true", help="overwrite a file that exists")
 
 

@@ -97,18 +97,31 @@ def _what_runs(group: argparse._ArgumentGroup) -> None:
 
 
 def _how_it_runs(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--agent", "--agent-binary", type=given, metavar="AGENT", help=choices())
+    group.add_argument(
+        "--agent",
+        "--agent-binary",
+        type=given,
+        metavar="AGENT",
+        help=f"{choices()} (default: the one of the settings, or the first that is installed)",
+    )
     group.add_argument("--isolate-agents", action="store_true", help="agents work in an empty directory")
     group.add_argument("--no-auto-stage", action="store_true", help="do not `git add` what agents change")
-    group.add_argument("--max-parallel", type=positive, default=50, metavar="N", help="steps at once (50)")
-    group.add_argument("--max-agents", type=positive, default=8, metavar="N", help="agents at once (8)")
     group.add_argument(
-        "--step-timeout", type=_seconds, metavar="S", help="how long a step that sets none may run: 90 or 5m"
+        "--max-parallel", type=positive, default=50, metavar="N", help="steps at once (default: 50)"
+    )
+    group.add_argument(
+        "--max-agents", type=positive, default=8, metavar="N", help="agents at once (default: 8)"
+    )
+    group.add_argument(
+        "--step-timeout",
+        type=_seconds,
+        metavar="S",
+        help="how long a step that sets no timeout may run: 90 or 5m (default: no limit)",
     )
     group.add_argument("--ephemeral", action="store_true", help="keep nothing: the run cannot be resumed")
     group.add_argument("--detach", action="store_true", help="print the id and go on in the background")
     group.add_argument("--yes", action="store_true", help="approve every gate without asking")
-    group.add_argument("--strict", action="store_true", help="unknown fields are errors")
+    group.add_argument("--strict", action="store_true", help="warnings about the recipe are errors")
     group.add_argument("--strict-vars", action="store_true", help="undefined variables are errors")
     group.add_argument("--strict-agents", action="store_true", help="agents that are not found are errors")
 
@@ -117,7 +130,11 @@ def add_telling_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is told")
     names, formats = ("--format", "--output-format"), ("text", "json")
     group.add_argument(
-        *names, dest="output_format", choices=formats, default="text", help=" or ".join(formats)
+        *names,
+        dest="output_format",
+        choices=formats,
+        default="text",
+        help=f"{' or '.join(formats)} (default: text)",
     )
     group.add_argument("--progress", action="store_true", help="show progress even with --quiet")
     group.add_argument("-v", "--verbose", action="store_true", help="show every line that steps print")

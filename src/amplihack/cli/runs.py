@@ -54,7 +54,11 @@ def show_flags(parser: Parser) -> None:
 
 def add_run_name(parser: Parser) -> None:
     parser.add_argument(
-        "run", metavar="RUN", nargs="?", default="last", help="its id, a unique beginning of it, or `last`"
+        "run",
+        metavar="RUN",
+        nargs="?",
+        default="last",
+        help="its id, the beginning of it, or last (default: last)",
     )
 
 

@@ -28,7 +28,7 @@ def diff_flags(parser: Parser) -> None:
     parser.add_argument(
         "a", metavar="A", nargs="?", help="a run (default: what B was forked from, or the run before B)"
     )
-    parser.add_argument("b", metavar="B", nargs="?", default="last", help="another run (default: `last`)")
+    parser.add_argument("b", metavar="B", nargs="?", default="last", help="another run (default: last)")
 
 
 def answer_diff(options: argparse.Namespace) -> int:

@@ -44,7 +44,9 @@ def add_going_on_flags(parser: Parser) -> None:
         action="store_true",
         help="run steps again that were cut off, also those that say `idempotent: false`",
     )
-    parser.add_argument("--agent", "--agent-binary", metavar="AGENT", help=choices())
+    parser.add_argument(
+        "--agent", "--agent-binary", metavar="AGENT", help=f"{choices()} (default: the one that the run has)"
+    )
     parser.add_argument("--yes", action="store_true", help="approve every gate without asking")
     parser.add_argument("--detach", action="store_true", help="go on in the background")
     add_variable_flags(parser)

@@ -70,15 +70,22 @@ def decode_text(data: bytes | str, name: str = "<recipe>") -> Decoded:
 def read_recipe(data: bytes | str, name: str) -> Document:
     """Read the YAML of a recipe. Raises DocumentError, which shows no value of a secret."""
     try:
-        return read_document(data, name)
+        document = read_document(data, name)
     except DocumentError as error:
         if name.endswith(".md"):
-            what = "a recipe is a YAML file, but this one is Markdown"
-            fix = "give the path of a .yaml file; a step names an agent with `agent:`"
-            raise DocumentError(what, where=Location(name, 1, 1), fix=fix) from error
+            raise _is_markdown(name) from error
         from amplihack.recipes.secret_excerpts import hide_in_error  # deferred: most files can be read
 
         raise hide_in_error(error, data) from error
+    if name.endswith(".md") and not _could_be_recipe(document.root):
+        raise _is_markdown(name)  # a few lines of it are often YAML as well
+    return document
+
+
+def _is_markdown(name: str) -> DocumentError:
+    what = "a recipe is a YAML file, but this one is Markdown"
+    fix = "give the path of a .yaml file; a step names an agent with `agent:`"
+    return DocumentError(what, where=Location(name, 1, 1), fix=fix)
 
 
 def decode(document: Document) -> Decoded:
@@ -195,6 +202,10 @@ def _tell_missing(needed: str, what: str, fields: Fields, report: Report) -> Non
     from amplihack.recipes.decode_missing import tell_missing_part  # deferred: most recipes lack nothing
 
     tell_missing_part(needed, what, fields, RECIPE, report)
+
+
+def _could_be_recipe(root: Node) -> bool:
+    return isinstance(root, Mapping) and bool({"name", "steps", "stages", "bundle"} & root.entries.keys())
 
 
 def _is_bundle(root: Mapping) -> bool:

@@ -26,6 +26,8 @@ def tell_missing(fields: Fields, kind: Kind, needed: str, owner: str, report: Re
     if (needed in fields.nodes and not blank) or (kind == "agent" and _is_described(fields)):
         return
     what = f"{owner}{kind} step is missing a '{needed}' field"
+    if needed in fields.node.entries:
+        report.forget("unused-anchor", fields.node.where_key(needed).line)  # the fix speaks of it
     problem = Problem(what, fields.node.where, _fix(fields, kind, needed), code=f"no-{needed}")
     tell_missing_field(problem, needed, fields.node, STEP, report)
 

@@ -23,6 +23,7 @@ from amplihack.records import Record
 _UNSUPPORTED: Final = pattern(
     rf"(?P<triple>(?<![\w$\\{{}}\]])\{{\{{\{{[ \t]*+{PATH}[ \t]*+\}}\}}\}}(?!\}}))"
     rf"|{OPEN}(?:(?P<empty>\}}\}})"
+    rf"|(?P<comment>![^{{}}]*+\}}\}})"
     rf"|(?P<block>[#/^][^{{}}\n]*+\}}\}}|{ELSE})"
     rf"|(?P<sign>[-&=~>]++[ \t]*+{PATH}[^{{}}\n]*+\}}\}})"
     rf"|(?P<filter>{PATH}[ \t]*+\|[^{{}}\n]*+\}}\}})"
@@ -31,10 +32,10 @@ _UNSUPPORTED: Final = pattern(
     rf"|(?P<unclosed>{PATH}[ \t]*+(?:\}}(?!\}})|(?=\n|\Z))))"
 )
 What: TypeAlias = Literal[
-    "triple", "block", "sign", "filter", "expression", "lines", "unclosed", "empty", "erb"
+    "triple", "comment", "block", "sign", "filter", "expression", "lines", "unclosed", "empty", "erb"
 ]
 _WHAT: Final[tuple[What, ...]] = (
-    "triple", "block", "sign", "filter", "expression", "lines", "unclosed", "empty",
+    "triple", "comment", "block", "sign", "filter", "expression", "lines", "unclosed", "empty",
 )  # fmt: skip
 
 _ERB: Final = pattern(r"<%[-=]?+[ \t]*+[^%\n]*+%>")
@@ -67,6 +68,8 @@ class Unsupported(Record):
 
     def is_ours(self, known: Container[str]) -> bool:
         """Tell whether it is about a variable of the recipe, also about one that no placeholder can name."""
+        if self.what == "comment":
+            return self.text.strip("{}! \t\n") in known  # which may mean `not`
         if self.name in known or self.text.strip("{} \t") in known:
             return True
         if self.what not in ("filter", "expression", "erb"):
@@ -86,6 +89,8 @@ class Unsupported(Record):
             case "lines":
                 what = f"{shown} goes over the end of a line, and stays as it is"
                 return what, f"{instead} on one line"
+            case "comment":
+                fix = "remove it: no comment of a template is left out"
             case "sign":
                 fix = instead
             case "erb" if _PLAIN_ERB.fullmatch(self.text):

@@ -32,6 +32,14 @@ class Report(Record, frozen=False):
         ]
         self.add(code, what, where, fix)
 
+    def forget(self, code: str, line: int) -> None:
+        """Take back what another problem says as well."""
+        self.problems = [
+            each
+            for each in self.problems
+            if each.code != code or each.where is None or each.where.line != line
+        ]
+
     def in_file_order(self) -> tuple[Problem, ...]:
         return tuple(sorted(self.problems, key=_place))
 

@@ -443,7 +443,11 @@ def test_lines_of_a_script_that_yaml_may_join_are_no_matter(command: str) -> Non
     assert decoded.problems == ()
 
 
-def test_markdown_is_told_from_its_beginning() -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["---\nname: x\n---\n# Title\n", "# Title\n\nText.\n", "# Title\n- a\n- b\n", "Title: x\n\nBy: me\n"],
+)
+def test_markdown_is_told_from_its_beginning(text: str) -> None:
     with pytest.raises(DocumentError) as caught:
-        decode_text("---\nname: x\n---\n# Title\n", "agent.md")
+        decode_text(text, "agent.md")
     assert (caught.value.where, "is Markdown" in caught.value.what) == (Location("agent.md", 1, 1), True)

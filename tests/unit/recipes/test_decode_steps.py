@@ -410,6 +410,7 @@ def test_a_step_with_nothing_to_do_says_what_to_write(step_text: str, fix: str) 
 def test_what_only_looks_like_a_command_is_explained() -> None:
     for sign, why in (("#x", "what begins with # is a comment"), ("&x", "what begins with & is an anchor")):
         found = decode_text(f"name: n\nsteps:\n  - id: a\n    command: {sign}\n").problems
+        assert [problem.code for problem in found] == ["no-command"]
         assert why in found[0].fix
 
 

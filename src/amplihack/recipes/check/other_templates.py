@@ -108,5 +108,11 @@ def _texts(recipe: Recipe) -> Iterator[Text]:
 
 def _problem(found: Unsupported, text: Text, known: Collection[str]) -> Problem:
     what, fix = found.explained()
-    level: Severity = "warning" if found.is_ours(known) else "note"
+    ours = found.is_ours(known) or (found.what == "comment" and _fills_in(text, known))
+    level: Severity = "warning" if ours else "note"
     return finding("unsupported-template", level, what, text.at(found.start), fix)
+
+
+def _fills_in(text: Text, known: Collection[str]) -> bool:
+    """Tell whether a text is a template of this recipe, and not only speaks of one."""
+    return any(found.path[0] in known for found in find_variables(text.text))

@@ -101,7 +101,8 @@ class SessionStore:
                 f"{reference!r} is ambiguous: it begins {shown}", fix="give more of the id"
             )
         raise SessionNotFound(
-            f"there is no session {reference!r} in {self.root}", fix="`amplihack session list` shows them"
+            f"there is no session {reference!r} in {self.root}",
+            fix="`amplihack session list` shows them; `last` is the one that was used last",
         )
 
     def _last(self, known: list[str]) -> str:

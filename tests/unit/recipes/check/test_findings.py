@@ -465,6 +465,18 @@ PAIRS = [
     ),
     (
         "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: 'Do {{task}}. {{! be strict }}'}\n",
+        FLAT + "  - {id: a, prompt: 'Do {{task}}!'}\n",
+    ),
+    (
+        "unsupported-template",
+        "note",
+        FLAT + "  - {id: a, prompt: 'A page may have {{!-- a comment --}}.'}\n",
+        FLAT + "  - {id: a, prompt: 'A page may have comments.'}\n",
+    ),
+    (
+        "unsupported-template",
         "note",
         FLAT + "  - {id: a, prompt: 'Write a page that says {{ user | upper }}.'}\n",
         FLAT + "  - {id: a, prompt: 'Write a page that says {{.User}} and ${{ secrets.KEY }}.'}\n",
