@@ -74,7 +74,7 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("amplihack update --check --json", "the same for programs"),
     ),
     "amplihack completions": (
-        ('eval "$(amplihack completions bash)"', "in this bash; put the line into ~/.bashrc for every one"),
+        ("amplihack completions bash >> ~/.bashrc", "in every bash that starts from now on"),
         ("amplihack completions zsh > ~/_amplihack", "in zsh: put it into a directory of $fpath"),
         ("amplihack completions fish", "in fish: ~/.config/fish/completions/amplihack.fish"),
     ),

@@ -100,10 +100,9 @@ def sync_flags(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
     parser.add_argument(
         "--url",
-        metavar="URL",
         help="the repository (default: RECIPE_RUNNER_UPSTREAM_URL, else the public one)",
     )
-    parser.add_argument("--branch", default="main", metavar="BRANCH", help="the branch (default: main)")
+    parser.add_argument("--branch", default="main", help="the branch (default: main)")
     parser.add_argument(
         "--remote",
         default="amplifier-recipes",

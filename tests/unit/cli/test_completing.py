@@ -10,8 +10,7 @@ from amplihack.cli.completing import VALUES, complete, shell_words
 # Values that nobody can list, by their names on help pages.
 FREE = {
     "AGE", "N", "NAME", "PROMPT", "S", "STAGE", "STEP", "SUBJECT", "TAGS", "TEXT", "TOOL[:PATTERN]", "USD",
-    "WORD", "branch",
-    "remote", "source", "url",
+    "WORD", "branch", "url",
 }  # fmt: skip
 
 

@@ -129,7 +129,8 @@ def check_stamp(place: CheckPlace) -> Iterator[CheckResult]:
             "stamp", True, "the framework bundle was uninstalled; `amplihack install` stages it"
         )
     else:
-        told = warnings[0] if warnings else f"version {found or 'none'} is staged, and this is {current}"
+        staged = f"version {found}" if found else "nothing"
+        told = warnings[0] if warnings else f"{staged} is staged, and this is {current}"
         yield CheckResult("stamp", False, told, _INSTALL, mends=True)
 
 
