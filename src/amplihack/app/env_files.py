@@ -43,7 +43,8 @@ def _repeated(file: str, variable: str, line: int) -> Problem:
 
 
 def _literal(file: str, reference: Reference) -> Problem:
-    written = f"${{{reference.name}}}" if reference.in_braces else f"${reference.name}"
+    # A name in braces may be a piece of a password; one without them is that of a variable that exists.
+    written = "${…}" if reference.in_braces else f"${reference.name}"
     what = f"{written} stays in {reference.variable} as it is: nothing in an env file is filled in"
     fix = "write the value itself; single quotes around it say that it is meant so"
     return Problem(what, Location(file, reference.line, 1), fix, "warning")

@@ -30,6 +30,6 @@ def test_a_reference_that_stays_as_it_is_is_told(tmp_path: Path) -> None:
     assert [(str(each.where or ""), each.severity, each.what) for each in notes] == [
         ("a.env:2:1", "warning", "$NAME stays in URL as it is: nothing in an env file is filled in"),
         ("a.env:3:1", "warning", "$HOME stays in BIN as it is: nothing in an env file is filled in"),
-        ("a.env:6:1", "warning", "${OTHER} stays in TO as it is: nothing in an env file is filled in"),
+        ("a.env:6:1", "warning", "${…} stays in TO as it is: nothing in an env file is filled in"),
         ("", "note", "--env-file: the environment has another value for PATH, which counts"),
     ]
