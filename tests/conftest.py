@@ -12,8 +12,13 @@ from hypothesis import HealthCheck, settings
 from tests.support.golden import Golden
 from tests.support.workspace import Workspace
 
-# Started in the background of a shell, we and all that tests start would be deaf to Ctrl-C and to SIGQUIT.
-for each, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+# Started in the background of a shell, or by `nohup`, all that tests start would be deaf to these signals.
+# With a handler of our own it is not, and `nohup` keeps its promise for us.
+for each, usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGQUIT, signal.SIG_DFL),
+    (signal.SIGHUP, lambda *_: None),
+):
     if signal.getsignal(each) is signal.SIG_IGN:
         signal.signal(each, usual)
 

@@ -50,31 +50,41 @@ def _kill_all(traces: str) -> set[str]:
 def remove_abandoned(directory: Path, dead: AbstractSet[str] = frozenset()) -> None:
     """Remove what runs left in the temporary directory; `dead` are processes that have just ended."""
     with suppress(OSError):  # a courtesy: a directory that cannot be listed is no reason not to run
-        for entry in list(os.scandir(directory)):
-            if entry.name.startswith((*_DIRECTORIES, *_PROGRESS)):
-                with suppress(OSError):
-                    _remove_if_abandoned(entry, dead)
+        found = [each for each in os.scandir(directory) if each.name.startswith((*_DIRECTORIES, *_PROGRESS))]
+        ended = set(dead)
+        for entry in sorted(found, key=_is_progress):  # directories tell for sure who has ended
+            with suppress(OSError):
+                if entry.stat(follow_symlinks=False).st_uid != os.getuid():
+                    continue
+                if _is_progress(entry):
+                    _remove_progress(entry, ended)
+                elif entry.is_dir(follow_symlinks=False):
+                    ended |= _remove_directory(entry, dead)
 
 
-def _remove_if_abandoned(entry: os.DirEntry[str], dead: AbstractSet[str]) -> None:
-    status = entry.stat(follow_symlinks=False)
-    if status.st_uid != os.getuid():
-        return
-    if entry.name.startswith(_PROGRESS):
-        owner = entry.name.partition(".json")[0].rpartition("-")[2]
-        age = time.time() - status.st_mtime
-        old = age > _FORGOTTEN or (age > _ABANDONED and (_gone(owner) or _started_within(owner, age)))
-        if entry.is_file(follow_symlinks=False) and (old or owner in dead):
-            Path(entry.path).unlink(missing_ok=True)
-    elif entry.is_dir(follow_symlinks=False):
-        _, _, owner, started, traces, *_ = [*entry.name.split("-"), *_NO_MORE]
-        if not (owner in dead or _gone(owner, started)):
-            return
+def _is_progress(entry: os.DirEntry[str]) -> bool:
+    return entry.name.startswith(_PROGRESS)
+
+
+def _remove_progress(entry: os.DirEntry[str], ended: AbstractSet[str]) -> None:
+    owner = entry.name.partition(".json")[0].rpartition("-")[2]
+    age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+    old = age > _FORGOTTEN or (age > _ABANDONED and (_gone(owner) or _started_within(owner, age)))
+    if entry.is_file(follow_symlinks=False) and (old or owner in ended):
+        Path(entry.path).unlink(missing_ok=True)
+
+
+def _remove_directory(entry: os.DirEntry[str], dead: AbstractSet[str]) -> set[str]:
+    """Remove the directory of a run that has ended. Returns the ids of who has surely ended with it."""
+    _, _, owner, started, traces, *_ = [*entry.name.split("-"), *_NO_MORE]
+    ended = set[str]()
+    if owner in dead or _gone(owner, started):
         with _unlocked(Path(entry.path)) as (free, sure):
-            if sure:  # its watcher may have been killed too
-                _kill_all(traces)
+            if sure:  # its watcher may have been killed too, and is in any case: we do what is left for it
+                ended = _kill_all(traces) | ({owner} if _gone(owner) else set())
             if free:
                 shutil.rmtree(entry.path, ignore_errors=True)
+    return ended
 
 
 @contextmanager

@@ -79,7 +79,6 @@ def test_whenever_the_runner_is_killed_nothing_survives_and_the_next_run_clears_
         if path.is_file() and path.read_bytes() in (b"", b"blat"):
             path.unlink()
     assert scene.workspace.run("recipe", "run", "ok.yaml", "-q").exit_code == 0
-    # A watcher that is just becoming another program has no words, so one may still be clearing up.
     wait_until("no files", lambda: scene.left_files() == [])
 
 
@@ -108,6 +107,8 @@ def test_the_next_run_removes_what_was_left_and_nothing_that_is_in_use(scene: Sc
     old = scene.temporary / f"amplihack-progress-r-{dead.pid}.json"
     old.write_text("{}")
     os.utime(old, (time.time() - 3600, time.time() - 3600))
+    recent = scene.temporary / f"amplihack-progress-recent-{dead.pid}.json"  # as its directory tells
+    recent.write_text("{}")
     young = subprocess.Popen(["sleep", "600"])  # it has the number of a runner that is long gone
     reused = scene.temporary / f"amplihack-progress-r-{young.pid}.json"
     reused.write_text("{}")
@@ -126,7 +127,7 @@ def test_the_next_run_removes_what_was_left_and_nothing_that_is_in_use(scene: Sc
     after = {path.name for path in scene.temporary.iterdir()}
     young.kill()
     young.wait()
-    assert before - after == {left.name, old.name, reused.name, contained.name}
+    assert before - after == {left.name, old.name, recent.name, reused.name, contained.name}
     strange.rmdir()
     odd.unlink()
     live.interrupted()
