@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.measure import CommandFailed, Cost, Work, command, in_turns
+from benchmarks.measure import CommandFailed, Cost, Work, command, in_turns, peak
 from benchmarks.peers import Peer
 from benchmarks.workloads import Workload, shell_loop
 
@@ -70,6 +70,11 @@ class Bench:
 
     def run(self, workload: Workload, *flags: str) -> Work:
         return self.ours("amplihack", "recipe", "run", str(workload.recipe), *(flags or ("-q",)))
+
+    def peak(self, workload: Workload) -> int:
+        """Return the most memory that a run takes, in bytes."""
+        argv = [str(BIN / "amplihack"), "recipe", "run", str(workload.recipe), "-q"]
+        return peak(argv, cwd=self.folder, env=self.env)
 
     def floor(self, count: int, *, kept: bool = False) -> Work:
         """Return the work of starting bash so often, with nothing around it that a step needs."""

@@ -96,12 +96,12 @@ def memory(bench: Bench) -> list[Row]:
     """Measure peak memory, ours or that of a process we started, whichever is larger."""
     size = 256 if bench.quick else 1024
     loud = one_command(bench.folder, "loud", f'head -c {size * 1024 * 1024} /dev/zero | tr "\\0" x')
-    empty = bench.run(one_command(bench.folder, "empty", "true"))()
-    full = bench.run(loud)()
+    empty = bench.peak(one_command(bench.folder, "empty", "true"))
+    full = bench.peak(loud)
     mib = 1024 * 1024
     return [
-        Row("peak memory, one step", "nothing", empty.peak / mib, 28, "MiB"),
-        Row(f"peak memory, {size} MiB of output", "one step", (full.peak - empty.peak) / mib, 64, "MiB"),
+        Row("peak memory, one step", "nothing", empty / mib, 28, "MiB"),
+        Row(f"peak memory, {size} MiB of output", "one step", (full - empty) / mib, 64, "MiB"),
     ]
 
 

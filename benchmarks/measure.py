@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,17 +15,16 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a work took: seconds of processors, with all that it started; seconds by the clock; memory."""
+    """What a work took: seconds of processors, with all that it started, and seconds by the clock."""
 
     cpu: float
     wall: float
-    peak: float = 0.0  # bytes
 
     def __sub__(self, other: Cost) -> Cost:
-        return Cost(self.cpu - other.cpu, self.wall - other.wall, self.peak - other.peak)
+        return Cost(self.cpu - other.cpu, self.wall - other.wall)
 
     def __truediv__(self, number: float) -> Cost:
-        return Cost(self.cpu / number, self.wall / number, self.peak / number)
+        return Cost(self.cpu / number, self.wall / number)
 
 
 Work: TypeAlias = Callable[[], Cost]
@@ -55,9 +56,28 @@ def command(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdout: s
         wall = time.perf_counter() - started
         if status:
             raise CommandFailed(f"{' '.join(argv)} ended with {os.waitstatus_to_exitcode(status)}")
-        return Cost(used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024)
+        return Cost(used.ru_utime + used.ru_stime, wall)
 
     return work
+
+
+# A process begins with the peak of the one that starts it, so a small one has to.
+_PEAK = """
+import os, sys
+null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+_, status, used = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=null), 0)
+print(used.ru_maxrss)
+sys.exit(status != 0)
+"""
+
+
+def peak(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
+    """Return the bytes that a command, or a process that it started, had at most. Raises CommandFailed."""
+    small = [sys.executable, "-I", "-S", "-c", _PEAK, *argv]
+    done = subprocess.run(small, cwd=cwd, env=dict(env), stdout=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise CommandFailed(f"{' '.join(argv)} failed")
+    return int(done.stdout) * 1024
 
 
 def function(action: Callable[[], object]) -> Work:
@@ -84,12 +104,9 @@ def median(costs: Sequence[Cost]) -> Cost:
     return Cost(
         statistics.median(each.cpu for each in costs),
         statistics.median(each.wall for each in costs),
-        statistics.median(each.peak for each in costs),
     )
 
 
 def minimum(costs: Sequence[Cost]) -> Cost:
     """Return the least of each measure: for small differences, to which a busy machine only adds."""
-    return Cost(
-        min(each.cpu for each in costs), min(each.wall for each in costs), min(each.peak for each in costs)
-    )
+    return Cost(min(each.cpu for each in costs), min(each.wall for each in costs))

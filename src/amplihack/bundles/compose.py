@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Literal, TypeAlias
 
@@ -140,13 +140,15 @@ def unmatched_removals(bundle: Bundle) -> tuple[Problem, ...]:
     return tuple(found)
 
 
-def _marks(tree: Table | Items, path: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], Removed]]:
+def _marks(tree: Table | Items, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Removed]]:
     """Return every removal with its path; nearly all values are leaves, which are passed over at once."""
+    found: list[tuple[tuple[str, ...], Removed]] = []
     inside = tree.entries.items() if isinstance(tree, Table) else enumerate(tree.items)
     for key, item in inside:
         if isinstance(item, Leaf):
             continue
         if isinstance(item, Removed):
-            yield (*path, str(key)), item
+            found.append(((*path, str(key)), item))
         else:
-            yield from _marks(item, (*path, str(key)))
+            found += _marks(item, (*path, str(key)))
+    return found

@@ -41,7 +41,7 @@ def plain_value(text: str) -> Any:
         return _WORDS[text]
     if text[0].isalpha() or text[0] not in FIRST or len(text) > _LONGEST_NUMBER:
         return text
-    if text[0] != "0" and text.isascii() and text.isdecimal():
+    if (text[0] != "0" or text == "0") and text.isascii() and text.isdecimal():
         return int(text)
     for tag, form in _NUMBERS.get(text[0], ()):
         if form.match(text):

@@ -6,6 +6,7 @@ and in `bundles` trees, without nodes between.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from sys import intern
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -17,7 +18,7 @@ from amplihack.errors import DocumentError, Location, Problem
 from amplihack.patterns import pattern
 
 MAX_DEPTH = 100
-_ALIAS_FACTOR = 100  # an aliased document may unfold to this many times its own events
+_ALIAS_FACTOR = 100  # an aliased document may unfold to this many times its own nodes
 _MAX_UNFOLDED = 1_000_000  # and never to more nodes than this
 _MAX_UNFOLDED_TEXT = 10_000_000  # nor to more characters of the file
 CORE = "tag:yaml.org,2002:"  # the tags of YAML itself begin so
@@ -130,29 +131,17 @@ class _Builder(Generic[T]):
         self.aliased: set[str] = set()
         self.named_texts: list[Any] = []  # the events of plain texts that have an anchor
         self.problems: list[Problem] = []
-        self.events = 0
         self.nodes = 0  # so far, with aliases unfolded
+        self.aliases = 0
         self.unfolded = 0
         self.unfolded_text = 0
         self.root: list[T] = []  # at most one
         self.is_blank = False
 
     def build(self) -> T:
-        loader, scalar = _Loader(self.source.text), yaml.ScalarEvent
+        loader = _Loader(self.source.text)
         try:
-            for event in iter(loader.get_event, None):
-                self.events += 1
-                kind = type(event)
-                if kind is scalar:
-                    self._scalar(event)
-                elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
-                    self._open(event, kind)
-                elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-                    self._close(event)
-                elif kind is yaml.AliasEvent:
-                    self._alias(event)
-                elif kind is yaml.DocumentStartEvent and self.root:
-                    raise self._error("a second document starts here", event, "keep one document in a file")
+            self._take_all(iter(loader.get_event, None))
         except yaml.YAMLError as error:
             from amplihack.documents.yaml_errors import explained  # deferred: most files can be read
 
@@ -172,23 +161,44 @@ class _Builder(Generic[T]):
             self.problems += [unused_anchor(event.start_mark, self.source) for event in unused]
         return self.root[0]
 
-    def _scalar(self, event: Any) -> None:
-        self.nodes += 1
-        frame = self.stack[-1] if self.stack else None
-        if event.tag is not None or event.anchor is not None or frame is None:
-            self._rare_scalar(event)
-        elif frame.entries is not None and frame.key is None:
-            frame.key = event
-        else:
+    def _take_all(self, events: Iterator[Any]) -> None:
+        """Take one event after the other; most are plain texts, which are taken here, without a call."""
+        stack, make, scalar = self.stack, self.make.scalar, yaml.ScalarEvent
+        opens = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
+        closes = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
+        for event in events:
+            kind = type(event)
+            if kind is not scalar:
+                if kind in opens:
+                    self._open(event, kind)
+                elif kind in closes:
+                    self._close(event)
+                else:
+                    self._rare_event(event, kind)
+                continue
+            self.nodes += 1
+            if event.tag is not None or event.anchor is not None or not stack:
+                self._rare_scalar(event)
+                continue
+            frame = stack[-1]
+            items = frame.items
+            if items is None and frame.key is None:
+                frame.key = event
+                continue
             mark = event.start_mark
-            value = self.make.scalar(event.value, _STYLES[event.style], mark.line, mark.column)
-            if frame.items is None:
+            value = make(event.value, _STYLES[event.style], mark.line, mark.column)
+            if items is None:
                 self._pair(frame, value, event)
-                frame.key = None
             else:
-                frame.items.append(value)
+                items.append(value)
                 if frame.parts is not None:
                     frame.parts.append(event)
+
+    def _rare_event(self, event: Any, kind: type) -> None:
+        if kind is yaml.AliasEvent:
+            self._alias(event)
+        elif kind is yaml.DocumentStartEvent and self.root:
+            raise self._error("a second document starts here", event, "keep one document in a file")
 
     def _rare_scalar(self, event: Any) -> None:
         """Take a scalar that has a tag or an anchor, or is all there is."""
@@ -251,7 +261,9 @@ class _Builder(Generic[T]):
         self.unfolded += named.size
         self.unfolded_text += named.text
         self.nodes += named.size
-        too_many = self.unfolded > min(_ALIAS_FACTOR * (self.events + 100), _MAX_UNFOLDED)
+        self.aliases += 1
+        own = self.nodes - self.unfolded + self.aliases
+        too_many = self.unfolded > min(_ALIAS_FACTOR * (own + 100), _MAX_UNFOLDED)
         if too_many or self.unfolded_text > _MAX_UNFOLDED_TEXT:
             raise self._error("the aliases unfold to too much", event, "repeat less through aliases")
         if len(self.stack) + named.depth > MAX_DEPTH:
@@ -276,10 +288,10 @@ class _Builder(Generic[T]):
             frame.key = made_from
         else:
             self._pair(frame, value, made_from)
-            frame.key = None
 
     def _pair(self, frame: _Open[T], value: T, made_from: Any) -> None:
         key, entries = frame.key, frame.entries
+        frame.key = None
         text = intern(key.value)
         if text == "<<" and _is_merge(key):
             frame.merges += self._merged(made_from)

@@ -41,6 +41,7 @@ from amplihack.records import Record, field, replace
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.bundle_lock import Closure, require_frozen, stored_lock
 from amplihack.system.bundle_reader import BundleReader
+from amplihack.system.garbage import fewer_collections
 from amplihack.system.registry_file import remember
 from amplihack.system.sources import Sources
 
@@ -180,11 +181,12 @@ class Loader:
     async def composition(self, source: str) -> Composition:
         """Find a bundle and all that it includes, and compose them. Raises BundleError."""
         request, graph = self._request, self._graph
-        root = await self._root(source)
-        graph.follow(root)
-        while request.follow and (wanted := await asyncio.to_thread(graph.wanted)):
-            graph.take(await self._reader.fetch_all(wanted))
-        composed = await asyncio.to_thread(compose_graph, graph, root, severe=request.strict)
+        with fewer_collections():
+            root = await self._root(source)
+            graph.follow(root)
+            while request.follow and (wanted := await asyncio.to_thread(graph.wanted)):
+                graph.take(await self._reader.fetch_all(wanted))
+            composed = await asyncio.to_thread(compose_graph, graph, root, severe=request.strict)
         if request.strict and not request.tolerant:
             refuse_skipped(composed)
         if request.no_circles:

@@ -52,9 +52,10 @@ def _add_module(found: Table, item: Tree, at: str, report: FileReport, base: str
         told = _malformed(report, at, what, at.partition("[")[0])
         report.error("module-entry", told, item, f"write `- module: {name}`")
         return
-    if not names_module(item, at, report):
-        return
     key = module_id(item)
+    if not key:
+        report_nameless(item, at, report)
+        return
     entry = _entry(item, f"Bundle '{report.owner}': {at}", report, base)
     before = found.entries.get(key)
     if before is not None:
@@ -62,20 +63,19 @@ def _add_module(found: Table, item: Tree, at: str, report: FileReport, base: str
     found.entries[key] = entry if before is None else merge(before, entry)
 
 
-def names_module(entry: Table, at: str, report: FileReport) -> bool:
-    """Tell whether an entry names its module, or another entry by its id; report one that does neither."""
-    if module_id(entry):
-        return True
+def report_nameless(entry: Table, at: str, report: FileReport) -> None:
+    """Report an entry that names neither its module nor, by its id, another entry."""
     module = entry.get("module")
     lacks = "has no 'module'" if is_absent(module) or is_text(module) else "has a 'module' that is no text"
     report.warn("module-missing", f"Bundle '{report.owner}': {at} {lacks}", entry, module_fix(entry))
-    return False
 
 
 def module_id(entry: Table) -> str:
     """Return what makes two entries the same one: their id, or else their module."""
-    names = (entry.text(key).strip() for key in ("id", "instance_id", "module"))
-    return next(filter(None, names), "")
+    for key in ("id", "instance_id", "module"):
+        if name := entry.text(key).strip():
+            return name
+    return ""
 
 
 def _report_repeated(key: str, at: str, item: Table, report: FileReport) -> None:

@@ -8,7 +8,7 @@ from typing import TypeGuard
 from amplihack.bundles.file_report import FileReport, as_items, as_table, is_absent, text, unknown_keys
 from amplihack.bundles.sections.agents import change_agent_modules
 from amplihack.bundles.sections.module_keys import check_entry
-from amplihack.bundles.sections.modules import module_id, names_module, with_anchored_source
+from amplihack.bundles.sections.modules import module_id, report_nameless, with_anchored_source
 from amplihack.bundles.tree import Items, Leaf, Table, Tree, to_plain
 from amplihack.records import replace
 
@@ -46,7 +46,9 @@ def _tool(item: Tree, at: str, report: FileReport) -> Iterator[Tree]:
     """Return the name of a module or a whole entry."""
     if not isinstance(item, Table):
         yield from text(item, at, report)
-    elif names_module(item, at, report):
+    elif not module_id(item):
+        report_nameless(item, at, report)
+    else:
         check_entry(item, f"Bundle '{report.owner}': {at}", report)
         yield item
 
