@@ -115,7 +115,9 @@ class RunStore(NewRuns):
             more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
             raise NotFound(f"'{name}' begins {len(rows)} runs: {some}{more}", fix="give more of the id")
         if not rows:
-            meant = closest(name.lower(), [row[1] for row in self._rows(_NEWEST, ())])
+            newest = self._rows(_NEWEST, ())
+            of_recipe = next((row[1] for row in newest if row[2] == name), None)  # the third column
+            meant = of_recipe or closest(name.lower(), [row[1] for row in newest])
             hint = f"did you mean '{meant}'? " if meant else ""
             raise NotFound(
                 f"there is no run '{name}'",

@@ -471,6 +471,24 @@ PAIRS = [
     ),
     (
         "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: 'Do {{task}}. {{/* be strict */}}'}\n",
+        FLAT + "  - {id: a, prompt: 'Do {{task}}. /* be strict */'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: 'Do {{task}}. {# be strict #}'}\n",
+        FLAT + "  - {id: a, prompt: 'Do {{task}}. {#anchor} ${#array[@]} {# #'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, command: 'echo {{task}} {{- /* be strict */ -}}'}\n",
+        FLAT + "  - {id: a, command: 'echo {{task}} ${#x}'}\n",
+    ),
+    (
+        "unsupported-template",
         "note",
         FLAT + "  - {id: a, prompt: 'A page may have {{!-- a comment --}}.'}\n",
         FLAT + "  - {id: a, prompt: 'A page may have comments.'}\n",
