@@ -188,4 +188,6 @@ def _for_unknown(words: list[str], actions: tuple[argparse.Action, ...]) -> str:
     single = [each for each in actions if not each.option_strings and each.nargs in (None, "?")]
     if not single:
         return "it takes flags only"
+    if "--set" in flags and not word.endswith((".yaml", ".yml")):
+        return "a value for the recipe is given with --set NAME=VALUE; RECIPE --help lists its inputs"
     return f"it takes one {_shown(single[0])}: run it once for each, or put quotes around a name with blanks"

@@ -30,6 +30,8 @@ from amplihack.cli.main import main
         ("model x.md", "`amplihack bundle show x.md`"),
         ("bundle check b.md", "`amplihack bundle validate b.md`"),
         ("bundle add git+https://example.com/x", "`bundle: {added: …}`"),
+        ("recipe run smart-orchestrator task", "a value for the recipe is given with --set NAME=VALUE"),
+        ("recipe run a.yaml b.yaml", "it takes one RECIPE: run it once for each"),
         ("recipe --version", "`amplihack --version`"),
         ("recipe run --version", "`amplihack --version`"),
         ("recipe run x.yaml --version", "`amplihack --version`"),
