@@ -7,9 +7,9 @@ from pathlib import Path as FilePath
 
 from amplihack.app.python_api.finding import library_of_this_process
 from amplihack.app.workspace import open_file
-from amplihack.errors import NotFound, Problem
+from amplihack.errors import NotFound, Problem, UsageError
 from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, holds, parse_condition
-from amplihack.recipes.decode import decode_text
+from amplihack.recipes.decode import Decoded, decode_text
 from amplihack.recipes.extends import Located
 from amplihack.recipes.extends import resolve_extends as merge_parents
 from amplihack.recipes.fields import Dialect
@@ -20,15 +20,27 @@ from amplihack.records import replace
 from amplihack.system.clock import SystemClock
 from amplihack.system.files import read_bytes
 
+_FOR_FILES = "run_file(path) runs a file, and RecipeParser().parse_file(path) reads one"
+
 
 def parse_recipe(text: str | bytes) -> Recipe:
     """Parse a recipe from YAML text. Raises DocumentError or RecipeError with every error of the text."""
-    return decode_text(text).required()
+    return decode_given(text).required()
+
+
+def decode_given(text: str | bytes) -> Decoded:
+    """Read the text of a recipe. Raises UsageError for what is none, such as the path of a file."""
+    if not isinstance(text, str | bytes):
+        what = f"what is of the type {type(text).__name__} is no text of a recipe"
+        raise UsageError(what, fix=_FOR_FILES)
+    if isinstance(text, str) and "\n" not in text and text.endswith((".yaml", ".yml")):
+        raise UsageError(f"{text!r} is the name of a file, not the text of a recipe", fix=_FOR_FILES)
+    return decode_text(text)
 
 
 def validate_recipe(text: str | bytes) -> list[str]:
     """Return the warnings about a recipe, one line each. Raises like `parse_recipe`."""
-    decoded = decode_text(text)
+    decoded = decode_given(text)
     decoded.required()
     return [_line(problem) for problem in decoded.warnings]
 
