@@ -14,6 +14,7 @@ from amplihack.recipes.extends import Located
 from amplihack.recipes.extends import resolve_extends as merge_parents
 from amplihack.recipes.fields import Dialect
 from amplihack.recipes.model import Recipe
+from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.templates import ShellScript, render_shell, render_text, shell_variables
 from amplihack.recipes.values import Missing, Value, lookup
 from amplihack.records import replace
@@ -83,8 +84,9 @@ class RecipeContext:
         self._rules = AMPLIFIER if dialect == "amplifier" else AMPLIHACK
 
     def get(self, path: str, default: Value = None) -> Value:
-        """Return the value at `name` or `name.key.0`."""
-        found = lookup(self._values, tuple(path.split(".")))
+        """Return the value at `name`, or at `name.key[0]` as templates write it. Any name may be asked."""
+        written = find_variables(f"{{{{{path}}}}}")
+        found = lookup(self._values, written[0].path if written else tuple(path.split(".")))
         return default if isinstance(found, Missing) else found
 
     def set(self, name: str, value: Value) -> None:
