@@ -80,6 +80,8 @@ def test_a_run_tells_its_id_and_is_listed_and_shown(workspace: Workspace) -> Non
             "hi",
         )
         assert step["started"] <= step["ended"]
+    by_recipe = workspace.run("runs", "show", "a")  # which is no run, but has one
+    assert (by_recipe.exit_code, f"did you mean '{run_id}'?" in by_recipe.stderr) == (3, True)
     page = workspace.run("runs", "show").stdout
     assert "✓ hello" in page
     assert "│ hi" in page
