@@ -190,10 +190,14 @@ def test_what_cannot_be_asked_says_why(
     assert as_json.json["error"]["fix"]
 
 
-def test_the_three_ways_are_told(workspace: Workspace) -> None:
+def test_the_ways_that_work_are_told(workspace: Workspace) -> None:
     workspace.env |= NO_KEYS
     told = workspace.run("run", "hi").stderr
-    assert all(way in told for way in ("claude", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "model pull"))
+    assert all(way in told for way in ("two ways", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "model pull"))
+    assert "claude" not in told  # answers recipes alone
+    workspace.write("r.yaml", "name: r\nsteps:\n- {id: a, prompt: hi}\n")
+    told = workspace.run("recipe", "run", "r.yaml").stderr
+    assert all(way in told for way in ("three ways", "claude", "npm install", "OPENAI_API_KEY", "model pull"))
 
 
 def test_nobody_allows_what_changes_something(workspace: Workspace) -> None:

@@ -70,7 +70,7 @@ def test_a_run_tells_its_id_and_is_listed_and_shown(workspace: Workspace) -> Non
     assert answer.stderr.splitlines()[0] == f"run {run_id}"
     (only,) = listed(workspace)
     assert (only["run_id"], only["recipe"], only["status"]) == (run_id, "a", "completed")
-    for name in (run_id, run_id[:-2], "last"):
+    for name in (run_id, run_id[:-2], "last", "latest", "newest"):
         shown = workspace.run("runs", "show", name, "--json").json
         (step,) = shown["steps"]
         assert (shown["run_id"], step["identity"], step["status"], step["output"]) == (
@@ -80,6 +80,8 @@ def test_a_run_tells_its_id_and_is_listed_and_shown(workspace: Workspace) -> Non
             "hi",
         )
         assert step["started"] <= step["ended"]
+    by_recipe = workspace.run("runs", "show", "a")  # which is no run, but has one
+    assert (by_recipe.exit_code, f"did you mean '{run_id}'?" in by_recipe.stderr) == (3, True)
     page = workspace.run("runs", "show").stdout
     assert "✓ hello" in page
     assert "│ hi" in page

@@ -119,6 +119,7 @@ def test_sessions_of_agents_are_listed_on_demand(workspace: Workspace, home: Pat
     everything = workspace.run("session", "list", "--all", "--json").json
     assert [each["agent"] for each in everything] == ["reader", None]
     assert workspace.run("session", "show").stdout.startswith("session 11111111-aaaa")  # the last of ours
+    assert workspace.run("session", "show", "latest").stdout == workspace.run("session", "show").stdout
 
 
 BUNDLE = """\

@@ -34,7 +34,11 @@ _ELSEWHERE = {
     "--limit": "--max-count -n --lines --count",
     "--status": "--state --filter",
     "--follow": "-f",
+    "--bundle": "-b --profile",
 }
+
+# How other tools name the flag of what stands alone here.
+_ALONE = ("-f", "--file", "-i", "--path", "--name", "--id", "-p", "-m", "--message")
 
 # What is a flag elsewhere and a command here.
 _COMMANDS = {
@@ -56,7 +60,9 @@ def explained(
     typed: Iterable[str] = (),
 ) -> AmplihackError:
     """Return the error for a complaint of argparse about what was typed."""
-    known = tuple(actions)
+    known, typed = tuple(actions), tuple(typed)
+    if (wish := next((word for word in typed if word in ("--version", "-V")), "")) and "--" not in typed:
+        return UsageError(f"{parser.prog}: {_UNKNOWN}{wish}", fix="`amplihack --version`")
     message = message.replace("ignored explicit argument", "it takes no value, but there is")
     if message == f"{_MISSING}RECIPE":
         fix = f"`{parser.prog} build.yaml`; `amplihack recipe list` shows the recipes that have a name"
@@ -77,7 +83,8 @@ def _fix(message: str, program: str, actions: tuple[argparse.Action, ...], typed
     if message.startswith(_UNKNOWN) and "--" in typed and message.removeprefix(_UNKNOWN).startswith("-"):
         return "flags stand in front of `--`"
     if message.startswith(_UNKNOWN):
-        return _for_unknown(message.removeprefix(_UNKNOWN).replace("''", "").split(), actions)
+        words = message.removeprefix(_UNKNOWN).replace("''", "").split()
+        return _standing_alone(words, program, actions, tuple(typed)) or _for_unknown(words, actions)
     flag = _spelling(message.removeprefix("argument ").partition(":")[0].split("/"), typed)
     action = next((each for each in actions if flag in each.option_strings), None)
     if action is None:
@@ -131,6 +138,24 @@ def _meant_flag(flag: str, known: list[str]) -> str | None:
     return closest(flag, [each for each in known if len(each) > 2]) if len(flag) > 2 else None
 
 
+def _standing_alone(
+    words: list[str], program: str, actions: tuple[argparse.Action, ...], typed: tuple[str, ...]
+) -> str:
+    """Say that what stands behind an unknown flag needs none; empty where the flag means something else."""
+    flag = words[0] if len(words) == 1 else ""  # what stood behind it was taken for what it is
+    single = next((each for each in actions if not each.option_strings), None)
+    if single is None or flag not in (f"--{_shown(single).lower()}", *_ALONE):
+        return ""
+    if any(flag in others.split() for ours, others in _ELSEWHERE.items() if _has(ours, actions)):
+        return ""
+    value = next(iter(typed[typed.index(flag) + 1 :]), "") if flag in typed else ""
+    return f"it stands alone: `{program} {shlex.quote(value)}`" if value and not value.startswith("-") else ""
+
+
+def _has(ours: str, actions: tuple[argparse.Action, ...]) -> bool:
+    return any(ours.split()[0] in each.option_strings for each in actions)
+
+
 def _as_input(words: list[str]) -> str:
     """Return how an input of a recipe is given that was written as a flag; empty for what cannot be one."""
     name, equals, value = words[0].removeprefix("--").partition("=")
@@ -155,10 +180,14 @@ def _for_unknown(words: list[str], actions: tuple[argparse.Action, ...]) -> str:
         name = word.partition("=")[0]
         if meant := _meant_flag(name, flags):
             return f"did you mean {meant}?"
+        if name == "--agent" and "--model" in flags:
+            return "agent tools answer the agent steps of recipes; here --model chooses who answers"
         if name in _COMMANDS:
             return f"that is a command of its own: `{_COMMANDS[name]}`"
         return _as_input(words) if "--set" in flags else ""
     single = [each for each in actions if not each.option_strings and each.nargs in (None, "?")]
     if not single:
         return "it takes flags only"
+    if "--set" in flags and not word.endswith((".yaml", ".yml")):
+        return "a value for the recipe is given with --set NAME=VALUE; RECIPE --help lists its inputs"
     return f"it takes one {_shown(single[0])}: run it once for each, or put quotes around a name with blanks"

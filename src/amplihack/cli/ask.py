@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from amplihack.cli.arguments import Parser, add_json, positive
+from amplihack.cli.commands import verbs
 from amplihack.cli.guard import FAILED, INTERRUPTED, keep_results_apart
 from amplihack.cli.offering import asked_or_offered, is_interactive
 from amplihack.cli.session_display import SessionDisplay
@@ -152,6 +153,11 @@ def _prompt(options: argparse.Namespace) -> tuple[str, str]:
     if len(options.prompt) == 1 and words.endswith((".yaml", ".yml")):
         fix = f"`amplihack recipe run {words}` runs it; more words make it a prompt"
         raise UsageError(f"{words} is a recipe, and `amplihack run` asks an agent", fix=fix)
+    if words in verbs("runs") and not options.resume:
+        fix = f"`amplihack runs {words}` is a command; more words make it a prompt"
+        raise UsageError(
+            f"'{words}' is a verb of `amplihack runs`, and `amplihack run` asks an agent", fix=fix
+        )
     if words and words != "-":
         return words, attached_stdin()
     if not words and sys.stdin.isatty():

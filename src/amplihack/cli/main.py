@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def dispatch(words: list[str], *, alone: bool = False) -> int:
     """Run the command that the words begin with; `alone` means that the process does nothing else."""
-    if words[:1] == ["help"]:
+    if words[:1] == ["help"] or (words[:1] in (["-h"], ["--help"]) and not words[-1].startswith("-")):
         words = [*words[1:], "--help"]
     if not words or words[0] in ("-h", "--help"):
         sys.stdout.write(load("help_pages:first_page")())
@@ -39,9 +39,9 @@ def dispatch(words: list[str], *, alone: bool = False) -> int:
         if not rest:
             load("help_pages:group_parser")(name).print_help()
             return 2
-        rest = [*rest[1:], "--help"] if rest[0] == "help" else rest
+        rest = [*rest[1:], "--help"] if rest[0] in ("help", "-h", "--help") else rest
         verb = rest[0]
-        if verb.startswith("-") and (verb in ("-", "-h", "--help") or not set(rest[1:]) - {"-h", "--help"}):
+        if verb.startswith("-") and (verb == "-" or not set(rest[1:]) - {"-h", "--help"}):
             load("help_pages:group_parser")(name).parse_args(rest)
         if verb not in verbs(name):
             _refuse(verb, rest[1:], name)

@@ -12,6 +12,8 @@ _SHOWN = {
     "recipe": ("run", "the name of a recipe"),
     "bundle": ("show", "the name of a bundle"),
     "runs": ("show", "the id of a run"),
+    "session": ("show", "the id of a session"),
+    "model": ("pull", "the name of a model"),
 }
 
 # What other tools call it.
@@ -30,6 +32,10 @@ _ELSEWHERE = {
 # The same of verbs that several groups have; the first that a group has counts.
 _VERBS = {
     "ls": ("list",),
+    "show": ("explain", "list"),
+    **dict.fromkeys(("check", "lint", "test", "verify"), ("check", "validate")),
+    **dict.fromkeys(("continue", "retry", "restart"), ("resume",)),
+    **dict.fromkeys(("log", "logs", "cat", "describe", "inspect"), ("show", "explain")),
     **dict.fromkeys(("rm", "delete", "remove", "del"), ("remove", "prune", "clean")),
     **dict.fromkeys(("get", "fetch", "download", "install"), ("pull", "update")),
     **dict.fromkeys(("view", "info", "open"), ("show", "explain")),
@@ -49,7 +55,7 @@ def meant_command(
     if word.startswith("-"):
         return "flags stand behind the command, as in `amplihack recipe list --json`"
     if _is_file(word):
-        kind = group or ("bundle" if word.endswith(".md") else "recipe")
+        kind = group if group in ("recipe", "bundle") else "bundle" if word.endswith(".md") else "recipe"
         return f"`{_line(kind, _SHOWN[kind][0], word)}`"
     if not group and (groups := [each for each, known in verbs.items() if word in known]):
         return ", or ".join(f"`{_line(each, word, *rest[:1])}`" for each in groups)
@@ -57,6 +63,8 @@ def meant_command(
         return f"`{_line(*other.split(), *rest[:1])}`"
     if group and (verb := next((each for each in _VERBS.get(word, ()) if each in verbs[group]), "")):
         return f"`amplihack {group} {verb} --help`" if verb == "prune" else f"`{_line(group, verb, *rest)}`"
+    if (group, word) == ("bundle", "add"):
+        return "name it below `bundle: {added: …}` in settings.yaml; an address or a path needs no name"
     if near := closest(word, verbs[group] if group else commands):
         return f"did you mean '{near}'?"
     if not group:

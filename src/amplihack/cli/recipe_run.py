@@ -26,12 +26,14 @@ from amplihack.records import as_dict, replace
 from amplihack.system.agent_tools.table import choices
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from amplihack.app.run_request import RunRequest
     from amplihack.app.variables import Given
     from amplihack.app.workspace import Opened, Workspace
     from amplihack.recipes.engine.dry_run import Forecast
     from amplihack.recipes.model import Recipe
-    from amplihack.recipes.results import RunResult
+    from amplihack.recipes.results import RunResult, StepResult
     from amplihack.system.run_store.new_runs import NewRuns
 
 
@@ -324,11 +326,22 @@ def _tags(words: list[str]) -> frozenset[str]:
     return frozenset(tag.strip() for word in words for tag in word.split(",") if tag.strip())
 
 
+def _with_output(step: StepResult) -> Iterator[StepResult]:
+    """Yield the steps that have an output of their own: of a loop those of each round, not the last alone."""
+    is_round = step.step_id.endswith("]") and step.kind != "recipe"
+    rounds = [each for each in step.children if is_round or each.step_id.startswith(f"{step.step_id}[")]
+    for each in rounds:
+        yield from _with_output(each)
+    if not rounds:
+        yield step
+
+
 def _show_result(result: RunResult, options: argparse.Namespace) -> None:
     out()
     out(printable(result.to_text()))
     if options.show_output:
         for step in result.step_results:
-            out(f"--- {step.step_id}\n{step.output}")
+            for each in _with_output(step):
+                out(f"--- {each.identity}\n{each.output}")
     if result.summary:
         out(result.summary)

@@ -19,6 +19,8 @@ _NO_BLANK_DASH = pattern(r"\s*-([a-z_]+):(?:\s|$)")
 _ODD_COLON = pattern(r"\s*(?:- +)*[\w.-]+ ?([\uff1a\ufe55\ufe13])")
 _WORDS = pattern(r"(\s*(?:- +)*)([A-Za-z_][\w-]*)(?: +([^:]+))?")
 _ODD_BLANK = pattern(r"[ \t]*([\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff])")
+_ODD_BEHIND = pattern(r"\s*(?:- +)*[\w.-]+:([\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff])")
+_EQUALS = pattern(r"(\s*(?:- +)*)([A-Za-z_][\w-]*) *=(?!=) *(.*)")
 _INNER = pattern(r"[^,\]}\s][^,\]}]*")
 _LONGEST = 70  # of a value that is repeated in a fix
 
@@ -69,6 +71,8 @@ def _odd_character(place: BrokenLine) -> str:
         text = place.text(line) if line >= 0 else ""
         if found := _ODD_BLANK.match(text):
             return f"line {line + 1} is indented with U+{ord(found[1]):04X}, which is no space: replace it"
+        if found := _ODD_BEHIND.match(text):
+            return f"write a plain space for the U+{ord(found[1]):04X} behind the colon on line {line + 1}"
         if found := _ODD_COLON.match(text):
             return f"write a plain colon and a space for the {found[1]} on line {line + 1}"
     return ""
@@ -160,11 +164,13 @@ def _colon(place: BrokenLine) -> str:
 
 def _forgotten_colon(place: BrokenLine, line: int, indent: int) -> str:
     """Return the fix for `id build` or `steps`, where the line below begins in its column or further in."""
-    words = _WORDS.fullmatch(place.text(line))
+    equals = _EQUALS.fullmatch(place.text(line))
+    words = equals or _WORDS.fullmatch(place.text(line))
     if words is None or words.end(1) > indent or len(words[3] or "") > _LONGEST:
         return ""
     meant = f"{words[2]}: {words[3]}" if words[3] else f"{words[2]}:"
-    return f"put a colon behind `{words[2]}` on line {line + 1}: `{meant}`"
+    what = "write a colon for the =" if equals else f"put a colon behind `{words[2]}`"
+    return f"{what} on line {line + 1}: `{meant}`"
 
 
 def _not_a_key(place: BrokenLine) -> str:
@@ -230,6 +236,8 @@ def _no_colon(place: BrokenLine) -> str:
         indent = len(below) - len(below.lstrip())
         if indent and (fix := _forgotten_colon(place, place.opened, indent)):
             return fix
+    if (equals := _EQUALS.fullmatch(text)) and len(equals[3]) <= _LONGEST:
+        return f"write a colon for the =: `{equals[2]}: {equals[3]}`"
     first, _, rest = text.strip().partition(" ")
     example = f", such as `{first}: {rest}`" if rest and len(rest) < _LONGEST and first.isidentifier() else ""
     return f"write a key and a colon in front of it{example}, or indent it, if it belongs to the text above"

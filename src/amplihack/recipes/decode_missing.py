@@ -66,6 +66,9 @@ def _fix(fields: Fields, kind: Kind, needed: str) -> str:
         return f"write it behind `{needed}:`{_why_empty(node, needed)}"
     if name := _id_as_key(node):
         return f"write `- id: {name}` for `- {name}:`, and its fields below `id`"
+    other, meant = ("prompt", "agent") if kind == "bash" else ("command", "bash")
+    if "type" in fields and kind != "recipe" and other in node.entries:
+        return f"write `{needed}:` for `{other}:`, or `type: {meant}`"
     return (
         f"add `{needed}:`" if "type" in fields or kind != "bash" else "add `command:`, `prompt:` or `recipe:`"
     )

@@ -23,7 +23,7 @@ from amplihack.records import Record
 _UNSUPPORTED: Final = pattern(
     rf"(?P<triple>(?<![\w$\\{{}}\]])\{{\{{\{{[ \t]*+{PATH}[ \t]*+\}}\}}\}}(?!\}}))"
     rf"|{OPEN}(?:(?P<empty>\}}\}})"
-    rf"|(?P<comment>![^{{}}]*+\}}\}})"
+    rf"|(?P<comment>(?:!|(?:-[ \t]++)?+/\*)[^{{}}]*+\}}\}})"
     rf"|(?P<block>[#/^][^{{}}\n]*+\}}\}}|{ELSE})"
     rf"|(?P<sign>[-&=~>]++[ \t]*+{PATH}[^{{}}\n]*+\}}\}})"
     rf"|(?P<filter>{PATH}[ \t]*+\|[^{{}}\n]*+\}}\}})"
@@ -38,6 +38,7 @@ _WHAT: Final[tuple[What, ...]] = (
     "triple", "comment", "block", "sign", "filter", "expression", "lines", "unclosed", "empty",
 )  # fmt: skip
 
+_COMMENT: Final = pattern(r"(?<![$\\{])\{#[^{}]++(?<=#)\}")
 _ERB: Final = pattern(r"<%[-=]?+[ \t]*+[^%\n]*+%>")
 _PLAIN_ERB: Final = pattern(rf"<%[-=]?+[ \t]*+{PATH}[ \t]*+-?%>")
 _NAME: Final = pattern(r"[A-Za-z_][\w-]*")
@@ -113,6 +114,13 @@ def unsupported(text: str) -> tuple[Unsupported, ...]:
     if holds_only_placeholders(text):
         return ()  # nearly always, and told without an expression that is slow to compile
     return tuple(_unsupported(text))
+
+
+def find_comments(text: str) -> tuple[Unsupported, ...]:
+    """Return each `{# comment #}`."""
+    if "{#" not in text:
+        return ()
+    return tuple(Unsupported("comment", found.start(), found.group()) for found in _COMMENT.finditer(text))
 
 
 def find_erb(text: str) -> tuple[Unsupported, ...]:

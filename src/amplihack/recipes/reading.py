@@ -14,6 +14,7 @@ from amplihack.recipes.shapes import Read, Unreadable, read_field
 from amplihack.recipes.values import Value, one_line
 from amplihack.records import Record, field
 
+_EQUALS = pattern(r"([a-z_]+) *=(?!=) *(\S+)")
 _NO_BLANK = pattern(r"([a-z_]+):(?!//)(\S+)")
 
 
@@ -178,7 +179,8 @@ def _unknown(node: Mapping, key: str, table: FieldTable, owner: str, report: Rep
     from amplihack.recipes.near_words import word_for
 
     ours, meant = word_for(key, table.name), closest(key, table.known)
-    instead = instead_of(key, table.name, frozenset(table.known))
+    is_odd = not key.isascii() and key.strip() in STEP.known | table.known
+    instead = None if is_odd else instead_of(key, table.name, frozenset(table.known))
     if instead or (not ours and not meant and (instead := part_of_it(key, table.name))):
         what = f"{owner}'{key}' is a word of other tools and would do nothing here"
         report.add("foreign-word", what, node.where_key(key), instead)
@@ -187,7 +189,7 @@ def _unknown(node: Mapping, key: str, table: FieldTable, owner: str, report: Rep
     fix = f"did you mean '{meant}'?" if meant else "remove it, or rename it to x-… to keep it as a note"
     if ours and not _is_slip(key, meant):
         fix = ours
-    if not key.isascii() and key.strip() in STEP.known | table.known:
+    if is_odd:
         fix = "indent with plain spaces: these are others, such as no-break spaces"
     report.add("unknown-field", f"{thing} '{key}' (possible typo)", node.where_key(key), fix, "warning")
 
@@ -243,6 +245,8 @@ def _as_mapping(item: Node, key: str) -> str:
     """Say how to write one of a list of mappings that was written as something else."""
     if isinstance(item, Scalar) and (found := _NO_BLANK.match(item.text)):
         return f"put a space behind the colon: `{found[1]}: {found[2]}`"
+    if isinstance(item, Scalar) and (found := _EQUALS.match(item.text)) and found[1] == key:
+        return f"write a colon for each =: `{key}: {found[2]}`"
     if isinstance(item, Scalar) and key == "id" and not item.absent:
         return f"begin it with `id:`, and write what it does below it: `command: {one_line(item.text, 40)}`"
     return f"begin it with `{key}:`, its other fields below it"

@@ -74,6 +74,8 @@ def _name_inside(node: Mapping) -> str:
 
 
 def _condition(node: Node, field: Field) -> str:
+    if isinstance(node, Sequence) and any(_operand(item).startswith(("-", "!")) for item in node.items):
+        return "test files in a bash step and test its output"
     if isinstance(node, Sequence):
         listed = " and ".join(_operand(item) for item in node.items) or "a and b"
         return f"write one expression: `{field.name}: {listed}`"

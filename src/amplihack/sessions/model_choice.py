@@ -193,17 +193,15 @@ def _found(facts: ModelFacts) -> ChosenModel:
         return _service("openai", "", facts)
     if has_local(facts):
         return _local("", facts)
-    raise NothingToUse("there is no model to ask", fix=three_ways(facts))
+    raise NothingToUse("there is no model to ask", fix=f"there are two ways:\n{ways_to_a_model(facts)}")
 
 
-def three_ways(facts: ModelFacts) -> str:
-    """Say how to get a model. The commands can be copied."""
+def ways_to_a_model(facts: ModelFacts) -> str:
+    """Say how to get a model, in two lines. The commands can be copied."""
     extra = "" if "xllamacpp" in facts.packages else "pip install 'amplihack[local]', then "
     pull = "" if facts.models_here else f"`amplihack model pull {SMALL_MODEL}`"
     local = f"{extra}{pull}".removesuffix(", then ") or "--model local"
     return (
-        "there are three ways:\n"
-        "    an agent tool  install claude, copilot or codex; recipes use it, `amplihack claude` starts it\n"
         f"    a key          set ANTHROPIC_API_KEY or OPENAI_API_KEY ({_BASE_URL} for your own service)\n"
         f"    this machine   {local}: no account, no network afterwards"
     )

@@ -12,6 +12,7 @@ def use_colours(choice: str, environment: Mapping[str, str], *, is_terminal: boo
     """Tell whether to use colours: the flag decides, then the environment, then whether a person looks.
 
     `NO_COLOR` comes before `FORCE_COLOR` and `CLICOLOR_FORCE`, and these before `TERM=dumb` and `CLICOLOR=0`.
+    `FORCE_COLOR=0` and `false` say no, as for other tools; `CLICOLOR_FORCE=0` says nothing.
     """
     if choice != "auto":
         return choice == "always"
@@ -19,6 +20,8 @@ def use_colours(choice: str, environment: Mapping[str, str], *, is_terminal: boo
         return False
     if any(environment.get(name, "") not in _NO for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
         return True
+    if environment.get("FORCE_COLOR"):
+        return False
     if environment.get("TERM") == "dumb" or environment.get("CLICOLOR") == "0":
         return False
     return is_terminal

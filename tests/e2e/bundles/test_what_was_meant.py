@@ -342,6 +342,8 @@ def test_no_file_outside_of_a_downloaded_bundle_is_suggested(workspace: Workspac
         ("tools: [{module: t, source: ./module/tool-work}]", "module-not-found", "./modules/tool-work"),
         ("tools: [{module: t, source: ./modules/tool-wrok}]", "module-not-found", "./modules/tool-work"),
         ("tools: [{module: tool-bahs}]", "module-unknown", "tool-bash"),
+        ("tools: [{module: bash}]", "module-unknown", "tool-bash"),
+        ("providers: [{module: anthropic}]", "module-unknown", "provider-anthropic"),
         ("session: {orchestrator: loop-basc, context: context-simple}", "module-unknown", "loop-basic"),
         ("session: {orchestrator: loop-basic, context: {module: context-smiple}}", "module-unknown",
          "context-simple"),

@@ -52,6 +52,14 @@ def test_without_any_bundle_every_command_says_how_to_name_one(workspace: Worksp
     assert answer.stderr.startswith("there is no bundle here, and settings name none\n  fix: name one")
 
 
+@pytest.mark.parametrize("settings", ["bundles: {active: base.yaml}\n", "bundle: base.yaml\n"])
+def test_a_setting_that_was_meant_to_name_one_is_pointed_at(workspace: Workspace, settings: str) -> None:
+    workspace.write(".amplihack/settings.yaml", settings)
+    answer = workspace.run("bundle", "show")
+    assert (answer.exit_code, answer.stdout) == (3, "")
+    assert answer.stderr.startswith(".amplihack/settings.yaml:1:")
+
+
 @pytest.mark.parametrize("verb", [*LOADING[:1], *LOADING[2:]])
 def test_a_malformed_bundle_is_pointed_at_by_every_command(workspace: Workspace, verb: str) -> None:
     workspace.write("bundle.yaml", "bundle: {name: a}\ntools:\n  - [1\n")

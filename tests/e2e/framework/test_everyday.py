@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,16 @@ def commit(place: FrameworkPlace, subject: str, **files: str) -> str:
     place.git("add", "-A")
     place.git("commit", "--quiet", "--allow-empty", "-m", subject)
     return place.git("log", "-1", "--format=%h")
+
+
+@pytest.mark.parametrize("recipe", ["release-notes", "review-diff"])
+def test_outside_a_checkout_that_alone_is_told(place: FrameworkPlace, recipe: str, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    done = place.run(recipe, repo_path=str(outside))
+    assert done.exit_code == 1
+    assert f"{outside} is no git checkout" in done.stderr
+    assert "fatal" not in done.stdout + done.stderr
 
 
 # release notes ----------------------------------------------------------------------------------------------

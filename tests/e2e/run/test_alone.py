@@ -69,6 +69,20 @@ def test_json_and_the_report_are_still_to_be_had(workspace: Workspace) -> None:
     assert (shown.stdout, "▶ a" in shown.stderr) == ("  # Grüße\n\n- x \n", True)
 
 
+def test_the_report_has_the_output_of_every_round(workspace: Workspace) -> None:
+    workspace.write(
+        "r.yaml",
+        "name: r\nsteps:\n  - {id: a, foreach: [x, y], command: 'echo {{item}}'}\n"
+        "  - {id: b, foreach: [1], steps: [{id: c, command: echo c}, {id: d, command: echo d}]}\n"
+        "  - {id: e, foreach: [], command: echo e}\n  - {id: f, command: echo f}\n",
+    )
+    report = workspace.run("recipe", "run", "r.yaml", "-q", "--show-output").stdout
+    assert (
+        report.split("--- ", 1)[1].rstrip()
+        == "a[0]\nx\n--- a[1]\ny\n--- b[0]/c\nc\n--- b[0]/d\nd\n--- e\n\n--- f\nf"
+    )
+
+
 def test_secrets_stay_masked(workspace: Workspace) -> None:
     text = "name: r\nsecrets: [key]\ncontext: {key: hunter22}\nsteps: [{id: a, command: 'echo k={{key}}'}]\n"
     assert printed(workspace, text)[1] == b"k=***\n"

@@ -73,6 +73,12 @@ def test_a_line_of_a_step_that_yaml_reads_otherwise(line: str, fix: str) -> None
         ("steps\n  - id: a\n", "put a colon behind `steps` on line 1: `steps:`"),
         ("name: x\nsteps\n  - id: a\n", "put a colon behind `steps` on line 2: `steps:`"),
         ("steps:\n  - id a\n    command: ls\n", "put a colon behind `id` on line 2: `id: a`"),
+        ("name = x\nsteps: []\n", "write a colon for the = on line 1: `name: x`"),
+        ("steps:\n  - id: a\n    command= ls -l\n", "write a colon for the =: `command: ls -l`"),
+        (
+            "steps:\n  - id: a\n    command:\u00a0ls\n",
+            "a plain space for the U+00A0 behind the colon",
+        ),
         ("name x\nsteps: []\n", "put a colon behind `name` on line 1: `name: x`"),
         (
             "steps:\n  - id\uff1a a\n    command: ls\n",

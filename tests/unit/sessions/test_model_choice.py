@@ -8,7 +8,13 @@ import pytest
 
 from amplihack.errors import NotFound, NothingToUse, UsageError
 from amplihack.records import replace
-from amplihack.sessions.model_choice import ModelFacts, choose_model, has_local, is_configured, three_ways
+from amplihack.sessions.model_choice import (
+    ModelFacts,
+    choose_model,
+    has_local,
+    is_configured,
+    ways_to_a_model,
+)
 
 ALL = frozenset({"anthropic", "openai", "xllamacpp"})
 TWO: list[dict[str, Any]] = [
@@ -112,4 +118,4 @@ def test_what_counts_as_a_model_to_ask() -> None:
     assert is_configured(facts(OPENAI_BASE_URL="http://x"))
     assert not has_local(facts(packages=frozenset(), here=("small",)))
     assert has_local(facts(here=("small",)))
-    assert "pip install" not in three_ways(facts())
+    assert "pip install" not in ways_to_a_model(facts())

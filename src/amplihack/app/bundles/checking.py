@@ -159,6 +159,8 @@ def _session_modules(loaded: LoadedBundle) -> Iterator[_Named]:
 
 def _meant_module(name: str, known: Iterable[str]) -> str:
     """Return the module of the same kind that was probably meant; `tool-mode` is not nearly `tool-todo`."""
+    if "-" not in name:  # its kind was left out
+        return next((each for each in sorted(known) if each.partition("-")[2] == name), "")
     kind, _, rest = name.partition("-")
     near = closest(rest, [each.removeprefix(f"{kind}-") for each in known if each.startswith(f"{kind}-")])
     return f"{kind}-{near}" if near else ""

@@ -73,6 +73,10 @@ def _default_source(workspace: Workspace, settings: Settings) -> str:
     for name in BUNDLE_FILES:
         if (workspace.directory / name).is_file():
             return f"./{name}"
+    # What was meant to name one may be among what cannot be used.
+    if wrong := next((each for each in settings.problems if each.severity != "note"), None):
+        what = f"there is no bundle here, and settings name none: {wrong.what}"
+        raise BundleNotFoundError(what, where=wrong.where, fix=wrong.fix)
     raise BundleNotFoundError(
         "there is no bundle here, and settings name none",
         fix="name one, or set `bundle: {active: …}` in settings.yaml",

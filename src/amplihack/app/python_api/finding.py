@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from os import PathLike
 from pathlib import Path
 from threading import Lock
 
@@ -27,11 +28,18 @@ class DirectoryState(Record):
 
 def library_of_this_process(dirs: Sequence[str | Path] | None = None) -> Library:
     """Return the library that our environment describes, or one of the given directories only."""
+    refuse_one("dirs", dirs)
     environment, cwd = this_process()
     home = Home.from_environment(environment, cwd)
     if dirs is None:
         return Library.from_environment(environment, home)
     return Library(home, cwd, tuple(cwd / directory for directory in dirs))
+
+
+def refuse_one(name: str, dirs: object) -> None:
+    """Raise UsageError for one directory in place of several: a text is a sequence, of its letters."""
+    if isinstance(dirs, str | PathLike):
+        raise UsageError(f"{name} is one directory, not a list", fix=f"write {name}=[{str(dirs)!r}]")
 
 
 def find_recipe(name: str, dirs: Sequence[str | Path] | None = None) -> Path | None:

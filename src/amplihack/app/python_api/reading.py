@@ -7,28 +7,41 @@ from pathlib import Path as FilePath
 
 from amplihack.app.python_api.finding import library_of_this_process
 from amplihack.app.workspace import open_file
-from amplihack.errors import NotFound, Problem
+from amplihack.errors import NotFound, Problem, UsageError
 from amplihack.recipes.conditions import AMPLIFIER, AMPLIHACK, holds, parse_condition
-from amplihack.recipes.decode import decode_text
+from amplihack.recipes.decode import Decoded, decode_text
 from amplihack.recipes.extends import Located
 from amplihack.recipes.extends import resolve_extends as merge_parents
 from amplihack.recipes.fields import Dialect
 from amplihack.recipes.model import Recipe
+from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.templates import ShellScript, render_shell, render_text, shell_variables
 from amplihack.recipes.values import Missing, Value, lookup
 from amplihack.records import replace
 from amplihack.system.clock import SystemClock
 from amplihack.system.files import read_bytes
 
+_FOR_FILES = "run_file(path) runs a file, and RecipeParser().parse_file(path) reads one"
+
 
 def parse_recipe(text: str | bytes) -> Recipe:
     """Parse a recipe from YAML text. Raises DocumentError or RecipeError with every error of the text."""
-    return decode_text(text).required()
+    return decode_given(text).required()
+
+
+def decode_given(text: str | bytes) -> Decoded:
+    """Read the text of a recipe. Raises UsageError for what is none, such as the path of a file."""
+    if not isinstance(text, str | bytes):
+        what = f"what is of the type {type(text).__name__} is no text of a recipe"
+        raise UsageError(what, fix=_FOR_FILES)
+    if isinstance(text, str) and "\n" not in text and text.endswith((".yaml", ".yml")):
+        raise UsageError(f"{text!r} is the name of a file, not the text of a recipe", fix=_FOR_FILES)
+    return decode_text(text)
 
 
 def validate_recipe(text: str | bytes) -> list[str]:
     """Return the warnings about a recipe, one line each. Raises like `parse_recipe`."""
-    decoded = decode_text(text)
+    decoded = decode_given(text)
     decoded.required()
     return [_line(problem) for problem in decoded.warnings]
 
@@ -71,8 +84,9 @@ class RecipeContext:
         self._rules = AMPLIFIER if dialect == "amplifier" else AMPLIHACK
 
     def get(self, path: str, default: Value = None) -> Value:
-        """Return the value at `name` or `name.key.0`."""
-        found = lookup(self._values, tuple(path.split(".")))
+        """Return the value at `name`, or at `name.key[0]` as templates write it. Any name may be asked."""
+        written = find_variables(f"{{{{{path}}}}}")
+        found = lookup(self._values, written[0].path if written else tuple(path.split(".")))
         return default if isinstance(found, Missing) else found
 
     def set(self, name: str, value: Value) -> None:

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TypeAlias
 
 from amplihack.app.adapter import Adapter
+from amplihack.app.python_api.finding import refuse_one
 from amplihack.app.python_api.handed_over import given_variables, refuse_unusable
-from amplihack.app.python_api.reading import located, recipe_file
+from amplihack.app.python_api.reading import decode_given, located, recipe_file
 from amplihack.app.run import run as run_opened
 from amplihack.app.run_request import RunRequest
 from amplihack.app.variables import Given, refuse_unknown
 from amplihack.app.workspace import Opened, Workspace, open_decoded, open_file, open_workspace
 from amplihack.errors import AmplihackError, UsageError
-from amplihack.recipes.decode import Decoded, decode_text
+from amplihack.recipes.decode import Decoded
 from amplihack.recipes.dialect import Verdict
 from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe
@@ -45,6 +46,7 @@ class RecipeRunner(RunRequest, kw_only=True):
     async def execute_async(self, recipe: RecipeSource, context: Context = None) -> RunResult:
         """Run it in the caller's event loop. When cancelled, it ends its processes first."""
         refuse_unusable(self)
+        refuse_one("recipe_dirs", self.recipe_dirs)
         values = given_variables(context)
         workspace = open_workspace(self.recipe_dirs, self.working_dir)
         opened = _open(workspace, recipe)
@@ -129,7 +131,7 @@ def run_recipe(
     text: str | bytes, adapter: Adapter | None = None, context: Context = None, *, dry_run: bool = False
 ) -> RunResult:
     """Run the recipe in a YAML text. Raises DocumentError or RecipeError."""
-    return RecipeRunner(adapter=adapter, dry_run=dry_run).execute(decode_text(text), context)
+    return RecipeRunner(adapter=adapter, dry_run=dry_run).execute(decode_given(text), context)
 
 
 def run_recipe_by_name(
@@ -141,5 +143,6 @@ def run_recipe_by_name(
     dirs: Sequence[str] = (),
 ) -> RunResult:
     """Run a recipe that can be found by name. Raises NotFound."""
+    refuse_one("dirs", dirs)
     runner = RecipeRunner(adapter=adapter, dry_run=dry_run, recipe_dirs=tuple(dirs))
     return runner.execute(recipe_file(name, dirs or None), context)

@@ -17,6 +17,7 @@ from amplihack.records import Record
 from amplihack.sessions.compaction import shortened
 from amplihack.system.agent_tools.environment import WITHHELD
 from amplihack.system.files import real
+from amplihack.system.newest import is_newest
 from amplihack.system.processes import Command, Finished, run_process
 
 __amplifier_module_type__ = "tool"
@@ -128,8 +129,8 @@ class RecipesTool(ShippedTool):
         stage = [f"--stage={given['stage']}"] if given.get("stage") else []
         message = [f"--message={given['message']}"] if given.get("message") else []
         run = _operand(given, "run")
-        if run == "last":  # by the time that a person has agreed, another one may be
-            raise ToolFailed(f"{decision} needs the id of the run, not 'last'", fix="status tells the id")
+        if is_newest(run):  # by the time that a person has agreed, another one may be
+            raise ToolFailed(f"{decision} needs the id of the run, not {run!r}", fix="status tells the id")
         return ["runs", decision, run, *stage, *message]
 
 

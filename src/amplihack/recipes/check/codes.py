@@ -36,6 +36,7 @@ CODES: Final[dict[str, str]] = {
     "text-as-flag": 'A text such as "false" is tested as it is, and every text that is not empty holds.',
     "too-deep": "Sub-recipes are nested deeper than the limit allows.",
     "too-many-steps": "A recipe needs more steps than `max_total_steps` allows.",
+    "typographic-sign": "A curly quote or a long dash in a script, which bash takes for a letter.",
     "undefined-variable": "A variable that nothing declares and no step sets.",
     "unexported-variable": "A script asks the shell for a variable that it only has under another name.",
     "unknown-agent": "An agent that is not known here.",

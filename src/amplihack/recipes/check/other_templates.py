@@ -8,7 +8,7 @@ from amplihack.errors import Problem, Severity
 from amplihack.patterns import pattern
 from amplihack.recipes.check.codes import finding
 from amplihack.recipes.check.subject import CheckedRecipe
-from amplihack.recipes.foreign_braces import OPPOSITES, Unsupported, find_erb, unsupported
+from amplihack.recipes.foreign_braces import OPPOSITES, Unsupported, find_comments, find_erb, unsupported
 from amplihack.recipes.model import Agent, Bash, Recipe, Text, every_step
 from amplihack.recipes.placeholders import find_literal, find_variables, show
 from amplihack.recipes.templates.text import literal_fix
@@ -28,7 +28,8 @@ def other_templates(subject: CheckedRecipe) -> Iterator[Problem]:
     for text in _texts(subject.recipe):
         if "{{" in text.text:
             yield from _expressions(text, subject.names)
-        yield from (_problem(found, text, subject.names) for found in find_erb(text.text))
+        for found in (*find_erb(text.text), *find_comments(text.text)):
+            yield _problem(found, text, subject.names)
         if "{%" in text.text:
             yield from _tags(text, subject.names)
     for step in subject.steps:  # what scripts have of this is judged with their quotes
@@ -49,7 +50,7 @@ def _expressions(text: Text, known: Collection[str]) -> Iterator[Problem]:
     """Find `{{x | upper}}`, `{{#if x}}` and their like; of the blocks of a text, the first speaks for all."""
     told: set[int | Severity] = set()
     for found in unsupported(text.text):
-        if found.what == "empty" or _CLOSING.match(found.text):
+        if found.what == "empty" or (found.what == "block" and _CLOSING.match(found.text)):
             continue
         problem = _problem(found, text, known)
         key = problem.severity if found.what == "block" else found.start

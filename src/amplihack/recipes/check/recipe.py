@@ -45,6 +45,7 @@ from amplihack.recipes.check.sub_recipes import (
 )
 from amplihack.recipes.check.subject import CheckedRecipe, study
 from amplihack.recipes.check.syntax import syntax_faults
+from amplihack.recipes.check.typographic import typographic_signs
 from amplihack.recipes.check.unknown import hidden_facts, reserved_names, unknown_agents, unknown_parts
 from amplihack.recipes.check.unset_variables import doubtful_uses, unused_outputs
 from amplihack.recipes.extends import Located
@@ -77,6 +78,7 @@ STAGES: Final[tuple[Callable[[CheckedRecipe], Iterator[Problem]], ...]] = (
     refused_values,
     values_in_env,
     returned_lines,
+    typographic_signs,
     word_loops,
     values_run_by_name,
     unexported_names,

@@ -66,6 +66,10 @@ def _scripts(subject: CheckedRecipe) -> Iterator[Problem]:
         from amplihack.recipes.check.commands import returned_lines
 
         yield from returned_lines(subject)
+    if not all(command.isascii() for command in commands):
+        from amplihack.recipes.check.typographic import typographic_signs
+
+        yield from typographic_signs(subject)
 
 
 def _prompts(subject: CheckedRecipe) -> Iterator[Problem]:

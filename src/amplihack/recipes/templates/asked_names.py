@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from amplihack.errors import TemplateError
 from amplihack.patterns import pattern
@@ -15,6 +16,9 @@ from amplihack.recipes.templates.scripts import PREPARED
 from amplihack.recipes.templates.variables import VariableIndex, inside, owners
 from amplihack.recipes.values import KeyPath, Missing, Value
 from amplihack.records import Record
+
+if TYPE_CHECKING:
+    from amplihack.recipes.templates.bash.places import Quoting
 
 USED = pattern(r"(?<!\\)\$(?:([A-Za-z_]\w*)|\{[#!]?([A-Za-z_]\w*)[^{}]*\})", re.ASCII)
 _RUNS_OTHERS = pattern(r"(?:^|[\s;&|(])(?:source|\.|eval|trap|mapfile -C)\s")
@@ -64,8 +68,16 @@ def expanded(script: str, starts: Sequence[int]) -> dict[int, bool]:
 
     A script that cannot be read has none: that is told elsewhere.
     """
+    from amplihack.recipes.templates.bash.places import Quoting  # deferred, as below
+
+    seen = (Quoting.BARE, Quoting.DOUBLE, Quoting.HEREDOC, Quoting.ARITHMETIC)
+    found = quoting_at(script, starts)
+    return {start: each is Quoting.ARITHMETIC for start, each in found.items() if each in seen}
+
+
+def quoting_at(script: str, starts: Sequence[int]) -> dict[int, Quoting]:
+    """Return how each of the places is quoted. A script that cannot be read has none."""
     # Deferred: hardly any script has a name of the recipe in it.
-    from amplihack.recipes.templates.bash.places import Quoting
     from amplihack.recipes.templates.bash.read import read_fully
 
     ordered = sorted(set(starts))
@@ -76,11 +88,8 @@ def expanded(script: str, starts: Sequence[int]) -> dict[int, bool]:
         found = read_fully(template, find_placeholders(template)).places
     except TemplateError:
         return {}
-    seen = (Quoting.BARE, Quoting.DOUBLE, Quoting.HEREDOC, Quoting.ARITHMETIC)
     return {
-        marked[place.placeholder.start]: place.quoting is Quoting.ARITHMETIC
-        for place in found
-        if place.placeholder.start in marked and place.quoting in seen
+        marked[place.placeholder.start]: place.quoting for place in found if place.placeholder.start in marked
     }
 
 

@@ -117,7 +117,7 @@ def _answer(node: Node) -> ScriptedAnswer:
     if not isinstance(node, Mapping):
         raise DocumentError("an answer must be a mapping", where=node.where, fix="such as `- reply: done`")
     for key in node.entries.keys() - set(_FIELDS):
-        near = closest(key, _FIELDS)
+        near = "reply" if key in ("text", "answer", "response") else closest(key, _FIELDS)
         fix = f'did you mean "{near}"?' if near else f"known are {', '.join(_FIELDS)}"
         raise DocumentError(f'an answer has an unknown field "{key}"', where=node.where_key(key), fix=fix)
     if ("reply" in node.entries) == ("error" in node.entries):

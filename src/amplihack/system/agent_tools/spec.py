@@ -114,14 +114,17 @@ def _own_session(search: AgentSearch) -> str:
     """Return sessions of our own. Raises NothingToUse if there is no model to ask."""
     if can_open_session(search.environment, search.cwd):
         return SESSION
-    from amplihack.sessions.model_choice import three_ways  # deferred: most runs find a tool, or need none
+    from amplihack.sessions.model_choice import (  # deferred: most runs find a tool, or need none
+        ways_to_a_model,
+    )
     from amplihack.system.model_facts import model_facts
 
     first = next(iter(programs().values()))
     facts = model_facts(search.environment, Home.from_environment(search.environment, search.cwd))
     raise NothingToUse(
         f"there is no agent to use: none of {program_names()} is on the PATH, and there is no model to ask",
-        fix=f"{three_ways(facts)}\n  such as `{first.install}`, {another()}",
+        fix=f"there are three ways:\n    an agent tool  {program_names()}, such as `{first.install}`\n"
+        f"{ways_to_a_model(facts)}\n  {another()}",
     )
 
 

@@ -14,6 +14,7 @@ from amplihack.errors import AmplihackError, NotFound
 from amplihack.recipes.events import Recorded
 from amplihack.records import Record
 from amplihack.system.files import remove_tree
+from amplihack.system.newest import is_newest
 from amplihack.system.run_store.codec import StoredEvent, decode
 from amplihack.system.run_store.database import explained, open_database, open_to_read
 from amplihack.system.run_store.journal import RunJournal
@@ -28,7 +29,6 @@ from amplihack.system.run_store.ownership import RunIsTaken, holder_of, is_taken
 from amplihack.system.run_store.rows import COLUMNS, KeptRun, kept_run, path_of
 from amplihack.system.run_store.values import DiskIsFull, ReadableValues, StoreError, ValueFiles
 
-LAST = "last"
 _CUT_OFF = ("running", "interrupted", "cancelled")
 _NEWEST = "ORDER BY number DESC LIMIT 1000"  # among which a mistyped name is looked for
 _DELETIONS = (
@@ -99,7 +99,7 @@ class RunStore(NewRuns):
 
     def find(self, name: str) -> KeptRun:
         """Return the run of that id, of a unique beginning of it, or the last one. Raises NotFound."""
-        if name == LAST:
+        if is_newest(name):
             # By number: the clock may have been set back between two runs.
             rows = self._rows("ORDER BY number DESC LIMIT 1", ())
             if not rows:
@@ -115,7 +115,9 @@ class RunStore(NewRuns):
             more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
             raise NotFound(f"'{name}' begins {len(rows)} runs: {some}{more}", fix="give more of the id")
         if not rows:
-            meant = closest(name.lower(), [row[1] for row in self._rows(_NEWEST, ())])
+            newest = self._rows(_NEWEST, ())
+            of_recipe = next((row[1] for row in newest if row[2] == name), None)  # the third column
+            meant = of_recipe or closest(name.lower(), [row[1] for row in newest])
             hint = f"did you mean '{meant}'? " if meant else ""
             raise NotFound(
                 f"there is no run '{name}'",

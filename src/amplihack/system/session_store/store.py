@@ -23,6 +23,7 @@ from amplihack.sessions.forks import ForkResult, cut_at
 from amplihack.sessions.ids import is_fit_id
 from amplihack.sessions.messages import count_turns
 from amplihack.system.locks import HeldLock, LockError, is_locked, try_lock
+from amplihack.system.newest import is_newest
 from amplihack.system.replace import UNFINISHED
 from amplihack.system.session_store.log import SessionLog
 from amplihack.system.session_store.not_stored import not_stored
@@ -30,7 +31,6 @@ from amplihack.system.session_store.reading import StoredSession, is_session, lo
 from amplihack.system.transcripts.fork_files import ForkSource, write_fork
 from amplihack.system.transcripts.store import METADATA_FILENAME, TRANSCRIPT_FILENAME, write_metadata
 
-LAST = "last"  # a reference to the session that was used last
 FORMAT = 1  # of the files of a session; a session that does not say it is of this one
 _LOCK = ".lock"
 _ASIDE = ".removed-"
@@ -90,7 +90,7 @@ class SessionStore:
         if reference and is_session(self.directory(reference)):
             return reference
         known = self.ids()
-        if reference == LAST:
+        if is_newest(reference):
             return self._last(known)
         found = [each for each in known if reference and each.startswith(reference)]
         if len(found) == 1:

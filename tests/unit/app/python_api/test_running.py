@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,11 +21,14 @@ from amplihack import (
     RunStore,
     StepResult,
     UsageError,
+    find_recipe,
+    load_recipe,
     parse_recipe,
     run_file,
     run_file_async,
     run_recipe,
     run_recipe_by_name,
+    validate_recipe,
 )
 
 HELLO = 'name: hello\ncontext: {who: "O\'Brien"}\nsteps:\n  - {id: greet, command: "echo \'hi {{who}}\'"}\n'
@@ -372,6 +375,23 @@ def test_what_is_no_value_of_a_recipe_is_refused_before_the_first_step(given: ob
     assert (what in refused.value.what, bool(refused.value.fix)) == (True, True)
 
 
+@pytest.mark.parametrize("given", [None, 3, Path("hello.yaml"), "hello.yaml", "./my recipes/hello.yml"])
+@pytest.mark.parametrize("read", [run_recipe, parse_recipe, RecipeParser().parse, validate_recipe])
+def test_what_is_no_text_of_a_recipe_is_refused_with_who_reads_files(
+    read: Callable[[object], object], given: object
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        read(given)
+    assert "run_file(path)" in refused.value.fix
+
+
+@pytest.mark.parametrize("find", [find_recipe, load_recipe, run_recipe_by_name])
+def test_one_directory_in_place_of_a_list_is_refused(find: Callable[..., object]) -> None:
+    with pytest.raises(UsageError) as refused:
+        find("hello", dirs="shelf")
+    assert refused.value.fix == "write dirs=['shelf']"
+
+
 def test_paths_and_tuples_are_values() -> None:
     assert run_recipe(ONE, context={"v": Path("a b")}).context["a"] == "a b"  # type: ignore[dict-item]  # the point
     assert run_recipe(ONE, context={"v": (1, "x")}).context["a"] == [1, "x"]
@@ -386,6 +406,8 @@ def test_paths_and_tuples_are_values() -> None:
         ("store", RunStore("kept")),  # type: ignore[arg-type]  # the point
         ("include_tags", "t"),
         ("include_tags", frozenset(("nope",))),
+        ("recipe_dirs", "shelf"),
+        ("recipe_dirs", Path("shelf")),
         ("max_parallel", 0),
         ("step_timeout", "5m"),
         ("step_timeout", float("nan")),

@@ -231,6 +231,18 @@ PAIRS = [
         "  - {id: b, foreach: [1], break_when: \"steps['a'].status in ['failed']\", command: ls}\n",
     ),
     (
+        "typographic-sign",
+        "warning",
+        FLAT + "  - {id: a, command: 'echo “{{task}}”'}\n",
+        FLAT + "  - {id: a, command: 'echo \"“{{task}}”\" # “{{task}}”'}\n",
+    ),
+    (
+        "typographic-sign",
+        "warning",
+        FLAT + "  - {id: a, command: 'ls —all {{task}}'}\n",
+        FLAT + "  - {id: a, command: 'echo {{task}} — done, it’s over'}\n",
+    ),
+    (
         "carriage-return",
         "warning",
         FLAT + '  - {id: a, command: "echo {{task}} > out\\r\\nls\\r\\n"}\n',
@@ -468,6 +480,24 @@ PAIRS = [
         "warning",
         FLAT + "  - {id: a, prompt: 'Do {{task}}. {{! be strict }}'}\n",
         FLAT + "  - {id: a, prompt: 'Do {{task}}!'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: 'Do {{task}}. {{/* be strict */}}'}\n",
+        FLAT + "  - {id: a, prompt: 'Do {{task}}. /* be strict */'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, prompt: 'Do {{task}}. {# be strict #}'}\n",
+        FLAT + "  - {id: a, prompt: 'Do {{task}}. {#anchor} ${#array[@]} {# #'}\n",
+    ),
+    (
+        "unsupported-template",
+        "warning",
+        FLAT + "  - {id: a, command: 'echo {{task}} {{- /* be strict */ -}}'}\n",
+        FLAT + "  - {id: a, command: 'echo {{task}} ${#x}'}\n",
     ),
     (
         "unsupported-template",
