@@ -206,3 +206,25 @@ def test_so_is_a_round_in_which_a_gate_waits(scene: Scene, loop: str) -> None:
     (step,) = result["step_results"]
     assert {step["status"], *(part["status"] for part in step["children"])} == {"waiting"}
     assert result["counts"]["failed"] == 0
+
+
+def test_what_is_done_to_its_end_beside_a_gate_is_completed(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write("g.yaml", GATED % "")
+    slow = "until [ -e built ]; do sleep 0.02; done; sleep 0.3; touch"
+    workspace.write("slow.yaml", f"name: slow\nsteps: [{{id: s, command: '{slow} called'}}]\n")
+    workspace.write(
+        "r.yaml",
+        "name: r\nsteps:\n"
+        "  - {id: gated, recipe: ./g.yaml, parallel_group: p}\n"
+        "  - {id: called, recipe: ./slow.yaml, parallel_group: p}\n"
+        f"  - {{id: each, foreach: [x], parallel_group: p, steps: [{{id: e, command: '{slow} each'}}]}}\n"
+        "  - {id: left, foreach: [x, y], as: i, parallel_group: p, command: '" + slow + " left-{{i}}'}\n",
+    )
+    result = workspace.run("recipe", "run", "r.yaml", "--json", "-q").json
+    statuses = {step["step_id"]: step["status"] for step in result["step_results"]}
+    assert statuses == {"gated": "waiting", "called": "completed", "each": "completed", "left": "waiting"}
+    assert (scene.has("left-x"), scene.has("left-y")) == (True, False)
+    workspace.run("runs", "deny")
+    shown = workspace.run("runs", "show", "--json").json["steps"]
+    assert {step["step_id"]: step["status"] for step in shown}["called"] == "completed"
