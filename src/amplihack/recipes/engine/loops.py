@@ -191,7 +191,7 @@ def _unset(job: Job, over: While) -> tuple[str, ...]:
 
 
 def _stop_at_gate(job: Job) -> None:
-    """Raise StepFailure if a gate ends the run: when it goes on, it comes back to the rounds that are left."""
+    """Raise StepFailure if a gate ends the run: it comes back to the rounds that are left when it goes on."""
     if job.run.ends(job.frame):
         raise run_ended(job.run)
 
