@@ -138,7 +138,7 @@ class RunHistory:
             "usage": usage_json(add_usage(step.usage for step in steps)),
             "counts": self.counts(),
             "never_reached": list(self.never_reached()),
-            "warnings": list(self.state.loose_warnings()),
+            "warnings": list(self.state.warnings()),
             "steps": [self._step(step) for step in steps],
             "gates": [_gate(identity, gate) for identity, gate in self.state.gates().items()],
         }
@@ -158,6 +158,8 @@ class RunHistory:
             "error": "" if status in ("running", "interrupted") else step.error,
             "exit_code": step.exit_code,
             "skip_reason": step.skip_reason,
+            "allowed": step.allowed,
+            "stderr": step.stderr,
             "warnings": list(step.warnings),
             "usage": usage_json(step.usage),
             "cost_usd": step.cost_usd,
