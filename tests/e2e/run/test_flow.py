@@ -331,7 +331,9 @@ def test_a_strict_shell_is_strict_for_scripts_of_any_size(workspace: Workspace) 
 
 
 def test_the_hooks_of_a_strict_recipe_are_strict(workspace: Workspace) -> None:
-    text = 'name: r\n{}hooks: {{pre_step: "false | cat; touch hooked"}}\nsteps: [{{id: a, command: "true"}}]\n'
+    text = (
+        'name: r\n{}hooks: {{pre_step: "false | cat; touch hooked"}}\nsteps: [{{id: a, command: "true"}}]\n'
+    )
     assert "hook pre_step failed" in str(run(workspace, text.format("strict_shell: true\n"))["warnings"])
     assert not (workspace.path / "hooked").exists()
     assert run(workspace, text.format(""))["warnings"] == []
