@@ -228,3 +228,14 @@ def test_what_is_done_to_its_end_beside_a_gate_is_completed(scene: Scene) -> Non
     workspace.run("runs", "deny")
     shown = workspace.run("runs", "show", "--json").json["steps"]
     assert {step["step_id"]: step["status"] for step in shown}["called"] == "completed"
+
+
+def test_a_dry_run_tells_where_it_would_ask(scene: Scene) -> None:
+    scene.workspace.write("g.yaml", GATED % "")
+    told = scene.workspace.run("recipe", "run", "g.yaml", "--dry-run").stdout
+    assert "[gate  ] build — would ask\n    Ship it, Ann?\n" in told
+    assert told.index("] a —") < told.index("] build —") < told.index("] b —")
+    assert (
+        "build — would ask: --yes"
+        in scene.workspace.run("recipe", "run", "g.yaml", "--dry-run", "--yes").stdout
+    )
