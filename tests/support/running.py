@@ -117,7 +117,7 @@ class Terminal:
                 return
 
     def type(self, line: str, end: str = "\n") -> None:
-        os.write(self._person, f"{line}{end}".encode())
+        os.write(self._person, f"{line}{end}".encode(errors="surrogateescape"))
 
     def end(self) -> Answer:
         def over() -> bool:

@@ -54,12 +54,13 @@ def _wants_it() -> bool:
     from amplihack.cli.model import fetched
     from amplihack.sessions.model_choice import SMALL_MODEL
     from amplihack.system.local_models.catalogue import model_called
+    from amplihack.system.stdin import typed_line
 
     size = f"{model_called(SMALL_MODEL).size / 1e6:.0f} MB"
     while True:
         sys.stderr.write(f"Fetch the model {SMALL_MODEL} ({size}) now and use it? [y/N] ")
         sys.stderr.flush()
-        line = sys.stdin.readline()
+        line = typed_line()
         if not line:
             err("")  # the end of the input is in the line of the question
         answer = _ANSWERS.get(line.strip().lower())

@@ -130,7 +130,9 @@ def _settle_doubts(ready: Resumption, options: argparse.Namespace) -> None:
     """Ask whether steps may run again that perhaps have done their work. Raises UsageError if not."""
     allowed = options.run_again
     if ready.in_doubt and not allowed and sys.stdin.isatty() and sys.stderr.isatty():
+        from amplihack.system.stdin import typed_line  # deferred: hardly any run is in doubt
+
         sys.stderr.write(f"{printable(ready.doubt)}.\nRun again? [y/N] ")
         sys.stderr.flush()
-        allowed = sys.stdin.readline().strip().lower() in ("y", "yes")
+        allowed = typed_line().strip().lower() in ("y", "yes")
     ready.settle_doubts(run_again=allowed)

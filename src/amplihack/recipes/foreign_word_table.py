@@ -145,7 +145,9 @@ _ANYWHERE: Final = by_word(
 )
 _STEP: Final = _ANYWHERE | by_word(
     {
-        _GATE: "approval human_input input_step manual_step",
+        _GATE: """
+            approval breakpoint checkpoint hold human human_input input_step manual_step wait_for_input
+        """,
         _HANDED: "arguments vars with",
         _TAGS: "profiles tags",
         _RESULT: """
@@ -159,9 +161,9 @@ _STEP: Final = _ANYWHERE | by_word(
         """,
         _BEHIND: "background daemon detach fork",
         _PAUSE: """
-            cooldown debounce delay delay_after delay_before delay_seconds pause_seconds poll poll_interval
-            poll_until quiet_period sleep start_delay start_in throttle_ms timer wait wait_after wait_before
-            wait_seconds wait_timer wait_until
+            cooldown debounce delay delay_after delay_before delay_seconds pause_seconds poke_interval poll
+            poll_interval poll_until quiet_period sleep start_delay start_in throttle_ms timer wait
+            wait_after wait_before wait_seconds wait_timer wait_until
         """,
         _CHANGED: "handlers listen notify",
         _COMMAND: """
@@ -182,16 +184,16 @@ _STEP: Final = _ANYWHERE | by_word(
         _DIRECTORY: "chdir dir workdir working_directory",
         "write a step before this one": "before_script",
         _CONDITION: """
-            all all_of and any any_of building_tag change_in changed changed_when changeset changesets cron
-            cron_schedule end_date equals execute_once exists filters generates if_changed linux macos
-            none_of not on one_of or run_on_changes schedule schedule_interval sources start_date status
-            triggers unix up_to_date windows
+            all all_of and and_ any any_of building_tag change_in changed changed_when changeset changesets
+            cron cron_schedule end_date equals execute_once exists feature_flag filters generates if_changed
+            linux macos none_of not not_after not_before on once one_of or or_ run_on_changes schedule
+            schedule_interval sources start_date status toggle triggers unix up_to_date windows
         """,
         "remove it: every step runs on this machine": "delegate_to",
         "write `env:`": "environment",
         _IN_ORDER: """
-            end go_to goto is_final is_first is_last jump jump_to loop_back_to next next_step next_steps
-            order restart_from retry_from sequential start then_goto transition_to
+            end entry_point finish_point go_to goto is_final is_first is_last jump jump_to loop_back_to next
+            next_step next_steps order restart_from retry_from sequential start then_goto transition_to
         """,
         _ROUNDS: "iteration_limit loop_limit max_iter max_loops max_rounds",
         _INNER: """
@@ -208,20 +210,21 @@ _STEP: Final = _ANYWHERE | by_word(
             prereqs requires_success upstream_task_ids upstream_tasks waits_for
         """,
         _GOES_ON: """
-            best_effort cancel_on_build_failing circuit_breaker error_handler error_handling failfast
-            failure fast_fail fastfail fatal_errors ignore ignore_unreachable is_optional keep_going
-            must_pass must_succeed nofail ok_codes onerror permissive required success_codes tolerance
-            tolerate
+            best_effort cancel_on_build_failing circuit_breaker error_handler error_handling failfast failure
+            fast_fail fastfail fatal_errors ignore ignore_unreachable is_optional keep_going min_success
+            must_pass must_succeed nofail ok_codes onerror permissive required success_codes
+            success_threshold tolerance tolerate
         """,
         _ON_FAILURE: """
             aborted after_execution after_failure after_success afterwards callback catch_error compensation
-            epilogue error_equals errors failure_module on_abort raise success undo unstable unsuccessful
-            warn_error
+            epilogue error_equals errors failure_module on_abort onfailure onsuccess raise success undo
+            unstable unsuccessful warn_error
         """,
         _ALWAYS: "after_step after_steps post_steps",
         _LOOP: """
-            across count expand for_each_item foreach_parallel forloopflow item_processor items_path loops
-            max_concurrency max_in_flight n_times parallel_for_each parallel_foreach whileloopflow
+            across count expand for_each_item foreach_parallel forloopflow item_processor items_path
+            looping_strategy loops max_concurrency max_in_flight n_times parallel_for_each parallel_foreach
+            whileloopflow
         """,
         _RETRY: """
             auto_rerun backoff backoff_coefficient backoff_rate backoff_seconds initial_interval
@@ -230,10 +233,10 @@ _STEP: Final = _ANYWHERE | by_word(
         """,
         _ENDS: "early_return return_early short_circuit succeed",
         _ONE_AT_A_TIME: """
-            concurrency_group disable_concurrent_builds lock mutex resource_group semaphore serial_group
-            serial_groups synchronization
+            cancel_in_progress concurrency_group disable_concurrent_builds exclusive lock max_instances mutex
+            resource_group semaphore serial_group serial_groups singleton synchronization
         """,
-        _DRY: "check_mode dry_run",
+        _DRY: "check_mode dry_run no_op noop simulate",
         _OWN_STEP: """
             before_all before_install before_step before_steps post post_command post_hook post_run pre
             pre_command pre_hook pre_run pre_steps prologue setup
@@ -279,13 +282,14 @@ _BELOW: Final = {
 }
 # Words that steer a step, and that are about a stage or a recipe as a whole where one of these has them.
 _PROSE: Final = frozenset(
-    ("all", "and", "any", "approval", "arch", "branch", "changed", "checks", "connection", "count",
-     "creates", "default", "docker", "edge", "end", "end_date", "error_handling", "errors", "exists",
-     "extends", "failure", "hooks", "linux", "machine", "macos", "node", "not", "or", "order", "os",
-     "permissive", "pipeline", "platform", "pool", "prerequisite", "prerequisites", "python",
-     "rate_limiting", "removes", "required", "secrets", "sequential", "services", "setup", "sidecars",
-     "sources", "stage", "stages", "start", "start_date", "status", "success", "tags", "template", "unix",
-     "user", "validate", "verification", "verify", "windows")
+    ("all", "and", "any", "approval", "arch", "branch", "changed", "checkpoint", "checks", "connection",
+     "count", "creates", "default", "docker", "edge", "end", "end_date", "entry_point",
+     "error_handling", "errors", "exclusive", "exists", "extends", "failure", "hold", "hooks", "human",
+     "linux", "machine", "macos", "node", "not", "once", "or", "order", "os", "permissive", "pipeline",
+     "platform", "pool", "prerequisite", "prerequisites", "python", "rate_limiting", "removes",
+     "required", "secrets", "sequential", "services", "setup", "sidecars", "sources", "stage", "stages",
+     "start", "start_date", "status", "success", "tags", "template", "unix", "user", "validate",
+     "verification", "verify", "windows")
 )  # fmt: skip
 _HOLDER: Final = {
     word: _BELOW.get(what, what)

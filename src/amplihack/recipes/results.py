@@ -17,7 +17,7 @@ from amplihack.recipes.spending import (
 from amplihack.recipes.values import Value
 from amplihack.records import Record, field, replace
 
-Status: TypeAlias = Literal["completed", "skipped", "failed", "degraded", "waiting"]
+Status: TypeAlias = Literal["completed", "skipped", "failed", "degraded", "waiting", "interrupted"]
 Ending: TypeAlias = Literal["completed", "failed", "denied", "waiting", "interrupted"]
 
 
@@ -25,7 +25,8 @@ class StepResult(Record, kw_only=True):
     """The result of one step.
 
     `identity` is the unique name of the step in the whole run, such as `outer/inner[2]`; it is the same in
-    every run of the recipe. A step is `waiting` if a gate inside it waits for a person. `allowed` marks a
+    every run of the recipe. A step is `waiting` if a gate inside it waits for a person, and
+    `interrupted` if it was cut off. `allowed` marks a
     failure that the recipe permits. `executed` counts commands and agents that were run, as the step limit
     counts them. `executed`, `usage` and `cost_usd` include children and failed attempts.
     """
@@ -148,6 +149,7 @@ class RunResult(Record, kw_only=True):
             "degraded": self.count("degraded"),
             "failed": self.count("failed", allowed=False),
             "failed_allowed": self.count("failed", allowed=True),
+            "interrupted": self.count("interrupted"),
             "never_reached": len(self.never_reached),
         }
 
@@ -263,7 +265,7 @@ def every_result(results: Iterable[StepResult]) -> Iterator[StepResult]:
             yield result
 
 
-_WORST: tuple[Status, ...] = ("failed", "waiting", "degraded", "completed", "skipped")
+_WORST: tuple[Status, ...] = ("failed", "interrupted", "waiting", "degraded", "completed", "skipped")
 
 
 def counted_steps(results: Iterable[StepResult]) -> Iterator[StepResult]:

@@ -20,7 +20,7 @@ from amplihack.recipes.events import (
     StepStarted,
 )
 from amplihack.recipes.results import RunResult, StepResult, denial
-from amplihack.recipes.run_state import Gate, RunState
+from amplihack.recipes.run_state import CUT_SHORT, Gate, RunState
 from amplihack.recipes.spending import add_costs, add_usage, usage_json
 from amplihack.records import replace
 
@@ -97,6 +97,11 @@ class RunHistory:
             return step.status
         return "running" if self._alive else "interrupted"
 
+    def why(self, step: StepResult) -> str:
+        """Return the error of a step as of now: one that runs has none yet, whatever it had before."""
+        status = self.status(step)
+        return "" if status == "running" else CUT_SHORT if status == "interrupted" else step.error
+
     def started(self, step: StepResult) -> float | None:
         return self._started.get(step.identity)
 
@@ -138,26 +143,27 @@ class RunHistory:
             "usage": usage_json(add_usage(step.usage for step in steps)),
             "counts": self.counts(),
             "never_reached": list(self.never_reached()),
-            "warnings": list(self.state.loose_warnings()),
+            "warnings": list(self.state.warnings()),
             "steps": [self._step(step) for step in steps],
             "gates": [_gate(identity, gate) for identity, gate in self.state.gates().items()],
         }
 
     def _step(self, step: StepResult) -> dict[str, Any]:
-        status = self.status(step)
         return {
             "identity": step.identity,
             "step_id": step.step_id,
             "kind": step.kind,
-            "status": status,
+            "status": self.status(step),
             "started": moment(self.started(step)),
             "ended": moment(self.ended(step)),
             "duration": step.duration,
             "attempts": step.attempts,
             "output": step.output,
-            "error": "" if status in ("running", "interrupted") else step.error,
+            "error": self.why(step),
             "exit_code": step.exit_code,
             "skip_reason": step.skip_reason,
+            "allowed": step.allowed,
+            "stderr": step.stderr,
             "warnings": list(step.warnings),
             "usage": usage_json(step.usage),
             "cost_usd": step.cost_usd,

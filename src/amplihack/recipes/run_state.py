@@ -181,7 +181,7 @@ class RunState:
     def _begin(self, step_id: str, identity: str, kind: str, *, idempotent: bool = True) -> None:
         """Open the slot of an instance. An interrupted one keeps its slot and its attempts."""
         unfinished = StepResult(
-            step_id=step_id, identity=identity, kind=kind, status="failed", error=CUT_SHORT
+            step_id=step_id, identity=identity, kind=kind, status="interrupted", error=CUT_SHORT
         )
         known = self._instances.get(identity)
         # A dict, not a list: a step that begins again after a crash keeps its first position.
@@ -380,7 +380,7 @@ class RunState:
         return replace(own, children=parts, warnings=warnings, **spent.fields())
 
     def results(self) -> tuple[StepResult, ...]:
-        """Return all results in the order they began. What is not finished counts as failed."""
+        """Return all results in the order they began. What is not finished is interrupted."""
         return self._at("")
 
     def never_reached(self) -> tuple[str, ...]:

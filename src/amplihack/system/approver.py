@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import termios
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from amplihack.recipes.agent_port import Decision
 from amplihack.records import replace
 from amplihack.system.home import login_name
 from amplihack.system.terminal_text import spelled_out
+
+_ANSWERS = {"y": True, "yes": True, "n": False, "no": False}
 
 
 def person_is_there() -> bool:
@@ -35,9 +38,9 @@ class PersonAtTerminal:
     async def decide(self, question: str, prompt: str) -> Decision | None:
         self._before()
         try:
-            forget_typed()
             sys.stderr.write(f"\n{spelled_out(prompt.strip())}\n\n")
             while True:
+                forget_typed()
                 sys.stderr.write(f"{spelled_out(question)} [y/n, or n and a reason] ")
                 sys.stderr.flush()
                 line = await read_line()
@@ -59,16 +62,28 @@ def forget_typed() -> None:
 
 
 async def read_line() -> str:
-    """Read one line from the terminal. Cancelling it leaves no thread waiting."""
+    """Read one line from the terminal. Cancelling it leaves no thread waiting.
+
+    It is waited for piece by piece: Ctrl-D hands over half a line, and must not hold up the event loop.
+    """
+    descriptor, typed = sys.stdin.fileno(), b""
+    while not typed.endswith(b"\n") and (piece := await _piece(descriptor)):
+        typed += piece
+    return typed.decode(sys.stdin.encoding, "replace")
+
+
+async def _piece(descriptor: int) -> bytes:
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
-    descriptor = sys.stdin.fileno()
     loop.add_reader(descriptor, _resolve, ready)
     try:
         await ready
     finally:
         loop.remove_reader(descriptor)
-    return sys.stdin.readline()
+    try:
+        return os.read(descriptor, 65_536)
+    except OSError:  # the terminal is gone, which is the end of the input
+        return b""
 
 
 def _resolve(ready: asyncio.Future[None]) -> None:
@@ -79,10 +94,6 @@ def _resolve(ready: asyncio.Future[None]) -> None:
 def _decision(answer: str) -> Decision | None:
     """Return what an answer says; None if it is neither yes nor no, as Enter alone: a denial is final."""
     word, _, rest = answer.strip().partition(" ")
-    match word.lower():
-        case "y" | "yes":
-            return Decision(True, rest.strip())
-        case "n" | "no":
-            return Decision(False, rest.strip())
-        case _:
-            return None
+    approved = _ANSWERS.get(word.lower())
+    second = _ANSWERS.get(rest.partition(" ")[0].lower(), approved)
+    return None if approved is None or second != approved else Decision(approved, rest.strip())

@@ -36,6 +36,11 @@ def read_stdin(limit: int = MAX_BYTES) -> bytes:
     return data
 
 
+def typed_line() -> str:
+    """Return a line that a person types, whatever bytes are in it; empty at the end of the input."""
+    return sys.stdin.buffer.readline().decode(sys.stdin.encoding, "replace")
+
+
 def attached_stdin(limit: int = MAX_BYTES) -> str:
     """Return what is piped to us beside a prompt; empty if stdin is neither a pipe nor a file.
 

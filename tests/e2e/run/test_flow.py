@@ -328,3 +328,13 @@ def test_a_strict_shell_is_strict_for_scripts_of_any_size(workspace: Workspace) 
     filler = "\n".join(f"      : {'x' * 1000}" for _ in range(200))
     workspace.write("r.yaml", STRICT % ("strict_shell: true\n", "", f"{filler}\n      false\n      echo on"))
     assert workspace.run("recipe", "run", "r.yaml", "--json").json["success"] is False
+
+
+def test_the_hooks_of_a_strict_recipe_are_strict(workspace: Workspace) -> None:
+    text = (
+        'name: r\n{}hooks: {{pre_step: "false | cat; touch hooked"}}\nsteps: [{{id: a, command: "true"}}]\n'
+    )
+    assert "hook pre_step failed" in str(run(workspace, text.format("strict_shell: true\n"))["warnings"])
+    assert not (workspace.path / "hooked").exists()
+    assert run(workspace, text.format(""))["warnings"] == []
+    assert (workspace.path / "hooked").exists()

@@ -53,7 +53,7 @@ def test_a_no_denies_and_that_is_final(scene: Scene, answer: str) -> None:
     assert not scene.has("shipped")
 
 
-@pytest.mark.parametrize("first", ["yse", "", "  ", "nope", "always"])
+@pytest.mark.parametrize("first", ["yse", "", "  ", "nope", "always", "y no", "No yes", "да"])
 @pytest.mark.parametrize(("second", "status"), [("yes", "completed"), ("no", "denied")])
 def test_an_answer_that_is_neither_yes_nor_no_is_asked_again(
     scene: Scene, first: str, second: str, status: str
@@ -66,6 +66,38 @@ def test_an_answer_that_is_neither_yes_nor_no_is_asked_again(
     terminal.read_until("Approve stage 'build'?")
     terminal.type(second)
     assert terminal.end().json["status"] == status
+
+
+def test_bytes_that_are_no_text_are_no_answer(scene: Scene) -> None:
+    scene.workspace.env["PYTHONIOENCODING"] = "utf-8:strict"  # as most languages have it
+    scene.workspace.write("g.yaml", GATED % "")
+    terminal = Terminal(scene, "recipe", "run", "g.yaml", "--json", "-q")
+    terminal.read_until("Approve stage 'build'?")
+    terminal.type("\udcff")
+    terminal.read_until("Please answer yes or no.")
+    terminal.read_until("Approve stage 'build'?")
+    terminal.type("y na\udcefve")
+    result = terminal.end().json
+    assert (result["status"], result["context"]["b"]) == ("completed", "said na\ufffdve")
+
+
+def test_half_a_line_holds_nothing_up(scene: Scene) -> None:
+    scene.workspace.write("g.yaml", GATED % ", timeout: 1, default: deny")
+    terminal = Terminal(scene, "recipe", "run", "g.yaml", "--json", "-q")
+    terminal.read_until("Approve stage 'build'?")
+    terminal.type("ye\x04", end="")  # Ctrl-D hands over what is typed so far
+    assert terminal.end().json["status"] == "denied"
+
+
+def test_the_rest_of_what_was_pasted_is_no_answer_to_the_next_question(scene: Scene) -> None:
+    scene.workspace.write("g.yaml", GATED % "")
+    terminal = Terminal(scene, "recipe", "run", "g.yaml", "--json", "-q")
+    terminal.read_until("Approve stage 'build'?")
+    terminal.type("see the plan below\ny\ny")
+    terminal.read_until("Please answer yes or no.")
+    terminal.read_until("Approve stage 'build'?")
+    terminal.type("n")
+    assert terminal.end().json["status"] == "denied"
 
 
 def test_the_end_of_the_input_is_no_answer_and_the_run_waits(scene: Scene) -> None:
@@ -174,3 +206,36 @@ def test_so_is_a_round_in_which_a_gate_waits(scene: Scene, loop: str) -> None:
     (step,) = result["step_results"]
     assert {step["status"], *(part["status"] for part in step["children"])} == {"waiting"}
     assert result["counts"]["failed"] == 0
+
+
+def test_what_is_done_to_its_end_beside_a_gate_is_completed(scene: Scene) -> None:
+    workspace = scene.workspace
+    workspace.write("g.yaml", GATED % "")
+    slow = "until [ -e built ]; do sleep 0.02; done; sleep 0.3; touch"
+    workspace.write("slow.yaml", f"name: slow\nsteps: [{{id: s, command: '{slow} called'}}]\n")
+    workspace.write(
+        "r.yaml",
+        "name: r\nsteps:\n"
+        "  - {id: gated, recipe: ./g.yaml, parallel_group: p}\n"
+        "  - {id: called, recipe: ./slow.yaml, parallel_group: p}\n"
+        f"  - {{id: each, foreach: [x], parallel_group: p, steps: [{{id: e, command: '{slow} each'}}]}}\n"
+        "  - {id: left, foreach: [x, y], as: i, parallel_group: p, command: '" + slow + " left-{{i}}'}\n",
+    )
+    result = workspace.run("recipe", "run", "r.yaml", "--json", "-q").json
+    statuses = {step["step_id"]: step["status"] for step in result["step_results"]}
+    assert statuses == {"gated": "waiting", "called": "completed", "each": "completed", "left": "waiting"}
+    assert (scene.has("left-x"), scene.has("left-y")) == (True, False)
+    workspace.run("runs", "deny")
+    shown = workspace.run("runs", "show", "--json").json["steps"]
+    assert {step["step_id"]: step["status"] for step in shown}["called"] == "completed"
+
+
+def test_a_dry_run_tells_where_it_would_ask(scene: Scene) -> None:
+    scene.workspace.write("g.yaml", GATED % "")
+    told = scene.workspace.run("recipe", "run", "g.yaml", "--dry-run").stdout
+    assert "[gate  ] build — would ask\n    Ship it, Ann?\n" in told
+    assert told.index("] a —") < told.index("] build —") < told.index("] b —")
+    assert (
+        "build — would ask: --yes"
+        in scene.workspace.run("recipe", "run", "g.yaml", "--dry-run", "--yes").stdout
+    )

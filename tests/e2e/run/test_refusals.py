@@ -193,6 +193,7 @@ def test_counts_count_steps_and_a_loop_at_its_limit_is_degraded(workspace: Works
         "degraded": 2,  # b, g
         "failed": 0,
         "failed_allowed": 0,
+        "interrupted": 0,
         "never_reached": 0,
     }
     assert "  2 degraded: " in workspace.run("recipe", "run", "r.yaml").stdout

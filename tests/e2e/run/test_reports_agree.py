@@ -125,3 +125,18 @@ def test_every_report_of_a_run_tells_the_same(
     assert (python.status, python.to_json()["counts"], list(python.warnings)) == (
         result["status"], result["counts"], result["warnings"],
     )  # fmt: skip
+
+
+def test_every_report_tells_of_a_step_that_was_cut_off(workspace: Workspace) -> None:
+    workspace.write("slow.yaml", "name: slow\nsteps: [{id: i, command: sleep 60}]\n")
+    workspace.write("r.yaml", "name: r\nsteps: [{id: a, recipe: slow.yaml, timeout: 1s}]\n")
+    answer = workspace.run("recipe", "run", "r.yaml", "--json", "--audit-dir", "audit")
+    assert {key: answer.json["counts"][key] for key in ("failed", "interrupted")} == {
+        "failed": 1,
+        "interrupted": 1,
+    }
+    kept = workspace.run("runs", "show", "--json").json["steps"]
+    logged = [line for path in (workspace.path / "audit").iterdir() for line in lines_of(path)]
+    for steps in (answer.json["step_results"], kept, logged):
+        (found,) = [each for each in every(steps) if each["identity"] == "a/i"]
+        assert (found["status"].lower(), found["error"]) == ("interrupted", "interrupted before it was done")

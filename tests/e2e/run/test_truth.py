@@ -90,7 +90,8 @@ def test_the_json_result_is_the_only_thing_on_stdout_and_is_complete(workspace: 
     assert (result["recipe_name"], result["success"], result["status"]) == ("mixed", False, "failed")
     assert re.fullmatch(r"[0-9a-z]{6}-[0-9a-z]{5}", result["run_id"])
     assert result["counts"] == {
-        "completed": 1, "skipped": 1, "degraded": 1, "failed": 1, "failed_allowed": 1, "never_reached": 1,
+        "completed": 1, "skipped": 1, "degraded": 1, "failed": 1, "failed_allowed": 1,
+        "interrupted": 0, "never_reached": 1,
     }  # fmt: skip
     assert result["never_reached"] == ["never"]
     assert (result["usage"], result["cost_usd"]) == (None, None)

@@ -24,6 +24,11 @@ HOLDERS = {
     ("table", "word", "ours"),
     [
         ("step", "if", "`condition:`"),
+        ("step", "feature_flag", "`condition:`"),
+        ("step", "checkpoint", "`approval:"),
+        ("step", "cancel-in-progress", "flock"),
+        ("step", "noop", "--dry-run"),
+        ("step", "onfailure", "`on_error:"),
         ("step", "no_log", "`secrets:`"),
         ("step", "secrets", "`secrets:`"),
         ("step", "hooks", "top of the recipe"),

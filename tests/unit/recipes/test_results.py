@@ -85,6 +85,7 @@ def test_the_json_has_every_promised_key_and_leaves_out_what_is_unknown() -> Non
             "degraded": 0,
             "failed": 0,
             "failed_allowed": 0,
+            "interrupted": 0,
             "never_reached": 0,
         },
         "never_reached": [],

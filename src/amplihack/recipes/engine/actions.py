@@ -148,9 +148,9 @@ async def _run_body(job: Job, body: Body) -> Done:
         ended = await job.run.steps(job.run, body.steps, job.frame)
     finally:
         job.run.note_left(body.steps, job.frame)
-    if job.run.ends(job.frame):
-        raise run_ended(job.run)
     if ended.sequel == "stop":
+        if job.run.ends(job.frame):
+            raise run_ended(job.run)
         culprit = next((each for each in ended.results if each.status == "failed" and not each.allowed), None)
         raise StepFailure(culprit.error if culprit else "the body was stopped")
     told = _last_told(ended.results, body, ("completed", "degraded"))

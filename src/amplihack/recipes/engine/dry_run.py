@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias
 from amplihack.errors import AmplihackError, ConditionError
 from amplihack.recipes.conditions import holds, references
 from amplihack.recipes.engine.foreknowledge import ANYTHING, Knowledge
-from amplihack.recipes.engine.foretell import foretell
+from amplihack.recipes.engine.foretell import foretell, foretell_text
 from amplihack.recipes.engine.job import Options
 from amplihack.recipes.engine.loops import EMPTY
 from amplihack.recipes.engine.room import has_room
 from amplihack.recipes.extends import Located
-from amplihack.recipes.model import Body, Foreach, Loop, Recipe, Step, SubRecipe, Test, Text
+from amplihack.recipes.model import Approval, Body, Foreach, Loop, Recipe, Stage, Step, SubRecipe, Test, Text
 from amplihack.recipes.ports import RecipeBook
 from amplihack.recipes.rounds import as_list, list_path, round_facts, too_long
 from amplihack.recipes.semantics import (
@@ -34,13 +34,13 @@ from amplihack.recipes.templates import find_placeholders, render_text
 from amplihack.recipes.values import Value, lookup
 from amplihack.records import Record, field, replace
 
-Verdict: TypeAlias = Literal["would run", "would be skipped", "depends"]
+Verdict: TypeAlias = Literal["would run", "would be skipped", "depends", "would ask"]
 _MOST = 2_000  # forecasts: a recipe that calls itself twice has more than anybody reads
 _MOST_ROUNDS = 20  # of a loop, that are told one by one
 
 
 class Forecast(Record):
-    """The prediction for one step or round.
+    """The prediction for one step, round or gate.
 
     `why` names the condition, the tags or the outputs that it depends on. In `text`, values that only the run
     can tell stay placeholders; `open` names them. `missing` names what renders empty, as nothing sets it.
@@ -105,6 +105,9 @@ def forecast(
 def _recipe(place: _Place, known: Knowledge) -> Iterator[Forecast]:
     for stage in place.recipe.stages:
         verdict, why = _holds(stage.condition, place.recipe, known)
+        gate = stage.approval if verdict != "would be skipped" else None
+        if gate is not None and gate.before:
+            yield _gate(stage, gate, place, known, "" if verdict == "would run" else why)
         for step in stage.steps:
             if verdict == "would be skipped":
                 reason = f"stage '{stage.name}': {why}"
@@ -115,6 +118,17 @@ def _recipe(place: _Place, known: Knowledge) -> Iterator[Forecast]:
                 )
             else:
                 yield from _step(step, place, known)
+        if gate is not None and not gate.before:
+            yield _gate(stage, gate, place, known, "" if verdict == "would run" else why)
+
+
+def _gate(stage: Stage, gate: Approval, place: _Place, known: Knowledge, doubt: str) -> Forecast:
+    told = foretell_text(gate.prompt, known)
+    verdict: Verdict = "depends" if doubt else "would ask"
+    why = doubt or ("--yes approves it" if place.options.approve_all else "")
+    return Forecast(
+        stage.name, "gate", place.depth, verdict, why, told.text, place.recipes, told.open, told.missing
+    )
 
 
 def _doubted(each: Forecast, why: str) -> Forecast:

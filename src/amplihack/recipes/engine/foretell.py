@@ -7,7 +7,7 @@ from typing import assert_never
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.engine.foreknowledge import Knowledge
-from amplihack.recipes.model import Action, Agent, Bash, Body, SubRecipe
+from amplihack.recipes.model import Action, Agent, Bash, Body, SubRecipe, Text
 from amplihack.recipes.placeholders import find_variables, show
 from amplihack.recipes.templates.preview import preview_shell, preview_text
 from amplihack.recipes.templates.shell import render_shell
@@ -33,13 +33,18 @@ def foretell(action: Action, known: Knowledge) -> Foretold:
             text = preview_shell(command.text, known.show)
             return _told(text, command.text, known, _failure(command.text, known))
         case Agent(prompt=prompt):
-            return _told(preview_text(prompt.text, known.show), prompt.text, known)
+            return foretell_text(prompt, known)
         case SubRecipe(recipe=recipe, context=context):
             name = preview_text(recipe.text, known.show).strip()
             passed = [f"{key}: {to_json(_passed(value, known))}" for key, value in context.items()]
             return _told("\n".join([name, *passed]), f"{recipe.text}\n{to_json(dict(context))}", known)
         case _:
             assert_never(action)
+
+
+def foretell_text(text: Text, known: Knowledge) -> Foretold:
+    """Return a prompt with the values that are known."""
+    return _told(preview_text(text.text, known.show), text.text, known)
 
 
 def _passed(value: Value, known: Knowledge) -> Value:

@@ -50,6 +50,7 @@ async def run_hook(run: Run, name: HookName, frame: Frame, result: StepResult) -
                     "STEP_DURATION_MS": str(round((result.duration or 0) * 1000)),
                 },
                 timeout=HOOK_TIMEOUT,
+                strict=bool(frame.recipe.strict_shell),
                 step=result.identity,
             ),
             lambda _stream, lines: _heard(run, name, result.identity, lines),

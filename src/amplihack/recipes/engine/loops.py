@@ -132,6 +132,7 @@ def _named(text: str, frame: Frame) -> Value | Missing:
 async def _one_by_one(job: Job, loop: Loop, name: str, items: list[Value], rounds: Rounds) -> None:
     with job.frame.scope.lending(loop_names(loop)):
         for index, item in enumerate(items):
+            _stop_at_gate(job)
             job.frame.scope.values[name] = item
             at = _at(job, index, items)
             await _round(at, index, len(items), rounds, {name: item})
@@ -168,6 +169,7 @@ async def _while(job: Job, loop: Loop, over: While, rounds: Rounds) -> None:
             if index >= loop.max_iterations:
                 rounds.limit_reached = True
                 return
+            _stop_at_gate(job)
             job.frame.scope.values.update({LOOP_INDEX: index, LOOP_ITERATION: index + 1})
             await _round(at, index, None, rounds, {})
             _go_on_or_raise(job, index, rounds)
@@ -186,6 +188,12 @@ def _unset(job: Job, over: While) -> tuple[str, ...]:
 
 
 # one round --------------------------------------------------------------------------------------------
+
+
+def _stop_at_gate(job: Job) -> None:
+    """Raise StepFailure if a gate ends the run: it comes back to the rounds that are left when it goes on."""
+    if job.run.ends(job.frame):
+        raise run_ended(job.run)
 
 
 def _at(job: Job, index: int, items: Sequence[Value] | None = None) -> Job:
@@ -255,6 +263,4 @@ def _ends(job: Job, loop: Loop) -> bool:
         job.missing(missing, "update_context")
         if isinstance(updated, dict):
             job.frame.scope.write(updated)
-    if job.run.ends(job.frame):  # rounds are left: a run that goes on must come back to them
-        raise run_ended(job.run)
     return loop.break_when is not None and step_test(job, loop.break_when, "break_when")

@@ -59,6 +59,7 @@ class _Stages:
 
     async def stage(self, index: int, stage: Stage) -> None:
         frame = self._frame.with_facts(stage={"name": stage.name, "index": index})
+        self.over = self.over or self._run.ends(frame)
         if self.over:
             await self._last_steps(index, stage, frame)
         elif not _wanted(self._run, stage, frame):
@@ -130,6 +131,8 @@ async def _may_pass(run: Run, stage: Stage, frame: Frame, *, before: bool) -> bo
     approval = stage.approval
     if approval is None or approval.before != before or run.options.dry_run:
         return True
+    if run.ends(frame):  # at a gate elsewhere: nobody is asked about another one
+        return False
     from amplihack.recipes.engine import gates  # deferred: few recipes have gates
 
     decision = await _decision(run, stage, approval, frame)

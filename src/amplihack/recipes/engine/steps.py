@@ -37,6 +37,8 @@ async def run_steps(run: Run, steps: Sequence[Step], frame: Frame) -> Outcome:
     for group in batches(steps):
         numbered = list(enumerate(group, start=position + 1))
         position += len(group)
+        if run.ends(frame):  # at a gate beside these steps: what is left of them waits too
+            sequel = "stop"
         if sequel != "next":
             wanted = still_run(group) if run.ending != "waiting" or frame.closing else ()
             numbered = [(number, step) for number, step in numbered if step in wanted]
@@ -51,7 +53,7 @@ async def run_steps(run: Run, steps: Sequence[Step], frame: Frame) -> Outcome:
             sequel, cut_off = "stop", error
             continue
         results += finished
-        sequel = max(sequel, _sequel(run, inner, numbered, finished), key=_SEQUELS.index)
+        sequel = max(sequel, _sequel(numbered, finished), key=_SEQUELS.index)
     if cut_off is not None:
         raise cut_off
     return Outcome(tuple(results), sequel)
@@ -60,11 +62,13 @@ async def run_steps(run: Run, steps: Sequence[Step], frame: Frame) -> Outcome:
 _SEQUELS: tuple[Sequel, ...] = ("next", "leave", "stop")
 
 
-def _sequel(run: Run, frame: Frame, group: Sequence[Numbered], results: Sequence[StepResult]) -> Sequel:
+def _sequel(group: Sequence[Numbered], results: Sequence[StepResult]) -> Sequel:
+    if any(result.status == "waiting" for result in results):
+        return "stop"
     failures = [
         (step, result) for (_, step), result in zip(group, results, strict=True) if result.status == "failed"
     ]
-    if run.ends(frame) or (failures and any(not result.allowed for _, result in failures)):
+    if any(not result.allowed for _, result in failures):
         return "stop"
     return "leave" if failures and any(step.on_error == "skip_remaining" for step, _ in failures) else "next"
 

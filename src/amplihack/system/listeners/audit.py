@@ -26,6 +26,7 @@ from amplihack.recipes.events import (
     below,
 )
 from amplihack.recipes.results import StepResult
+from amplihack.recipes.run_state import CUT_SHORT
 from amplihack.recipes.spending import usage_json
 from amplihack.recipes.values import truncate
 from amplihack.records import Record
@@ -101,8 +102,8 @@ class AuditLog(Listener):
             case StepFinished(result):
                 self._finished(event)
                 self._files = {name: path for name, path in self._files.items() if not _over(name, result)}
-            case RunFinished(result):
-                self._cut_off(list(reversed(self._running.notes.items())), result.error or result.ending)
+            case RunFinished():
+                self._cut_off(list(reversed(self._running.notes.items())))
                 self._running.notes.clear()
             case _:
                 pass
@@ -114,10 +115,10 @@ class AuditLog(Listener):
     def _finished(self, event: StepFinished) -> None:
         result = event.result
         begun, cut_off = self._running.end(result.identity)
-        self._cut_off(cut_off, f"cut off: '{result.identity}' was over first")
+        self._cut_off(cut_off)
         self._write(result, event.recipe, event.depth, begun.at if begun else self._now())
 
-    def _cut_off(self, steps: list[tuple[str, _Begun]], why: str) -> None:
+    def _cut_off(self, steps: list[tuple[str, _Begun]]) -> None:
         """Write a line for each cancelled step: it never finishes, but it did run."""
         for identity, begun in steps:
             started = begun.event
@@ -125,8 +126,8 @@ class AuditLog(Listener):
                 step_id=started.step_id,
                 identity=identity,
                 kind=started.kind,
-                status="failed",
-                error=why,
+                status="interrupted",
+                error=CUT_SHORT,
                 duration=max(0.0, self._now() - begun.at),
             )
             self._write(result, started.recipe, started.depth, begun.at)

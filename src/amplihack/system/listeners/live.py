@@ -22,6 +22,7 @@ _STYLES: dict[Tone, str] = {
     "completed": "green",
     "skipped": "dim",
     "failed": "bold red",
+    "interrupted": "bold red",
     "degraded": "yellow",
     "waiting": "yellow",
     "note": "yellow",

@@ -14,6 +14,7 @@ _CODES: dict[Tone, str] = {
     "completed": "32",
     "skipped": "2",
     "failed": "1;31",
+    "interrupted": "1;31",
     "degraded": "33",
     "waiting": "33",
     "note": "33",

@@ -28,13 +28,20 @@ from amplihack.records import Record, replace
 from amplihack.system.listeners.listener import Running
 from amplihack.system.listeners.loop_progress import LoopProgress, shown_item
 
-ICONS: dict[Status, str] = {"completed": "✓", "skipped": "⊘", "failed": "✗", "degraded": "⚠", "waiting": "⏸"}
+ICONS: dict[Status, str] = {
+    "completed": "✓",
+    "skipped": "⊘",
+    "failed": "✗",
+    "degraded": "⚠",
+    "waiting": "⏸",
+    "interrupted": "✗",
+}
 KINDS = {"agent": " [agent — may take several minutes]", "recipe": " [sub-recipe]"}
 MOST_FILES = 20  # of one step, in one line
 HEARTBEAT = 28.0  # seconds without a line of ours; asked every 5, so that it comes each half minute
 _WIDEST_LINE = 120  # of what a step printed, behind our own words
 
-Tone: TypeAlias = Literal["start", "completed", "skipped", "failed", "degraded", "waiting", "note", "output"]
+Tone: TypeAlias = Status | Literal["start", "note", "output"]
 
 
 class Line(Record):
@@ -193,7 +200,7 @@ class Narrator:
 
     def _unfinished(self, note: Note) -> Line:
         took = seconds(self._clock() - note.since)
-        return Line(note.level, f"  ✗ {note}{took} — cut off before its end", "failed")
+        return Line(note.level, f"  ✗ {note}{took} — cut off before its end", "interrupted")
 
     def _printed(self, event: LinesPrinted) -> list[Line]:
         owner = self.running.owner(event.identity)

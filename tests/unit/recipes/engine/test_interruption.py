@@ -38,7 +38,7 @@ def test_finished_running_and_unreached_steps_are_told_apart() -> None:
     assert (result.ending, result.success, result.never_reached) == ("interrupted", False, ("c",))
     assert [(step.step_id, step.status, step.error) for step in result.step_results] == [
         ("a", "completed", ""),
-        ("b", "failed", "interrupted before it was done"),
+        ("b", "interrupted", "interrupted before it was done"),
     ]
     assert world.shell.running == 0
 
@@ -53,12 +53,12 @@ def test_what_was_done_inside_loops_and_sub_recipes_is_kept() -> None:
     (call,) = world.result.step_results
     assert [(each.identity, each.status) for each in call.children] == [
         ("call/x", "completed"),
-        ("call/y", "failed"),
+        ("call/y", "interrupted"),
     ]
     (first_round,) = call.children[1].children
     assert [(each.identity, each.status) for each in first_round.children] == [
         ("call/y[0]/z", "completed"),
-        ("call/y[0]/h", "failed"),
+        ("call/y[0]/h", "interrupted"),
     ]
 
 
@@ -67,8 +67,8 @@ def test_every_member_of_a_group_is_ended() -> None:
     world = FakeWorld({"hang2": "quick"})
     interrupt(world, f"name: r\nsteps:\n{members}")
     assert [(each.step_id, each.status) for each in world.result.step_results] == [
-        ("m0", "failed"),
-        ("m1", "failed"),
+        ("m0", "interrupted"),
+        ("m1", "interrupted"),
         ("m2", "completed"),
-    ] or [each.status for each in world.result.step_results] == ["failed"] * 3
+    ] or [each.status for each in world.result.step_results] == ["interrupted"] * 3
     assert world.shell.running == 0

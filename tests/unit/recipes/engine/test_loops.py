@@ -83,6 +83,7 @@ def test_rounds_that_fail_follow_the_policy() -> None:
         "degraded": 1,
         "failed": 0,
         "failed_allowed": 0,
+        "interrupted": 0,
         "never_reached": 0,
     }
     failing = FakeWorld(dict(answers)).run(recipe("foreach: [1, 2, 3], command: do, collect: all"))

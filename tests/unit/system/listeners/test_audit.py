@@ -107,7 +107,7 @@ def test_each_call_of_a_sub_recipe_has_a_file_and_steps_find_theirs(tmp_path: Pa
     ]
 
 
-def test_steps_that_were_cut_off_are_logged_as_failed(tmp_path: Path) -> None:
+def test_steps_that_were_cut_off_are_logged_as_interrupted(tmp_path: Path) -> None:
     clock = Clock(AT)
     log = AuditLog(tmp_path, "top", now=clock)
     log.hear(started("outer", "recipe"))
@@ -120,8 +120,8 @@ def test_steps_that_were_cut_off_are_logged_as_failed(tmp_path: Path) -> None:
     shown = [(line["identity"], line["error"]) for path in log.paths for line in lines(path)]
     assert shown == [
         ("outer", "timed out"),
-        ("last", "the run was interrupted"),
-        ("outer/slow", "cut off: 'outer' was over first"),
+        ("last", "interrupted before it was done"),
+        ("outer/slow", "interrupted before it was done"),
     ]
     assert lines(log.paths[1])[0]["duration_ms"] == 2000
 

@@ -74,7 +74,8 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "recipe": "build", "status": "failed", "success": False, "duration": 3.5, "summary": "",
         "error": "it failed", "warnings": [],
         "counts": {
-            "completed": 3, "skipped": 1, "degraded": 1, "failed": 1, "failed_allowed": 0, "never_reached": 0,
+            "completed": 3, "skipped": 1, "degraded": 1, "failed": 1, "failed_allowed": 0, "interrupted": 0,
+            "never_reached": 0,
         },
         "never_reached": [], "usage": {"input_tokens": 10, "output_tokens": 2, "cached_tokens": None},
         "cost_usd": 0.5,
