@@ -109,11 +109,12 @@ def _streams_are_open() -> bool:
 
 
 def _keep_our_rights() -> None:
-    """Let no umask take our own rights to the files and directories that we make: we could not remove them."""
+    """Let no umask take our own rights to what we make: we could not even remove it."""
     mask = os.umask(0o077)
     os.umask(mask & 0o077)
     if mask & 0o700:
-        say(f"warning: the umask {mask:04o} would keep you out of what you make; {mask & 0o077:04o} is used\n")
+        used = f"{mask & 0o077:04o}"
+        say(f"warning: the umask {mask:04o} would keep you out of what you make; {used} is used\n")
 
 
 def _buffer_output(stdout: io.TextIOWrapper) -> None:
