@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,10 +21,12 @@ from amplihack.recipes.values import Value
 from amplihack.system.approver import person_is_there
 from amplihack.system.colour import use_colours
 from amplihack.system.listeners.fan_out import FanOut
-from amplihack.system.listeners.listener import Listener
+from amplihack.system.listeners.listener import Listener, NobodyReads
 from amplihack.system.listeners.progress_file import ProgressFile
 from amplihack.system.temporary import temporary_place
 
+_SILENCE = 2.0  # seconds without a reader before that is told
+_GLANCE = 0.05  # seconds between looks for one
 Open: TypeAlias = Callable[[Workspace, str, RunRequest], Listener | None]  # the text is the recipe's name
 
 
@@ -31,14 +35,11 @@ async def listening(
     workspace: Workspace, recipe: Recipe, values: Mapping[str, Value], request: RunRequest
 ) -> AsyncIterator[FanOut]:
     """Open every requested listener, or fail before anything runs. All are closed at the end."""
-    journal = FanOut(
-        (),
-        redactor_for(workspace.environment, recipe, values),
-        report=_report if request.standalone else _keep_quiet,
-    )
+    report = _report if request.standalone else _keep_quiet
+    journal = FanOut((), redactor_for(workspace.environment, recipe, values), report=report)
     try:
         for open_listener in LISTENERS.values():
-            if listener := open_listener(workspace, recipe.name, request):
+            if listener := await _opened(partial(open_listener, workspace, recipe.name, request), report):
                 journal.add(listener)
         async with journal.ticking():
             yield journal
@@ -46,8 +47,23 @@ async def listening(
         journal.close()
 
 
+async def _opened(open_it: Callable[[], Listener | None], report: Callable[[str], None]) -> Listener | None:
+    """Open a listener; one that writes to a named pipe as soon as somebody reads that."""
+    since = time.monotonic()
+    told = False
+    while True:
+        try:
+            return open_it()
+        except NobodyReads as missing:
+            if not told and time.monotonic() > since + _SILENCE:
+                told = True
+                report(f"{missing.what}; the run begins when somebody does")
+        await asyncio.sleep(_GLANCE)
+
+
 def _report(problem: str) -> None:
     sys.stderr.write(f"warning: {problem}\n")
+    sys.stderr.flush()
 
 
 def _keep_quiet(_problem: str) -> None:

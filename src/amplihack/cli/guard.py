@@ -62,6 +62,7 @@ def guarded(command: Callable[[], int], words: Sequence[str]) -> int:
     """
     if not _streams_are_open():
         return _cannot_write("stdout is closed")
+    _keep_our_rights()
     code = FAILED
     try:
         code = _code_of(command)
@@ -105,6 +106,15 @@ def _streams_are_open() -> bool:
         _buffer_output(sys.stdout)
         sys.stdout.reconfigure(errors="backslashreplace")  # file names may hold anything
     return True
+
+
+def _keep_our_rights() -> None:
+    """Let no umask take our own rights to what we make: we could not even remove it."""
+    mask = os.umask(0o077)
+    os.umask(mask & 0o077)
+    if mask & 0o700:
+        used = f"{mask & 0o077:04o}"
+        say(f"warning: the umask {mask:04o} would keep you out of what you make; {used} is used\n")
 
 
 def _buffer_output(stdout: io.TextIOWrapper) -> None:

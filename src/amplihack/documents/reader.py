@@ -36,6 +36,10 @@ def read_source(
             where=Location(name, 1, 1),
             fix="move large texts into files of their own, or split the file",
         )
+    if "\\ud" in text or "\\uD" in text:
+        from amplihack.documents.json_letters import with_whole_letters  # deferred: hardly a file has such
+
+        text = with_whole_letters(text)
     source = Source(name, "\n" * first_line + text)
     _refuse_control_characters(source)
     return source

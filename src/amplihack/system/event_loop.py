@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from amplihack.system.process_tree import HURRY, STOPPING
+from amplihack.system.stuck import answered, expect_answer
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -41,8 +42,11 @@ def run_until_signal(work: Coroutine[Any, Any, T], *, stopping: Callable[[], Non
         await asyncio.wait([task])
         return task
 
-    with _own_interrupts(), asyncio.Runner(loop_factory=_CommandLoop) as runner:
-        ended = runner.run(main())
+    try:
+        with _own_interrupts(), asyncio.Runner(loop_factory=_CommandLoop) as runner:
+            ended = runner.run(main())
+    finally:
+        answered()
     if ended.cancelled():
         raise KeyboardInterrupt
     return ended.result()
@@ -88,10 +92,12 @@ def _end_on_signals(task: asyncio.Task[Any], stopping: Callable[[], None]) -> No
             task.cancel()
             stopping()
         asked.append(1)
+        answered()
 
     survived = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN  # `nohup` asks for that
     for number in _REQUESTS if survived else (*_REQUESTS, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, hear)
+        signal.signal(number, expect_answer)  # not asyncio's own, which no write that waits would notice
 
 
 def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:

@@ -40,7 +40,7 @@ def read_stamp(root: Path, warn: Callable[[str], None]) -> str | None:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise StampRefused(path)
             data = up_to(file, LONGEST_STAMP + 1)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         what = f"the install stamp {shown_path(path)} cannot be read: {error.strerror}"

@@ -93,6 +93,19 @@ def test_an_audit_folder_of_ones_own_is_all_that_an_ordinary_user_needs(unprivil
     assert len(list((unprivileged.path / "own").iterdir())) == 1
 
 
+def test_a_umask_that_keeps_the_owner_out_is_told_and_locks_nobody_out(workspace: Workspace) -> None:
+    workspace.write("r.yaml", SIMPLE)
+    done = subprocess.run(
+        [sys.executable, "-m", "amplihack", "recipe", "run", "r.yaml", "-q"],
+        cwd=workspace.path, env=workspace.env, capture_output=True, text=True, umask=0o777, check=False,
+    )  # fmt: skip
+    told = "warning: the umask 0777 would keep you out of what you make; 0077 is used\n"
+    assert (done.returncode, done.stderr) == (0, told)
+    rights = {path.name: path.stat().st_mode & 0o777 for path in (workspace.path / "home").rglob("*")}
+    assert [name for name, own in rights.items() if own & 0o600 != 0o600 or own & 0o077] == []
+    assert (workspace.path / "ran").stat().st_mode & 0o777 == 0o600
+
+
 def test_the_audit_log_has_a_line_for_every_step(workspace: Workspace) -> None:
     workspace.write(
         "r.yaml",

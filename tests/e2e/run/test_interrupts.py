@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from tests.support.running import Scene, Terminal, wait_until
+from tests.support.running import Scene, Started, Terminal, wait_until
 from tests.support.workspace import Workspace
 
 STAY = "touch reached; sleep 300"
@@ -198,3 +202,79 @@ def test_a_step_and_what_earlier_ones_left_have_one_period_of_grace(scene: Scene
         "a background process still ran at the end of the run and was ended: bash deaf.sh server; "
         "with `recheck: true`, the step starts it again when the run goes on"
     ]
+
+
+# readers that do not read ---------------------------------------------------------------------------------
+
+CHATTY = "  - {id: s, command: 'touch reached; for i in {1..9000}; do echo a line that fills a pipe; done'}\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_waits_for_the_reader_of_its_events_and_hears_signals_meanwhile(
+    scene: Scene, number: signal.Signals
+) -> None:
+    os.mkfifo(scene.workspace.path / "events")
+    started = scene.start(*recipe(scene, ""), "--events", "events")
+    wait_until("it waits", lambda: b"begins when somebody does" in os.read(err_of(started), 4096))
+    started.interrupt(number=number)
+    answer = started.end()
+    assert answer.exit_code == 130
+    assert not scene.has("never")
+
+
+def test_a_reader_of_events_may_come_late(scene: Scene) -> None:
+    pipe = scene.workspace.path / "events"
+    os.mkfifo(pipe)
+    started = scene.start(*recipe(scene, ""), "--events", "events")
+    time.sleep(0.5)
+    heard = pipe.read_text().splitlines()
+    assert started.end().exit_code == 0
+    assert '"run_started"' in heard[0]
+    assert '"run_finished"' in heard[-1]
+
+
+def test_a_signal_is_heard_though_nobody_reads_the_events(scene: Scene) -> None:
+    pipe = scene.workspace.path / "events"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        started = scene.start(*recipe(scene, CHATTY), "--events", "events")
+        started.wait_for("reached")
+        wait_until("a full pipe", lambda: is_full(pipe))
+        started.interrupt(number=signal.SIGTERM)
+        answer = started.end()
+    finally:
+        os.close(reader)
+    assert answer.exit_code == 130
+    assert "warning: nobody reads the event stream; the rest is lost\n" in answer.stderr
+    assert "stopping …" in answer.stderr
+
+
+def test_a_signal_is_heard_though_nobody_reads_stderr(scene: Scene) -> None:
+    reader, writer = os.pipe()
+    try:
+        started = scene.start(*recipe(scene, CHATTY), "--verbose", "--progress", stderr=writer)
+        started.wait_for("reached")
+        wait_until("a full pipe", lambda: not select.select([], [writer], [], 0)[1])
+        started.interrupt(number=signal.SIGTERM)
+        answer = started.end()
+    finally:
+        os.close(reader)
+        os.close(writer)
+    assert answer.exit_code == 130
+
+
+def err_of(started: Started) -> int:
+    assert started.process.stderr is not None
+    return started.process.stderr.fileno()
+
+
+def is_full(pipe: Path) -> bool:
+    try:
+        writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return not select.select([], [writer], [], 0)[1]
+    finally:
+        os.close(writer)

@@ -284,3 +284,11 @@ steps:
     assert "fix: one argument of a program holds 128 KiB at most" in answer.stdout + answer.stderr
     workspace.write("long.yaml", recipe.replace("/bin/echo {{text}}", 'wc -c <<< "{{text}}"'))
     assert workspace.run("recipe", "run", "long.yaml", "-q").stdout.split() == ["300001"]
+
+
+def test_output_in_the_letters_of_another_locale_is_told_with_the_locale_to_use(workspace: Workspace) -> None:
+    workspace.write("r.yaml", "name: r\nsteps:\n  - {id: a, command: \"printf '\\\\xf6'\"}\n")
+    old = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for env, fix in ((old, "use a UTF-8 locale, as in LC_ALL=C.UTF-8"), ({}, "print such data to a file")):
+        (told,) = workspace.run("recipe", "run", "r.yaml", "--json", env=env).json["warnings"]
+        assert told.endswith(f"no UTF-8 in 1 place; � stands there (fix: {fix})")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -280,3 +281,13 @@ def test_many_small_aliases_are_fine() -> None:
     value = to_value(read_document(text, "f").root)
     assert isinstance(value, dict)
     assert value["all"] == [{"timeout": 5}] * 5000
+
+
+def test_json_may_write_a_letter_in_two_halves() -> None:
+    text = json.dumps({"a": "\U0001f600 \\ud83d\\ude00 \\", "b": ["x\U0010ffffy"]})
+    assert "\\ud83d\\ude00" in text
+    assert to_value(read_document(text, "x.json").root) == json.loads(text)
+
+
+def test_in_yaml_the_same_words_are_just_that() -> None:
+    assert to_value(read_document("a: '\\ud83d\\ude00'\n", "x.yaml").root) == {"a": "\\ud83d\\ude00"}

@@ -79,8 +79,8 @@ def _heal(home: Home, environment: Mapping[str, str], say: Callable[[str], None]
             say("amplihack: the framework bundle was uninstalled; `amplihack install` stages it again")
         elif is_nested(environment):
             say(nested_line(stamp=stamp, current=current, bundle=_state(home.root)))
-        elif _is_read_only(home.root):
-            say(f"amplihack: {home.root} is read-only; using the bundle of this program as it is")
+        elif why := _why_nothing_can_be_staged(home.root):
+            say(f"amplihack: {shown_path(home.root)} {why}; using the bundle of this program as it is")
         else:
             _stage(
                 InstallRequest(home=home, environment=environment, say=say, what="self-heal", automatic=True)
@@ -109,11 +109,24 @@ def _state(root: Path) -> str:
     return "compatible" if found.ok else found.violations[0].code
 
 
-def _is_read_only(root: Path) -> bool:
-    """Tell whether the home root, or where it would be made, is on a file system that nobody can write to."""
+def _why_nothing_can_be_staged(root: Path) -> str | None:
+    """Say why not even a first bundle could be staged: no home root is there, and none can be made.
+
+    A home root that is there and refuses us is another matter: what is staged in it may be stale.
+    """
     place = root
     while not place.exists() and place != place.parent:
         place = place.parent
+    if _is_read_only(place):
+        return "is read-only"
+    if not place.is_dir():
+        return f"cannot be made, as {shown_path(place)} is no directory"
+    if place != root and not os.access(place, os.W_OK | os.X_OK):
+        return f"cannot be made, as you may not write to {shown_path(place)}"
+    return None
+
+
+def _is_read_only(place: Path) -> bool:
     try:
         return bool(os.statvfs(place).f_flag & os.ST_RDONLY)
     except OSError as error:

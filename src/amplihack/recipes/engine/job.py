@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -281,7 +282,10 @@ def cut_off(lost: int, what: str = "the output") -> str:
 def no_text(broken: int) -> str:
     """Return a message that tells where an output is not what was printed, since a value is a text."""
     places = "1 place" if broken == 1 else f"{broken:,} places"
-    return f"the output is no UTF-8 in {places}; � stands there (fix: print such data to a file)"
+    fix = "print such data to a file"
+    if sys.getfilesystemencoding() != "utf-8":  # a script, too, is written in it
+        fix = "use a UTF-8 locale, as in LC_ALL=C.UTF-8"
+    return f"the output is no UTF-8 in {places}; � stands there (fix: {fix})"
 
 
 def degraded_inside(results: Iterable[StepResult]) -> str:

@@ -27,6 +27,7 @@ An output, and each value in `values`, is `{"bytes": n}`, with `"text"` where th
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -61,8 +62,10 @@ from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.spending import usage_json
 from amplihack.recipes.values import Value, to_text
 from amplihack.records import as_dict
-from amplihack.system.listeners.listener import Listener
+from amplihack.system.listeners.listener import Listener, NobodyReads
+from amplihack.system.stuck import add_stream, remove_stream
 
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 SHORT = 4096  # bytes of a text that is shown whole
 
 
@@ -197,13 +200,18 @@ class JsonLines(Listener):
 
     @classmethod
     def to_file(cls, path: Path, *, now: Callable[[], float]) -> JsonLines:
-        """Write to a private file, which is created or overwritten. Raises UsageError."""
+        """Write to a private file, which is created or overwritten. Raises NobodyReads and UsageError."""
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            # O_NONBLOCK: opening a pipe does not wait for its reader, deaf to every signal.
+            descriptor = os.open(path, _WRITE | os.O_NONBLOCK, 0o600)
         except OSError as error:
+            if error.errno == errno.ENXIO:
+                raise NobodyReads(path) from error
             raise UsageError(
                 f"cannot write events to {path}: {error.strerror}", fix="give a file in a directory of yours"
             ) from error
+        os.set_blocking(descriptor, True)
+        add_stream(descriptor, cls.name)
         return cls(os.fdopen(descriptor, "wb"), now=now, own=True)
 
     def hear(self, event: Event) -> None:
@@ -219,5 +227,6 @@ class JsonLines(Listener):
         self._stream.flush()
 
     def close(self) -> None:
-        if self._own:
+        if self._own and not self._stream.closed:
+            remove_stream(self._stream.fileno())
             self._stream.close()

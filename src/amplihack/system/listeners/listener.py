@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
+from amplihack.errors import UsageError
 from amplihack.recipes.events import Event, LinesPrinted, below
 from amplihack.records import Record
 
@@ -42,6 +44,13 @@ class Listener(ABC):
 
     def close(self) -> None:  # noqa: B027 - most listeners hold nothing
         """Finish. Called once at the end, also after a failure or Ctrl-C."""
+
+
+class NobodyReads(UsageError):
+    """Raised for a named pipe that nobody has opened to read from it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"nobody reads from the pipe {path}", fix="start its reader")
 
 
 _T = TypeVar("_T")
