@@ -41,7 +41,7 @@ def _parts(node: ast.AST) -> Iterator[list[object]]:
 
 
 def _to_the_end(parts: Iterable[object]) -> Iterator[ast.AST]:
-    """Return the parts of a list or block up to where it is left; a constant `if` counts as the block it takes."""
+    """Return the parts of a list or block up to where it is left; a constant `if` is the block it takes."""
     left = deque(parts)
     while left:
         each = left.popleft()

@@ -56,7 +56,7 @@ def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
 
 @in_workspace
 def answer_update(workspace: Workspace, options: argparse.Namespace) -> int:
-    """Update the sources. Exit code 1 if one could not be updated (it is unchanged then), or cannot be read."""
+    """Update the sources. Exit code 1 if one could not be updated (it stays as it is), or cannot be read."""
     done = asyncio.run(keeping.update(request_for(workspace, options)))
     tell(workspace, done.problems)
     if options.json:
