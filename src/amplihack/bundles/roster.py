@@ -122,9 +122,14 @@ def agent_paths(bundle: Bundle, reference: str, declared_by: str = "") -> tuple[
             construct_agent_path(root, inside)
             for root in roots
             if root is not None
-            for inside in (name, name.removeprefix("agents/"))
+            for inside in (name, plain_name(name))
         )
     )
+
+
+def plain_name(name: str) -> str:
+    """Return the name of an agent that is listed by the path of its file."""
+    return name.removeprefix("./").removeprefix("agents/").removesuffix(".md")
 
 
 def construct_agent_path(base: str, name: str) -> str:

@@ -78,7 +78,7 @@ def test_an_agent_file_with_bad_yaml_says_where() -> None:
 ROSTER = """\
 bundle: {name: w}
 agents:
-  include: ["w:helper", "w:agents/other.md", plain, "w:group/deep", "w:gone"]
+  include: ["w:helper", "w:agents/other.md", plain, "./agents/plain.md", "w:group/deep", "w:gone"]
   inline:
     description: Mine.
     instructions: w:agents/helper.md
@@ -109,6 +109,7 @@ def test_a_roster_is_filled_from_its_files() -> None:
     assert agents["w:helper"]["description"] == "Helps a lot."
     assert (agents["w:helper"]["name"], agents["w:helper"]["display_name"]) == ("w:helper", "Helper")
     assert agents["w:agents/other.md"]["description"] == "Other."
+    assert agents["./agents/plain.md"]["description"] == "Plain."
     assert agents["plain"]["description"] == "Plain."
     assert agents["w:group/deep"]["description"] == "Deep."
     assert agents["inline"]["description"] == "Mine."
