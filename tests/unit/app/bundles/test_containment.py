@@ -486,6 +486,9 @@ def test_a_program_gets_no_path_that_leads_out_of_a_download(place: Place) -> No
         assert [path.name for path in bundle.context.values()] == ["a.md"]
         assert bundle.agents["evil:spy"] == {"name": "evil:spy"}
         assert bundle.resolve_agent_path("evil:spy") is None
+        absolute = place.write("outside/agents/spy.md", "Mine.")
+        assert bundle.resolve_agent_path(str(absolute)) is None
+        assert bundle.resolve_agent_path(f"evil:{absolute}") is None
         assert bundle.resolve_context_path("l.md") is None
         assert bundle.tools == []
         place.write("project/AGENTS.md", "The project's.")
