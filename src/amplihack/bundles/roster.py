@@ -102,6 +102,9 @@ def _check_access(entries: dict[str, Tree], report: FileReport, root: Table) -> 
     """Check `agents`, which says for an agent which agents it may use; a roster belongs to a bundle."""
     access = entries.get("agents")
     if access is None or is_absent(access) or isinstance(access, Table):
+        if isinstance(access, Table) and access:
+            what = "`agents` in the file of an agent lists none where a bundle lists the agent"
+            report.note("agent-key", what, access, "write `agents: all`, `agents: none` or a list of names")
         entries.pop("agents", None)
         return
     if not check_access(access, f"{root.origin.file}:", report):
