@@ -504,7 +504,7 @@ def test_a_program_gets_no_path_that_leads_out_of_a_download(place: Place) -> No
         assert [path.name for path in bundle.context.values()] == ["a.md"]
         assert bundle.agents["evil:spy"] == {"name": "evil:spy"}
         assert bundle.resolve_agent_path("evil:spy") is None
-        absolute = place.write("outside/agents/spy.md", "Mine.")
+        absolute = place.path / "outside/agents/spy.md"
         assert bundle.resolve_agent_path(str(absolute)) is None
         assert bundle.resolve_agent_path(f"evil:{absolute}") is None
         assert bundle.resolve_context_path("l.md") is None
