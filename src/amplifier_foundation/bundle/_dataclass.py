@@ -132,7 +132,7 @@ class Bundle:
         files = BundleFiles()
         core = translation.to_core(self)
         tried = (path for path in roster.agent_paths(core, name, self.name) if files.is_file(path))
-        return next((Path(path) for path in tried if core.reach.allows(path, path, files)), None)
+        return next((Path(path) for path in tried if roster.is_inside(core, path, files)), None)
 
     def get_system_instruction(self) -> str | None:
         return self.instruction

@@ -50,6 +50,7 @@ class SkippedInclude(Record):
     chain: tuple[str, ...]
     reason: str
     error: BundleError | None = field(default=None, compare=False)
+    address: str = field(default="", repr=False, compare=False)  # canonical; may hold a password
 
 
 # No `repr`: `asyncio.run` asks for that of every result, and printing a thousand bundles takes longer than
@@ -88,7 +89,9 @@ def compose_graph(graph: IncludeGraph, root: Node, *, severe: bool) -> Compositi
         *unmatched_removals(composed[root.key]),
     ]  # fmt: skip
     skipped = tuple(
-        SkippedInclude(shown(failure.directive.include.source), chain, failure.error.what, failure.error)
+        SkippedInclude(
+            shown(failure.directive.include.source), chain, failure.error.what, failure.error, failure.address
+        )
         for failure, chain in zip(failures, chains, strict=True)
     )
     return Composition(

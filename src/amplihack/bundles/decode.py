@@ -100,7 +100,7 @@ def decode_bundle(text: str | bytes, file: str, *, base_path: str | None = None)
     origin = root.origin
     report = FileReport(head.name or base or "unknown", document.source.lines if document else [])
     report.problems.extend(document.problems if document else ())
-    if document is None:
+    if document is None and body_line == 1:
         _misplaced_frontmatter(body, file, report)
     bundle = _decode(root, head, base, report)
     instruction = _instruction(body, body_line, origin)

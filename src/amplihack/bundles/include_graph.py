@@ -93,10 +93,11 @@ class Directive(Record):
 
 
 class FailedInclude(Record):
-    """An include that cannot be had, and why."""
+    """An include that cannot be had, why, and the canonical address that it leads to, if it leads to one."""
 
     directive: Directive
     error: BundleError
+    address: str = ""
 
 
 class _Round(Record, frozen=False):
@@ -128,6 +129,7 @@ class IncludeGraph(Record, frozen=False):
     files: Texts
     nodes: dict[str, Node] = field(default_factory=dict)
     clashes: dict[str, list[Problem]] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)  # addresses, as they were asked for
     _keys: dict[str, str] = field(default_factory=dict)  # canonical address to the key of its node
     _errors: dict[str, BundleError] = field(default_factory=dict)  # canonical address to why it failed
     _targets: dict[str, list[str | BundleError | None]] = field(default_factory=dict)
@@ -180,6 +182,7 @@ class IncludeGraph(Record, frozen=False):
         for uri, answer in answers.items():
             if isinstance(answer, BundleError):
                 self._errors[canonical(uri)] = answer
+                self.failed.append(uri)
             else:
                 self.enter(uri, answer)
         for uri in answers:
@@ -336,7 +339,8 @@ class IncludeGraph(Record, frozen=False):
                 target = self._targets[key][index]
                 error = self._errors.get(target) if isinstance(target, str) else target
                 if error is not None:
-                    yield FailedInclude(Directive(key, index, include), error)
+                    address = target if isinstance(target, str) else ""
+                    yield FailedInclude(Directive(key, index, include), error, address)
 
 
 def _address(path: str, node: Node) -> str:

@@ -12,6 +12,7 @@ from amplihack.bundles.mention_syntax import find_mentions
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_sources import modules_of
 from amplihack.bundles.reach import is_within
+from amplihack.bundles.roster import plain_name
 from amplihack.bundles.sections.agents import is_bare
 from amplihack.bundles.sections.session import ROLES
 from amplihack.bundles.sections.table import MODULE_SECTIONS
@@ -122,7 +123,7 @@ def _agent_references(bundle: Bundle) -> Iterator[Problem]:
     for name, agent in bundle.agents:
         parts = split_namespace(name)
         path = parts[1] if parts else name
-        tidy = path.removeprefix("agents/").removesuffix(".md")
+        tidy = plain_name(path)
         if is_bare(agent) and tidy != path:
             what = f"agents.include: {name} names a file, where the agent's name is enough"
             better = f"{parts[0]}:{tidy}" if parts else tidy

@@ -155,13 +155,14 @@ def _shadows(target: str, packages: set[str]) -> bool:
 def _hiding(directory: str, files: Texts) -> Iterator[Problem]:
     """Report packages with the name of another one: a module's directory is searched first by all imports."""
     hidden = {*sys.stdlib_module_names, *(name.replace("-", "_") for name in _HOST)} - {"test", "__main__"}
-    inside = files.list(directory)
-    packages = {name: f"{directory}/{name}/__init__.py" for name in inside.directories}
-    packages |= {name[:-3]: f"{directory}/{name}" for name in inside.files if name.endswith(".py")}
-    for name, file in packages.items():
-        if name in hidden and files.is_file(file):
-            what = f"the module hides the package {name} from the whole session"
-            yield Problem(what, Location(file, 1, 1), "rename it", "warning", "package-hidden")
+    for root in (directory, f"{directory}/src"):
+        inside = files.list(root)
+        packages = {name: f"{root}/{name}/__init__.py" for name in inside.directories}
+        packages |= {name[:-3]: f"{root}/{name}" for name in inside.files if name.endswith(".py")}
+        for name, file in packages.items():
+            if name in hidden and files.is_file(file):
+                what = f"the module hides the package {name} from the whole session"
+                yield Problem(what, Location(file, 1, 1), "rename it", "warning", "package-hidden")
 
 
 def _mounting(
@@ -182,7 +183,7 @@ def _mounting(
     elif project is not None and target is not None and ":" not in target:
         what, fix = f"the entry point {target} names no function", f'write "{target.strip()}:mount"'
         yield project.problem("no-entry-point", what, fix, target)
-    yield from _mount_problems(place, find_mount(place.directory, target, files), project)
+    yield from _mount_problems(place, find_mount(place.directory, target, files, module=place.name), project)
 
 
 def _entry_point(place: ModulePlace, data: Mapping[str, Any]) -> str | None:

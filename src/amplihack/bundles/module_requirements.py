@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import configparser
 import posixpath
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from amplihack.bundles.ports import FileText, Texts
 from amplihack.patterns import pattern
@@ -15,7 +16,18 @@ from amplihack.records import Record
 
 _NAME = pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _OTHER_FILE = pattern(r"(?:-r|--requirement)[ =]*(\S+)")
+_EDITABLE = pattern(r"(?:-e|--editable)[ =]*")
+# What `pip` installs without a name before it: an address or a path, whose last part tells the name.
+_PLACE = pattern(r"(?:[a-z+]+://|\.{0,2}/)[^\s;]*", re.IGNORECASE)
+_EGG = pattern(r"#(?:.*&)?egg=([^&\[]+)")
+_FILE_NAME = pattern(r"(.+?)(?:-\d.*)?(?:\.git|\.whl|\.zip|\.tar\.gz)?")
 _FOLLOWED = 3  # files of requirements that name files of requirements
+_LISTS = (("project", "dependencies"), ("tool", "flit", "metadata", "requires"))
+# Where setuptools and hatch are told which other file lists the dependencies.
+_OTHER_LISTS = (
+    ("tool", "setuptools", "dynamic", "dependencies", "file"),
+    ("tool", "hatch", "metadata", "hooks", "requirements_txt", "files"),
+)
 
 
 class Required(Record):
@@ -30,7 +42,8 @@ def required_packages(directory: str, files: Texts) -> Iterator[Required]:
     yield from _in(f"{directory}/pyproject.toml", files, _of_project)
     yield from _in(f"{directory}/setup.cfg", files, _of_settings)
     yield from _in(f"{directory}/setup.py", files, _of_script)
-    yield from _of_list(f"{directory}/requirements.txt", files, _FOLLOWED)
+    for name in dict.fromkeys(("requirements.txt", *_named_lists(f"{directory}/pyproject.toml", files))):
+        yield from _of_list(posixpath.normpath(f"{directory}/{name}"), files, _FOLLOWED)
 
 
 def _in(file: str, files: Texts, read: Any) -> Iterator[Required]:
@@ -53,8 +66,21 @@ def at(data: object, *path: str) -> Any:
 
 def package_name(requirement: object) -> str:
     """Return the name of a required package in one spelling; empty for what names none."""
-    found = _NAME.match(requirement.strip()) if isinstance(requirement, str) else None
+    if not isinstance(requirement, str):
+        return ""
+    text = requirement.strip()
+    place = _PLACE.match(text)
+    found = _NAME.match(_name_of_place(place[0]) if place else text)
     return one_spelling(found[0]) if found else ""
+
+
+def _name_of_place(place: str) -> str:
+    """Return the name that an address or a path of a package ends with."""
+    if egg := _EGG.search(place):
+        return egg[1]
+    last = place.partition("#")[0].rstrip("/").rpartition("/")[2].partition("@")[0]
+    found = _FILE_NAME.fullmatch(last)
+    return found[1] if found else ""
 
 
 def one_spelling(name: str) -> str:
@@ -62,19 +88,33 @@ def one_spelling(name: str) -> str:
 
 
 def required_by(data: Mapping[str, Any]) -> list[str]:
-    """Return the packages that a project names, or those of poetry."""
-    listed, poetry = at(data, "project", "dependencies"), at(data, "tool", "poetry", "dependencies")
+    """Return the packages that a project names, or those of poetry and flit."""
+    poetry = at(data, "tool", "poetry", "dependencies")
     return [
-        *(package_name(each) for each in (listed if isinstance(listed, list) else ())),
+        *(package_name(each) for path in _LISTS for each in _texts(at(data, *path))),
         *(package_name(each) for each in (poetry if isinstance(poetry, Mapping) else ())),
     ]
 
 
-def _of_project(text: str) -> list[str]:
+def _texts(value: object) -> list[str]:
+    """Return the texts of a list, or the one that stands there alone."""
+    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
+
+
+def _named_lists(file: str, files: Texts) -> list[str]:
+    data = _parsed(text_at(file, files) or "")
+    return [each for path in _OTHER_LISTS for each in _texts(at(data, *path))]
+
+
+def _parsed(text: str) -> Mapping[str, Any]:
     try:
-        return required_by(tomllib.loads(text))
+        return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
-        return []  # told by who reads the rest of it
+        return {}  # told by who reads the rest of it
+
+
+def _of_project(text: str) -> list[str]:
+    return required_by(_parsed(text))
 
 
 def _of_settings(text: str) -> list[str]:
@@ -84,24 +124,42 @@ def _of_settings(text: str) -> list[str]:
     except configparser.Error:
         return []
     listed = parser.get("options", "install_requires", fallback="")
-    return [package_name(line) for line in listed.splitlines()]
+    # As setuptools parts them; in one line `;` does, and begins no condition.
+    return [package_name(each) for each in listed.split("\n" if "\n" in listed else ";")]
 
 
 def _of_script(text: str) -> list[str]:
-    """Return what a script hands to `setup` as a list of texts."""
+    """Return what a script hands to `setup`: the texts of the list, and of variables that make it up."""
     try:
-        tree = ast.parse(text)
+        nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError, RecursionError):
         return []
-    lists = [
-        each.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        for each in node.keywords
-        if each.arg == "install_requires" and isinstance(each.value, ast.List | ast.Tuple)
-    ]
-    items = [item for each in lists for item in each.elts if isinstance(item, ast.Constant)]
-    return [package_name(item.value) for item in items]
+    variables = {
+        target.id: node.value
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    lists = [each for node in nodes for each in _handed_over(node)]
+    lists += [variables[each.id] for part in lists for each in ast.walk(part) if _is_one_of(each, variables)]
+    texts = [each.value for part in lists for each in ast.walk(part) if isinstance(each, ast.Constant)]
+    return [package_name(line) for each in texts if isinstance(each, str) for line in each.splitlines()]
+
+
+def _handed_over(node: ast.AST) -> Iterator[ast.expr]:
+    """Return the values of `install_requires`, as an argument or as a key."""
+    match node:
+        case ast.keyword(arg="install_requires", value=value):
+            yield value
+        case ast.Dict(keys=keys, values=values):
+            for key, value in zip(keys, values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == "install_requires":
+                    yield value
+
+
+def _is_one_of(node: ast.AST, variables: Mapping[str, ast.expr]) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and node.id in variables
 
 
 def _of_list(file: str, files: Texts, left: int) -> Iterator[Required]:
@@ -110,5 +168,5 @@ def _of_list(file: str, files: Texts, left: int) -> Iterator[Required]:
         if other and left:
             beside = posixpath.normpath(posixpath.join(posixpath.dirname(file), other[1]))
             yield from _of_list(beside, files, left - 1)
-        elif name := package_name(line):
+        elif name := package_name(_EDITABLE.sub("", line.strip(), 1)):
             yield Required(name, file)

@@ -14,6 +14,7 @@ from amplihack.bundles.reach import is_within, refusal
 from amplihack.bundles.roots import directories_up
 from amplihack.bundles.sections.agents import change_agent_modules
 from amplihack.bundles.sections.modules import module_id, with_source
+from amplihack.bundles.sections.session import ROLES
 from amplihack.bundles.sections.spawn import SPAWN_LISTS
 from amplihack.bundles.sections.table import MODULE_SECTIONS
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree
@@ -62,7 +63,10 @@ def named_sources(bundle: Bundle) -> dict[str, NamedSource]:
 
 
 def modules_of(bundle: Bundle) -> tuple[tuple[str, Table], ...]:
-    """Return every module entry with the section it stands in: sections, session, agents, then `spawn`."""
+    """Return every module entry with the section it stands in: sections, session, agents, then `spawn`.
+
+    Those of the sessions of agents are among them.
+    """
     found: list[tuple[str, Table]] = []
     for section in (*MODULE_SECTIONS, "session"):
         found += [(section, entry) for _, entry in bundle.section(section) if isinstance(entry, Table)]
@@ -71,6 +75,9 @@ def modules_of(bundle: Bundle) -> tuple[tuple[str, Table], ...]:
             listed = holder.get(section) if isinstance(holder, Table) else None
             if isinstance(listed, Items):
                 found += [(section, entry) for entry in listed.items if isinstance(entry, Table)]
+        session = holder.get("session") if isinstance(holder, Table) else None
+        if isinstance(session, Table):
+            found += [("session", entry) for role in ROLES if isinstance(entry := session.get(role), Table)]
     return tuple(found)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from amplihack.bundles.ports import FileText, Texts
+from amplihack.bundles.reached_code import Function, reached
 from amplihack.records import Record
 
 _PREFIX = "amplifier_module_"
@@ -15,16 +16,17 @@ _MOUNTING = frozenset(
     {"mount", "register", "register_hook", "register_capability", "register_contributor", "on", "add"}
 )
 # Where a value is only looked at, and goes nowhere.
-_LOOKING = (ast.Attribute, ast.Compare, ast.UnaryOp, ast.FormattedValue, ast.Expr, ast.If, ast.Assert)
+_LOOKING = (
+    ast.Attribute, ast.Compare, ast.UnaryOp, ast.FormattedValue, ast.Expr, ast.If, ast.Assert, ast.Delete,
+)  # fmt: skip
 _FOLLOWED = 3  # imports of imports of …
 _DEPTH = 3  # directories below that of a module in which a package may lie
 _BUILT = frozenset({"Cargo.toml", "setup.py", "setup.cfg", "CMakeLists.txt", "meson.build"})
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class MountFunction(Record):
     file: str
-    function: _Function
+    function: Function
 
 
 class NoPython(Record):
@@ -44,13 +46,13 @@ class NoPackage(Record):
 Mount: TypeAlias = MountFunction | NoPython | NoPackage | str | None
 
 
-def find_mount(directory: str, target: str | None, files: Texts) -> Mount:
-    """Return the function that an entry point names, or the one of the module's only package.
+def find_mount(directory: str, target: str | None, files: Texts, *, module: str = "") -> Mount:
+    """Return the function that an entry point names, or the one of the package that a session would take.
 
     Returns the file that lacks it; None if no package is named, or if reading does not tell.
     """
     package, _, name = (target or "").partition(":")
-    file = _package_file(directory, package.strip(), files)
+    file = _package_file(directory, package.strip(), module, files)
     if file is not None:
         return _function(file, (name or "mount").strip(), files, _FOLLOWED)
     top = package.strip().partition(".")[0]
@@ -68,16 +70,15 @@ def _may_hold(directory: str, package: str, files: Texts, left: int) -> bool:
     return left > 0 and any(_may_hold(f"{directory}/{name}", package, files, left - 1) for name in below)
 
 
-def _package_file(directory: str, package: str, files: Texts) -> str | None:
-    names = [package.replace(".", "/")] if package else []
-    if not names:
-        names = [each for each in files.list(directory).directories if each.startswith(_PREFIX)]
-    tried = (
-        f"{directory}{source}/{name}{ending}"
-        for name in names
-        for source in ("", "/src")
-        for ending in ("/__init__.py", ".py")
-    )
+def _package_file(directory: str, package: str, module: str, files: Texts) -> str | None:
+    """Return the file of a package; without its name, that of the one which a session would import."""
+    roots = (directory, f"{directory}/src")
+    name = package.replace(".", "/") or f"{_PREFIX}{module.replace('-', '_')}"
+    tried = [f"{root}/{name}{ending}" for root in roots for ending in ("/__init__.py", ".py")]
+    if not package:
+        others = ((root, each) for root in roots for each in sorted(files.list(root).directories))
+        tried += [f"{root}/{each}/__init__.py" for root, each in others if each.startswith(_PREFIX)]
+        tried.append(f"{directory}/__init__.py")
     return next((each for each in tried if files.is_file(each)), None)
 
 
@@ -97,7 +98,7 @@ def _function(file: str, name: str, files: Texts, left: int) -> Mount:
 def _named(file: str, name: str, outside: list[ast.AST], files: Texts, left: int) -> Mount:
     """Return the function of a name in a file, wherever it comes from; the file if it has no such name."""
     for node in outside:
-        if isinstance(node, _Function) and node.name == name:
+        if isinstance(node, Function) and node.name == name:
             return MountFunction(file, node)
     for node in outside:
         if isinstance(node, ast.ImportFrom) and (known := _imported_as(node, name)):
@@ -123,7 +124,7 @@ def _outside_of_bodies(tree: ast.AST) -> Iterator[ast.AST]:
     while left:  # a deep expression would be too much for a function that calls itself
         for node in ast.iter_child_nodes(left.pop()):
             yield node
-            if not isinstance(node, _Function | ast.ClassDef):
+            if not isinstance(node, Function | ast.ClassDef):
                 left.append(node)
 
 
@@ -154,7 +155,7 @@ def _bound(node: ast.Assign | ast.AnnAssign | ast.Import) -> Iterator[str]:
     return (each.id for each in targets if isinstance(each, ast.Name))
 
 
-def cannot_be_called(function: _Function) -> str:
+def cannot_be_called(function: Function) -> str:
     """Return why a session cannot call a mount function; empty if it can, or if only running tells."""
     if function.decorator_list:
         return ""
@@ -164,52 +165,33 @@ def cannot_be_called(function: _Function) -> str:
     named = [each for each in function.args.kw_defaults if each is None]
     if not takes or needed > 2 or named:
         return "cannot be called with a coordinator and a config"
-    returns = (each for each in _reached(function) if isinstance(each, ast.Return))
+    returns = (each for each in reached(function) if isinstance(each, ast.Return))
     is_awaited = isinstance(function, ast.AsyncFunctionDef) or any(each.value is not None for each in returns)
     return "" if is_awaited else "is no `async def`, and sessions await it"
 
 
-def mounts_nothing(function: _Function, *, is_tool: bool) -> bool:
+def mounts_nothing(function: Function, *, is_tool: bool) -> bool:
     """Tell whether a mount function certainly mounts nothing; a tool may also be what it returns."""
     arguments = (*function.args.posonlyargs, *function.args.args)
     if not arguments:
         return not (function.args.vararg or function.args.kwarg)
     coordinator = arguments[0].arg
-    reached = list(_reached(function))
-    idle = set(_idle(reached))
-    return not any(_may_mount(node, coordinator, is_tool=is_tool) for node in reached if id(node) not in idle)
+    nodes = list(reached(function))
+    idle = set(_idle(nodes))
+    return not any(_may_mount(node, coordinator, is_tool=is_tool) for node in nodes if id(node) not in idle)
 
 
-def _idle(reached: list[ast.AST]) -> Iterator[int]:
-    """Return what looks like mounting: a mount that nobody awaits, and a function that cleans up."""
-    inner = {each.name for each in reached if isinstance(each, _Function)}
-    for node in reached:
+def _idle(nodes: list[ast.AST]) -> Iterator[int]:
+    """Return what looks like mounting: a mount that nobody awaits, a function that cleans up, `_ = …`."""
+    inner = {each.name for each in nodes if isinstance(each, Function)}
+    for node in nodes:
         match node:
             case ast.Expr(value=value) if _is_mount(value):
                 yield id(value)
             case ast.Return(value=ast.Name(id=name)) if name in inner:
                 yield id(node)
-
-
-def _reached(function: _Function) -> Iterator[ast.AST]:
-    """Return the parts of a function, without inner functions that nobody names and what is never reached."""
-    named = {each.id for each in ast.walk(function) if isinstance(each, ast.Name)}
-    left: list[ast.AST] = list(_to_the_end(function.body))
-    while left:
-        node = left.pop()
-        yield node
-        if not isinstance(node, _Function) or node.name in named or node.decorator_list:
-            for _, value in ast.iter_fields(node):
-                left.extend(_to_the_end(value if isinstance(value, list) else [value]))
-
-
-def _to_the_end(parts: Iterable[object]) -> Iterator[ast.AST]:
-    """Return the parts of a list, or of a block up to where it is left for good."""
-    for each in parts:
-        if isinstance(each, ast.AST):
-            yield each
-        if isinstance(each, ast.Return | ast.Raise):
-            return
+            case ast.Assign(targets=[ast.Name(id="_")]):  # how an argument is left unused on purpose
+                yield id(node)
 
 
 def _is_mount(node: ast.AST) -> bool:

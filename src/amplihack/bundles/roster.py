@@ -11,8 +11,8 @@ from amplihack.bundles.errors import BundleError, BundleLoadError, unreadable
 from amplihack.bundles.file_report import FileReport, is_absent, mistyped_keys, place_of
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.near_paths import meant_reference, nearest_file
-from amplihack.bundles.ports import FileText, Texts
-from amplihack.bundles.reach import ESCAPES, refusal
+from amplihack.bundles.ports import Files, FileText, Texts
+from amplihack.bundles.reach import ESCAPES, is_within, refusal
 from amplihack.bundles.sections.agent_keys import check_access, check_agent_keys
 from amplihack.bundles.sections.agents import change_agent_modules, decode_agent_modules, is_bare
 from amplihack.bundles.sections.modules import with_anchored_source
@@ -102,6 +102,9 @@ def _check_access(entries: dict[str, Tree], report: FileReport, root: Table) -> 
     """Check `agents`, which says for an agent which agents it may use; a roster belongs to a bundle."""
     access = entries.get("agents")
     if access is None or is_absent(access) or isinstance(access, Table):
+        if isinstance(access, Table) and access:
+            what = "`agents` in the file of an agent lists none where a bundle lists the agent"
+            report.note("agent-key", what, access, "write `agents: all`, `agents: none` or a list of names")
         entries.pop("agents", None)
         return
     if not check_access(access, f"{root.origin.file}:", report):
@@ -122,9 +125,24 @@ def agent_paths(bundle: Bundle, reference: str, declared_by: str = "") -> tuple[
             construct_agent_path(root, inside)
             for root in roots
             if root is not None
-            for inside in (name, name.removeprefix("agents/"))
+            for inside in (name, plain_name(name))
         )
     )
+
+
+def is_inside(bundle: Bundle, path: str, files: Files) -> bool:
+    """Tell whether a path may be read for a name of which nobody knows who listed it.
+
+    A downloaded bundle may list an absolute path as the name of an agent.
+    """
+    roots = (*bundle.source_base_paths.values(), bundle.base_path)
+    is_listed = not bundle.reach.downloads or any(root and is_within(path, root) for root in roots)
+    return is_listed and bundle.reach.allows(path, path, files)
+
+
+def plain_name(name: str) -> str:
+    """Return the name of an agent that is listed by the path of its file."""
+    return name.removeprefix("./").removeprefix("agents/").removesuffix(".md")
 
 
 def construct_agent_path(base: str, name: str) -> str:

@@ -206,8 +206,8 @@ def policies_of(settings: Settings) -> tuple[Policy, ...]:
     listed = settings.at("bundle").get("app")
     return tuple(
         Policy(item.value, Location(item.origin.file, item.line, item.column))
-        for item in (listed.items if isinstance(listed, Items) else ())
-        if isinstance(item, Leaf) and isinstance(item.value, str)
+        for item in (listed.items if isinstance(listed, Items) else (listed,))
+        if isinstance(item, Leaf) and isinstance(item.value, str) and item.value.strip()
     )
 
 

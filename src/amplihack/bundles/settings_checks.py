@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from amplihack.bundles.file_report import FileReport, as_table, is_absent, place_of, unknown_keys
+from amplihack.bundles.file_report import (
+    FileReport,
+    as_items,
+    as_table,
+    is_absent,
+    place_of,
+    text,
+    unknown_keys,
+)
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.module_sources import modules_of
 from amplihack.bundles.sections.session import ROLES
@@ -21,9 +29,10 @@ KEYS = (
 )  # fmt: skip
 INSTALL_KEYS = ("bundle_url", "bundle_sha256")
 OVERRIDE_KEYS = ("source", "config")
+_POLICIES = ("app", "app+")  # the second adds its list to that of wider settings
 _PARTS = {
     "install": INSTALL_KEYS,
-    "bundle": ("active", "added", "app"),
+    "bundle": ("active", "added", *_POLICIES),
     "sources": ("modules", "bundles"),
     "modules": tuple(MODULE_SECTIONS),
 }
@@ -34,13 +43,30 @@ _NO_SUCH_MODULE = "override-nothing"
 def check_settings(root: Table, report: FileReport) -> None:
     """Report unknown keys and wrong shapes, and what settings of a project must not decide."""
     unknown_keys(root, KEYS, f"{report.owner}:", report)
-    for key, known in _PARTS.items():
-        unknown_keys(as_table(root.get(key), key, report), known, f"{key}:", report)
+    parts = {key: as_table(root.get(key), key, report) for key in _PARTS}
+    for key, part in parts.items():
+        unknown_keys(part, _PARTS[key], f"{key}:", report)
+    _check_addresses(parts, report)
     for key in ("install", "agent", ALLOW_NATIVE):
         _check_home_only(key, root.get(key), report)
     _check_native(root.get(ALLOW_NATIVE), report)
     for module, entry in as_table(root.get("overrides"), "overrides", report):
         _check_override(f"overrides.{module}", entry, report)
+
+
+def _check_addresses(parts: Mapping[str, Table], report: FileReport) -> None:
+    """Report what should be an address or a name and is none: it would have no effect."""
+    bundle = parts["bundle"]
+    places = {"bundle.active": bundle.get("active")}
+    for key in _POLICIES:
+        listed = as_items(bundle.get(key), f"bundle.{key}", report)
+        places |= {f"bundle.{key}[{index}]": item for index, item in enumerate(listed.items)}
+    for section, key in (("bundle", "added"), ("sources", "modules"), ("sources", "bundles")):
+        table = as_table(parts[section].get(key), f"{section}.{key}", report)
+        places |= {f"{section}.{key}.{name}": item for name, item in table}
+    for place, item in places.items():
+        if item is not None and not is_absent(item):
+            list(text(item, place, report))
 
 
 def _check_override(name: str, entry: Tree, report: FileReport) -> None:

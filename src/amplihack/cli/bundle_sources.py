@@ -56,7 +56,7 @@ def answer_status(workspace: Workspace, options: argparse.Namespace) -> int:
 
 @in_workspace
 def answer_update(workspace: Workspace, options: argparse.Namespace) -> int:
-    """Update the sources. Exit code 1 if one could not be updated; it is unchanged then."""
+    """Update the sources. Exit code 1 if one could not be updated (it stays as it is), or cannot be read."""
     done = asyncio.run(keeping.update(request_for(workspace, options)))
     tell(workspace, done.problems)
     if options.json:
@@ -80,7 +80,7 @@ def answer_update(workspace: Workspace, options: argparse.Namespace) -> int:
             err("nothing to update: every source is local")
         if done.leaves_lock:
             err("bundle.lock still holds what was locked before: `amplihack bundle lock` writes what is new")
-    return 1 if any(each.outcome == "failed" for each in done.reports) else 0
+    return 1 if any(each.outcome == "failed" for each in done.reports) or not done.is_whole else 0
 
 
 def _show_report(report: UpdateReport, said: str) -> None:

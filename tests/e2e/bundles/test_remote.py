@@ -318,3 +318,53 @@ def test_a_tag_that_was_moved_is_told_by_status_as_update_would_take_it(workspac
     (made.path / ".git").rename(made.path / "away")
     unasked = workspace.run("bundle", "status")
     assert (unasked.exit_code, unasked.stdout) == (0, f"{source}: pinned to v1.0-long-name\n")
+
+
+def test_an_update_repairs_an_include_that_cannot_be_read(workspace: Workspace) -> None:
+    made = far(workspace)
+    part = f"git+file://{made.path}#subdirectory=behaviors/x.yaml"  # the branch is left out on purpose
+    workspace.write("bundle.yaml", f"bundle: {{name: mine}}\nincludes: ['{part}']\n")
+    assert value(workspace, ".") == 1
+    made.commit({"behaviors/x.yaml": "tools: [\n"})
+    broken = workspace.run("bundle", "update")
+    assert (broken.exit_code, broken.stdout.split()[0]) == (1, "updated")
+    assert broken.stderr.count("YAML") == 1
+    again = workspace.run("bundle", "update")
+    assert (again.exit_code, [line.split()[0] for line in again.stdout.splitlines()]) == (1, ["unchanged"])
+    made.commit({"behaviors/x.yaml": BEHAVIOR % 2})
+    mended = workspace.run("bundle", "update")
+    assert (mended.exit_code, mended.stdout.split()[0], mended.stderr) == (0, "updated", "")
+    assert value(workspace, ".") == 2
+
+
+def test_an_update_repairs_the_namespace_of_an_include_and_a_policy(workspace: Workspace) -> None:
+    made = far(workspace)
+    policy = repository(workspace, "policy", {"bundle.yaml": "bundle: {name: policy}\n"})
+    workspace.write(
+        ".amplihack/settings.yaml",
+        f"bundle: {{added: {{far: '{address(made)}'}}, app: ['{address(policy)}']}}\n",
+    )
+    workspace.write("bundle.yaml", "bundle: {name: mine}\nincludes: ['far:behaviors/x']\n")
+    assert value(workspace, ".") == 1
+    made.commit({"bundle.md": "---\nbundle: [\n---\n"})
+    policy.commit({"bundle.yaml": "bundle: [\n"})
+    assert workspace.run("bundle", "update").exit_code == 1
+    made.commit({"bundle.md": ROOT % "2.0.0", "behaviors/x.yaml": BEHAVIOR % 2})
+    policy.commit({"bundle.yaml": "bundle: {name: policy}\n"})
+    mended = workspace.run("bundle", "update")
+    assert (mended.exit_code, mended.stderr) == (0, "")
+    assert value(workspace, ".") == 2
+
+
+def test_an_update_brings_a_directory_that_an_include_names_and_that_is_not_there_yet(
+    workspace: Workspace,
+) -> None:
+    made = far(workspace)
+    assert value(workspace, address(made)) == 1
+    made.commit({"behaviors/new.yaml": BEHAVIOR % 7})
+    part = f"{address(made)}#subdirectory=behaviors/new.yaml"
+    workspace.write("bundle.yaml", f"bundle: {{name: mine}}\nincludes: ['{part}']\n")
+    missing = workspace.run("bundle", "show")
+    assert (missing.exit_code, "there is no behaviors/new.yaml in it" in missing.stderr) == (2, True)
+    assert workspace.run("bundle", "update").exit_code == 0
+    assert value(workspace, ".") == 7

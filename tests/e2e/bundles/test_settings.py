@@ -91,8 +91,8 @@ def test_a_variable_that_is_not_set_is_found_by_a_complete_validation(workspace:
     assert "providers.provider-x.config.api_key needs the environment variable X_KEY" in missing["message"]
     assert answer.exit_code == 2
     set_now = workspace.run("bundle", "validate", "--complete", "--json", env={"X_KEY": "k"})
-    # The modules of this bundle come from nowhere, which is told as well.
-    assert {each["code"] for each in set_now.json["problems"]} == {"module-unknown"}
+    # The modules of this bundle come from nowhere, and our tool-bash has no `allowed`, which is told as well.
+    assert {each["code"] for each in set_now.json["problems"]} == {"module-unknown", "module-setting"}
 
 
 @pytest.mark.parametrize("place", ["home/.amplihack/settings.yaml", ".amplihack/settings.local.yaml"])

@@ -380,3 +380,28 @@ def test_a_module_that_nobody_brings_is_told_where_a_session_would_need_it(works
     told = [(each["message"].partition(" ")[0], each["severity"]) for each in found]
     assert told == [("context-odd", "error"), ("provider-strange", "error"), ("tool-mode", "warning")]
     assert whole.exit_code == 2
+
+
+def test_a_misspelt_setting_of_a_module_of_ours_is_told_before_a_session_is_opened(
+    workspace: Workspace,
+) -> None:
+    text = "bundle: {name: mine}\ntools:\n  - {module: tool-bash, config: {timout: 5, cwd: /tmp}%s}\n"
+    workspace.write("bundle.yaml", text % "")
+    told = workspace.run("bundle", "validate")
+    assert told.exit_code == 0
+    assert "bundle.yaml:3:42: warning: tool-bash has no setting 'timout': it is ignored" in told.stdout
+    assert "did you mean `timeout`?" in told.stdout
+    assert "'cwd'" not in told.stdout  # a bundle that includes this one may bring another tool-bash
+    assert "tool-bash has no setting 'cwd'" in workspace.run("bundle", "validate", "--complete").stdout
+    workspace.write("bundle.yaml", text % ", source: 'git+https://example.org/tool-bash@main'")
+    assert "setting" not in workspace.run("bundle", "validate", "--complete").stdout
+
+
+def test_a_misspelt_setting_is_told_for_the_session_and_for_agents_too(workspace: Workspace) -> None:
+    workspace.write(
+        "bundle.yaml",
+        "bundle: {name: mine}\nsession:\n  orchestrator: {module: loop-basic, config: {max_iteration: 3}}\n"
+        "agents:\n  x: {description: d, tools: [{module: tool-web, config: {time_out: 3}}]}\n",
+    )
+    told = workspace.run("bundle", "validate", "--json").json["problems"]
+    assert [(each["code"], each["line"]) for each in told] == [("module-setting", 3), ("module-setting", 5)]

@@ -93,6 +93,8 @@ def test_frontmatter_after_a_blank_line_is_reported() -> None:
     found = decode_bundle("\n---\nbundle:\n  name: a\n---\ntext\n", "/w/bundle.md")
     assert found.bundle.name == ""
     assert codes(found) == ["frontmatter-not-first"]
+    rules = decode_bundle("---\n---\nWords\n---\nmore\n---\n", "/w/bundle.md")
+    assert codes(rules) == []  # the frontmatter is there, and empty
 
 
 def test_crlf_is_just_a_line_end() -> None:

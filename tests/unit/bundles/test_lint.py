@@ -54,6 +54,8 @@ def test_a_subdirectory_is_not_repeated_in_paths(subpath: str) -> None:
 
 
 def test_agents_are_named_without_directory_and_suffix() -> None:
+    (other,) = lint(bundle("bundle: {name: a}\nagents:\n  include: ['./agents/x.md']\n"), LintInput())
+    assert other.fix == "write x"
     (problem,) = lint(bundle("bundle: {name: a}\nagents:\n  include: ['a:agents/x.md']\n"), LintInput())
     assert (problem.code, problem.fix) == ("agents-prefix", "write a:x")
 

@@ -117,6 +117,16 @@ def test_a_package_of_a_known_name_hides_it_from_all(name: str) -> None:
         "if coordinator is None or not coordinator:\n        return None",
         "assert coordinator, f'{coordinator}'",
         "if coordinator:\n        logger.info(f'with {coordinator}')",
+        "if False:\n        await coordinator.mount('tools', t)",
+        "if not True:\n        await f(coordinator)\n    elif 0:\n        await f(coordinator)",
+        "if True:\n        return\n    await coordinator.mount('tools', t)",
+        "while False:\n        await coordinator.mount('tools', t)",
+        "while True:\n        break\n        await coordinator.mount('tools', t)",
+        "for t in []:\n        await coordinator.mount('tools', t)",
+        "if typing.TYPE_CHECKING:\n        await coordinator.mount('tools', t)",
+        "False and await coordinator.mount('tools', t)",
+        "x = await coordinator.mount('tools', t) if False else None",
+        "del coordinator, config", "_ = coordinator",
     ],
 )  # fmt: skip
 def test_a_mount_that_mounts_nothing_is_told(body: str) -> None:
@@ -140,6 +150,13 @@ def test_a_mount_that_mounts_nothing_is_told(body: str) -> None:
         "c: Any = coordinator\n    await c.mount('tools', t)",
         "c = coordinator if config else None\n    await go(c)",
         "await helper(*(coordinator, config))", "await helper(**{'c': coordinator})",
+        "if False:\n        return\n    await coordinator.mount('tools', t)",
+        "if True:\n        await coordinator.mount('tools', t)",
+        "if False:\n        pass\n    else:\n        await coordinator.mount('tools', t)",
+        "while True:\n        await coordinator.mount('tools', t)\n        break",
+        "for t in [Tool()]:\n        await coordinator.mount('tools', t)",
+        "if not False:\n        await coordinator.mount('tools', t)",
+        "x = config or await coordinator.mount('tools', t)",
     ],
 )  # fmt: skip
 def test_a_mount_that_may_mount_something_is_not_blamed(body: str) -> None:
@@ -224,7 +241,15 @@ def test_a_module_in_another_language_has_no_mount() -> None:
     [
         ("setup.cfg", "[options]\ninstall_requires =\n    httpx\n    amplifier-core>=1\n"),
         ("setup.py", "setup(name='x', install_requires=['httpx', 'amplifier-core'])\n"),
+        ("setup.cfg", "[options]\ninstall_requires = httpx; amplifier-core\n"),
+        ("setup.py", "needs = ['amplifier-core']\nsetup(install_requires=['httpx'] + needs)\n"),
+        ("setup.py", "setup(install_requires='''\nhttpx\namplifier-core>=1\n''')\n"),
+        ("setup.py", "setup(**{'install_requires': ['amplifier-core']})\n"),
         ("requirements.txt", "httpx\n-r more/base.txt\n"),
+        ("requirements.txt", "git+https://github.com/microsoft/amplifier-core@main\n"),
+        ("requirements.txt", "-e git+https://host/core.git@v1#subdirectory=x&egg=amplifier_core\n"),
+        ("requirements.txt", "--editable=../../../amplifier-core/\n"),
+        ("requirements.txt", "https://host/amplifier_core-2.0.2-py3-none-any.whl ; python_version > '3'\n"),
     ],
 )
 def test_the_kernel_is_no_dependency_wherever_it_is_named(file: str, text: str) -> None:
@@ -237,6 +262,49 @@ def test_the_kernel_is_no_dependency_wherever_it_is_named(file: str, text: str) 
 )
 def test_what_cannot_be_read_asks_for_nothing(text: str) -> None:
     assert found(world(**{"setup.cfg": text, "setup.py": text})) == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        '[tool.setuptools.dynamic]\ndependencies = {file = ["more/base.txt"]}\n',
+        '[tool.setuptools.dynamic.dependencies]\nfile = "more/base.txt"\n',
+        '[tool.hatch.metadata.hooks.requirements_txt]\nfiles = ["more/base.txt"]\n',
+        '[tool.flit.metadata]\nrequires = ["amplifier-core"]\n',
+    ],
+)
+def test_the_kernel_is_no_dependency_in_a_file_that_the_project_names(told: str) -> None:
+    there = world(PROJECT % "" + told, **{"more/base.txt": "httpx\namplifier-core\n"})
+    assert found(there) == ["kernel-dependency"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["git+https://host/amplifier-core-x@main", "./vendor/httpx", "https://host/amplifier-core/httpx-1.zip"],
+)
+def test_an_address_of_another_package_is_not_blamed(line: str) -> None:
+    assert found(world(**{"requirements.txt": f"{line}\n"})) == []
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "src/amplifier_module_tool_x/__init__.py", "amplifier_module_tool_x.py", "__init__.py",
+        "src/amplifier_module_tool_x.py", "src/amplifier_module_other/__init__.py",
+    ],
+)  # fmt: skip
+def test_a_mount_is_found_wherever_a_session_would_find_it(file: str) -> None:
+    nothing, something = World({f"/m/{file}": MOUNT % "pass"}), World({f"/m/{file}": SOUND})
+    assert (found(nothing), found(something)) == (["mounts-nothing"], [])
+
+
+def test_a_package_below_src_hides_others_too() -> None:
+    files = {
+        "src/amplifier_module_tool_x/__init__.py": SOUND,
+        "src/json.py": "",
+        "pyproject.toml": PROJECT % "",
+    }
+    assert found(World({f"/m/{name}": text for name, text in files.items()})) == ["package-hidden"]
 
 
 def test_poetry_spells_an_entry_point_its_own_way() -> None:

@@ -38,6 +38,32 @@ def test_a_plan_holds_what_the_kernel_takes() -> None:
     assert mount_plan(bundle("")) == {}
 
 
+def test_a_source_beside_a_bare_role_is_the_source_of_its_module() -> None:
+    short = bundle(
+        "bundle: {name: a}\nsession: {orchestrator: loop, orchestrator_source: ./loop, context: simple}\n"
+    )
+    assert mount_plan(short)["session"] == {
+        "orchestrator": {"module": "loop", "source": "/w/loop"},
+        "context": {"module": "simple"},
+    }
+    elsewhere = bundle("bundle: {name: b}\nsession: {context_source: ./simple}\n")
+    assert mount_plan(compose(short, elsewhere))["session"]["context"] == {
+        "module": "simple",
+        "source": "/w/simple",
+    }
+    long = bundle("bundle: {name: a}\nsession: {orchestrator: {module: x, source: y, config: {z: 1}}}\n")
+    assert mount_plan(compose(long, short))["session"]["orchestrator"] == {
+        "module": "loop",
+        "source": "/w/loop",
+    }
+
+
+def test_a_source_beside_a_mapping_is_told() -> None:
+    text = "bundle: {name: a}\nsession: {orchestrator: {module: x}, orchestrator_source: ./z}\n"
+    (problem,) = decoded(text).problems
+    assert (problem.code, problem.fix) == ("no-effect", "write it as `source:` below `orchestrator:`")
+
+
 def test_a_fingerprint_takes_keys_that_are_no_text() -> None:
     one = decode_data({"bundle": {"name": "b"}, "spawn": {1: 2, "a": 3, None: 4}}).bundle
     other = decode_data({"bundle": {"name": "b"}, "spawn": {"a": 3, None: 4, 1: 2}}).bundle

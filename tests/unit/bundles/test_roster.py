@@ -58,7 +58,7 @@ def test_a_file_without_frontmatter_is_an_agent_of_its_file_name() -> None:
 )
 def test_access_to_other_agents_is_carried_over(value: str, kept: object) -> None:
     agent = decode_agent(f"---\nmeta: {{name: a}}\nagents: {value}\n---\n", "/w/a.md")
-    assert agent.problems == ()
+    assert [each.severity for each in agent.problems] == ([] if kept else ["note"])
     assert to_plain(agent.definition).get("agents") == kept
 
 
@@ -78,7 +78,7 @@ def test_an_agent_file_with_bad_yaml_says_where() -> None:
 ROSTER = """\
 bundle: {name: w}
 agents:
-  include: ["w:helper", "w:agents/other.md", plain, "w:group/deep", "w:gone"]
+  include: ["w:helper", "w:agents/other.md", plain, "./agents/plain.md", "w:group/deep", "w:gone"]
   inline:
     description: Mine.
     instructions: w:agents/helper.md
@@ -109,6 +109,7 @@ def test_a_roster_is_filled_from_its_files() -> None:
     assert agents["w:helper"]["description"] == "Helps a lot."
     assert (agents["w:helper"]["name"], agents["w:helper"]["display_name"]) == ("w:helper", "Helper")
     assert agents["w:agents/other.md"]["description"] == "Other."
+    assert agents["./agents/plain.md"]["description"] == "Plain."
     assert agents["plain"]["description"] == "Plain."
     assert agents["w:group/deep"]["description"] == "Deep."
     assert agents["inline"]["description"] == "Mine."
@@ -167,3 +168,20 @@ def test_sections_of_bundles_in_the_file_of_an_agent_are_told_to_have_no_effect(
     assert f"`{key.partition(':')[0]}` in the file of an agent has no effect" in problem.what
     assert problem.fix
     assert decode_agent(head.replace(key, "includes:"), "/w/agents/a.md").problems == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("agents: {include: [b]}", ["agent-key"]),
+        ("agents: {}", []),
+        ("model_role: {a: 1}", ["agent-value"]),
+        ("model_role: [fast, 3]", ["agent-value"]),
+        ("model_role: [fast, general]", []),
+        ("model_role: fast", []),
+        ("model_role:", []),
+    ],
+)
+def test_a_roster_and_a_role_that_mean_nothing_in_an_agent_file_are_told(line: str, told: list[str]) -> None:
+    agent = decode_agent(f"---\nmeta: {{name: a, description: d}}\n{line}\n---\nGo.", "/w/agents/a.md")
+    assert [each.code for each in agent.problems] == told

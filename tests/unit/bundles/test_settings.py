@@ -11,7 +11,13 @@ from amplihack.bundles.laid_settings import apply_settings, compose_policies
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.mount_plan import mount_plan
 from amplihack.bundles.provenance import why
-from amplihack.bundles.settings import Settings, decode_settings, merge_settings, redirect_include
+from amplihack.bundles.settings import (
+    Settings,
+    decode_settings,
+    merge_settings,
+    policies_of,
+    redirect_include,
+)
 from amplihack.bundles.variables import expand_plan
 
 
@@ -178,3 +184,27 @@ def test_variables_are_filled_in_all_of_a_config_and_never_in_a_source() -> None
 @pytest.mark.parametrize("text", ["", "\n \n", "# bundle: {active: x}\n", "---\n  # nothing yet\n\n"])
 def test_settings_may_be_commented_out(text: str) -> None:
     assert decode_settings(text, "/home/settings.yaml") == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("bundle: {app: [./a.yaml, {x: 1}, 3]}", ["`bundle.app[1]`", "`bundle.app[2]`"]),
+        ("bundle: {app+: [./a.yaml, 3]}", ["`bundle.app+[1]`"]),
+        ("bundle: {app: ./a.yaml}", ["`bundle.app`"]),
+        ("bundle: {active: 3, added: {a: 3, b: ./b}}", ["`bundle.active`", "`bundle.added.a`"]),
+        ("sources: {modules: [a], bundles: 3}", ["`sources.modules`", "`sources.bundles`"]),
+        ("sources: {modules: {a: 3}, bundles: {c: {}}}", ["`sources.modules.a`", "`sources.bundles.c`"]),
+        ("bundle: {active: , added: , app: }\nsources: {modules: , bundles: }", []),
+        ("bundle: {active: a, added: {b: ./b}, app: [./c]}\nsources: {modules: {d: ./d}}", []),
+    ],
+)  # fmt: skip
+def test_what_should_be_an_address_and_is_none_is_told(text: str, told: list[str]) -> None:
+    assert [each.what.split()[0] for each in said(f"{text}\n").problems] == told
+
+
+def test_a_single_policy_counts_like_a_list_of_one() -> None:
+    assert [each.source for each in policies_of(said("bundle: {app: git+https://h/p@main}\n"))] == [
+        "git+https://h/p@main"
+    ]
+    assert policies_of(said("bundle: {app: [3, '', {a: 1}]}\n")) == ()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import subprocess
 import sys
 import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from amplifier_core.validation import (
@@ -19,6 +21,8 @@ from amplifier_core.validation import (
     ToolValidator,
 )
 
+from amplihack.modules.setting_names import settings_of
+from amplihack.modules.settings import ModuleSettings
 from amplihack.modules.table import MODULES
 
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
@@ -84,3 +88,34 @@ def test_mounting_a_provider_imports_no_sdk() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+class _Read(Exception):
+    """Everything that a mount reads has been read."""
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_names_of_settings_are_those_that_the_module_reads(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others: list[str] = []
+    begin = ModuleSettings.__init__
+
+    def noted(self: ModuleSettings, *given: Any, **more: Any) -> None:
+        begin(self, *given, **more)
+        others.extend((*(more.get("also") or {}), *more.get("groups", ())))
+
+    def read(self: ModuleSettings) -> None:
+        raise _Read(self._known)
+
+    monkeypatch.setattr(ModuleSettings, "__init__", noted)
+    monkeypatch.setattr(ModuleSettings, "done", read)
+    package = importlib.import_module(MODULES[name].package)
+    config = {"api_key": "k"} if MODULES[name].kind == "provider" else {}
+    with pytest.raises(_Read) as known:
+        asyncio.run(package.mount(MagicMock(), config))
+    assert settings_of(name) == {*known.value.args[0], *others}
+
+
+def test_a_module_of_somebody_else_has_settings_that_nobody_knows() -> None:
+    assert settings_of("tool-of-somebody") == frozenset()

@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
+from amplihack.app.bundles.setting_names import ignored_settings
 from amplihack.bundles.completion import lost_agent_mentions
 from amplihack.bundles.compose import compose
 from amplihack.bundles.composition import INCLUDE_FAILED
@@ -61,6 +62,7 @@ def _findings(loaded: LoadedBundle, request: LoadRequest, *, complete: bool) -> 
     found += validate_completeness(loaded.bundle) if complete else validate(loaded.bundle)
     found += _modules(loaded)
     found += _unsourced(loaded, complete=complete)
+    found += ignored_settings(loaded.bundle, complete=complete)
     found += _habits(loaded)
     if complete:
         expanded = expand_plan(loaded.plan, request.environment)

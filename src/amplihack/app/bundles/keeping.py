@@ -13,7 +13,7 @@ from amplihack.bundles.composition import SkippedInclude
 from amplihack.bundles.errors import BundleDependencyError, BundleError, caused_by
 from amplihack.bundles.lock import Drift, pins_of
 from amplihack.bundles.module_sources import NamedSource, module_sources, named_sources
-from amplihack.bundles.uris import address_inside, parse_uri, shown
+from amplihack.bundles.uris import address_inside, canonical, parse_uri
 from amplihack.errors import AmplihackError, Problem
 from amplihack.records import Record, replace
 from amplihack.system.bundle_lock import (
@@ -110,14 +110,16 @@ class Updated(Record):
     reports: tuple[UpdateReport, ...]
     problems: tuple[Problem, ...]
     leaves_lock: bool = False  # whether there is a lock file, and something is newer now than what it holds
+    is_whole: bool = True  # whether every include can be had now
 
 
 async def update(request: LoadRequest) -> Updated:
     """Fetch what is new for every source of the include graph and of modules; a failure changes nothing.
 
     What is new may include more: that is fetched too, until nothing more is found. A bundle that cannot be
-    loaded as it is may be repaired by what is new, so what fails now is only told at the end. An include that
-    cannot be had even then has failed too: what it would bring is not up to date.
+    loaded as it is may be repaired by what is new, and so may one that it includes, so what fails now is only
+    told at the end. An include that cannot be had even then has failed too: what it would bring is not up to
+    date.
     """
     done: dict[str, UpdateReport] = {}
     while True:
@@ -126,7 +128,8 @@ async def update(request: LoadRequest) -> Updated:
         if not wanted:
             reports = (*done.values(), *_unfetched(used.skipped, done))
             is_locked = await asyncio.to_thread((request.base / LOCK_FILE).is_file)
-            return Updated(reports, used.problems, is_locked and any(r.outcome == "updated" for r in reports))
+            is_newer = any(each.outcome == "updated" for each in reports)
+            return Updated(reports, used.problems, is_locked and is_newer, not used.skipped)
         async with open_sources(request) as sources:
             fetched = await asyncio.gather(*(sources.update(uri) for uri in wanted))
         done.update(zip(wanted, fetched, strict=True))
@@ -150,14 +153,17 @@ async def _used_sources(request: LoadRequest, done: Mapping[str, UpdateReport]) 
             raise
         return _Used((own,), error.problems)
     skipped = (each for whole in (loaded.composition, *loaded.policies) for each in whole.skipped)
-    return _Used(_fetched(loaded), loaded.problems, tuple(skipped))
+    broken = [address_inside(uri, "") for uri in loaded.failed if not _is_here(uri)]
+    async with open_sources(request) as sources:
+        here = [uri for uri in broken if await sources.is_cached(uri)]
+    return _Used(tuple(dict.fromkeys((*_fetched(loaded), *here))), loaded.problems, tuple(skipped))
 
 
 def _unfetched(skipped: Iterable[SkippedInclude], done: Mapping[str, UpdateReport]) -> Iterator[UpdateReport]:
     """Report includes that could not be had, each once; why is told with the place that includes them."""
-    told = {shown(uri) for uri in done}
+    tried, told = {canonical(uri) for uri in done}, set[str]()
     for each in skipped:
-        if each.source not in told:
+        if each.source not in told and address_inside(each.address, "") not in tried:
             told.add(each.source)
             error = SourceError(each.reason, fix=each.error.fix if each.error is not None else "")
             yield UpdateReport(uri=each.source, outcome="failed", error=error)

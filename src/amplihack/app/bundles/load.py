@@ -79,6 +79,7 @@ class LoadedBundle(Record, repr=False):
     files: BundleFiles
     problems: tuple[Problem, ...]
     policies: tuple[Composition, ...] = ()
+    failed: tuple[str, ...] = ()  # addresses of bundles that could not be had
 
     @property
     def nodes(self) -> Mapping[str, Node]:
@@ -150,7 +151,9 @@ async def load(request: LoadRequest) -> LoadedBundle:
     )
     if request.whole_agents:
         refuse_agents(composition, problems)
-    loaded = LoadedBundle(done.bundle, composition, done.prompt, loader.files, problems, policies)
+    loaded = LoadedBundle(
+        done.bundle, composition, done.prompt, loader.files, problems, policies, tuple(loader.failed)
+    )
     if frozen is not None and pins is not None:
         await asyncio.to_thread(require_frozen, frozen, loaded.closure)
         exact = with_sources(loaded.bundle, lambda uri: pinned(uri, pins) or uri)
@@ -193,6 +196,10 @@ class Loader:
             refuse_circles(composed)
         return composed
 
+    @property
+    def failed(self) -> list[str]:
+        return self._graph.failed
+
     async def policies(self, wanted: Sequence[Policy]) -> tuple[tuple[Composition, ...], tuple[Problem, ...]]:
         """Load the app-wide behaviours; one that fails is reported and left out."""
         found: list[Composition] = []
@@ -211,11 +218,16 @@ class Loader:
         graph, base = self._graph, self._request.base
         while True:
             answer = await asyncio.to_thread(graph.root_address, source, str(base))
-            node = graph.find(answer.uri) or graph.enter(
-                answer.uri, await self._reader.fetch(answer.uri, base)
-            )
+            node = graph.find(answer.uri) or await self._entered(answer.uri)
             if isinstance(answer, Target):
                 return node
+
+    async def _entered(self, uri: str) -> Node:
+        try:
+            return self._graph.enter(uri, await self._reader.fetch(uri, self._request.base))
+        except BundleError:
+            self._graph.failed.append(uri)
+            raise
 
     async def learn_here(self, source: str) -> None:
         """Make the bundle in this directory known: `my-bundle:behaviors/x` may mean it."""

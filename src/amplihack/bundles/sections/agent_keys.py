@@ -27,12 +27,20 @@ def check_agent_keys(entries: Mapping[str, Tree], owner: str, report: FileReport
         if item is not None and not is_absent(item) and not is_text(item):
             what = f"{owner} `{key}` should be text, got {kind_of(item)}"
             report.warn("agent-value", what, item, "write one text, in quotes if need be")
+    role = entries.get("model_role")
+    if role is not None and not is_absent(role) and not _are_names(to_plain(role)):
+        what = f"{owner} `model_role` should be a name or a list of names, got {kind_of(role)}"
+        report.warn("agent-value", what, role, "write `model_role: fast`, or a list, best first")
     for what, item in _wrong_preferences(entries.get("provider_preferences")):
         report.warn("agent-value", f"{owner} `provider_preferences` {what}", item, _PREFERENCE_FIX)
     for key, fix in _FOREIGN.items():
         item = entries.get(key)
         if item is not None and not is_absent(item) and to_plain(item) != "inherit":
             report.note("agent-key", f"{owner} `{key}` has no effect", item, fix)
+
+
+def _are_names(plain: object) -> bool:
+    return all(isinstance(each, str) for each in (plain if isinstance(plain, list) else [plain]))
 
 
 def _wrong_preferences(tree: Tree | None) -> Iterator[tuple[str, Tree]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from amplihack.bundles.file_report import (
     FileReport,
+    anchored,
     as_table,
     is_absent,
     is_text,
@@ -32,7 +33,10 @@ def decode_session(tree: Tree | None, report: FileReport, base: str | None) -> T
     unknown_keys(table, _KEYS, "`session`:", report)
     _check_types(table, report)
     for role in ROLES:
-        part = table.get(role)
+        part = _with_source_inside(table, role, entries, report)
+        alone = entries.get(f"{role}_source")
+        if isinstance(alone, Leaf) and isinstance(alone.value, str):
+            entries[f"{role}_source"] = replace(alone, value=anchored(alone.value, base))
         if isinstance(part, Table):
             check_entry(part, f"`session.{role}`:", report)
             entries[role] = replace(with_anchored_source(part, base), fresh=part.fresh)
@@ -42,6 +46,23 @@ def decode_session(tree: Tree | None, report: FileReport, base: str | None) -> T
                 f"write {role}: {{module: …, source: …}}",
             )  # fmt: skip
     return replace(table, entries=entries)
+
+
+def _with_source_inside(table: Table, role: str, entries: dict[str, Tree], report: FileReport) -> Tree | None:
+    """Return the module of a role with the source that stands beside it, which then stands there no more.
+
+    One that stands alone is for a module that another bundle names.
+    """
+    key = f"{role}_source"
+    part, source = table.get(role), table.get(key)
+    if isinstance(part, Leaf) and is_text(part) and source is not None and not is_absent(source):
+        del entries[key]
+        both: dict[str, Tree] = {"module": part, "source": source}
+        return Table(both, part.origin, part.line, part.column, fresh=True)
+    if isinstance(part, Table) and source is not None:
+        what = f"`session.{key}` has no effect beside a mapping"
+        report.warn("no-effect", what, source, f"write it as `source:` below `{role}:`")
+    return part
 
 
 def _check_types(table: Table, report: FileReport) -> None:
@@ -72,9 +93,13 @@ def check_session(_section: str, table: Table) -> Iterator[Problem]:
 
 
 def session_plan(plain: dict[str, Any]) -> dict[str, Any]:
-    """Return the section as it is mounted; a bare module name becomes a mapping."""
-    named = {role: {"module": plain[role]} for role in ROLES if isinstance(plain.get(role), str)}
-    return {**plain, **named}
+    """Return the section as it is mounted; a bare module name, and a source beside it, become a mapping."""
+    whole = dict(plain)
+    for role in ROLES:
+        if isinstance(whole.get(role), str):
+            source = whole.pop(f"{role}_source", None)
+            whole[role] = {"module": whole[role], **({"source": source} if source else {})}
+    return whole
 
 
 def session_rows(section: str, table: Table, _costs: Costs) -> Iterator[Row]:

@@ -117,6 +117,14 @@ class Sources:
         addresses = [address_of(one, allow_http=self._allow_http) for one in parsed]
         return tuple(dict.fromkeys([one.uri for one in addresses if await self._store.stored(one) is None]))
 
+    async def is_cached(self, uri: str) -> bool:
+        """Tell whether some version of a source is here; an address that means nothing is not."""
+        try:
+            address = address_of(parse_uri(uri), allow_http=self._allow_http)
+        except SourceError:
+            return False
+        return await self._store.stored(address) is not None
+
     async def status(self, uris: Iterable[str], *, ask_tags: bool = False) -> tuple[SourceStatus, ...]:
         """Return each source compared with its origin, in order. A failure is part of the answer.
 
@@ -138,7 +146,11 @@ class Sources:
         try:
             address = address_of(parsed, allow_http=self._allow_http)
             if self.offline and address.is_networked:
-                raise SourceUnavailable(f"offline: {address.uri} cannot be updated", uri=address.uri)
+                raise SourceUnavailable(
+                    f"offline: {address.uri} cannot be updated",
+                    uri=address.uri,
+                    fix="ask again without `--offline`",
+                )
             return await self._store.update(address)
         except SourceError as error:
             return UpdateReport(uri=shown(uri), outcome="failed", error=error)

@@ -242,12 +242,30 @@ MODULES = {
 
 
 @pytest.mark.parametrize("case", MODULES)
-@pytest.mark.parametrize("where", ["tools", "session", "inline agent", "agent file", "spawn"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "tools",
+        "session",
+        "short session",
+        "inline agent",
+        "agent file",
+        "session of an agent",
+        "spawn",
+    ],
+)
 def test_modules_of_a_download_lie_in_it(place: Place, case: str, where: str) -> None:
     entry = f"{{module: tool-x, source: '{MODULES[case]}'}}"
     files = {
         "tools": {"bundle.yaml": f"{HEAD}tools: [{entry}]\n"},
         "session": {"bundle.yaml": f"{HEAD}session: {{orchestrator: {entry}}}\n"},
+        "short session": {
+            "bundle.yaml": f"{HEAD}session: {{context: tool-x, context_source: '{MODULES[case]}'}}\n"
+        },
+        "session of an agent": {
+            "bundle.yaml": f"{HEAD}agents: {{a: {{description: x, session: "
+            f"{{orchestrator: tool-x, orchestrator_source: '{MODULES[case]}'}}}}}}\n"
+        },
         "inline agent": {"bundle.yaml": f"{HEAD}agents: {{a: {{description: x, tools: [{entry}]}}}}\n"},
         "spawn": {"bundle.yaml": f"{HEAD}spawn: {{tools: [{entry}]}}\n"},
         "agent file": {
@@ -486,6 +504,9 @@ def test_a_program_gets_no_path_that_leads_out_of_a_download(place: Place) -> No
         assert [path.name for path in bundle.context.values()] == ["a.md"]
         assert bundle.agents["evil:spy"] == {"name": "evil:spy"}
         assert bundle.resolve_agent_path("evil:spy") is None
+        absolute = place.path / "outside/agents/spy.md"
+        assert bundle.resolve_agent_path(str(absolute)) is None
+        assert bundle.resolve_agent_path(f"evil:{absolute}") is None
         assert bundle.resolve_context_path("l.md") is None
         assert bundle.tools == []
         place.write("project/AGENTS.md", "The project's.")
