@@ -136,6 +136,9 @@ def _env_problem(danger: str, place: str, step: Step, subject: CheckedRecipe, *,
             what = f"{place}: bash makes a function of this variable, and would run the value"
             fix = "write the function in the script"
             return finding("bash-refused", subject.blame(step), what, step.where, fix)
+        case "loaded":
+            what = f"{place}: the value decides what code a program loads"
+            return finding("code-source", "note", what, step.where, "write it in the recipe")
         case "evaluated":
             what = f"{place}: the script calculates with it, so a value that hides a command fails the step"
             return finding("bash-arithmetic", "note", what, step.where, "make sure that it is a number")

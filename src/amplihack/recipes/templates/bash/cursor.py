@@ -67,6 +67,7 @@ class Script(Record, frozen=False, eq=False, repr=False):
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
     unpacked: list[Unpacked] = field(default_factory=list)  # archives and repositories that values name
     entered: set[str] = field(default_factory=set)  # directories that `cd` names
+    keywords: bool = False  # `set -k`: bash takes `a=b` anywhere in a command for an assignment
     reads_program: bool = False  # a shell runs what it gets from a place that is not known
     quoted: bool = False  # what is being read is code in double quotes
     starts_shells: bool = False  # with code of the script: guards in it must find their patterns
