@@ -182,6 +182,8 @@ class Output(Mark):
     `start` and `end` are the text between its delimiters.
     """
 
+    is_quoted = False  # for a shell: `$(printf %q {{v}})`
+
     def __init__(self, places: list[Place], span: Span, frame: int, quoting: Quoting, backticks: int) -> None:
         super().__init__(span, frame, quoting, backticks)
         self.places = places

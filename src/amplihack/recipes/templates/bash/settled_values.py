@@ -53,7 +53,7 @@ def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
             in_heredocs.setdefault(id(place.command), []).append(mark)
     for written in written_scripts(found):
         command = written.command
-        name_language((mark for word in content(written) for mark in word.marks), written.language)
+        name_language((mark for word in content(written, found) for mark in word.marks), written.language)
         name_language(in_heredocs.get(id(command), ()), written.language)
         printing.update(dict.fromkeys((word.plain for word in command.words[:1]), written.language))
     for name, language in printing.items():

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.number_guards import Sink
 from amplihack.recipes.templates.bash.places import Mark, Word
+from amplihack.recipes.templates.bash.quoted_for_shells import left_in_code
 from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES, is_program_variable
 from amplihack.recipes.templates.names import PREFIX
 from amplihack.records import Record, field
@@ -43,8 +44,7 @@ _PRINTS = pattern(r"(?:\$\(|`)\s*(?:echo|printf|cat)\s")
 _PATTERN = pattern(r"[*?\[]")
 _NO_PATTERN = pattern(r"^\w+\[[^\]]*\]|\[[^\]]*\]=|\$\(\(.*?\)\)|\$\[[^\]]*\]|\$\{[^{}]*\}|\$[?*@]")
 _QUOTED_FOR_SHELL = pattern(r"\$\{\w+(?:\[[^\[\]]*\])?@[QKA]\}")
-_QUOTED_NAME = pattern(r"\$\{(\w+)(?:\[[^\[\]]*\])?@[QKA]\}")
-_EXPRESSION = pattern(r"\(\(|\blet\s|\$\[|-(?:eq|ne|lt|le|gt|ge)\b")
+_SUBSCRIPT = pattern(r"[\[\]\\\1]")
 _EXPANSION = pattern(r"\$\{[^{}]*\}")
 _ASSIGNED_QUOTED = pattern(r"(\w+)\+?=[\\\"']*\$\{(\w+)(?:\[[^\[\]]*\])?@[QKA]\}")
 _WORDS = pattern(r"""(?:\w+\+?=)?["']([\w.-]+(?:[ \t]+[\w.=-]+)+)[ \t]*["']""")
@@ -100,6 +100,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     """What a script does with its variables, as far as its text shows."""
 
     evaluated: set[str] = field(default_factory=set)  # as arithmetic or as a name
+    taken: set[str] = field(default_factory=set)  # for a name, whose own text is not evaluated: `${!n}`
     executed: set[str] = field(default_factory=set)  # as a script
     launched: set[str] = field(default_factory=set)  # as a command, without quotes
     unread: set[str] = field(default_factory=set)  # evaluated, perhaps, by code that no guard can be put into
@@ -118,6 +119,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     )  # with values or variables among their words
     _code: dict[str, set[str]] = field(default_factory=dict)  # what its text calculates with if that is run
     _guarded: set[str] = field(default_factory=set)  # of these, what a guard stands before
+    _subscripted: set[str] = field(default_factory=set)  # what may hold a subscript: `n='a[i]'`
     _printed: dict[str, set[str]] = field(default_factory=dict)  # what `echo` and the like print into it
     _texts: dict[str, set[str]] = field(default_factory=dict)  # constants of several words
     _sources: dict[str, set[str]] = field(default_factory=dict)
@@ -138,6 +140,8 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
             self._keys.setdefault(variable, set()).update(identifiers(key[0]))
         if "$" in text:
             self._sources.setdefault(variable, set()).update(references(text))
+        if _SUBSCRIPT.search(text):
+            self._subscripted.add(variable)
         if "'" not in text and "\\" not in text:  # else it may be code that is evaluated later
             text = _NUMBER.sub("", text)
         if len(text) < _LONG and _CALCULATES.search(text if "'" in text else _EXPANSION.sub("", text)):
@@ -150,15 +154,13 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
 
         Return what it calculates with, as it is given, or all that it might.
         """
-        expanded = set(references(_QUOTED_FOR_SHELL.sub("", code.replace("\\$", ""))))
+        expanded = set(references(_QUOTED_FOR_SHELL.sub(left_in_code, code.replace("\\$", ""))))
         self.executed |= expanded
         for name, quoted in _ASSIGNED_QUOTED.findall(code):  # an integer calculates with it all the same
             self.assign(name, f"${quoted}")
             self.unguarded.add(name)
         if calculates_with is None:
             calculates_with = set(identifiers(_inside_out(code))) if _CALCULATES.search(code) else set()
-        if "@" in code and _EXPRESSION.search(code):
-            calculates_with = {*calculates_with, *_QUOTED_NAME.findall(code)}
         self.unread |= calculates_with - expanded
         return {name for name in calculates_with - expanded if name.isidentifier()}
 
@@ -256,6 +258,8 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
             self.evaluated = self._leading_to(
                 (*self.evaluated, *self.unread, *self._assigned(integers)), known
             )
+            taken = self._leading_to(self.taken)
+            self.evaluated |= taken | self._leading_to(taken & self._subscripted.union((ARGUMENTS,)), known)
             self._sources[ARGUMENTS].add(CALLED)
             for variable, printed in self._printed.items():
                 self._sources.setdefault(variable, set()).update(printed)
@@ -267,6 +271,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
                 self.evaluated |= calculated
                 left = calculated.intersection(self.fed.union(from_input)) - self._guarded
                 self.lost |= bool(left)
+        self.evaluated |= self.taken
 
     def _pass(self, words: Iterable[Word], name: str) -> None:
         for word in words:
