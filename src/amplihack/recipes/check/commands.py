@@ -14,7 +14,7 @@ from amplihack.recipes.inputs import declared_names
 from amplihack.recipes.model import Bash, Step, Text
 from amplihack.recipes.placeholders import find_variables, show
 from amplihack.recipes.semantics import every_loop_name, names_of_steps
-from amplihack.recipes.templates.scripts import may_run
+from amplihack.recipes.templates.scripts import fetched_name, may_run
 from amplihack.recipes.templates.shell import Hazard, hazards, is_number
 from amplihack.recipes.templates.variables import own_variables
 from amplihack.recipes.values import KeyPath, Missing, lookup, one_line, to_text
@@ -186,6 +186,10 @@ def _problem(hazard: Hazard, script: Text, default: str | None, known: AbstractS
             what = f"{{{{{name}}}}} stands in place of a command; {hazard.detail}"
             fix = f'run it on purpose with bash -c "$RECIPE_VAR_{"__".join(hazard.path).replace("-", "_")}"'
             return finding("command-word", "warning", what, where, fix)
+        case "fetched" if default is None or fetched_name(default, "\0") in hazard.detail.split():
+            what = f"{name} decides what is fetched, and run if it is called {hazard.detail}"
+            severity: Severity = "note" if default is None else "warning"
+            return finding("bash-source", severity, what, where, "write the address in the recipe")
         case "source" if hazard.detail == "bash":
             what = f"the value of {name} is run as a bash program"
             return finding("bash-source", "warning", what, where, "pass it as an argument instead")

@@ -160,6 +160,9 @@ def run(source: str, value: str, folder: Path) -> str:
         "printf 'eval %q\\n' {{v}} > e.sh; . ./e.sh",
         "printf '%q\\n' {{v}} > e.sh; . ./e.sh",
         "printf 'X=%q Y=%s\\n' 1 {{v}} > e.sh; . ./e.sh",
+        "set -o history -H\ncat <<'EOF'\n{{v}}\nEOF\n!!",
+        # fetched under a name that is known
+        "curl -fsSLO https://x/{{v}}/install.sh; bash install.sh",
         # cmake
         "cmake -DCMAKE_C_COMPILER_LAUNCHER={{v}} ..",
         "cmake -D CMAKE_MAKE_PROGRAM:FILEPATH={{v}} ..",
@@ -357,6 +360,8 @@ def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path
         "env GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0={{v}} git commit -m x",
         "NODE_OPTIONS=--max-old-space-size={{v}} npm test",
         "fc -l; echo {{v}}",
+        'curl -fsSLO -H "Authorization: {{v}}" https://x/install.sh; bash install.sh',
+        "wget -q --header {{v}} https://x/install.sh -O i.sh; bash i.sh",
         "cmake -DVERSION={{v}} -DCMAKE_BUILD_TYPE={{v}} ..",
         "x={{v}}; c='make test'; eval \"$c\"; n=$((1 + 1))",
         'x={{v}}; eval "arr[0]=${x@Q}"',
@@ -518,4 +523,37 @@ def test_the_language_of_what_a_program_reads_or_loads_is_known(template: str, l
     ],
 )
 def test_what_is_only_data_there_is_no_code(template: str) -> None:
+    assert hazards(template) == ()
+
+
+@pytest.mark.parametrize(
+    ("template", "value"),
+    [
+        ("curl -O {{v}}; bash x.sh", "https://h/x.sh"),
+        ("curl -fsSLO {{v}}; sh ./x.sh", "https://h/a/x.sh?raw=1"),
+        ("wget -q {{v}} && chmod +x x.sh && ./x.sh", "https://h/x.sh"),
+        ("curl -O https://h/{{v}}; bash x.sh", "a/x.sh"),
+        ("curl --remote-name https://h/{{v}}.sh; bash x.sh", "x"),
+    ],
+)
+def test_a_value_that_names_the_file_which_is_fetched_and_run_is_told(template: str, value: str) -> None:
+    assert rendered(template, value)[1] == (
+        "the value of v decides what x.sh is, fetched on line 1 and then run",
+    )
+    assert rendered(template, "https://h/data.csv")[1] == ()
+    assert [hazard.kind for hazard in hazards(template)] == ["fetched"]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "curl -O {{v}}; cat x.json",
+        "wget {{v}}; make",
+        "wget {{v}}; python3 train.py",
+        "curl -O {{v}}; bash scripts/x.sh",
+        "wget -O data {{v}}; bash x.sh",
+    ],
+)
+def test_what_is_fetched_beside_a_script_is_not_told(template: str) -> None:
+    assert rendered(template, "https://h/x.sh")[1] == ()
     assert hazards(template) == ()

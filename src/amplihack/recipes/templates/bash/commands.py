@@ -36,7 +36,7 @@ from amplihack.recipes.templates.bash.program_files import files_run, files_writ
 from amplihack.recipes.templates.bash.program_tables import COPIES, SHELLS
 from amplihack.recipes.templates.bash.programs import input_language, name_language, settle_programs
 from amplihack.recipes.templates.bash.redirections import is_descriptor, redirection
-from amplihack.recipes.templates.bash.unpacked_files import unpacked
+from amplihack.recipes.templates.bash.unpacked_files import fetched, unpacked
 from amplihack.recipes.templates.bash.value_flow import FILE, identifiers, references
 from amplihack.recipes.templates.bash.word_roles import take
 from amplihack.recipes.templates.bash.words import comment, word
@@ -140,6 +140,7 @@ def _note_files(c: Cursor, state: CommandList) -> None:
     command, script = state.command, c.script
     command.outputs += files_written(command)
     command.outputs += (script.descriptors[each] for each in ("1", "2") if each in script.descriptors)
+    script.fetched += fetched(command)
     if command.words and command.words[0].plain in COPIES:
         script.copiers.append(command)
     if command.words and command.words[0].plain in ("cd", "pushd"):

@@ -71,6 +71,7 @@ class Script(Record, frozen=False, eq=False, repr=False):
     copiers: list[SimpleCommand] = field(default_factory=list)  # `cp` and the like
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
     unpacked: list[Unpacked] = field(default_factory=list)  # archives and repositories that values name
+    fetched: list[Word] = field(default_factory=list)  # addresses of files whose names values decide
     entered: set[str] = field(default_factory=set)  # directories that `cd` names
     keywords: bool = False  # `set -k`: bash takes `a=b` anywhere in a command for an assignment
     reads_program: bool = False  # a shell runs what it gets from a place that is not known

@@ -17,7 +17,7 @@ from amplihack.recipes.templates.bash.places import (
     refuse,
 )
 from amplihack.recipes.templates.bash.programs import input_language, name_language, variable_language
-from amplihack.recipes.templates.bash.unpacked_files import runs_unpacked
+from amplihack.recipes.templates.bash.unpacked_files import may_be_fetched, runs_unpacked
 from amplihack.recipes.templates.bash.variable_attributes import Variables, git_key
 from amplihack.recipes.templates.bash.whole_script import read_whole
 from amplihack.recipes.templates.bash.written_scripts import content, written_scripts
@@ -61,6 +61,11 @@ def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
     for unpacked in found.unpacked:
         if any(runs_unpacked(unpacked, file, found.entered) for file in found.started):
             name_language((mark for word in unpacked.sources for mark in word.marks), "bash")
+    for word in found.fetched:
+        last = word.plain.rpartition("/")[2]
+        files = tuple(sorted({file.name for file in found.started if may_be_fetched(file, last)}))
+        for place in (place for mark in word.marks for place in mark.places):
+            place.fetched, place.fetched_as = files, last
     if not found.flow.printing.isdisjoint(found.flow.functions):
         name_language((mark for mark in found.marks if isinstance(mark, Place) and mark.in_function), "bash")
     return found

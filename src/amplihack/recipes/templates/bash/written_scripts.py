@@ -17,6 +17,7 @@ from amplihack.recipes.templates.bash.places import SimpleCommand, Word, assign
 from amplihack.recipes.templates.bash.program_files import files_written, fills_in
 from amplihack.recipes.templates.bash.program_tables import ENDINGS, LANGUAGES, RUN_BY_OTHERS, SHOWS
 from amplihack.recipes.templates.bash.quoted_for_shells import quotes_all
+from amplihack.recipes.templates.bash.unpacked_files import addresses
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, FILE, files_in, references
 from amplihack.recipes.templates.bash.variable_attributes import INTEGERS
 from amplihack.records import Record
@@ -59,6 +60,8 @@ def content(written: WrittenScript, found: Script) -> list[Word]:
     command, output = written.command, written.output
     changes = output == ANY_FILE and output in files_written(command)  # its words are names of files
     words = [word for word in command.words if file_name(word.plain) != output]
+    if words and words[0].plain in ("curl", "wget"):
+        words = addresses(words)
     if len(words) > 1 and words[0].plain == "printf" and quotes_all(words[1].text):
         words = words if found.variables.has_integers() else words[:2]
     return [*(() if changes else words), *command.strings]
