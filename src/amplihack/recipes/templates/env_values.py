@@ -23,8 +23,9 @@ from amplihack.recipes.templates.variables import VariableIndex
 from amplihack.recipes.values import KeyPath, Value, to_text
 
 _FUNCTION = "BASH_FUNC_"  # bash makes a function of what such a variable holds
-Danger: TypeAlias = Literal["function", "expanded", "program", "loaded", "evaluated"]
+Danger: TypeAlias = Literal["function", "expanded", "program", "library", "loaded", "evaluated"]
 
+_DANGERS: Final[Mapping[str, Danger]] = {"bash": "program", "native": "library"}
 _REASONS: Final[Mapping[Danger, tuple[str, str]]] = {
     "function": (
         "bash makes a function of this variable, and would run the value as a part of it",
@@ -48,8 +49,8 @@ def check_env(script: str, env: Mapping[str, Value], scope: Mapping[str, Value])
         harmless = not may_run(to_text(placeholder.value(scope)), carriers)
         evaluated = None if harmless else _used(name, uses())
         for danger in (_named(name, placeholder, env), _run(name, script), evaluated):
-            if danger == "program":
-                warnings[_told(name, placeholder)] = None
+            if danger in ("program", "library"):
+                warnings[_told(name, placeholder, danger)] = None
             elif danger == "function" or (danger and danger != "loaded" and not harmless):
                 raise _refused(name, placeholder, danger)
     return tuple(warnings)
@@ -72,7 +73,7 @@ def check_mentioned(script: str, names: Iterable[str], scope: Mapping[str, Value
 
 def is_refused(danger: Danger, value: str | None, scope: Mapping[str, Value]) -> bool:
     """Tell whether a run refuses a value that is known before."""
-    if value is None or danger in ("program", "loaded"):
+    if value is None or danger in ("program", "library", "loaded"):
         return False
     return danger == "function" or may_run(value, {name for key in scope for name in (key, key.upper())})
 
@@ -95,7 +96,7 @@ def _named(name: str, placeholder: Placeholder, env: Mapping[str, Value]) -> Dan
     keys = [to_text(env[key])] if (key := git_key(name)) in env else []
     text = env[name]
     language = variable_language(name, keys, text[: placeholder.start] if isinstance(text, str) else "")
-    return ("program" if language == "bash" else "loaded") if language else None
+    return _DANGERS.get(language, "loaded") if language else None
 
 
 def _run(name: str, script: str) -> Danger | None:
@@ -125,7 +126,9 @@ def _placeholders(value: Value) -> Iterator[Placeholder]:
         yield from (found for each in value for found in _placeholders(each))
 
 
-def _told(name: str, placeholder: Placeholder) -> str:
+def _told(name: str, placeholder: Placeholder, danger: Danger) -> str:
+    if danger == "library":
+        return f"the value of {show(placeholder.path)} decides what code programs load, through ${name}"
     return f"the value of {show(placeholder.path)} is run as a bash program, through ${name}"
 
 

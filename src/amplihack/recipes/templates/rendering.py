@@ -204,6 +204,10 @@ def _source_warnings(places: Sequence[Place], lines: _Lines) -> Iterator[str]:
             told.add(path)
             line = lines.at(place.placeholder.start)
             yield f"the value of {show(path)} is run as a bash program on line {line}"
+        elif place.language == "native" and path not in told:
+            told.add(path)
+            line = lines.at(place.placeholder.start)
+            yield f"the value of {show(path)} decides what code programs load on line {line}"
         elif place.launcher and path not in told:
             told.add(path)
             line = lines.at(place.placeholder.start)

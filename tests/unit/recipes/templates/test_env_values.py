@@ -90,6 +90,11 @@ def test_a_value_in_a_variable_that_programs_run_is_told(name: str) -> None:
     assert warnings == (f"the value of v is run as a bash program, through ${name}",)
 
 
+def test_a_value_that_names_a_library_is_told() -> None:
+    warnings = check_env("ls", {"LD_PRELOAD": "{{v}}"}, {"v": "x.so"})
+    assert warnings == ("the value of v decides what code programs load, through $LD_PRELOAD",)
+
+
 def test_a_setting_of_git_that_is_no_code_is_not_told() -> None:
     env = {"GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "{{v}}"}
     assert check_env("git fetch", env, {"v": "$HOME/x"}) == ()
@@ -99,7 +104,6 @@ def test_a_setting_of_git_that_is_no_code_is_not_told() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "dangers"),
     [
-        ("LD_PRELOAD", "{{v}}", ["loaded"]),
         ("PERL5OPT", "-w {{v}}", ["loaded"]),
         ("PYTHONSTARTUP", "{{v}}", ["loaded"]),
         ("NODE_OPTIONS", "{{v}}", ["loaded"]),
