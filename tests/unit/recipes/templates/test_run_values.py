@@ -163,6 +163,9 @@ def run(source: str, value: str, folder: Path) -> str:
         "set -o history -H\ncat <<'EOF'\n{{v}}\nEOF\n!!",
         # fetched under a name that is known
         "curl -fsSLO https://x/{{v}}/install.sh; bash install.sh",
+        'f() { eval "$1"; }; eval "f $(printf %q {{v}})"',
+        'bash -c "x=$(printf %q {{v}}); (( x ))"',
+        "printf 'x=%q\\n(( x ))\\n' {{v}} > s.sh; . ./s.sh",
         # cmake
         "cmake -DCMAKE_C_COMPILER_LAUNCHER={{v}} ..",
         "cmake -D CMAKE_MAKE_PROGRAM:FILEPATH={{v}} ..",
@@ -312,6 +315,9 @@ def test_a_variable_that_code_of_the_script_only_prints_is_not_told(template: st
         "x={{v}}; f() { eval \"$1\"; }; f '(( x ))'",
         'x={{v}}; f() { eval "$@"; }; f let y=x',
         'x={{v}}; f() { "$@"; }; f let y=x',
+        'x={{v}}; n=x; eval "y=${!n}"',
+        "x={{v}}; n=c; c='(( x ))'; eval \"${!n}\"",
+        "x={{v}}; declare -n r=c; c='(( x ))'; eval \"$r\"",
         # quoted for a shell, and calculated with there
         'x={{v}}; declare -i n; eval "n=${x@Q}"',
         'x=$(echo {{v}}); declare -i n; eval "n=${x@Q}"',

@@ -45,7 +45,7 @@ from amplihack.recipes.templates.bash.program_tables import (
     WRAPPERS,
     YQ_COMMANDS,
 )
-from amplihack.recipes.templates.bash.quoted_for_shells import assigned_name, is_argument
+from amplihack.recipes.templates.bash.quoted_for_shells import assigned_name, evaluates_later, is_argument
 from amplihack.recipes.templates.bash.shell_programs import shell_program
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, ValueFlow
 from amplihack.recipes.templates.bash.variable_attributes import git_key, is_program_variable, loaded_language
@@ -68,7 +68,7 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
     words = without_prefix(command.words)
     code = list(_code_words(words)) if words else []
     for word in code:
-        name_language(_read_as_code(word), "bash")
+        name_language(_read_as_code(word, flow), "bash")
         if words[0].plain in SOURCES:
             _pass_arguments(word, words[1:], flow)
     for word, language in (*_behind_words(started(words)), *_given_variables(words)) if words else ():
@@ -80,7 +80,7 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
         language, arguments = found
         name = words[-len(arguments) - 1].plain.rpartition("/")[2]
         for word in (*program_words(language, arguments), *_behind_file(name, arguments)):
-            marks = _read_as_code(word) if language == "bash" else word.marks
+            marks = _read_as_code(word, flow) if language == "bash" else word.marks
             name_language(marks, "bash" if _runs_result(language, word) else language)
             if language == "bash":
                 code.append(word)
@@ -104,8 +104,10 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
     return code
 
 
-def _read_as_code(word: Word) -> list[Place | Output]:
+def _read_as_code(word: Word, flow: ValueFlow) -> list[Place | Output]:
     """Return the marks of a code without what is quoted for it, as `$(printf %q {{v}})` is."""
+    if flow.functions or evaluates_later(word.text):
+        return word.marks
     pieces = re.split("[\0\1]", word.text)
     read: list[Place | Output] = []
     for at, mark in enumerate(word.marks, 1):

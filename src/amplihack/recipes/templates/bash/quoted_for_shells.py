@@ -23,6 +23,9 @@ from amplihack.recipes.templates.bash.program_tables import (
 _SEPARATOR = pattern(r"[;&|\n({`]|\b(?:do|then|else)\s")
 _ASSIGNED = pattern(r"(?:export\s+)?(?:\w+=\S*\s+)*(\w+)(?:\[\w*\])?\+?=\Z")
 _CALCULATES = pattern(r"\(\(|\[\[|\$\[")
+_EVALUATES_LATER = pattern(
+    r"\(\(|\w\[|\[\[|\$\[|@P|\$\{!|-v\b|\b(?:let|declare|typeset|local|read|mapfile|unset|eval|source|(?:ba)?sh)\b"
+)
 _FORMAT = pattern(r"""(?P<quote>["']?)(?P<text>(?:[^'"%$`\0\1]|%%|%q)*)(?P=quote)""")
 _NAME = pattern(r"[\w./-]+")
 _TAKE_TEXTS = frozenset(("[", "command", "printf", "set", "test"))  # without an option for a name
@@ -47,6 +50,11 @@ def is_argument(before: str) -> bool:
     return _NAMING.isdisjoint(words) or names.isdisjoint(_TAKE_TEXTS)
 
 
+def evaluates_later(code: str) -> bool:
+    """Tell whether a code may evaluate what it gets as an argument or in a variable."""
+    return _EVALUATES_LATER.search(code) is not None
+
+
 def left_in_code(found: re.Match[str]) -> str:
     """Return nothing for `${x@Q}` in a code where it is an argument, and itself elsewhere.
 
@@ -65,5 +73,7 @@ def assigned_name(before: str) -> str:
 def quotes_all(template: str) -> bool:
     """Tell whether a format of `printf` makes arguments in a code of all that it gets: `X=%q`."""
     found = _FORMAT.fullmatch(template)
-    pieces = found["text"].replace("\\n", "\n").split("%q") if found else []
+    if not found or evaluates_later(template):
+        return False
+    pieces = found["text"].replace("\\n", "\n").split("%q")
     return len(pieces) > 1 and all(is_argument("".join(pieces[:at])) for at in range(1, len(pieces)))

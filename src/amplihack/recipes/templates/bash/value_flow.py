@@ -259,19 +259,21 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
                 (*self.evaluated, *self.unread, *self._assigned(integers)), known
             )
             taken = self._leading_to(self.taken)
-            self.evaluated |= taken | self._leading_to(taken & self._subscripted.union((ARGUMENTS,)), known)
+            if not self.executed and not self.printing:  # else what it names may become code
+                taken &= self._subscripted.union((ARGUMENTS,))
+            self.evaluated |= self._leading_to(taken, known)
             self._sources[ARGUMENTS].add(CALLED)
             for variable, printed in self._printed.items():
                 self._sources.setdefault(variable, set()).update(printed)
             self.executed = self._leading_to(self.executed)
             self.launched = self._leading_to(self.launched)
-            if run := self._code.keys() & self.executed:  # `c='(( n ))'; eval "$c"`
+            if run := self._code.keys() & self._leading_to(self.executed, known):  # `c='(( n ))'; eval "$c"`
                 calculated = self._leading_to(set().union(*(self._code[name] for name in run)), known)
                 self.unread |= calculated
                 self.evaluated |= calculated
                 left = calculated.intersection(self.fed.union(from_input)) - self._guarded
                 self.lost |= bool(left)
-        self.evaluated |= self.taken
+        self.evaluated |= self._leading_to(self.taken)
 
     def _pass(self, words: Iterable[Word], name: str) -> None:
         for word in words:
