@@ -14,7 +14,7 @@ from amplihack.recipes.inputs import declared_names
 from amplihack.recipes.model import Bash, Step, Text
 from amplihack.recipes.placeholders import find_variables, show
 from amplihack.recipes.semantics import every_loop_name, names_of_steps
-from amplihack.recipes.templates.scripts import may_run
+from amplihack.recipes.templates.scripts import fetched_name, may_run
 from amplihack.recipes.templates.shell import Hazard, hazards, is_number
 from amplihack.recipes.templates.variables import own_variables
 from amplihack.recipes.values import KeyPath, Missing, lookup, one_line, to_text
@@ -136,6 +136,10 @@ def _env_problem(danger: str, place: str, step: Step, subject: CheckedRecipe, *,
             what = f"{place}: bash makes a function of this variable, and would run the value"
             fix = "write the function in the script"
             return finding("bash-refused", subject.blame(step), what, step.where, fix)
+        case "library" | "loaded":
+            what = f"{place}: the value decides what code a program loads"
+            severity: Severity = "warning" if danger == "library" else "note"
+            return finding("code-source", severity, what, step.where, "write it in the recipe")
         case "evaluated":
             what = f"{place}: the script calculates with it, so a value that hides a command fails the step"
             return finding("bash-arithmetic", "note", what, step.where, "make sure that it is a number")
@@ -183,9 +187,15 @@ def _problem(hazard: Hazard, script: Text, default: str | None, known: AbstractS
             what = f"{{{{{name}}}}} stands in place of a command; {hazard.detail}"
             fix = f'run it on purpose with bash -c "$RECIPE_VAR_{"__".join(hazard.path).replace("-", "_")}"'
             return finding("command-word", "warning", what, where, fix)
+        case "fetched" if default is None or fetched_name(default, "\0") in hazard.detail.split():
+            what = f"{name} decides what is fetched, and run if it is called {hazard.detail}"
+            return finding("bash-source", "warning", what, where, "write the address in the recipe")
         case "source" if hazard.detail == "bash":
             what = f"the value of {name} is run as a bash program"
             return finding("bash-source", "warning", what, where, "pass it as an argument instead")
+        case "source" if hazard.detail == "native":
+            what = f"the value of {name} decides what code programs load"
+            return finding("code-source", "warning", what, where, "write it in the recipe")
         case "source":
             what = f"the value of {name} becomes {hazard.detail} code"
             fix = f"read it from the environment: RECIPE_VAR_{'__'.join(hazard.path)}"

@@ -13,8 +13,9 @@ from typing import Final, Literal, TypeAlias
 from amplihack.errors import TemplateError
 from amplihack.recipes.placeholders import Placeholder, find_placeholders, line_of, show
 from amplihack.recipes.templates.bash.places import Refusal
+from amplihack.recipes.templates.bash.programs import variable_language
 from amplihack.recipes.templates.bash.read import Uses, uses_of
-from amplihack.recipes.templates.bash.variable_attributes import EXPANDED_VARIABLES, PROGRAM_VARIABLES
+from amplihack.recipes.templates.bash.variable_attributes import EXPANDED_VARIABLES, git_key
 from amplihack.recipes.templates.program_words import may_run_code
 from amplihack.recipes.templates.run_variables import run_variables
 from amplihack.recipes.templates.scripts import may_run
@@ -22,8 +23,9 @@ from amplihack.recipes.templates.variables import VariableIndex
 from amplihack.recipes.values import KeyPath, Value, to_text
 
 _FUNCTION = "BASH_FUNC_"  # bash makes a function of what such a variable holds
-Danger: TypeAlias = Literal["function", "expanded", "program", "evaluated"]
+Danger: TypeAlias = Literal["function", "expanded", "program", "library", "loaded", "evaluated"]
 
+_DANGERS: Final[Mapping[str, Danger]] = {"bash": "program", "native": "library"}
 _REASONS: Final[Mapping[Danger, tuple[str, str]]] = {
     "function": (
         "bash makes a function of this variable, and would run the value as a part of it",
@@ -46,10 +48,10 @@ def check_env(script: str, env: Mapping[str, Value], scope: Mapping[str, Value])
         # Most values can do nothing, and the script is not read for them.
         harmless = not may_run(to_text(placeholder.value(scope)), carriers)
         evaluated = None if harmless else _used(name, uses())
-        for danger in (_named(name), _run(name, script), evaluated):
-            if danger == "program":
-                warnings[_told(name, placeholder)] = None
-            elif danger and (danger == "function" or not harmless):
+        for danger in (_named(name, placeholder, env), _run(name, script), evaluated):
+            if danger in ("program", "library"):
+                warnings[_told(name, placeholder, danger)] = None
+            elif danger == "function" or (danger and danger != "loaded" and not harmless):
                 raise _refused(name, placeholder, danger)
     return tuple(warnings)
 
@@ -71,7 +73,7 @@ def check_mentioned(script: str, names: Iterable[str], scope: Mapping[str, Value
 
 def is_refused(danger: Danger, value: str | None, scope: Mapping[str, Value]) -> bool:
     """Tell whether a run refuses a value that is known before."""
-    if value is None or danger == "program":
+    if value is None or danger in ("program", "library", "loaded"):
         return False
     return danger == "function" or may_run(value, {name for key in scope for name in (key, key.upper())})
 
@@ -80,18 +82,21 @@ def env_dangers(script: str, env: Mapping[str, Value]) -> Iterator[tuple[Danger,
     """Yield what could happen to values in `env`, whatever they are: what, the variable and the path."""
     uses = cache(lambda: uses_of(script))
     for name, placeholder in _every_placeholder(env):
-        for danger in (_named(name), _run(name, script), _used(name, uses())):
+        for danger in (_named(name, placeholder, env), _run(name, script), _used(name, uses())):
             if danger is not None:
                 yield danger, name, placeholder.path
 
 
-def _named(name: str) -> Danger | None:
+def _named(name: str, placeholder: Placeholder, env: Mapping[str, Value]) -> Danger | None:
     """Return what bash or a program does with a variable because of its name."""
     if name.startswith(_FUNCTION):
         return "function"
     if name in EXPANDED_VARIABLES:
         return "expanded"
-    return "program" if name in PROGRAM_VARIABLES else None
+    keys = [to_text(env[key])] if (key := git_key(name)) in env else []
+    text = env[name]
+    language = variable_language(name, keys, text[: placeholder.start] if isinstance(text, str) else "")
+    return _DANGERS.get(language, "loaded") if language else None
 
 
 def _run(name: str, script: str) -> Danger | None:
@@ -121,7 +126,9 @@ def _placeholders(value: Value) -> Iterator[Placeholder]:
         yield from (found for each in value for found in _placeholders(each))
 
 
-def _told(name: str, placeholder: Placeholder) -> str:
+def _told(name: str, placeholder: Placeholder, danger: Danger) -> str:
+    if danger == "library":
+        return f"the value of {show(placeholder.path)} decides what code programs load, through ${name}"
     return f"the value of {show(placeholder.path)} is run as a bash program, through ${name}"
 
 

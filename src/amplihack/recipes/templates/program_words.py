@@ -23,13 +23,13 @@ def may_run_code(script: str) -> bool:
     # Deferred: most scripts name no variable of the run.
     from amplihack.recipes.templates.bash.launchers import LAUNCHERS
     from amplihack.recipes.templates.bash.program_tables import CODE_NAMES, MAY_RUN_INPUT, SOURCES, WORD
-    from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
+    from amplihack.recipes.templates.bash.variable_attributes import git_key, is_program_variable
 
     text = _JOINED.sub("", script)
     if _STARTED.search(text):
         return True
     for word in set(WORD.findall(text)):
-        if word in PROGRAM_VARIABLES or word in SOURCES or _SHELL.search(word):
+        if is_program_variable(word) or git_key(word) or word in SOURCES or _SHELL.search(word):
             return True
         name = word.rstrip("0123456789.")
         if name in MAY_RUN_INPUT or name in CODE_NAMES or name in LAUNCHERS or name in _RUN_LATER:

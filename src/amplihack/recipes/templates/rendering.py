@@ -26,7 +26,14 @@ from amplihack.recipes.templates.bash import (
 )
 from amplihack.recipes.templates.filled import fill
 from amplihack.recipes.templates.names import unfit, variable_names
-from amplihack.recipes.templates.scripts import PREPARED, Hazard, ShellScript, is_number, may_run
+from amplihack.recipes.templates.scripts import (
+    PREPARED,
+    Hazard,
+    ShellScript,
+    fetched_name,
+    is_number,
+    may_run,
+)
 from amplihack.recipes.templates.text import literal_fix, literal_warnings
 from amplihack.recipes.templates.variables import mentioned_names
 from amplihack.recipes.values import MISSING, KeyPath, Value, to_text
@@ -44,6 +51,7 @@ class _Template(Record):
     used: frozenset[KeyPath]  # without those that stand in comments alone
     source: str | None  # the script to run, if no value can change it or be refused for what it is
     warnings: tuple[str, ...]
+    fetches: bool  # whether the script runs a file that a value may name
     is_filled: bool  # whether each `{{` begins a placeholder
 
 
@@ -67,6 +75,7 @@ def _prepared(template: str) -> _Template:
         used=frozenset(place.placeholder.path for place in places if place.quoting is not Quoting.COMMENT),
         source=source,
         warnings=tuple(_source_warnings(places, _Lines(template))),
+        fetches=any(place.fetched for place in places),
         is_filled=holds_only_placeholders(template),
     )
 
@@ -98,11 +107,14 @@ def render(template: str, scope: Mapping[str, Value], token: Callable[[], str]) 
     source = read.source
     if source is None or any(map(unfit, texts.values())):
         source = _checked(template, read, texts, token, scope)
+    warnings = read.warnings if read.is_filled else (*read.warnings, *literal_warnings(template, scope))
+    if read.fetches:
+        warnings = (*warnings, *_fetched_warnings(read.reading.places, texts, _Lines(template)))
     return ShellScript(
         source=source,
         variables={name: texts[path] for path, name in read.names.items() if path in read.used},
         missing=tuple([path for path, value in values.items() if value is MISSING and path in read.used]),
-        warnings=read.warnings if read.is_filled else (*read.warnings, *literal_warnings(template, scope)),
+        warnings=warnings,
     )
 
 
@@ -178,6 +190,8 @@ def _hazards(place: Place, lines: _Lines) -> Iterator[Hazard]:
     elif place.command_word or place.launcher:
         split = "bash splits it into words and runs the first" if place.variables else ""
         yield Hazard("command", path, line, start, split or "a value with spaces is one word there")
+    if place.fetched:
+        yield Hazard("fetched", path, line, start, " ".join(place.fetched))
     if place.language:
         yield Hazard("source", path, line, start, place.language)
 
@@ -190,10 +204,23 @@ def _source_warnings(places: Sequence[Place], lines: _Lines) -> Iterator[str]:
             told.add(path)
             line = lines.at(place.placeholder.start)
             yield f"the value of {show(path)} is run as a bash program on line {line}"
+        elif place.language == "native" and path not in told:
+            told.add(path)
+            line = lines.at(place.placeholder.start)
+            yield f"the value of {show(path)} decides what code programs load on line {line}"
         elif place.launcher and path not in told:
             told.add(path)
             line = lines.at(place.placeholder.start)
             yield f"the value of {show(path)} is the command that {place.launcher} runs on line {line}"
+
+
+def _fetched_warnings(places: Sequence[Place], texts: Mapping[KeyPath, str], lines: _Lines) -> Iterator[str]:
+    for place in places:
+        path = place.placeholder.path
+        name = fetched_name(texts[path], place.fetched_as) if place.fetched else ""
+        if name in place.fetched:
+            line = lines.at(place.placeholder.start)
+            yield f"the value of {show(path)} decides what {name} is, fetched on line {line} and then run"
 
 
 class _Lines:

@@ -15,6 +15,7 @@ from amplihack.records import Record
 PREPARED = 512  # scripts of which we remember what they say by themselves
 _EXPANDS = pattern(r"[$`]|[<>]\(")
 _IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_QUERY = pattern("[?#]")
 _NUMBER = pattern(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)?\s*", re.ASCII)
 
 
@@ -31,7 +32,9 @@ class ShellScript(Record):
 
 
 APART = 'write the dollar sign and the placeholder apart, as in "\\$""{{price}}"'
-Kind: TypeAlias = Literal["command", "arithmetic", "evaluated", "source", "refused", "unclosed", "literal"]
+Kind: TypeAlias = Literal[
+    "command", "arithmetic", "evaluated", "source", "fetched", "refused", "unclosed", "literal"
+]
 
 
 class Hazard(Record):
@@ -55,3 +58,9 @@ def may_run(text: str, carriers: AbstractSet[str]) -> bool:
     if _EXPANDS.search(text):
         return True
     return any(name in carriers or name.startswith(PREFIX) for name in _IDENTIFIER.findall(text))
+
+
+def fetched_name(address: str, last: str) -> str:
+    """Return the name of the file that is fetched from an address; `last` has NUL for the end of that."""
+    _, slash, base = _QUERY.split(address)[0].rpartition("/")
+    return base + last.rpartition("\0")[2] if slash else last.replace("\0", base)

@@ -10,6 +10,7 @@ import pytest
 
 from amplihack.errors import TemplateError
 from amplihack.recipes.templates import check_env
+from amplihack.recipes.templates.env_values import env_dangers
 
 HOSTILE = "a[$(touch canary)]"
 ENDS = "() { touch canary; }"
@@ -81,9 +82,40 @@ def test_a_value_that_the_script_runs_on_purpose_is_told() -> None:
     assert warnings == ("the value of v is run as a bash program, through $CMD",)
 
 
-def test_a_value_in_a_variable_that_programs_run_is_told() -> None:
-    warnings = check_env("git fetch", {"GIT_SSH_COMMAND": "ssh -i {{v}}"}, {"v": "key"})
-    assert warnings == ("the value of v is run as a bash program, through $GIT_SSH_COMMAND",)
+@pytest.mark.parametrize(
+    "name", ["GIT_SSH_COMMAND", "BROWSER", "CC", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_VALUE_0", "SHELL"]
+)
+def test_a_value_in_a_variable_that_programs_run_is_told(name: str) -> None:
+    warnings = check_env("git fetch", {name: "ssh -i {{v}}"}, {"v": "key"})
+    assert warnings == (f"the value of v is run as a bash program, through ${name}",)
+
+
+def test_a_value_that_names_a_library_is_told() -> None:
+    warnings = check_env("ls", {"LD_PRELOAD": "{{v}}"}, {"v": "x.so"})
+    assert warnings == ("the value of v decides what code programs load, through $LD_PRELOAD",)
+
+
+def test_a_setting_of_git_that_is_no_code_is_not_told() -> None:
+    env = {"GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "{{v}}"}
+    assert check_env("git fetch", env, {"v": "$HOME/x"}) == ()
+    assert check_env("git fetch", {**env, "GIT_CONFIG_KEY_0": "core.sshCommand"}, {"v": "x"})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "dangers"),
+    [
+        ("PERL5OPT", "-w {{v}}", ["loaded"]),
+        ("PYTHONSTARTUP", "{{v}}", ["loaded"]),
+        ("NODE_OPTIONS", "{{v}}", ["loaded"]),
+        ("NODE_OPTIONS", "--max-old-space-size={{v}}", []),
+        ("LD_PRELOAD", "/usr/lib/{{v}}.so", []),
+    ],
+)
+def test_a_value_that_decides_what_a_program_loads_is_found_and_passes(
+    name: str, text: str, dangers: list[str]
+) -> None:
+    assert [danger for danger, _, _ in env_dangers("true", {name: text})] == dangers
+    assert check_env("true", {name: text}, {"v": "$(touch canary)"}) == ()
 
 
 def test_what_the_author_wrote_is_his_own() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from amplihack.errors import TemplateError
-from amplihack.recipes.templates.shell import render_shell, why_stopped
+from amplihack.recipes.templates.shell import hazards, render_shell, why_stopped
 
 
 def rendered(template: str, value: str) -> tuple[str, tuple[str, ...]]:
@@ -122,6 +122,53 @@ def run(source: str, value: str, folder: Path) -> str:
         "echo {{v}} > e; ENV=./e sh -i",
         'env "BASH_FUNC_f%%=() { {{v}}; }" bash -c f',
         'command_not_found_handle() { eval "$*"; }; nosuch {{v}}',
+        # assignments behind the command
+        "set -k; bash -c : BASH_ENV={{v}}",
+        "set -o keyword; git log GIT_PAGER={{v}}",
+        "set -ek\nx={{v}}; git log PAGER=$x",
+        # the history
+        "echo {{v}} > f; set -o history; history -r f; fc -s",
+        "HISTFILE=f; echo {{v}} > f; set -o history; fc -e -",
+        # shells by other names
+        "/bin/ba*h -c {{v}}",
+        "/usr/bin/[bd]ash -ec {{v}}",
+        "/proc/self/exe -c {{v}}",
+        "/proc/$$/exe -c {{v}}",
+        "$0 -c {{v}}",
+        '"${0}" -c {{v}}',
+        '"$BASH_ARGV0" -c {{v}}',
+        # variables that programs run
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.pager GIT_CONFIG_VALUE_0={{v}} git log",
+        "export GIT_CONFIG_VALUE_0={{v}}; git log",
+        "env GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0={{v}} git x",
+        "GIT_CONFIG_PARAMETERS={{v}} git log",
+        "BROWSER={{v}} xdg-open x",
+        "CC={{v}} ./configure",
+        "TAR_OPTIONS={{v}} tar cf x y",
+        "FCEDIT={{v}}; fc -l",
+        # quoted for a shell, in vain
+        'x={{v}}; eval "echo \\"${x@Q}\\""',
+        "x={{v}}; eval \"echo '${x@Q}'\"",
+        'x={{v}}; bash <<EOF\necho "${x@Q}"\nEOF\n',
+        'x={{v}}; eval "${x@Q}"',
+        'x={{v}}; eval "(( n = ${x@Q} ))"',
+        'x={{v}}; bash -c "bash -c ${x@Q}"',
+        'eval "$(printf %q {{v}})"',
+        'eval "echo \\"$(printf %q {{v}})\\""',
+        'ssh host "sudo $(printf %q {{v}})"',
+        'bash -c "eval $(printf %q {{v}})"',
+        "printf 'eval %q\\n' {{v}} > e.sh; . ./e.sh",
+        "printf '%q\\n' {{v}} > e.sh; . ./e.sh",
+        "printf 'X=%q Y=%s\\n' 1 {{v}} > e.sh; . ./e.sh",
+        "set -o history -H\ncat <<'EOF'\n{{v}}\nEOF\n!!",
+        # fetched under a name that is known
+        "curl -fsSLO https://x/{{v}}/install.sh; bash install.sh",
+        'f() { eval "$1"; }; eval "f $(printf %q {{v}})"',
+        'bash -c "x=$(printf %q {{v}}); (( x ))"',
+        "printf 'x=%q\\n(( x ))\\n' {{v}} > s.sh; . ./s.sh",
+        # cmake
+        "cmake -DCMAKE_C_COMPILER_LAUNCHER={{v}} ..",
+        "cmake -D CMAKE_MAKE_PROGRAM:FILEPATH={{v}} ..",
     ],
 )
 def test_a_value_that_a_shell_runs_in_the_end_is_told(template: str) -> None:
@@ -142,6 +189,12 @@ def test_a_value_that_a_shell_runs_in_the_end_is_told(template: str) -> None:
         'export x={{v}}; bash <<EOF\necho "\\$x"\nEOF\n',
         'x={{v}}; f() { echo "$2"; }; mapfile -t -c 1 -C f lines <<< "$x"',
         'printf "%s\\n" {{v}} > f; c=$(cat f); eval :; echo "$c"',
+        'eval "x=$(printf %q {{v}})"; echo "$x"',
+        'bash -c "echo $(printf %q {{v}})"',
+        "printf 'X=%q\\n' {{v}} > e.sh; . ./e.sh; echo \"$X\"",
+        'x={{v}}; eval "${x@A}"; echo "$x"',
+        "x={{v}}; bash <<EOF\necho ${x@Q}\nEOF\n",
+        'STAGING={{v}}; name=STAGING; echo "${!name}"',
         "printf '%s\\n' {{v}} > f; c=$(cat g 2>&1); eval \": '$c'\"; cat f",
         "printf '%s\\n' {{v}} > f; cp f g; echo cat f > s.sh; bash s.sh",
     ],
@@ -251,6 +304,33 @@ def test_a_variable_that_code_of_the_script_only_prints_is_not_told(template: st
         'z={{w}}; read n < <(echo z); y=1; eval "(( n + $y ))"; : {{v}}',
         "z={{w}}; read n < <(echo z); PS4='$(( n ))'; set -x; : {{v}}",
         "z={{w}}; if :; then declare -A y; fi; n=$(echo z); unset y; (( y[$n]++ )); : {{v}}",
+        # code of the script in a variable
+        'x={{v}}; c="(( x ))"; eval "$c"',
+        "x={{v}}; c='let y=x'; eval $c",
+        "export x={{v}}; c='(( x ))'; bash -c \"$c\"",
+        "x=$(echo {{v}}); c='(( x ))'; eval \"$c\"",
+        "export x=$(echo {{v}}); c='(( x ))'; bash -c \"$c\"",
+        "x={{v}}; read c <<< '(( x ))'; eval \"$c\"",
+        'x={{v}}; l=(\'(( x ))\'); for c in "${l[@]}"; do eval "$c"; done',
+        "x={{v}}; f() { eval \"$1\"; }; f '(( x ))'",
+        'x={{v}}; f() { eval "$@"; }; f let y=x',
+        'x={{v}}; f() { "$@"; }; f let y=x',
+        'x={{v}}; n=x; eval "y=${!n}"',
+        "x={{v}}; n=c; c='(( x ))'; eval \"${!n}\"",
+        "x={{v}}; declare -n r=c; c='(( x ))'; eval \"$r\"",
+        # quoted for a shell, and calculated with there
+        'x={{v}}; declare -i n; eval "n=${x@Q}"',
+        'x=$(echo {{v}}); declare -i n; eval "n=${x@Q}"',
+        'declare -i n; eval "n=$(printf %q {{v}})"',
+        "printf 'X=%q\\n' {{v}} > e.sh; . ./e.sh; echo $((X))",
+        "n=x; i={{v}}; x=1; n='x[i]'; echo \"${!n}\"",
+        'x={{v}}; n=x; echo "${!n@P}" $(( ${!n} ))',
+        # assignments behind the command
+        "set -k; : RANDOM={{v}}",
+        "set -k; declare -i x; f() { :; }; f x={{v}}",
+        "set -o keyword; f() { echo $((y)); }; f y={{v}}",
+        "set -k; f() { echo $((y)); }; x={{v}}; f y=$x",
+        "set -k; bash -c 'echo $((y))' y={{v}}",
     ],
 )
 def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path) -> None:
@@ -278,6 +358,20 @@ def test_no_value_is_run_on_these_ways(template: str, value: str, tmp_path: Path
         "echo {{v}} > e; BASH_ENV=other bash -c :",
         "f=-x; bash $f build.sh {{v}}",
         "bash -c 'echo \"$1\"' -e {{v}}",
+        "[ -c {{v}} ]",
+        "./tool -c {{v}}",
+        "bin/tool* -v {{v}}",
+        "set -e; ./report PAGER={{v}}",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0={{v}} git log",
+        "env GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0={{v}} git commit -m x",
+        "NODE_OPTIONS=--max-old-space-size={{v}} npm test",
+        "fc -l; echo {{v}}",
+        'curl -fsSLO -H "Authorization: {{v}}" https://x/install.sh; bash install.sh',
+        "wget -q --header {{v}} https://x/install.sh -O i.sh; bash i.sh",
+        "cmake -DVERSION={{v}} -DCMAKE_BUILD_TYPE={{v}} ..",
+        "x={{v}}; c='make test'; eval \"$c\"; n=$((1 + 1))",
+        'x={{v}}; eval "arr[0]=${x@Q}"',
+        "n=$(wc -l < f); c='echo $((n - 1))'; eval \"$c\"; echo {{v}}",
     ],
 )
 def test_a_value_that_only_stands_near_code_is_not_told(template: str) -> None:
@@ -396,3 +490,76 @@ def test_ten_thousand_heredocs_on_one_line_are_read(command: str) -> None:
 def test_a_value_that_the_script_runs_as_a_command_is_told(template: str) -> None:
     _, warnings = rendered(template, "echo hello")
     assert warnings == ("the value of v is the command that the script runs on line 1",)
+
+
+@pytest.mark.parametrize(
+    ("template", "language"),
+    [
+        ("python manage.py shell <<< {{v}}", "python"),
+        ("echo {{v}} | python3 ./manage.py shell", "python"),
+        ("./manage.py shell_plus <<EOF\nprint({{v}})\nEOF\n", "python"),
+        ("echo {{v}} | flask shell", "python"),
+        ("bin/rails console -e test <<< {{v}}", "ruby"),
+        ("echo {{v}} | php artisan tinker", "php"),
+        ("R --no-save <<EOF\nprint({{v}})\nEOF\n", "R"),
+        ("bq query --use_legacy_sql=false <<< {{v}}", "SQL"),
+        ("PERL5OPT={{v}} perl x.pl", "perl"),
+        ("RUBYOPT={{v}} ruby x.rb", "ruby"),
+        ("PYTHONSTARTUP={{v}} python3 -i", "python"),
+        ("NODE_OPTIONS={{v}} node x.js", "node"),
+        ('export NODE_OPTIONS="--trace-warnings {{v}}"; npm test', "node"),
+        ("docker run -e NODE_OPTIONS={{v}} image", "node"),
+        ("LD_PRELOAD={{v}} ls", "native"),
+        ("env LD_PRELOAD={{v}} ls", "native"),
+    ],
+)
+def test_the_language_of_what_a_program_reads_or_loads_is_known(template: str, language: str) -> None:
+    assert [hazard.detail for hazard in hazards(template) if hazard.kind == "source"] == [language]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "python manage.py migrate <<< {{v}}",
+        "rails db:migrate <<< {{v}}",
+        "NODE_OPTIONS=--max-old-space-size={{v}} node x.js",
+        'NODE_OPTIONS="--trace-warnings --max-old-space-size={{v}}" node x.js',
+        "LD_PRELOAD=/usr/lib/{{v}}/libjemalloc.so ./server",
+        "JAVA_TOOL_OPTIONS=-Xmx{{v}} ./gradlew test",
+    ],
+)
+def test_what_is_only_data_there_is_no_code(template: str) -> None:
+    assert hazards(template) == ()
+
+
+@pytest.mark.parametrize(
+    ("template", "value"),
+    [
+        ("curl -O {{v}}; bash x.sh", "https://h/x.sh"),
+        ("curl -fsSLO {{v}}; sh ./x.sh", "https://h/a/x.sh?raw=1"),
+        ("wget -q {{v}} && chmod +x x.sh && ./x.sh", "https://h/x.sh"),
+        ("curl -O https://h/{{v}}; bash x.sh", "a/x.sh"),
+        ("curl --remote-name https://h/{{v}}.sh; bash x.sh", "x"),
+    ],
+)
+def test_a_value_that_names_the_file_which_is_fetched_and_run_is_told(template: str, value: str) -> None:
+    assert rendered(template, value)[1] == (
+        "the value of v decides what x.sh is, fetched on line 1 and then run",
+    )
+    assert rendered(template, "https://h/data.csv")[1] == ()
+    assert [hazard.kind for hazard in hazards(template)] == ["fetched"]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "curl -O {{v}}; cat x.json",
+        "wget {{v}}; make",
+        "wget {{v}}; python3 train.py",
+        "curl -O {{v}}; bash scripts/x.sh",
+        "wget -O data {{v}}; bash x.sh",
+    ],
+)
+def test_what_is_fetched_beside_a_script_is_not_told(template: str) -> None:
+    assert rendered(template, "https://h/x.sh")[1] == ()
+    assert hazards(template) == ()

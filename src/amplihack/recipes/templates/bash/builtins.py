@@ -56,7 +56,8 @@ def settle_builtin(command: SimpleCommand, script: Script, *, certain: bool) -> 
     if not words:
         return
     is_builtin, is_alias = words[0].plain in BUILTINS, words[0].plain in script.aliases
-    used = command.marked or any("$" in word.text for word in words)
+    used = command.marked or any("$" in word.text or "((" in word.text for word in words)
+    used |= any(word.text in BUILTINS for word in words[1:])  # `run let x=y`
     if is_alias or (used and not is_builtin):
         script.flow.calls.append((words[0].plain, list(words)))
     if not is_builtin:

@@ -36,7 +36,7 @@ from amplihack.recipes.templates.bash.program_files import files_run, files_writ
 from amplihack.recipes.templates.bash.program_tables import COPIES, SHELLS
 from amplihack.recipes.templates.bash.programs import input_language, name_language, settle_programs
 from amplihack.recipes.templates.bash.redirections import is_descriptor, redirection
-from amplihack.recipes.templates.bash.unpacked_files import unpacked
+from amplihack.recipes.templates.bash.unpacked_files import fetched, unpacked
 from amplihack.recipes.templates.bash.value_flow import FILE, identifiers, references
 from amplihack.recipes.templates.bash.word_roles import take
 from amplihack.recipes.templates.bash.words import comment, word
@@ -49,6 +49,7 @@ _OWN_CODE = ("alias", "eval", "mapfile", "readarray", "trap")
 _FIRST_WORD = pattern(r"\A(?:[$<]\(|`)\s*([\w.-]+)")
 _FILE = pattern(r"[\w.~${}/-]+")
 _SHELL = pattern(r">\(\s*(?:sudo\s+|exec\s+)?(?:\S*/)?(?:ba|da|z|k|a)?sh\s*(?:-\w*[esux]\s*)*\)")
+_LISTS = pattern(r"-[enr]*l")  # `fc -l` only shows the history
 _IN_QUOTES = pattern(r"'([^']*)'")
 
 
@@ -139,6 +140,7 @@ def _note_files(c: Cursor, state: CommandList) -> None:
     command, script = state.command, c.script
     command.outputs += files_written(command)
     command.outputs += (script.descriptors[each] for each in ("1", "2") if each in script.descriptors)
+    script.fetched += fetched(command)
     if command.words and command.words[0].plain in COPIES:
         script.copiers.append(command)
     if command.words and command.words[0].plain in ("cd", "pushd"):
@@ -163,7 +165,7 @@ def _run_code(c: Cursor, code: Word, *, own: bool, at_once: bool = False) -> Non
     if read_code(c, code, own=own):
         return
     calculated = c.script.flow.run(code.text, calculates_with(c, code))
-    if at_once and calculated:
+    if at_once and (calculated := calculated | c.script.flow.guard_code(code.text)):
         c.script.calculates(code, calculated)
 
 
@@ -196,7 +198,9 @@ def _run_file(c: Cursor, name: str) -> None:
 
 
 def _reads_program(command: SimpleCommand) -> bool:
-    """Tell whether a shell gets its program from where nothing tells: `f() { bash; }`, `bash <&3`."""
+    """Tell whether a shell gets its program from where nothing tells: `f() { bash; }`, `bash <&3`, `fc`."""
+    if any(word.plain == "fc" for word in without_prefix(command.words)[:1]):
+        return not any(_LISTS.match(word.plain) for word in command.words)
     if command.is_fed or command.inputs or command.words[0].plain.rpartition("/")[2] not in SHELLS:
         return False
     shows = any(word.plain in ("--version", "--help") for word in command.words)
@@ -276,7 +280,8 @@ def _next_word(c: Cursor, state: CommandList) -> None:
     if state.expects is Expects.ARGUMENT and state.command.declares and state.innermost != "pattern":
         found = _declared(c, state.command)
     else:
-        found = word(c, assignable=state.expects is Expects.COMMAND and state.innermost != "pattern")
+        assignable = state.expects is Expects.COMMAND or c.script.keywords
+        found = word(c, assignable=assignable and state.innermost != "pattern")
     if c.pos == start:
         c.pos += 1
     elif c.peek() in ("<", ">") and is_descriptor(found, c.script):

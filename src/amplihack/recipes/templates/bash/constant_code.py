@@ -86,7 +86,7 @@ def calculates_with(c: Cursor, word: Word) -> set[str] | None:
         c.grammar.commands(Cursor(code, {}, range(len(code) + 1), script, c.grammar), "", 0)
     except TemplateError:
         return None
-    return script.flow.evaluated | script.flow.unread
+    return script.flow.evaluated | script.flow.unread | script.flow.taken
 
 
 def _read(

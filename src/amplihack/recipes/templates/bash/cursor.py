@@ -22,6 +22,11 @@ DEEPEST = 80  # quotes in substitutions in quotes: no person writes this, and ou
 BLANKS = pattern(r"(?:[ \t]|\\\n)+")
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
 _NO_MARKS = {0: "\2", 1: "\2"}  # which stand for placeholders and outputs in the texts of words
+# A `printf` that quotes all it gets, for a shell.
+_QUOTES = pattern(
+    r"""\s*printf\s+(?:--\s+)?(?:'(?:[^'%]|%%|%q)*'|"(?:[^"%$`\\]|\\n|%%|%q)*"|(?:[\w=]|%q)+)"""
+    r"""(?:\s+(?:"[^"`()]*"|'[^']*'|[^\s;&|<>()`"'])+)*\s*"""
+)
 _FILE_NAME = pattern(r"[\w.~${}/*?-]{1,255}")
 
 
@@ -66,7 +71,9 @@ class Script(Record, frozen=False, eq=False, repr=False):
     copiers: list[SimpleCommand] = field(default_factory=list)  # `cp` and the like
     writers: list[SimpleCommand] = field(default_factory=list)  # commands whose output goes to files
     unpacked: list[Unpacked] = field(default_factory=list)  # archives and repositories that values name
+    fetched: list[Word] = field(default_factory=list)  # addresses of files whose names values decide
     entered: set[str] = field(default_factory=set)  # directories that `cd` names
+    keywords: bool = False  # `set -k`: bash takes `a=b` anywhere in a command for an assignment
     reads_program: bool = False  # a shell runs what it gets from a place that is not known
     quoted: bool = False  # what is being read is code in double quotes
     starts_shells: bool = False  # with code of the script: guards in it must find their patterns
@@ -279,7 +286,9 @@ class Cursor(Record, frozen=False, eq=False, repr=False):
         places = [mark for mark in self.script.marks[first:] if isinstance(mark, Place)]
         places = [place for place in places if place.quoting is not Quoting.COMMENT]
         span = (self.origin[inside[0]], self.origin[inside[1]], opened, self.pos - opened)
-        self.script.marks.append(Output(places, span, self.script.frame, quoting, self.backticks))
+        output = Output(places, span, self.script.frame, quoting, self.backticks)
+        output.is_quoted = _QUOTES.fullmatch(self.text, *inside) is not None
+        self.script.marks.append(output)
 
     def count(self) -> int:
         return len(self.script.marks)

@@ -56,6 +56,7 @@ LAUNCHERS = {
     "caffeinate": Launching("-t -w"),
     "chroot": Launching("--userspec --groups", operands=1),
     "chrt": Launching("-T -P -D", operands=1),
+    "cmake": Launching(behind="env|time"),
     "command": Launching(none="-v -V"),
     "conda": _RUN,
     "coproc": Launching(),

@@ -50,7 +50,8 @@ def _note_evaluated(c: Cursor, opened: int, name: str, index: str) -> None:
         indirect = False  # these are names of variables, or keys
     if not name or not (prompts or indirect):
         return
-    c.script.flow.evaluated.add(ARGUMENTS if name.isdigit() or name in "@*" else name)
+    flow = c.script.flow
+    (flow.evaluated if prompts else flow.taken).add(ARGUMENTS if name.isdigit() or name in "@*" else name)
     if any(sign in index for sign in "\0\1`"):  # it cannot be written a second time, for a guard
         c.script.flow.blind = True
         return

@@ -159,6 +159,8 @@ class Place(Mark):
     is_script = False  # a shell runs the file of this name
     launcher = ""  # the program that runs it as a command, such as `sudo`
     language = ""  # the value becomes source code of this language
+    fetched: tuple[str, ...] = ()  # files that the script runs, and fetches if the value names them
+    fetched_as = ""  # the name that the file gets, with NUL for the value
     heredoc: Heredoc | None = None
     command: SimpleCommand | None = None  # the command that reads the heredoc it stands in
     redirection: Redirection | None = None  # a `>&` whose word it is in
@@ -181,6 +183,8 @@ class Output(Mark):
 
     `start` and `end` are the text between its delimiters.
     """
+
+    is_quoted = False  # for a shell: `$(printf %q {{v}})`
 
     def __init__(self, places: list[Place], span: Span, frame: int, quoting: Quoting, backticks: int) -> None:
         super().__init__(span, frame, quoting, backticks)

@@ -29,6 +29,7 @@ from amplihack.recipes.templates.bash.programs import (
     option_arguments,
     program_words,
 )
+from amplihack.recipes.templates.bash.unpacked_files import keeps_remote_name
 
 _EDITORS = frozenset({"ed", "ex", "nvim", "patch", "sponge", "tee", "vi", "vim"})  # of their operands
 _STREAM_EDITORS = frozenset({"gsed", "perl", "ruby", "sed"})
@@ -100,7 +101,7 @@ def files_written(command: SimpleCommand) -> list[str]:
     name = words[0].plain.rpartition("/")[2] if words else ""
     names = [word.plain for word in operands(words[1:])]
     found: list[str] = []
-    if name == "wget" or (name == "curl" and any(word.plain == "-O" for word in words)):
+    if name == "wget" or keeps_remote_name(name, words):
         found = [each.rpartition("/")[2] for each in names]
     elif name in _EDITORS:
         found = names or [ANY_FILE] * (name == "patch")
@@ -122,7 +123,7 @@ def _outputs(words: Sequence[Word]) -> Iterator[str]:
     for before, after in pairwise((*words[1:], Word("", []))):
         if not before.plain.startswith("-") or after.marks:
             continue
-        if _OUTPUT.fullmatch(before.plain):
+        if _OUTPUT.fullmatch(before.plain) and not after.plain.startswith("-"):
             yield after.plain
         elif found := _WITH_OUTPUT.fullmatch(before.plain):
             yield found[1]

@@ -99,6 +99,7 @@ CODE_BEHIND_OPTIONS = {"tmux": "-s -t -n -c -x -y -e -F -f"}
 # A word that is a setting, and whose value a shell reads.
 CODE_SETTING = {
     "npm": r"scripts\.[^=]*",
+    "cmake": r"(?:-D)?CMAKE_\w*(?:COMPILER|EMULATOR|LAUNCHER|LINKER|MAKE_PROGRAM)(?::\w+)?",
     "aws": r"commands",
     "git": r"(?i:alias\.[^=]*"
     r"|(?:core|sequence)\.(?:sshcommand|pager|editor|fsmonitor|askpass|gitproxy|hookspath|alternaterefscommand)"
@@ -128,11 +129,13 @@ TOOLS = (
 INTERPRETER = pattern(
     rf"{BOUNDARY}(?P<name>{TOOLS}|[gm]?awk|[jy]q|g?sed)[0-9.]*\}}?$"
     r"|^\$\{?(?:[A-Z0-9_]*_)?(?P<variable>SHELL|BASH|SH|PYTHON|NODE|PERL|RUBY|AWK|JQ|SED)[0-9]*\}?$"
+    r"|^(?P<self>\$\{?(?:0|BASH_ARGV0)\}?|/proc/[^/]+/exe)$"
 )
 # The same behind a command that nobody here knows: `uv run python -c`, `aws-vault exec me -- bash -c`.
 INNER = pattern(rf"{BOUNDARY}(?:{TOOLS})[0-9.]*[ \t]+(?:-|eval)")
 _BEFORE_CODE = (" -", "\t-", " eval", "\teval")  # without one of these, there is no such tool
 WORD = pattern(r"[A-Za-z0-9_.-]+")
+GLOB = pattern(r"[*?\[]")
 SHELLS = frozenset(
     """
     ash bash csh dash elvish fish ksh mksh nu osh pdksh posh powershell pwsh rbash rksh sh shell tcsh xonsh
@@ -269,6 +272,18 @@ CODE_BEHIND_WORDS = {
     "ruby": rf"rails{_ANY}(?:runner|r)(?: -e \S+| --\S+=\S+)*",
     "swift": rf"swift{_ANY}-e",
 }
+# The same for programs that read code from their input.
+INPUT_BEHIND_WORDS = {
+    "R": r"R(?: --?\S+)*",
+    "SQL": r"(?:sqlcmd|snowsql|cypher-shell|influx|mysqlsh)(?: .*)?|bq(?: \S+)*? query(?: --\S+)*",
+    "php": r"(?:php )?\S*artisan tinker|wp(?: \S+)*? shell",
+    "python": r"(?:\S+ )?(?:\S*/)?(?:manage\.py|django-admin)(?: \S+)*? shell(?:_plus)?(?: -\S+)*"
+    r"|(?:python\S* -m )?flask(?: \S+)*? shell",
+    "ruby": r"(?:\S*/)?rails (?:console|c)(?: -\S+| \w+)*",
+}
+INPUT_BEHIND_NAMES = frozenset(
+    "R artisan bq cypher-shell django-admin flask influx manage.py mysqlsh rails snowsql sqlcmd wp".split()  # noqa: SIM905
+)
 CODE_BEHIND_NAMES = frozenset(
     """
     artisan bb bq crystal cypher-shell django-admin drush erl fennel ghc influx janet kotlin manage.py mix nix
@@ -298,7 +313,7 @@ def may_hold_code(text: str) -> bool:
     if any(each in text for each in _BEFORE_CODE) and INNER.search(text):
         return True
     names = set(WORD.findall(text))
-    return not names.isdisjoint(CODE_BEHIND_NAMES) or any(
+    return not names.isdisjoint(CODE_BEHIND_NAMES | INPUT_BEHIND_NAMES) or any(
         re.search(_code_pattern(name), text) for name in names & _TOLD_BY_WORDS
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from amplihack.patterns import pattern
@@ -24,6 +25,9 @@ from amplihack.recipes.templates.bash.program_tables import (
     CODE_TAKERS,
     EVALUATES,
     EVALUATES_OPTIONS,
+    GLOB,
+    INPUT_BEHIND_NAMES,
+    INPUT_BEHIND_WORDS,
     INTERPRETER,
     LANGUAGES,
     MAY_EXECUTE,
@@ -32,6 +36,7 @@ from amplihack.recipes.templates.bash.program_tables import (
     PROGRAM_FIRST,
     PROGRAM_OPTION,
     RUNS_INPUT,
+    SHELLS,
     SHOWS,
     SOURCES,
     SSH,
@@ -40,9 +45,10 @@ from amplihack.recipes.templates.bash.program_tables import (
     WRAPPERS,
     YQ_COMMANDS,
 )
+from amplihack.recipes.templates.bash.quoted_for_shells import assigned_name, evaluates_later, is_argument
 from amplihack.recipes.templates.bash.shell_programs import shell_program
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, ValueFlow
-from amplihack.recipes.templates.bash.variable_attributes import is_program_variable
+from amplihack.recipes.templates.bash.variable_attributes import git_key, is_program_variable, loaded_language
 
 _RUN_BY_SED = pattern(r"[^\w\s][gpiImM0-9]*e[gpiImM0-9]*\Z")
 _CLUSTER = "-[a-z]*[ce][a-z]*"
@@ -62,17 +68,20 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
     words = without_prefix(command.words)
     code = list(_code_words(words)) if words else []
     for word in code:
-        name_language(word.marks, "bash")
+        name_language(_read_as_code(word, flow), "bash")
         if words[0].plain in SOURCES:
             _pass_arguments(word, words[1:], flow)
-    for word, language in _behind_words(started(words)) if words else ():
+    for word, language in (*_behind_words(started(words)), *_given_variables(words)) if words else ():
         name_language(word.marks, language)
+        if language == "bash":
+            code.append(word)
     found = interpreter(words) if words else None
     if found:
         language, arguments = found
         name = words[-len(arguments) - 1].plain.rpartition("/")[2]
         for word in (*program_words(language, arguments), *_behind_file(name, arguments)):
-            name_language(word.marks, "bash" if _runs_result(language, word) else language)
+            marks = _read_as_code(word, flow) if language == "bash" else word.marks
+            name_language(marks, "bash" if _runs_result(language, word) else language)
             if language == "bash":
                 code.append(word)
                 _pass_arguments(word, arguments, flow)
@@ -93,6 +102,21 @@ def settle_programs(command: SimpleCommand, flow: ValueFlow) -> Sequence[Word]:
             if language == "bash":
                 code.append(word)
     return code
+
+
+def _read_as_code(word: Word, flow: ValueFlow) -> list[Place | Output]:
+    """Return the marks of a code without what is quoted for it, as `$(printf %q {{v}})` is."""
+    if flow.functions or evaluates_later(word.text):
+        return word.marks
+    pieces = re.split("[\0\1]", word.text)
+    read: list[Place | Output] = []
+    for at, mark in enumerate(word.marks, 1):
+        before = "".join(pieces[:at])
+        if isinstance(mark, Output) and mark.is_quoted and is_argument(before):
+            assign(mark.places, *filter(None, [assigned_name(before)]))
+        else:
+            read.append(mark)
+    return read
 
 
 def _behind_words(words: Sequence[Word]) -> Iterator[tuple[Word, str]]:
@@ -164,8 +188,31 @@ def _code_words(words: Sequence[Word]) -> Iterator[Word]:
     named = {word.plain.rpartition("/")[2] for word in words}
     for each in () if named.isdisjoint(CODE_NAMES) else sorted(named & CODE_NAMES):
         yield from _words_by_option(each, arguments)
-    if name in WRAPPERS:
-        yield from (word for word in arguments if is_program_variable(word.plain.partition("=")[0]))
+
+
+def _given_variables(words: Sequence[Word]) -> Iterator[tuple[Word, str]]:
+    """Yield words that set a variable which a program runs, with its language: `env PAGER={{v}} less f`."""
+    if words[0].plain.rpartition("/")[2] not in WRAPPERS:
+        return
+    for word in (word for word in words[1:] if word.marks):
+        name, _, text = word.plain.partition("=")
+        key = f"{git_key(name)}="
+        keys = [other.plain.removeprefix(key) for other in words if other.plain.startswith(key)]
+        if language := variable_language(name, keys, text.partition("\0")[0]):
+            yield word, language
+
+
+def variable_language(name: str, keys: Collection[str], before: str) -> str:
+    """Return the language in which a value is run that a variable gets; empty if it is none.
+
+    `keys` are the settings of git for which it is the value; `before` is what stands before it.
+    """
+    if is_program_variable(name):
+        return "bash"
+    if git_key(name):
+        is_code = not keys or any(re.fullmatch(CODE_SETTING["git"], key) for key in keys)
+        return "bash" if is_code else ""
+    return loaded_language(name, before)
 
 
 def _evaluated(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
@@ -254,15 +301,24 @@ def interpreter(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
     """Return the language of the interpreter in a command, and its arguments."""
     first = words[0].plain.rpartition("/")[2]
     for index, word in enumerate(words if first not in SHOWS else ()):
-        if not (found := INTERPRETER.search(word.plain)):
+        if not (name := _interpreter_name(word)):
             continue
-        name = found["name"] or found["variable"].lower()
         language, arguments = LANGUAGES.get(name, name), words[index + 1 :]
         if "--entrypoint" in (words[index - 1].plain, word.plain.partition("=")[0]):
             arguments = _behind_image(arguments)
         if word is started(words)[0] or first in WRAPPERS or _is_started(language, arguments):
             return language, arguments
     return None
+
+
+def _interpreter_name(word: Word) -> str:
+    """Return the interpreter that a word names, also by a pattern (`/bin/ba*h`); mostly nothing."""
+    if found := INTERPRETER.search(word.plain):
+        return found["name"] or (found["variable"] or "bash").lower()
+    directory, _, last = word.plain.rpartition("/")
+    if directory and GLOB.search(last):
+        return next((shell for shell in sorted(SHELLS) if fnmatchcase(shell, last)), "")
+    return ""
 
 
 def _behind_image(arguments: Sequence[Word]) -> Sequence[Word]:
@@ -335,6 +391,8 @@ def input_language(command: SimpleCommand) -> str:
         return "bash" if _reads_input(words) else ""
     if words[0].plain in CALLS_BACK:
         return "bash" if _calls_evaluator(words[1:]) else ""
+    if language := _input_behind(started(words)):
+        return language
     words = _wrapped_taker(words) or words
     name, found = words[0].plain.rpartition("/")[2], interpreter(words)
     if name in RUNS_INPUT or (name in SSH and not _ssh_command(name, words[1:])):
@@ -346,6 +404,14 @@ def input_language(command: SimpleCommand) -> str:
     language, arguments = found
     asks = language == "SQL" and not _behind_file(words[-len(arguments) - 1].plain, arguments)
     return language if asks or _reads_input(words) or not operands(arguments) else ""
+
+
+def _input_behind(words: Sequence[Word]) -> str:
+    """Return the language of what a program reads because of its words, such as `manage.py shell`."""
+    if {word.plain.rpartition("/")[2] for word in words[:3]}.isdisjoint(INPUT_BEHIND_NAMES):
+        return ""
+    text = " ".join((words[0].plain.rpartition("/")[2], *(word.plain for word in words[1:])))
+    return next((each for each, found in INPUT_BEHIND_WORDS.items() if re.fullmatch(found, text)), "")
 
 
 def _calls_evaluator(arguments: Sequence[Word]) -> bool:

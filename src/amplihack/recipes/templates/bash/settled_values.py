@@ -16,11 +16,13 @@ from amplihack.recipes.templates.bash.places import (
     hold,
     refuse,
 )
-from amplihack.recipes.templates.bash.programs import input_language, name_language
-from amplihack.recipes.templates.bash.unpacked_files import runs_unpacked
-from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES, Variables
+from amplihack.recipes.templates.bash.programs import input_language, name_language, variable_language
+from amplihack.recipes.templates.bash.unpacked_files import may_be_fetched, runs_unpacked
+from amplihack.recipes.templates.bash.variable_attributes import Variables, git_key
 from amplihack.recipes.templates.bash.whole_script import read_whole
 from amplihack.recipes.templates.bash.written_scripts import content, written_scripts
+
+_BEFORE = 64  # of a value in an assignment, what is looked at
 
 
 def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
@@ -29,7 +31,7 @@ def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
     strict = found.variables.reads_integers() or found.flow.lost
     run = frozenset(file.name for file in found.started)
     for mark in found.marks:
-        _settle(mark, found)
+        _settle(mark, found, script)
         if isinstance(mark, Place):  # `f={{v}}; bash "$f"`
             mark.is_script |= any(f"${name}" in run for name in _receiving(mark, found.variables))
         mark.evaluated |= strict
@@ -51,7 +53,7 @@ def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
             in_heredocs.setdefault(id(place.command), []).append(mark)
     for written in written_scripts(found):
         command = written.command
-        name_language((mark for word in content(written) for mark in word.marks), written.language)
+        name_language((mark for word in content(written, found) for mark in word.marks), written.language)
         name_language(in_heredocs.get(id(command), ()), written.language)
         printing.update(dict.fromkeys((word.plain for word in command.words[:1]), written.language))
     for name, language in printing.items():
@@ -59,17 +61,22 @@ def settle_values(script: str, placeholders: Sequence[Placeholder]) -> Script:
     for unpacked in found.unpacked:
         if any(runs_unpacked(unpacked, file, found.entered) for file in found.started):
             name_language((mark for word in unpacked.sources for mark in word.marks), "bash")
+    for word in found.fetched:
+        last = word.plain.rpartition("/")[2]
+        files = tuple(sorted({file.name for file in found.started if may_be_fetched(file, last)}))
+        for place in (place for mark in word.marks for place in mark.places):
+            place.fetched, place.fetched_as = files, last
     if not found.flow.printing.isdisjoint(found.flow.functions):
         name_language((mark for mark in found.marks if isinstance(mark, Place) and mark.in_function), "bash")
     return found
 
 
-def _settle(mark: Place | Output, script: Script) -> None:
+def _settle(mark: Place | Output, script: Script, source: str) -> None:
     """Decide what only the whole script can tell."""
     if (mark.array or mark.quoting is Quoting.ARITHMETIC) and not script.variables.is_key(mark):
         hold([mark])
     if mark.variables or mark.feeds or mark.is_input:  # most values go to no variable
-        _settle_assigned(mark, script)
+        _settle_assigned(mark, script, source)
     if isinstance(mark, Place) and mark.command:
         name_language([mark], input_language(mark.command))
 
@@ -94,7 +101,7 @@ def _may_become_integers(mark: Place | Output, variables: Variables) -> set[str]
     return {name for name in variables.from_input if mark.feeds and variables.makes_integer(name)}
 
 
-def _settle_assigned(mark: Place | Output, script: Script) -> None:
+def _settle_assigned(mark: Place | Output, script: Script, source: str) -> None:
     """Decide about a value that a variable, or the input of a command, receives."""
     variables = script.variables
     if variables.is_integer(mark):
@@ -105,8 +112,12 @@ def _settle_assigned(mark: Place | Output, script: Script) -> None:
     if not script.starts_shells:
         mark.integers = tuple(sorted(_may_become_integers(mark, variables)))
     received = _receiving(mark, variables)
-    if not script.flow.executed.isdisjoint(received) or not PROGRAM_VARIABLES.isdisjoint(received):
+    if not script.flow.executed.isdisjoint(received):
         name_language([mark], "bash")
+    for name in received:
+        keys = script.file_names.get(git_key(name), ())
+        if language := variable_language(name, keys, source[max(0, mark.start - _BEFORE) : mark.start]):
+            name_language([mark], language)
     if not script.flow.launched.isdisjoint(received):
         for place in mark.places:
             place.launcher = place.launcher or "the script"

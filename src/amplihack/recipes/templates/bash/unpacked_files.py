@@ -1,5 +1,6 @@
-"""Find values that name a source of code which the script unpacks and then runs.
+"""Find values that name a source of code which the script fetches or unpacks and then runs.
 
+curl -O {{url}}; bash x.sh
 git clone {{url}} x; x/install.sh  curl {{url}} | tar xz; ./configure  unzip {{file}} -d x; bash x/run.sh
 
 What is only unpacked, installed or built by its own tools (`make`, `pip install`) is not told.
@@ -8,6 +9,7 @@ What is only unpacked, installed or built by its own tools (`make`, `pip install
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from amplihack.patterns import pattern
@@ -21,6 +23,8 @@ _HERE, _ANYWHERE = ".", "*"  # where it is unpacked if no directory is named
 _TARS = frozenset({"bsdtar", "gtar", "tar"})
 _EXTRACTS = pattern(r"-?[a-zA-Z]*x[a-zA-Z]*|--extract|--get")
 _ARCHIVE = pattern(r"-?[a-zA-Z]*f|--file")
+_REMOTE_NAME = pattern(r"-[a-zA-Z]*O[a-zA-Z]*|--remote-name(?:-all)?")
+_WRITES_ELSEWHERE = pattern(r"-[a-zA-Z]*O|--output-document")
 _BUILD_FILES = frozenset(file for _, files in OWN_FILES.values() for file in files.split())
 # Options whose argument, in the next word, tells neither what is unpacked nor where.
 _APART = frozenset(
@@ -59,6 +63,34 @@ def unpacked(command: SimpleCommand, piped: Sequence[SimpleCommand]) -> Unpacked
         archives = [*_operands(arguments, {"-d", "-P", "-x"})][:1]
         found = Unpacked(archives, directories[0].plain if directories else _HERE)
     return found if found and any(word.marks for word in found.sources) else None
+
+
+def fetched(command: SimpleCommand) -> list[Word]:
+    """Return the addresses of files that a command fetches under a name that a value decides."""
+    words = started(command.words) if command.marked else ()
+    name = words[0].plain.rpartition("/")[2] if words else ""
+    by_default = name == "wget" and not any(_WRITES_ELSEWHERE.match(word.plain) for word in words)
+    if not by_default and not keeps_remote_name(name, words):
+        return []
+    return [word for word in addresses(words) if "\0" in word.plain.rpartition("/")[2]]
+
+
+def addresses(words: Sequence[Word]) -> list[Word]:
+    """Return what `curl` and `wget` fetch, without headers and what else they send."""
+    return [*_operands(words[1:], _APART)]
+
+
+def keeps_remote_name(name: str, words: Sequence[Word]) -> bool:
+    """Tell whether `curl` names a file as its address does."""
+    return name == "curl" and any(_REMOTE_NAME.fullmatch(word.plain) for word in words)
+
+
+def may_be_fetched(file: ProgramFile, last: str) -> bool:
+    """Tell whether a file that the script runs may be one that is fetched; `last` ends its address."""
+    if not file.is_sure or file.language not in ("", "bash") or file.name in _BUILD_FILES:
+        return False
+    is_here = "/" not in file.name and not file.name.startswith("$")
+    return is_here and fnmatchcase(file.name, last.replace("\0", "*"))
 
 
 def runs_unpacked(unpacked: Unpacked, file: ProgramFile, entered: Collection[str]) -> bool:

@@ -12,7 +12,8 @@ from collections.abc import Set as AbstractSet
 from amplihack.patterns import pattern
 from amplihack.recipes.templates.bash.number_guards import Sink
 from amplihack.recipes.templates.bash.places import Mark, Word
-from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES
+from amplihack.recipes.templates.bash.quoted_for_shells import left_in_code
+from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABLES, is_program_variable
 from amplihack.recipes.templates.names import PREFIX
 from amplihack.records import Record, field
 
@@ -43,6 +44,9 @@ _PRINTS = pattern(r"(?:\$\(|`)\s*(?:echo|printf|cat)\s")
 _PATTERN = pattern(r"[*?\[]")
 _NO_PATTERN = pattern(r"^\w+\[[^\]]*\]|\[[^\]]*\]=|\$\(\(.*?\)\)|\$\[[^\]]*\]|\$\{[^{}]*\}|\$[?*@]")
 _QUOTED_FOR_SHELL = pattern(r"\$\{\w+(?:\[[^\[\]]*\])?@[QKA]\}")
+_SUBSCRIPT = pattern(r"[\[\]\\\1]")
+_EXPANSION = pattern(r"\$\{[^{}]*\}")
+_ASSIGNED_QUOTED = pattern(r"(\w+)\+?=[\\\"']*\$\{(\w+)(?:\[[^\[\]]*\])?@[QKA]\}")
 _WORDS = pattern(r"""(?:\w+\+?=)?["']([\w.-]+(?:[ \t]+[\w.=-]+)+)[ \t]*["']""")
 _NUMBER = pattern(r"\$\(\(.*?\)\)", re.DOTALL)
 _KEY = pattern(r"\w+\[[^\[\]]*\]\+?=(?!\()")
@@ -96,6 +100,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     """What a script does with its variables, as far as its text shows."""
 
     evaluated: set[str] = field(default_factory=set)  # as arithmetic or as a name
+    taken: set[str] = field(default_factory=set)  # for a name, whose own text is not evaluated: `${!n}`
     executed: set[str] = field(default_factory=set)  # as a script
     launched: set[str] = field(default_factory=set)  # as a command, without quotes
     unread: set[str] = field(default_factory=set)  # evaluated, perhaps, by code that no guard can be put into
@@ -112,6 +117,9 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     calls: list[tuple[str, list[Word]]] = field(
         default_factory=list
     )  # with values or variables among their words
+    _code: dict[str, set[str]] = field(default_factory=dict)  # what its text calculates with if that is run
+    _guarded: set[str] = field(default_factory=set)  # of these, what a guard stands before
+    _subscripted: set[str] = field(default_factory=set)  # what may hold a subscript: `n='a[i]'`
     _printed: dict[str, set[str]] = field(default_factory=dict)  # what `echo` and the like print into it
     _texts: dict[str, set[str]] = field(default_factory=dict)  # constants of several words
     _sources: dict[str, set[str]] = field(default_factory=dict)
@@ -121,7 +129,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     def assign(self, variable: str, text: str, *, is_read: bool = False) -> None:
         """Record that a variable gets the value of a word; `is_read` if that is code with guards in it."""
         self.written.add(variable)
-        if variable in PROGRAM_VARIABLES and not is_read:
+        if is_program_variable(variable) and not is_read:
             self.run(text)
         if constant := _WORDS.fullmatch(text):
             self._texts.setdefault(variable, set()).add(constant[1])
@@ -132,8 +140,12 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
             self._keys.setdefault(variable, set()).update(identifiers(key[0]))
         if "$" in text:
             self._sources.setdefault(variable, set()).update(references(text))
+        if _SUBSCRIPT.search(text):
+            self._subscripted.add(variable)
         if "'" not in text and "\\" not in text:  # else it may be code that is evaluated later
             text = _NUMBER.sub("", text)
+        if len(text) < _LONG and _CALCULATES.search(text if "'" in text else _EXPANSION.sub("", text)):
+            self._code.setdefault(variable, set()).update(identifiers(_inside_out(text)))
         if len(text) < _LONG and (named := set(identifiers(_inside_out(text)))):
             self._named.setdefault(variable, set()).update(named)
 
@@ -142,12 +154,21 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
 
         Return what it calculates with, as it is given, or all that it might.
         """
-        expanded = set(references(_QUOTED_FOR_SHELL.sub("", code.replace("\\$", ""))))
+        expanded = set(references(_QUOTED_FOR_SHELL.sub(left_in_code, code.replace("\\$", ""))))
         self.executed |= expanded
+        for name, quoted in _ASSIGNED_QUOTED.findall(code):  # an integer calculates with it all the same
+            self.assign(name, f"${quoted}")
+            self.unguarded.add(name)
         if calculates_with is None:
             calculates_with = set(identifiers(_inside_out(code))) if _CALCULATES.search(code) else set()
         self.unread |= calculates_with - expanded
         return {name for name in calculates_with - expanded if name.isidentifier()}
+
+    def guard_code(self, code: str) -> set[str]:
+        """Return what code that is run right here calculates with because it stands in a variable so far."""
+        found = set().union(*(self._code.get(name, ()) for name in references(code)))
+        self._guarded |= found
+        return {name for name in found if name.isidentifier()}
 
     def holds_arguments(self, variable: str) -> bool:
         return variable == ARGUMENTS or ARGUMENTS in self._sources.get(variable, ())
@@ -225,6 +246,7 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
                 name, words = _NOT_FOUND, [Word(_NOT_FOUND, []), *words]
             if name in self.functions:
                 self._pass(words, CALLED)
+                self.assign(CALLED, " ".join(word.text for word in words[1:]))  # as `eval "$@"` reads them
                 self._pass(passed(name, words), PASSED)
         if INPUT in self._sources or INPUT in self._named:
             for name in from_input:
@@ -236,11 +258,22 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
             self.evaluated = self._leading_to(
                 (*self.evaluated, *self.unread, *self._assigned(integers)), known
             )
+            taken = self._leading_to(self.taken)
+            if not self.executed and not self.printing:  # else what it names may become code
+                taken &= self._subscripted.union((ARGUMENTS,))
+            self.evaluated |= self._leading_to(taken, known)
             self._sources[ARGUMENTS].add(CALLED)
             for variable, printed in self._printed.items():
                 self._sources.setdefault(variable, set()).update(printed)
             self.executed = self._leading_to(self.executed)
             self.launched = self._leading_to(self.launched)
+            if run := self._code.keys() & self._leading_to(self.executed, known):  # `c='(( n ))'; eval "$c"`
+                calculated = self._leading_to(set().union(*(self._code[name] for name in run)), known)
+                self.unread |= calculated
+                self.evaluated |= calculated
+                left = calculated.intersection(self.fed.union(from_input)) - self._guarded
+                self.lost |= bool(left)
+        self.evaluated |= self._leading_to(self.taken)
 
     def _pass(self, words: Iterable[Word], name: str) -> None:
         for word in words:

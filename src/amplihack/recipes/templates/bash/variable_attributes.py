@@ -29,18 +29,48 @@ EXPANDED_VARIABLES = frozenset(("BASH_ENV", "ENV", "PROMPT_COMMAND", *PROMPTS))
 # Bash, or a shell that some program starts, runs what is assigned to these.
 PROGRAM_VARIABLES = EXPANDED_VARIABLES.union(
     """
-    AWS_PAGER BASH_ALIASES BASH_CMDS CVS_RSH EDITOR FZF_DEFAULT_COMMAND FZF_DEFAULT_OPTS GH_EDITOR GH_PAGER
-    GIT_ASKPASS GIT_EDITOR GIT_EXTERNAL_DIFF GIT_PAGER GIT_PROXY_COMMAND GIT_SEQUENCE_EDITOR GIT_SSH
-    GIT_SSH_COMMAND HGEDITOR KUBE_EDITOR LESSCLOSE LESSOPEN MAKEFLAGS MANPAGER PAGER PSQL_EDITOR PSQL_PAGER
-    RSYNC_CONNECT_PROG RSYNC_RSH SSH_ASKPASS SUDO_ASKPASS SUDO_EDITOR SVN_EDITOR SVN_SSH SYSTEMD_EDITOR
-    SYSTEMD_PAGER VISUAL
+    AWS_PAGER BASH_ALIASES BASH_CMDS BAT_PAGER BROWSER CC CVSEDITOR CVS_RSH CXX DELTA_PAGER EDITOR FCEDIT
+    FZF_DEFAULT_COMMAND FZF_DEFAULT_OPTS GH_BROWSER GH_EDITOR GH_PAGER GIT_ASKPASS GIT_CONFIG_PARAMETERS
+    GIT_EDITOR GIT_EXTERNAL_DIFF GIT_PAGER GIT_PROXY_COMMAND GIT_SEQUENCE_EDITOR GIT_SSH GIT_SSH_COMMAND
+    GNUMAKEFLAGS HGEDITOR KUBE_EDITOR LESSCLOSE LESSOPEN MAILPATH MAKEFLAGS MANPAGER PAGER PSQL_EDITOR
+    PSQL_PAGER RSYNC_CONNECT_PROG RSYNC_RSH RUSTC_WRAPPER SHELL SSH_ASKPASS SUDO_ASKPASS SUDO_EDITOR
+    SVN_EDITOR SVN_SSH SYSTEMD_EDITOR SYSTEMD_PAGER TAR_OPTIONS VISUAL npm_config_script_shell
     """.split()  # noqa: SIM905 - a table of names, not code
 )
+
+# What other programs load, or take for options of theirs that load something.
+_LOADED_VARIABLES = {
+    **dict.fromkeys(("DYLD_INSERT_LIBRARIES", "LD_AUDIT", "LD_PRELOAD"), "native"),
+    **dict.fromkeys(("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"), "Java"),
+    **dict.fromkeys(("PERL5DB", "PERL5OPT"), "perl"),
+    "NODE_OPTIONS": "node",
+    "PYTHONSTARTUP": "python",
+    "RUBYOPT": "ruby",
+}
+_GIT_VALUE = "GIT_CONFIG_VALUE_"
+_OPTION_OF_ITS_OWN = pattern(r"(?:\A|=|\s)[\"']*\Z")
+_INSIDE_OPTION = pattern(r"-[^\s=]*=[\"']*\Z")
 
 
 def is_program_variable(name: str) -> bool:
     """Tell whether a shell or a program runs what stands in a variable; bash makes functions of some."""
     return name in PROGRAM_VARIABLES or name.startswith("BASH_FUNC_")
+
+
+def git_key(name: str) -> str:
+    """Return the variable with the name of the setting of which this one holds the value; mostly empty."""
+    return name.replace("_VALUE_", "_KEY_", 1) if name.startswith(_GIT_VALUE) else ""
+
+
+def loaded_language(name: str, before: str) -> str:
+    """Return the language of what a program loads because of a variable; empty if it loads nothing.
+
+    `before` is what stands before the value: the size in `--max-old-space-size={{n}}` loads nothing.
+    """
+    language = _LOADED_VARIABLES.get(name, "")
+    if not language or _INSIDE_OPTION.search(before) or not _OPTION_OF_ITS_OWN.search(before):
+        return ""
+    return language
 
 
 @lru_cache(maxsize=64)

@@ -25,6 +25,8 @@ from amplihack.recipes.templates.bash.variable_attributes import PROGRAM_VARIABL
 from amplihack.recipes.templates.bash.written_scripts import follow_files, settle_written
 
 _GRAMMAR = Grammar(commands, parameter)
+_KEYWORDS = pattern(r"\bset\s[^\n;&|]*?(?:-[a-zA-Z]*k|\bkeyword\b)")
+_HISTORY = pattern(r"\bset\s[^\n;&|]*?(?:-[a-zA-Z]*H|\bhistexpand\b)")  # `!!` runs what a heredoc holds
 _STARTUP_FILES = ("BASH_ENV", "ENV")  # variables with the name of a file that a shell runs first
 _BRACES = pattern(r"(?<![$\w])[A-Za-z_]\w*\{[^{}]*(?:,|\.\.)")  # `name_{a,b}`
 # A variable that bash or a program runs, named without a look at its value and without an assignment to it.
@@ -81,7 +83,9 @@ def read_whole(script: str, placeholders: Sequence[Placeholder]) -> Script:
 
 
 def _commands(script: str, placeholders: Sequence[Placeholder]) -> Script:
-    found = Script()
+    found = Script(
+        keywords=_KEYWORDS.search(script) is not None, reads_program=_HISTORY.search(script) is not None
+    )
     starts = {each.start: each for each in placeholders}
     cursor = Cursor(script, starts, range(len(script) + 1), found, _GRAMMAR)
     commands(cursor, "", 0)

@@ -16,6 +16,8 @@ from amplihack.recipes.templates.bash.file_names import ANY_FILE, ProgramFile, P
 from amplihack.recipes.templates.bash.places import SimpleCommand, Word, assign
 from amplihack.recipes.templates.bash.program_files import files_written, fills_in
 from amplihack.recipes.templates.bash.program_tables import ENDINGS, LANGUAGES, RUN_BY_OTHERS, SHOWS
+from amplihack.recipes.templates.bash.quoted_for_shells import quotes_all
+from amplihack.recipes.templates.bash.unpacked_files import addresses
 from amplihack.recipes.templates.bash.value_flow import ARGUMENTS, FILE, files_in, references
 from amplihack.recipes.templates.bash.variable_attributes import INTEGERS
 from amplihack.records import Record
@@ -53,11 +55,15 @@ def _written(command: SimpleCommand, files: ProgramFiles, run: set[str]) -> Iter
             yield WrittenScript(command, output, ProgramFile(output, "bash"), "bash")
 
 
-def content(written: WrittenScript) -> list[Word]:
-    """Return the words of the command that may be a part of what it writes."""
+def content(written: WrittenScript, found: Script) -> list[Word]:
+    """Return the words of the command that may be a part of what it writes, and no constants there."""
     command, output = written.command, written.output
     changes = output == ANY_FILE and output in files_written(command)  # its words are names of files
     words = [word for word in command.words if file_name(word.plain) != output]
+    if words and words[0].plain in ("curl", "wget"):
+        words = addresses(words)
+    if len(words) > 1 and words[0].plain == "printf" and quotes_all(words[1].text):
+        words = words if found.variables.has_integers() else words[:2]
     return [*(() if changes else words), *command.strings]
 
 
@@ -87,7 +93,7 @@ def follow_files(found: Script) -> None:
     for command in found.writers:
         bodies = [body for _, body in command.bodies]
         for file in command.outputs:
-            words = content(WrittenScript(command, file, ProgramFile(file, ""), ""))
+            words = content(WrittenScript(command, file, ProgramFile(file, ""), ""), found)
             texts = (*(word.text for word in words), *bodies)
             flow.copy(FILE + file, _files(command))
             flow.copy(FILE + file, (name for text in texts for name in references(text)))
@@ -118,7 +124,7 @@ def settle_written(found: Script, read: Callable[[str], Script | None]) -> None:
     codes: dict[str, None] = {}
     for each in written:
         command = each.command
-        texts = [word.text for word in content(each)]
+        texts = [word.text for word in content(each, found)]
         for text in (*texts, *(body for _, body in command.bodies)):
             found.flow.executed.update(references(text))
         codes.update(dict.fromkeys(_constants(command)))
