@@ -211,7 +211,7 @@ class RunResult(Record, kw_only=True):
 
     def _verdict(self) -> str:
         word = "SUCCESS" if self.success else "FAILED" if self.ending == "failed" else self.ending.upper()
-        return f"Recipe '{self.recipe_name}': {word}{_seconds(self.duration)}"
+        return f"Recipe '{self.recipe_name}': {word}{in_seconds(self.duration)}"
 
     def to_text(self) -> str:
         """Return the run as lines for people: the verdict, each step, and what is easily overlooked."""
@@ -237,7 +237,7 @@ class RunResult(Record, kw_only=True):
 
 def _step_line(step: StepResult) -> str:
     error = f" -- error: {_own_error(step)}" if step.error else ""
-    return f"  [{step.status}] {step.step_id}{_seconds(step.duration)}{error}"
+    return f"  [{step.status}] {step.step_id}{in_seconds(step.duration)}{error}"
 
 
 def _own_error(step: StepResult) -> str:
@@ -246,7 +246,8 @@ def _own_error(step: StepResult) -> str:
     return own.removeprefix("bash step failed: ").removeprefix("agent step failed: ")
 
 
-def _seconds(duration: float | None) -> str:
+def in_seconds(duration: float | None) -> str:
+    """Return how long something took, to stand behind its name; nothing if nobody knows."""
     return "" if duration is None else f" ({duration:.1f}s)"
 
 

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from amplihack.patterns import pattern
 from amplihack.quick_json import encoding
@@ -158,12 +158,13 @@ def typed(text: str) -> Value:
     except ValueError:
         return text
     # A number that would print differently (1.10, 4e5) has lost something: the text is kept.
-    if isinstance(value, str) or (_is_number(value) and to_json(value) != text.strip()):
+    if isinstance(value, str) or (is_number(value) and to_json(value) != text.strip()):
         return text
     return value
 
 
-def _is_number(value: Value) -> bool:
+def is_number(value: Value) -> TypeGuard[int | float]:
+    """Tell whether a value is a number; `true` and `false`, which are numbers for Python, are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
