@@ -108,7 +108,6 @@ NOT_TOLD = {
     "recipes.secret_layers:_LONGEST": "of a secret that is looked for behind them",
     "recipes.templates.bash.function_arguments:_DEEPEST": "beyond it all arguments count as evaluated",
     "system.listeners.workstream_file:_LARGEST": "of a file of ours",
-    "app.install.surroundings:_LARGEST_REGISTRY": "what the doctor reads of a file of ours",
     "bundles.code_blocks:_DEEPEST": "how deep code may stand in lists and quotations to be told from text",
     "bundles.scalars:_LONGEST_NUMBER": "Python's own",
     "app.session_lines:_LONGEST": "the length of a line about a tool",
