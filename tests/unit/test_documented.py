@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from tests.support.pages import generator
 
 from amplihack.recipes.semantics import BUILT_IN, HOOK_NAMES, LOOP_INDEX, LOOP_ITERATION
 from amplihack.system.agent_tools.scripted import _FIELDS
@@ -171,15 +170,6 @@ NOT_TOLD = {
     "cli.quick_start:_MOST_CODE": "larger modules are read as usual",
     "sessions.compaction:_LARGEST_SHARE": "how compaction goes about it",
 }  # fmt: skip
-
-
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def numbers() -> Iterator[str]:
