@@ -252,16 +252,19 @@ def in_seconds(duration: float | None) -> str:
 
 
 def every_result(results: Iterable[StepResult]) -> Iterator[StepResult]:
-    """Yield the results and all results below them, without steps that only hold others.
-
-    A failure inside a step that succeeded, or was allowed to fail, counts as allowed.
-    """
+    """Yield the results and all results below them, without steps that only hold others."""
     for result in results:
-        forgiven = result.status != "failed" or result.allowed
-        for part in every_result(result.children):
-            yield replace(part, allowed=True) if forgiven and part.status == "failed" else part
-        if not result.children:
+        if result.children:
+            yield from _forgiven(result, every_result(result.children))
+        else:
             yield result
+
+
+def _forgiven(result: StepResult, parts: Iterable[StepResult]) -> Iterator[StepResult]:
+    """Yield what is inside a step. A failure counts as allowed unless it made the step fail for good."""
+    forgiven = result.status != "failed" or result.allowed
+    for part in parts:
+        yield replace(part, allowed=True) if forgiven and part.status == "failed" else part
 
 
 _WORST: tuple[Status, ...] = ("failed", "waiting", "degraded", "completed", "skipped")
@@ -273,11 +276,7 @@ def counted_steps(results: Iterable[StepResult]) -> Iterator[StepResult]:
     A step that only holds others is not counted, unless it went wrong in a way that none of them did.
     """
     for result in results:
-        forgiven = result.status != "failed" or result.allowed
-        parts = [
-            replace(part, allowed=True) if forgiven and part.status == "failed" else part
-            for part in _parts(result)
-        ]
+        parts = list(_forgiven(result, _parts(result)))
         yield from parts
         if not parts or (
             result.status in ("failed", "degraded") and all(part.status != result.status for part in parts)
