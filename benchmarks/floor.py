@@ -19,7 +19,7 @@ async def one(loop: asyncio.AbstractEventLoop) -> bytes:
     streams = (stdin, stdout[1], stderr[1])
     actions = [(os.POSIX_SPAWN_DUP2, each, number) for number, each in enumerate(streams)]
     others = [int(each) for each in os.listdir("/proc/self/fd")]  # noqa: PTH208 - a page of numbers
-    actions += [(os.POSIX_SPAWN_CLOSE, each) for each in others if each > 2]  # type: ignore[misc]
+    actions += [(os.POSIX_SPAWN_CLOSE, each) for each in others if each > 2]  # type: ignore[misc]  # shorter tuples
     argv = ["/bin/bash", "-c", "echo 1"]
     pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=actions, setsid=True)  # noqa: ASYNC221 - vfork
     for each in streams:

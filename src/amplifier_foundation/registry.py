@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Literal, overload
 
-from amplifier_foundation.bundle._dataclass import Bundle, told
+from amplifier_foundation.bundle._dataclass import Bundle, log_problems
 from amplifier_foundation.paths.resolution import get_amplifier_home
 from amplifier_foundation.sources._handler import open_sources
 from amplihack.app.bundles.load import LoadedBundle, LoadRequest, load
@@ -21,7 +21,6 @@ from amplihack.bundles.foundation.seen import seen_in
 from amplihack.bundles.names import KnownNames
 from amplihack.bundles.reach import ESCAPES
 from amplihack.bundles.uris import shown
-from amplihack.errors import Problem
 from amplihack.system.bundle_files import BundleFiles
 from amplihack.system.foundation.app_paths import normalize_path
 from amplihack.system.foundation.bundle_registry import Lasting, load_key, open_registry, registered_address
@@ -214,7 +213,7 @@ class BundleRegistry:
         loaded = await load(request)
         place = (loaded.composition.root.key, request.follow)
         if place not in self._loaded or refresh:
-            _log(loaded.problems)
+            log_problems(_logger, loaded.problems)
             if auto_register:
                 self._register.take(seen_in(loaded.composition), _now())
             self._loaded[place] = _bundle(loaded)
@@ -268,9 +267,3 @@ def _bundle(loaded: LoadedBundle) -> Bundle:
 
 def _now() -> datetime:
     return datetime.now()  # without a zone, as `registry.json` has always held it
-
-
-def _log(problems: Iterable[Problem]) -> None:
-    for problem in problems:
-        if problem.severity != "note":
-            _logger.warning("%s", told(problem))

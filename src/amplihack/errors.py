@@ -15,6 +15,7 @@ An error holds what happened, where, and how to fix it. The command line decides
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from amplihack.credentials import hide_credentials, hide_keys
@@ -59,6 +60,22 @@ class Problem(Record):
         object.__setattr__(self, "what", hide_credentials(self.what))
         object.__setattr__(self, "fix", hide_credentials(self.fix))
         object.__setattr__(self, "where", without_credentials(self.where))
+
+    @property
+    def placed(self) -> str:
+        """What is wrong, with its place in front."""
+        return f"{self.where}: {self.what}" if self.where else self.what
+
+    @property
+    def in_one_line(self) -> str:
+        return f"{self.placed} ({self.fix})" if self.fix else self.placed
+
+
+def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Return the problems of one file by line and column; first those of the file as a whole."""
+    return tuple(
+        sorted(problems, key=lambda each: (each.where.line, each.where.column) if each.where else (0, 0))
+    )
 
 
 class AmplihackError(Exception):

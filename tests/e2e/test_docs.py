@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import subprocess
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from tests.support.commands import on_the_path
-from tests.support.pages import commands, files
+from tests.support.pages import commands, files, generator
 from tests.support.workspace import Workspace
 
 from amplihack.documents import read_document, to_value
@@ -21,15 +19,6 @@ from amplihack.recipes.conditions.methods import LEAST_ARGUMENTS as METHODS
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.yaml"))
-
-
-def _generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _is_recipe(text: str) -> bool:
@@ -51,7 +40,7 @@ def _lay_out(workspace: Workspace, page: Path) -> dict[str, str]:
     "name", ["cli.md", "findings.md", "framework.md", "limits.md", "recipe-reference.md"]
 )
 def test_generated_pages_are_what_the_code_says(name: str) -> None:
-    fresh: str = _generator().pages()[name]
+    fresh: str = generator().pages()[name]
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == fresh, "run `make docs`"
 
 
@@ -100,7 +89,7 @@ def test_every_function_and_method_of_conditions_is_on_the_page() -> None:
 
 
 def test_every_code_that_reading_a_file_can_give_is_explained() -> None:
-    explained = _generator().FILE_CODES
+    explained = generator().FILE_CODES
     sources = "".join(
         path.read_text(encoding="utf-8")
         for path in (ROOT / "src" / "amplihack" / "recipes").glob("*.py")

@@ -147,10 +147,11 @@ def test_a_bundle_that_the_settings_name_and_that_is_gone_is_told(workspace: Wor
     assert "/nowhere/mine" in what
 
 
-def test_a_registry_that_is_no_json_is_told_and_left_alone(workspace: Workspace) -> None:
-    file = workspace.write("home/.amplihack/registry.json", "{")
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "[1]", '{"version": 2, "bundles": {}}'])
+def test_a_registry_that_no_load_would_use_is_told_and_left_alone(workspace: Workspace, text: str) -> None:
+    file = workspace.write("home/.amplihack/registry.json", text)
     assert checks(workspace.run("doctor", "--json"))["bundles"][0] is False
-    assert file.read_text() == "{"
+    assert file.read_text() == text
 
 
 def test_what_others_can_write_to_is_told_and_fixed(workspace: Workspace) -> None:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.distribution import make_program
+from tests.support.distribution import make_program, use
 from tests.support.framework_bundle import HELPER, PARENT, good_files, write_bundle
 from tests.support.workspace import Workspace
 
@@ -20,14 +20,6 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def program(workspace: Workspace) -> Workspace:
     return use(workspace, "0.1.0")
-
-
-def use(workspace: Workspace, version: str) -> Workspace:
-    site = workspace.path / f"site-{version}"
-    if not site.exists():
-        make_program(site, version, mark=version)
-    workspace.env["PYTHONPATH"] = str(site)
-    return workspace
 
 
 def root(workspace: Workspace) -> Path:

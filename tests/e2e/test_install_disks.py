@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.distribution import make_program
+from tests.support.distribution import use
 from tests.support.workspace import Workspace
 
 
@@ -25,14 +25,6 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 def mount(*words: str) -> int:
     return subprocess.run(["mount", *words], capture_output=True, check=False).returncode
-
-
-def use(workspace: Workspace, version: str) -> Workspace:
-    site = workspace.path / f"site-{version}"
-    if not site.exists():
-        make_program(site, version, mark=version)
-    workspace.env["PYTHONPATH"] = str(site)
-    return workspace
 
 
 @pytest.fixture

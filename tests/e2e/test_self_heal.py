@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.support.distribution import make_program
+from tests.support.distribution import use
 from tests.support.framework_bundle import PARENT, write_bundle
 from tests.support.launches import launch_at_once
 from tests.support.workspace import Answer, Workspace
@@ -24,14 +24,6 @@ HEALED = "amplihack: framework assets re-staged for v{}\n"
 def program(workspace: Workspace) -> Workspace:
     """A program of version 0.1.0 that carries a bundle, and a home that knows nothing of it."""
     return use(workspace, "0.1.0")
-
-
-def use(workspace: Workspace, version: str, mark: str | None = "") -> Workspace:
-    site = workspace.path / f"site-{version}-{mark}"
-    if not site.exists():
-        make_program(site, version, mark=version if mark == "" else mark)
-    workspace.env["PYTHONPATH"] = str(site)
-    return workspace
 
 
 def root(workspace: Workspace) -> Path:

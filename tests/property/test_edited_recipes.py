@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.property.test_recall import Crash, Crashing, stored
-from tests.support.fake_world import FakeShell, FakeWorld
+from tests.property.test_recall import stored
+from tests.support.fake_world import Crash, CrashingJournal, FakeShell, FakeWorld
 from tests.support.random_recipes import ANSWERS, World, random_world
 
 from amplihack.recipes.decode import decode_text
@@ -40,7 +40,7 @@ def live(world: World, past: list[Recorded], crash_after: int | None) -> tuple[l
     """Return what was recorded, and the result of a run that lived to its end."""
     fake = FakeWorld({}, dict(world.recipes))
     fake.shell = Echoing(fake.clock, {**ANSWERS})
-    fake.journal = journal = Crashing(past=past)
+    fake.journal = journal = CrashingJournal(past=past)
     journal.crash_after = crash_after
     try:
         result = fake.run(world.main, include_tags=world.include_tags, exclude_tags=world.exclude_tags)

@@ -7,7 +7,7 @@ import os
 from random import Random
 
 import pytest
-from tests.support.fake_world import FakeJournal, FakeWorld
+from tests.support.fake_world import Crash, CrashingJournal, FakeWorld
 from tests.support.random_recipes import ANSWERS, World, random_world
 
 from amplihack.recipes.events import Event, Recorded, from_json, to_json
@@ -22,23 +22,10 @@ CRASHES = 4  # for each recipe
 TOLD_ONCE = ("; nothing sets it", "; it renders empty", "every text that is not empty holds")
 
 
-class Crash(BaseException):
-    """The process is gone."""
-
-
-class Crashing(FakeJournal):
-    crash_after: int | None = None
-
-    def record(self, event: Event) -> None:
-        if self.crash_after is not None and len(self.events) >= self.crash_after:
-            raise Crash
-        super().record(event)
-
-
 def live(world: World, past: list[Recorded], crash_after: int | None) -> tuple[list[Event], RunResult | None]:
     """Return what was recorded, and the result of a run that lived to its end."""
     fake = FakeWorld({**ANSWERS}, dict(world.recipes))
-    fake.journal = journal = Crashing(past=past)
+    fake.journal = journal = CrashingJournal(past=past)
     journal.crash_after = crash_after
     try:
         result = fake.run(world.main, include_tags=world.include_tags, exclude_tags=world.exclude_tags)

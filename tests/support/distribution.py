@@ -7,10 +7,14 @@ import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.framework_bundle import write_bundle
 
 from amplihack.version import __version__
+
+if TYPE_CHECKING:
+    from tests.support.workspace import Workspace  # which uses `bare_program`
 
 _SOURCE = Path(__file__).parents[2] / "src"
 _PACKAGE = _SOURCE / "amplihack"
@@ -40,3 +44,12 @@ def make_program(site: Path, version: str, *, mark: str | None = None) -> Path:
     if mark is not None:
         write_bundle(package / "_bundle", mark=mark, version=version)
     return site
+
+
+def use(workspace: Workspace, version: str, mark: str | None = "") -> Workspace:
+    """Let the workspace run a program of this version, with a bundle that is marked with it unless told."""
+    site = workspace.path / f"site-{version}-{mark}"
+    if not site.exists():
+        make_program(site, version, mark=version if mark == "" else mark)
+    workspace.env["PYTHONPATH"] = str(site)
+    return workspace

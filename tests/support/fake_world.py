@@ -138,6 +138,22 @@ class FakeJournal:
         return [event for event in self.events if isinstance(event, kind)]
 
 
+class Crash(BaseException):
+    """The process is gone. Nothing of the engine may catch this."""
+
+
+@dataclass
+class CrashingJournal(FakeJournal):
+    """Takes so many events, and then none."""
+
+    crash_after: int | None = None
+
+    def record(self, event: Event) -> None:
+        if self.crash_after is not None and len(self.events) >= self.crash_after:
+            raise Crash
+        super().record(event)
+
+
 @dataclass
 class FakeApprover:
     decisions: list[Decision | None] = field(default_factory=lambda: [None])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 
+_GENERATOR = Path(__file__).parents[2] / "docs" / "generate.py"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r"`([\w.-]+\.yaml)`:?\s*\Z")
 _RECIPE_NAME = re.compile(r"^name: *([\w-]+)", re.MULTILINE)
@@ -54,3 +58,13 @@ def commands(page: str) -> list[Command]:
             line, _, answer = part.partition("\n")
             found.append(Command(line.strip(), answer))
     return found
+
+
+def generator() -> ModuleType:
+    """Return the program that writes the generated pages, as a module."""
+    spec = importlib.util.spec_from_file_location("docs_generate", _GENERATOR)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

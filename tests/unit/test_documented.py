@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from tests.support.pages import generator
 
 from amplihack.recipes.semantics import BUILT_IN, HOOK_NAMES, LOOP_INDEX, LOOP_ITERATION
 from amplihack.system.agent_tools.scripted import _FIELDS
@@ -108,7 +107,6 @@ NOT_TOLD = {
     "recipes.secret_layers:_LONGEST": "of a secret that is looked for behind them",
     "recipes.templates.bash.function_arguments:_DEEPEST": "beyond it all arguments count as evaluated",
     "system.listeners.workstream_file:_LARGEST": "of a file of ours",
-    "app.install.surroundings:_LARGEST_REGISTRY": "what the doctor reads of a file of ours",
     "bundles.code_blocks:_DEEPEST": "how deep code may stand in lists and quotations to be told from text",
     "bundles.scalars:_LONGEST_NUMBER": "Python's own",
     "app.session_lines:_LONGEST": "the length of a line about a tool",
@@ -172,15 +170,6 @@ NOT_TOLD = {
     "cli.quick_start:_MOST_CODE": "larger modules are read as usual",
     "sessions.compaction:_LARGEST_SHARE": "how compaction goes about it",
 }  # fmt: skip
-
-
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def numbers() -> Iterator[str]:

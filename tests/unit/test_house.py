@@ -131,3 +131,26 @@ def test_a_second_table_would_be_seen(tmp_path: Path) -> None:
     second = tmp_path / "second.py"
     second.write_text("INSTALL = {'claude': 1, 'copilot': 2, 'codex': 3}\n", "utf-8")
     assert lists_most_of(second, {"claude", "copilot", "codex", "command"})
+
+
+# the design pages ------------------------------------------------------------------------------------------
+
+DESIGN = sorted((SOURCE.parent / "docs" / "design").glob("*.md"))
+
+
+@cache
+def python_files() -> str:
+    """Return the paths of all files, each behind a slash and before a newline."""
+    folders = (SOURCE, SOURCE.parent / "tests", SOURCE.parent / "benchmarks")
+    files = (path.relative_to(SOURCE.parent) for folder in folders for path in folder.rglob("*.py"))
+    return "".join(f"/{path.as_posix()}\n" for path in files)
+
+
+@pytest.mark.parametrize("page", DESIGN, ids=lambda page: page.stem)
+def test_a_design_page_names_files_that_are_there(page: Path) -> None:
+    named = re.findall(r"`([\w/]+\.py)`", page.read_text("utf-8"))
+    assert [each for each in named if f"/{each}\n" not in python_files()] == []
+
+
+def test_the_design_pages_name_files_at_all() -> None:
+    assert sum(page.read_text("utf-8").count(".py`") for page in DESIGN) > 20

@@ -79,7 +79,7 @@ class Bundle:
         base = str(real(Path(base_path))) if base_path is not None else None
         decoded = decode_data(data, base_path=base)
         core = decoded.checked(strict=False)
-        _log(decoded.problems)
+        log_problems(_logger, decoded.problems)
         return cls._from_core(core, claims={})
 
     @classmethod
@@ -159,8 +159,8 @@ class Bundle:
         if self.base_path is None:
             return []
         problems = modes.mode_problems(str(self.base_path), BundleFiles())
-        _log(problems)
-        return [told(problem) for problem in problems]
+        log_problems(_logger, problems)
+        return [problem.in_one_line for problem in problems]
 
     async def prepare(
         self,
@@ -197,7 +197,7 @@ class Bundle:
         return provenance.modified_by(translation.to_core(self))
 
     def _report(self, problems: Iterable[Problem]) -> None:
-        _log(self._note(problems))
+        log_problems(_logger, self._note(problems))
 
     def _note(self, problems: Iterable[Problem]) -> list[Problem]:
         """Add problems to the load report, and return those that it did not have."""
@@ -222,13 +222,7 @@ def _place(problem: Problem) -> str:
     return problem.where.file if problem.where else ""
 
 
-def told(problem: Problem) -> str:
-    """Return a problem as one line of text."""
-    where = f"{problem.where}: " if problem.where else ""
-    return f"{where}{problem.what}" + (f" ({problem.fix})" if problem.fix else "")
-
-
-def _log(problems: Iterable[Problem]) -> None:
+def log_problems(logger: logging.Logger, problems: Iterable[Problem]) -> None:
     for problem in problems:
         if problem.severity != "note":
-            _logger.warning("%s", told(problem))
+            logger.warning("%s", problem.in_one_line)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from amplifier_foundation.configurator._types import Origin
 from amplihack.bundles import model, mount_plan
 from amplihack.bundles.errors import BundleValidationError, error_from
-from amplihack.bundles.foundation.late_bundle import LateBundle, Operand, core_of
+from amplihack.bundles.foundation.late_bundle import LateBundle, Operand
+from amplihack.bundles.foundation.origin_claims import core_of
 from amplihack.bundles.foundation.plain_bundle import (
     FIELDS,
     PlainBundle,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from amplihack.app.adapter import AdapterAgent, AdapterShell
 from amplihack.app.run_request import RunRequest
 from amplihack.app.workspace import Opened, Workspace, open_file
-from amplihack.errors import AmplihackError, NothingToUse, Problem, RecipeError
+from amplihack.errors import AmplihackError, NothingToUse, RecipeError
 from amplihack.recipes.agent_port import AgentRunner
 from amplihack.recipes.extends import Located
 from amplihack.recipes.inputs import from_environment
@@ -131,14 +131,9 @@ class Book(Record):
 
     def _remarks(self, opened: Opened, path: Path) -> Iterator[str]:
         """Yield what the command would tell of a file that it was given itself."""
-        yield from map(_in_words, opened.decoded.warnings)
+        yield from (each.in_one_line for each in opened.decoded.warnings)
         if told := opened.decoded.told_dialect:
             yield f"{self.workspace.library.shown(path)}: {told}"
-
-
-def _in_words(problem: Problem) -> str:
-    where = f"{problem.where}: " if problem.where else ""
-    return f"{where}{problem.what}" + (f" ({problem.fix})" if problem.fix else "")
 
 
 class PersonaFiles(Record):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplihack.errors import AmplihackError, NotFound, NothingToUse, Problem, UsageError
+from amplihack.errors import AmplihackError, NotFound, NothingToUse, Problem, UsageError, in_file_order
 from amplihack.recipes.naming import unsafe_name
 from amplihack.records import Record, field, replace
 from amplihack.system.home import Home, this_process
@@ -235,8 +235,4 @@ def _all_problems(workspace: Workspace, reference: str, error: AmplihackError) -
     except AmplihackError:
         warnings = ()  # the file cannot be found or read at all, which the error says
     problems = {(each.where, each.what): each for each in (*error.problems, *warnings)}
-    return tuple(sorted(problems.values(), key=_place))
-
-
-def _place(problem: Problem) -> tuple[int, int]:
-    return (problem.where.line, problem.where.column) if problem.where else (0, 0)
+    return in_file_order(problems.values())

@@ -42,7 +42,7 @@ def child_plan(
     Nothing of the result is shared with either. Raises ValueError for an `agents:` or a policy that means
     nothing.
     """
-    own_policy, policy = _mapping(agent.get("spawn")), policy_of(parent)
+    own_policy, policy = mapping_of(agent.get("spawn")), policy_of(parent)
     problems = [*_doubts(own_policy or policy), *_without_effect(own_policy)]
     if any(own_policy.get(key) is not None for key in ("tools", "exclude_tools")):
         policy = own_policy  # of one that says nothing about tools, the bundle's still holds
@@ -56,9 +56,9 @@ def child_plan(
     plan["providers"] = _providers(
         _entries(parent, "providers"), _entries(agent, "providers"), asked.protected
     )
-    session = _mapping(agent.get("session"))
+    session = mapping_of(agent.get("session"))
     plan["session"] = deep_merge(_long(parent.get("session")), _long(session))
-    plan["agents"] = _agents(_mapping(parent.get("agents")), agent.get("agents"))
+    plan["agents"] = _agents(mapping_of(parent.get("agents")), agent.get("agents"))
     own = frozenset(str(each["module"]) for each in _entries(agent, "tools") if each.get("module"))
     return ChildPlan(plan, tuple(problems), hidden, own)
 
@@ -85,13 +85,13 @@ def with_orchestrator_config(plan: dict[str, Any], config: Mapping[str, Any] | N
     if isinstance(role, dict):
         role = {**role, "config": {**(role.get("config") or {}), **deepcopy(dict(config))}}
         session["orchestrator"] = role
-    beside = _mapping(plan.get("orchestrator"))
-    merged = {**_mapping(beside.get("config")), **deepcopy(dict(config))}
+    beside = mapping_of(plan.get("orchestrator"))
+    merged = {**mapping_of(beside.get("config")), **deepcopy(dict(config))}
     return {**plan, "session": session, "orchestrator": {**beside, "config": merged}}
 
 
 def policy_of(plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    return _mapping(plan.get("spawn"))
+    return mapping_of(plan.get("spawn"))
 
 
 def max_depth(plan: Mapping[str, Any], default: int) -> int:
@@ -214,7 +214,7 @@ def _providers(
 
 def _harmless(entry: dict[str, Any], protected: Collection[str]) -> dict[str, Any]:
     """Drop from an agent's entry what would send its parent's requests elsewhere."""
-    config = {key: value for key, value in _mapping(entry.get("config")).items() if key not in protected}
+    config = {key: value for key, value in mapping_of(entry.get("config")).items() if key not in protected}
     kept = {key: value for key, value in entry.items() if key not in ("config", "source")}
     return {**kept, "config": config} if config else kept
 
@@ -246,7 +246,7 @@ def _entries(plan: Mapping[str, Any], section: str) -> list[dict[str, Any]]:
 
 def _long(session: object) -> dict[str, Any]:
     """Write the roles of a session in their long form, so that they merge."""
-    found = dict(_mapping(session))
+    found = dict(mapping_of(session))
     for role in ("orchestrator", "context"):
         if isinstance(found.get(role), str):
             source = found.pop(f"{role}_source", None)
@@ -254,5 +254,6 @@ def _long(session: object) -> dict[str, Any]:
     return found
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def mapping_of(value: object) -> Mapping[str, Any]:
+    """Return a part of a plan that should be a mapping; anything else holds nothing."""
     return value if isinstance(value, Mapping) else {}

@@ -62,12 +62,13 @@ def dot(drawing: Drawing) -> str:
     lines = ["digraph bundles {", "  rankdir=LR;", "  node [shape=box, style=filled];"]
     for box in drawing.boxes:
         color = color_tier(box.tokens, "all_context")
-        lines.append(f'  {box.key} [label={_quoted(_label(box))}, fillcolor="{color}"];')
+        lines.append(f'  {box.key} [label={dot_text(_label(box))}, fillcolor="{color}"];')
     lines += [f"  {above} -> {below};" for above, below in drawing.edges]
     return "\n".join((*lines, "}")) + "\n"
 
 
-def _quoted(text: str) -> str:
+def dot_text(text: str) -> str:
+    """Return a text with the quotes and escapes of Graphviz' language."""
     safe = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{safe}"'
 

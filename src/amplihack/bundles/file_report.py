@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from amplihack.bundles.tree import Items, Leaf, Removed, Table, Tree, to_plain
 from amplihack.documents.suggest import closest
-from amplihack.errors import Location, Problem, Severity
+from amplihack.errors import Location, Problem, Severity, in_file_order
 from amplihack.records import Record, field, replace
 
 
@@ -32,10 +32,7 @@ class FileReport(Record, frozen=False):
         self.problems.append(Problem(what, place_of(at, self.lines), fix, severity, code))
 
     def in_file_order(self) -> tuple[Problem, ...]:
-        def place(problem: Problem) -> tuple[int, int]:
-            return (problem.where.line, problem.where.column) if problem.where else (0, 0)
-
-        return tuple(sorted(self.problems, key=place))
+        return in_file_order(self.problems)
 
 
 def place_of(tree: Tree, lines: list[str] | None = None) -> Location | None:

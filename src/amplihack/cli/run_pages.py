@@ -12,7 +12,7 @@ from amplihack.moments import local_time
 if TYPE_CHECKING:
     from amplihack.recipes.results import StepResult
     from amplihack.recipes.run_history import RunHistory
-    from amplihack.recipes.run_state import Gate
+    from amplihack.recipes.run_parts import Gate
     from amplihack.system.run_store.rows import KeptRun
 
 _ICONS = {

@@ -11,9 +11,9 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     One letter is like every other.
     """
     candidates = sorted(known)
-    plain = _plain(word)
+    plain = look(word)
     for candidate in candidates:
-        if _plain(candidate) == plain:
+        if look(candidate) == plain:
             return candidate
     allowed = 0 if len(word) == 1 else 1 if len(word) <= 4 else 2
     near = [(distance(word, candidate, allowed), candidate) for candidate in candidates]
@@ -44,7 +44,8 @@ def _kinship(left: str, right: str) -> int:
     return 2 if long.endswith(f"_{short}") or f"_{short}_" in long else 0
 
 
-def _plain(word: str) -> str:
+def look(word: str) -> str:
+    """Return a word as it reads at a glance: without its case, - and _."""
     return word.lower().replace("-", "").replace("_", "")
 
 

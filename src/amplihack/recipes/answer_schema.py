@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Final, TypeAlias, TypeGuard
+from typing import Final, TypeAlias
 
-from amplihack.recipes.values import Value, to_json
+from amplihack.recipes.values import Value, is_number, to_json
 
 Schema: TypeAlias = "bool | Mapping[str, Value]"
 _SHOWN: Final = 60  # characters of a value that a mismatch shows
@@ -47,10 +47,6 @@ def same(one: Value, other: Value) -> bool:
 
 def _is_list(value: Value) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
-
-
-def is_number(value: Value) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 TYPES: Final[dict[str, Callable[[Value], bool]]] = {

@@ -8,7 +8,7 @@ from typing import Any
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.run_fork import beginnings, gate_name, place_of
 from amplihack.recipes.run_history import RunHistory
-from amplihack.recipes.run_state import Gate
+from amplihack.recipes.run_parts import Gate
 from amplihack.recipes.run_story import tell_story
 from amplihack.recipes.values import Value
 from amplihack.records import Record

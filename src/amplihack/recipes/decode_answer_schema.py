@@ -8,9 +8,9 @@ from typing import Final
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest
-from amplihack.recipes.answer_schema import KEYWORDS, TYPES, is_number
+from amplihack.recipes.answer_schema import KEYWORDS, TYPES
 from amplihack.recipes.reading import Report
-from amplihack.recipes.values import Value
+from amplihack.recipes.values import Value, is_number
 
 # Words about a schema, which promise nothing of the value.
 _NOTES: Final = frozenset(

@@ -102,6 +102,7 @@ class StepReader:
         return tuple(self.step(child, index) for index, child in enumerate(found))
 
     def step(self, node: Mapping, index: int) -> Step:
+        """Return the step that a mapping describes, as far as it can be read; the report has the rest."""
         id_node = node.entries.get("id")
         name = id_node.text if isinstance(id_node, Scalar) and not id_node.absent else ""
         owner = f"Step '{name or f'index {index}'}': "

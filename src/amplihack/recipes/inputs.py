@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from amplihack.documents.suggest import closest
 from amplihack.errors import Problem
 from amplihack.recipes.model import Input, Recipe
-from amplihack.recipes.values import MISSING, Missing, Value, from_json, to_json, to_text
+from amplihack.recipes.values import MISSING, Missing, Value, from_json, is_number, to_json, to_text
 from amplihack.records import replace
 
 _FLAGS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -66,7 +66,7 @@ def _text(value: Value) -> Value | Missing:
 
 def _number(value: Value) -> Value | Missing:
     value = _read(value)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else MISSING
+    return value if is_number(value) else MISSING
 
 
 def _integer(value: Value) -> Value | Missing:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from amplihack.documents import Mapping, Node, Scalar, Sequence, to_value
 from amplihack.documents.suggest import closest, distance
-from amplihack.errors import Location, Problem, Severity
+from amplihack.errors import Location, Problem, Severity, in_file_order
 from amplihack.patterns import pattern
 from amplihack.recipes.fields import STEP, Field, FieldTable
 from amplihack.recipes.model import Test, Text
@@ -42,11 +42,7 @@ class Report(Record, frozen=False):
         ]
 
     def in_file_order(self) -> tuple[Problem, ...]:
-        return tuple(sorted(self.problems, key=_place))
-
-
-def _place(problem: Problem) -> tuple[int, int]:
-    return (problem.where.line, problem.where.column) if problem.where else (0, 0)
+        return in_file_order(self.problems)
 
 
 class Fields(Record):

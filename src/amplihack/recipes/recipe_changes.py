@@ -21,7 +21,7 @@ from amplihack.recipes.check.variable_uses import (
 )
 from amplihack.recipes.events import Undone, below, identity_in
 from amplihack.recipes.model import Body, Recipe, Stage, Step
-from amplihack.recipes.run_state import Instance
+from amplihack.recipes.run_parts import Instance
 from amplihack.recipes.semantics import STEPS, VARIABLES, writes
 from amplihack.recipes.values import Value
 from amplihack.records import Record, replace

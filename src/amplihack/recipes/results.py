@@ -213,7 +213,7 @@ class RunResult(Record, kw_only=True):
 
     def _verdict(self) -> str:
         word = "SUCCESS" if self.success else "FAILED" if self.ending == "failed" else self.ending.upper()
-        return f"Recipe '{self.recipe_name}': {word}{_seconds(self.duration)}"
+        return f"Recipe '{self.recipe_name}': {word}{in_seconds(self.duration)}"
 
     def to_text(self) -> str:
         """Return the run as lines for people: the verdict, each step, and what is easily overlooked."""
@@ -239,7 +239,7 @@ class RunResult(Record, kw_only=True):
 
 def _step_line(step: StepResult) -> str:
     error = f" -- error: {_own_error(step)}" if step.error else ""
-    return f"  [{step.status}] {step.step_id}{_seconds(step.duration)}{error}"
+    return f"  [{step.status}] {step.step_id}{in_seconds(step.duration)}{error}"
 
 
 def _own_error(step: StepResult) -> str:
@@ -248,21 +248,28 @@ def _own_error(step: StepResult) -> str:
     return own.removeprefix("bash step failed: ").removeprefix("agent step failed: ")
 
 
-def _seconds(duration: float | None) -> str:
+def in_seconds(duration: float | None) -> str:
+    """Return how long something took, to stand behind its name; nothing if nobody knows."""
     return "" if duration is None else f" ({duration:.1f}s)"
 
 
 def every_result(results: Iterable[StepResult]) -> Iterator[StepResult]:
-    """Yield the results and all results below them, without steps that only hold others.
-
-    A failure inside a step that succeeded, or was allowed to fail, counts as allowed.
-    """
+    """Yield the results and all results below them, without steps that only hold others."""
     for result in results:
-        forgiven = result.status != "failed" or result.allowed
-        for part in every_result(result.children):
-            yield replace(part, allowed=True) if forgiven and part.status == "failed" else part
-        if not result.children:
+        if result.children:
+            yield from _forgiven(result, every_result(result.children))
+        else:
             yield result
+
+
+def _forgiven(result: StepResult, parts: Iterable[StepResult]) -> Iterator[StepResult]:
+    """Yield what is inside a step. A failure counts as allowed unless it made the step fail for good.
+
+    A step that was cut off has not forgiven anything yet.
+    """
+    forgiven = result.status not in ("failed", "interrupted") or result.allowed
+    for part in parts:
+        yield replace(part, allowed=True) if forgiven and part.status == "failed" else part
 
 
 _WORST: tuple[Status, ...] = ("failed", "interrupted", "waiting", "degraded", "completed", "skipped")
@@ -274,11 +281,7 @@ def counted_steps(results: Iterable[StepResult]) -> Iterator[StepResult]:
     A step that only holds others is not counted, unless it went wrong in a way that none of them did.
     """
     for result in results:
-        forgiven = result.status != "failed" or result.allowed
-        parts = [
-            replace(part, allowed=True) if forgiven and part.status == "failed" else part
-            for part in _parts(result)
-        ]
+        parts = list(_forgiven(result, _parts(result)))
         yield from parts
         if not parts or (
             result.status in ("failed", "degraded") and all(part.status != result.status for part in parts)

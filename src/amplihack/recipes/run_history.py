@@ -20,7 +20,8 @@ from amplihack.recipes.events import (
     StepStarted,
 )
 from amplihack.recipes.results import RunResult, StepResult, denial
-from amplihack.recipes.run_state import CUT_SHORT, Gate, RunState
+from amplihack.recipes.run_parts import CUT_SHORT, Gate
+from amplihack.recipes.run_state import RunState
 from amplihack.recipes.spending import add_costs, add_usage, usage_json
 from amplihack.records import replace
 

@@ -14,7 +14,7 @@ from amplihack.recipes.events import identity_in
 from amplihack.recipes.model import Agent, Bash, Body, Recipe, Step
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.run_history import RunHistory
-from amplihack.recipes.run_state import Gate
+from amplihack.recipes.run_parts import Gate
 from amplihack.recipes.run_story import RunStory
 from amplihack.recipes.semantics import batches
 from amplihack.records import Record

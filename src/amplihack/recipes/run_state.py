@@ -35,67 +35,11 @@ from amplihack.recipes.events import (
     identity_in,
 )
 from amplihack.recipes.results import RunResult, StepResult
-from amplihack.recipes.spending import NOTHING_SPENT, Spending, total
-from amplihack.recipes.values import Value
-from amplihack.records import Record, field, replace
+from amplihack.recipes.run_parts import CUT_SHORT, PREFLIGHT, Gate, Instance
+from amplihack.recipes.spending import NOTHING_SPENT, total
+from amplihack.records import replace
 
 _ROUND = pattern(r"\[\d+\]")  # of a loop, in an identity
-
-CUT_SHORT = "interrupted before it was done"
-HOLDERS = ("recipe", "group")  # kinds of steps that only hold others
-PREFLIGHT = "preflight"  # the kind of the result that says why a recipe could not even begin
-
-
-class Instance(Record, frozen=False):
-    """One step, or one round of a loop, with its progress.
-
-    Until it is finished, `result` is what to report if the run ends now. `attempt` is the current or next
-    attempt, which may begin at `due`. `wasted` is what earlier attempts used, and agents
-    that gave no answer. `withheld` means that a
-    secret is missing from what it left behind. `after_failure` means that it ran though a step before it had
-    failed, so that it is due again when that step is tried again. `paused` is where an agent waits for the
-    answer to a gate.
-    """
-
-    result: StepResult
-    finished: bool = False
-    values: dict[str, Value] = field(default_factory=dict)
-    ledger: dict[str, Value] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    attempt: int = 1
-    due: float = 0.0
-    wasted: Spending = NOTHING_SPENT
-    idempotent: bool = True
-    process: ProcessStarted | None = None  # the last one of the current attempt
-    withheld: bool = False
-    after_failure: bool = False
-    recheck: bool = False
-    paused: AgentPaused | None = None
-
-    @property
-    def is_due_again(self) -> bool:
-        return self.finished and self.after_failure and self.idempotent
-
-    @property
-    def failed_for_good(self) -> bool:
-        return self.finished and self.result.status == "failed" and not self.result.allowed
-
-
-class Gate(Record, frozen=False):
-    """A gate that was reached; `approved` is None until it is decided."""
-
-    stage: str
-    due: float | None
-    prompt: str = ""
-    approved: bool | None = None
-    message: str = ""
-    by: str = ""
-    at: float = 0.0
-    step: str = ""  # whose agent has a tool that asks; empty for the gate of a stage
-
-    @property
-    def ended_the_run(self) -> bool:
-        return self.approved is False and not self.step
 
 
 class _Instances(dict[str, Instance]):
@@ -321,24 +265,6 @@ class RunState:
     def instances(self) -> Mapping[str, Instance]:
         """Return every step and round that has begun, by its identity."""
         return self._instances
-
-    def in_doubt(self) -> tuple[StepResult, ...]:
-        """Return the steps that may have done their work, unknown to us, and must not do it twice unasked."""
-        guarded = [identity for identity, known in self._instances.items() if not known.idempotent]
-        return tuple(
-            known.result
-            for identity, known in self._instances.items()
-            if any(identity == each or below(identity, each) for each in guarded) and self._may_be_done(known)
-        )
-
-    def _may_be_done(self, known: Instance) -> bool:
-        if known.finished and not known.withheld:
-            return False
-        holds_others = known.result.kind in HOLDERS or self.has_parts(known.result.identity)
-        waits_for_its_next_attempt = known.due > 0 and known.process is None
-        # One that waits goes on where it is, unless a secret kept that from being stored.
-        goes_on = known.result.status == "waiting" and known.paused is not None and bool(known.paused.state)
-        return not holds_others and not waits_for_its_next_attempt and not goes_on
 
     def gates(self) -> Mapping[str, Gate]:
         """Return every gate that was reached, by its identity."""

@@ -10,7 +10,7 @@ from amplihack.patterns import pattern
 from amplihack.recipes.secret_guesses import SHORTEST_GUESS
 from amplihack.recipes.secret_layers import Layers
 from amplihack.recipes.secret_spellings import backwards, encoded, escaped, in_mail
-from amplihack.recipes.values import Value, to_text
+from amplihack.recipes.values import Value, is_number, to_text
 from amplihack.recipes.wrapped_secrets import Wraps
 
 _MOST_LINES = 1_000  # of one secret; a private key has some fifty
@@ -157,7 +157,7 @@ def weakness(value: Value) -> str:
 
 
 def _is_short_number(value: Value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and len(to_text(value)) < SHORT
+    return is_number(value) and len(to_text(value)) < SHORT
 
 
 def _spans(text: str, found: Iterable[str]) -> list[tuple[int, int]]:

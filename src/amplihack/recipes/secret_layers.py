@@ -17,7 +17,7 @@ from amplihack.credentials import MASK
 from amplihack.patterns import pattern
 from amplihack.recipes.dumped_bytes import DUMP, NUMBERS, WAYS, numbers, one_a_line, rows
 from amplihack.recipes.secret_signs import signs_of
-from amplihack.recipes.undone_escapes import ALL_ESCAPED, MARKS, layers, plain
+from amplihack.recipes.undone_escapes import ALL_ESCAPED, MARKS, as_bytes, layers, plain
 
 _SHORTEST = 6  # bytes: a shorter secret may be in any decoded data by chance
 _LONGEST = 65_536  # characters: a longer one is a document, which nobody escapes twice
@@ -50,7 +50,7 @@ class Layers:
 
     def add(self, secrets: Iterable[str]) -> None:
         for secret in secrets:
-            data = _as_bytes(secret)
+            data = as_bytes(secret)
             if _SHORTEST <= len(data) <= _LONGEST and not data.isspace():
                 self._secrets.update(map(_alike, (data, plain(data), *_other_bytes(secret))))
                 self._cores.add(max(_CORE.findall(data), key=len, default=""))
@@ -69,7 +69,7 @@ class Layers:
         return "".join(map(self._mask_part, _parts(text)))
 
     def _mask_part(self, text: str) -> str:
-        data = _as_bytes(text)
+        data = as_bytes(text)
         spans = sorted(self._spans(data, depth=0))
         return _from_bytes(_mask_lines(data, spans)) if spans else text
 
@@ -243,14 +243,10 @@ def _alike(data: str) -> str:
 def _other_bytes(secret: str) -> Iterator[str]:
     """Yield other bytes of a text that is not plain ASCII: of UTF-16, and where `\\xe4` means a letter."""
     if not secret.isascii():
-        yield "".join(char if char <= "\xff" else _as_bytes(char) for char in secret)
+        yield "".join(char if char <= "\xff" else as_bytes(char) for char in secret)
         for code in ("utf-16-le", "utf-16-be"):
             # Without zeros, as what was decoded is looked at too.
             yield secret.encode(code, "surrogatepass").decode("latin-1").replace("\0", "")
-
-
-def _as_bytes(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
 def _from_bytes(data: str) -> str:

@@ -13,7 +13,7 @@ from amplihack.errors import ConditionError
 from amplihack.patterns import pattern
 from amplihack.recipes.fields import Field, Shape
 from amplihack.recipes.model import Test, Text
-from amplihack.recipes.values import Value
+from amplihack.recipes.values import Value, is_number
 
 Read: TypeAlias = "bool | int | float | str | Text | Test | tuple[str, ...] | dict[str, Value] | Node | None"
 
@@ -92,8 +92,7 @@ def _count(node: Node, _field: Field) -> Read:
 def _number(node: Node, _field: Field) -> Read:
     scalar = _scalar(node, "a number, 0 or more")
     value = scalar.value
-    numeric = isinstance(value, int | float) and not isinstance(value, bool)
-    if numeric or (scalar.style == "quoted" and _DECIMAL.fullmatch(scalar.text)):
+    if is_number(value) or (scalar.style == "quoted" and _DECIMAL.fullmatch(scalar.text)):
         number = _as_float(scalar)
         if number >= 0 and math.isfinite(number):
             return number
@@ -102,7 +101,7 @@ def _number(node: Node, _field: Field) -> Read:
 
 def _bound(node: Node, _field: Field) -> Read:
     scalar = _scalar(node, "a number")
-    if isinstance(scalar.value, int | float) and not isinstance(scalar.value, bool):
+    if is_number(scalar.value):
         number = _as_float(scalar)
         if math.isfinite(number):
             return number

@@ -99,12 +99,13 @@ def _meant(found: re.Match[str]) -> str:
     if kind == "named":
         from html.entities import html5  # deferred: two thousand names that are seldom asked for
 
-        return _as_bytes(html5.get(f"{digits};", found[0]))
+        return as_bytes(html5.get(f"{digits};", found[0]))
     if kind == "low":
-        return _as_bytes(chr(0x10000 + (int(found["high"], 16) - 0xD800 << 10) + int(digits, 16) - 0xDC00))
+        return as_bytes(chr(0x10000 + (int(found["high"], 16) - 0xD800 << 10) + int(digits, 16) - 0xDC00))
     number = int(digits, 10 if kind == "decimal" else 16)
-    return _as_bytes(chr(number)) if number <= sys.maxunicode else found[0]
+    return as_bytes(chr(number)) if number <= sys.maxunicode else found[0]
 
 
-def _as_bytes(text: str) -> str:
+def as_bytes(text: str) -> str:
+    """Return the bytes of a text in UTF-8, each as one character."""
     return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("latin-1")

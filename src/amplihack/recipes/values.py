@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from amplihack.patterns import pattern
 from amplihack.quick_json import encoding
@@ -29,6 +29,8 @@ DEEPEST = 100  # levels of lists and maps in a value that comes from outside
 # What may be JSON, except for a text: the parser takes long to refuse what most steps print.
 _TYPED = pattern(r"[ \t\n\r]*+(?:[{\[]|(?:-?[0-9][-+.0-9eE]*+|true|false|null)[ \t\n\r]*+\Z)")
 _WHOLE = pattern(r"0|[1-9][0-9]{0,14}")
+_COUNT = pattern(r"\+?[0-9]{1,15}(?:\.0*)?")
+COUNT = "{least} or more, of at most 15 digits"  # what `whole_number` reads
 _TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
 _INDEX = pattern(r"-?[0-9]{1,9}")
 
@@ -158,12 +160,19 @@ def typed(text: str) -> Value:
     except ValueError:
         return text
     # A number that would print differently (1.10, 4e5) has lost something: the text is kept.
-    if isinstance(value, str) or (_is_number(value) and to_json(value) != text.strip()):
+    if isinstance(value, str) or (is_number(value) and to_json(value) != text.strip()):
         return text
     return value
 
 
-def _is_number(value: Value) -> bool:
+def whole_number(text: str, *, least: int) -> int | None:
+    """Return the whole number that a text says; None if it says none, or one that is too small."""
+    value = int(text.partition(".")[0]) if _COUNT.fullmatch(text) else -1
+    return value if value >= least else None
+
+
+def is_number(value: Value) -> TypeGuard[int | float]:
+    """Tell whether a value is a number; `true` and `false`, which are numbers for Python, are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -18,6 +18,7 @@ from typing import IO, TypeAlias
 
 from amplihack.errors import InputError, NotFound
 from amplihack.records import Record, field
+from amplihack.system.files import leads_to_directory
 
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -72,7 +73,7 @@ class Fence(Record, kw_only=True):
             )
             try:
                 with os.scandir(descriptor) as entries:
-                    return sorted(each.name + ("/" if _leads_to_directory(each) else "") for each in entries)
+                    return sorted(each.name + ("/" if leads_to_directory(each) else "") for each in entries)
             finally:
                 os.close(descriptor)
 
@@ -251,13 +252,6 @@ class _Walk:
 def file_state(status: os.stat_result) -> FileState:
     """Return what is another one when a file was changed or replaced."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _leads_to_directory(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False  # a link in a circle: nobody knows where it would lead
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -72,6 +72,14 @@ def inside(path: Path, directory: Path) -> bool:
     return real(path).is_relative_to(real(directory))
 
 
+def leads_to_directory(entry: os.DirEntry[str]) -> bool:
+    """Tell whether an entry is a directory or a link to one; a link in a circle is not."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def remove_tree(path: Path) -> None:
     """Remove a directory with all its content, also read-only content. Links are not followed."""
     import shutil  # deferred: most commands remove nothing

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from amplihack.errors import AmplihackError, InputError
 from amplihack.patterns import pattern
-from amplihack.system.files import inside, read_bytes, real
+from amplihack.system.files import inside, leads_to_directory, read_bytes, real
 
 if TYPE_CHECKING:
     from amplihack.recipes.decode import Decoded
@@ -31,7 +31,7 @@ def recipe_files(directory: Path) -> tuple[Path, ...]:
     """Return the recipe files of a directory, sorted by stem, `.yaml` before `.yml`. Raises InputError."""
     try:
         with os.scandir(directory) as entries:
-            names = [entry.name for entry in entries if not _is_directory(entry)]
+            names = [entry.name for entry in entries if not leads_to_directory(entry)]
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError as error:
@@ -117,13 +117,6 @@ def _may_hold(data: bytes, name: str) -> bool:
     """Return False only if the file cannot have that name, so that most files need no parsing."""
     words = (word.encode("utf-8", "surrogatepass") for word in name.split())
     return all(word in data for word in words) or _SPELLED_OTHERWISE.search(data) is not None
-
-
-def _is_directory(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False  # a link that loops: reading it will say so
 
 
 def _by_stem(name: str) -> tuple[str, bool]:

@@ -24,12 +24,10 @@ def read_entries(home: Path, warn: Callable[[str], None] = lambda _: None) -> di
     if not path.exists():
         return {}
     try:
-        entries = _entries(json.loads(read_bytes(path, limit=_LARGEST, kind="Registry")))
+        entries = _entries(path)
     except AmplihackError as error:
         warn(f"the registry is not used: {error.what}")
         return {}
-    except (ValueError, RecursionError):
-        entries = None
     if entries is None:
         aside = path.with_suffix(".json.unreadable")
         with suppress(OSError):  # another process was faster, or the directory cannot be written
@@ -38,7 +36,16 @@ def read_entries(home: Path, warn: Callable[[str], None] = lambda _: None) -> di
     return entries or {}
 
 
-def _entries(data: object) -> dict[str, dict[str, Any]] | None:
+def is_understood(path: Path) -> bool:
+    """Tell whether a load will use the file. Raises AmplihackError if it cannot be read."""
+    return _entries(path) is not None
+
+
+def _entries(path: Path) -> dict[str, dict[str, Any]] | None:
+    try:
+        data: object = json.loads(read_bytes(path, limit=_LARGEST, kind="Registry"))
+    except (ValueError, RecursionError):
+        return None
     bundles = data.get("bundles") if isinstance(data, dict) and data.get("version") == _VERSION else None
     if not isinstance(bundles, dict):
         return None

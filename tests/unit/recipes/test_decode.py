@@ -1,21 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.decoded import problems, recipe
 
 from amplihack.errors import DocumentError, Location, RecipeError
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.model import Agent, Bash, Foreach, Limits, Recipe, Step, SubRecipe, Text
-
-
-def recipe(text: str) -> Recipe:
-    document = decode_text(text, "r.yaml")
-    assert document.warnings == ()
-    return document.required()
-
-
-def problems(text: str) -> list[tuple[str, str]]:
-    return [(str(problem.where), problem.code) for problem in decode_text(text, "r.yaml").problems]
-
 
 # the file as a whole
 

@@ -1,25 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.decoded import only_problem, recipe, step
 
 from amplihack.recipes.decode import decode_text
-from amplihack.recipes.model import Body, Foreach, Recipe, Step, Text, While
-
-
-def recipe(text: str) -> Recipe:
-    document = decode_text(text, "r.yaml")
-    assert document.warnings == ()
-    return document.required()
-
-
-def step(fields: str, *, dialect: str = "amplihack") -> Step:
-    return recipe(f"name: n\ndialect: {dialect}\nsteps: [{{id: a, {fields}}}]").steps[0]
-
-
-def only_problem(text: str) -> str:
-    (problem,) = decode_text(text, "r.yaml").problems
-    return problem.what
-
+from amplihack.recipes.model import Body, Foreach, Text, While
 
 # loops
 

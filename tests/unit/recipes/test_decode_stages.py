@@ -1,16 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.decoded import recipe
 
 from amplihack.recipes.decode import Decoded, decode_text
-from amplihack.recipes.model import Approval, Backoff, RateLimit, Recipe, Text
-
-
-def recipe(text: str) -> Recipe:
-    document = decode_text(text, "r.yaml")
-    assert document.warnings == ()
-    return document.required()
-
+from amplihack.recipes.model import Approval, Backoff, RateLimit, Text
 
 # stages
 

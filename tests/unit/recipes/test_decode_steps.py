@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.decoded import only_problem, problems, recipe, step
 
 from amplihack.recipes.decode import decode_text
 from amplihack.recipes.model import (
@@ -9,33 +10,11 @@ from amplihack.recipes.model import (
     JsonRule,
     Limits,
     ModelChoice,
-    Recipe,
     Retry,
-    Step,
     SubRecipe,
     Text,
 )
 from amplihack.recipes.values import Value
-
-
-def recipe(text: str) -> Recipe:
-    document = decode_text(text, "r.yaml")
-    assert document.warnings == ()
-    return document.required()
-
-
-def step(fields: str, *, dialect: str = "amplihack") -> Step:
-    return recipe(f"name: n\ndialect: {dialect}\nsteps: [{{id: a, {fields}}}]").steps[0]
-
-
-def problems(text: str) -> list[tuple[str, str]]:
-    return [(str(problem.where), problem.code) for problem in decode_text(text, "r.yaml").problems]
-
-
-def only_problem(text: str) -> str:
-    (problem,) = decode_text(text, "r.yaml").problems
-    return problem.what
-
 
 # kinds of steps
 

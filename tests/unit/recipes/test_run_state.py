@@ -6,6 +6,7 @@ import pytest
 from tests.support.fake_world import FakeWorld
 
 from amplihack.errors import AmplihackError
+from amplihack.recipes.doubts import in_doubt
 from amplihack.recipes.events import (
     IterationStarted,
     OutputStored,
@@ -32,7 +33,7 @@ def finished(identity: str) -> StepFinished:
 
 
 def doubts(*events: Recorded) -> list[str]:
-    return [step.identity for step in RunState(events).in_doubt()]
+    return [step.identity for step in in_doubt(RunState(events))]
 
 
 def test_a_guarded_step_that_was_cut_off_is_in_doubt() -> None:
@@ -57,7 +58,7 @@ def test_a_step_that_waits_for_its_next_attempt_has_done_nothing() -> None:
 def test_a_secret_result_is_made_again() -> None:
     state = RunState([started("a"), OutputStored("a", {"a": "***"}), Withheld("a"), finished("a")])
     assert state.finished("a") is None
-    assert [step.identity for step in state.in_doubt()] == ["a"]
+    assert [step.identity for step in in_doubt(state)] == ["a"]
     state.apply(started("a"))
     state.apply(finished("a"))
     assert state.finished("a") is not None

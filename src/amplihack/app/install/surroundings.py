@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
 import stat
@@ -19,17 +18,16 @@ from amplihack.install.method import method_of
 from amplihack.recipes.values import one_line
 from amplihack.sessions.model_choice import choose_model
 from amplihack.system.agent_tools.table import programs
-from amplihack.system.files import read_bytes
 from amplihack.system.installed_program import look_around
 from amplihack.system.model_facts import model_facts
 from amplihack.system.processes import Command, ProcessError, run_process
+from amplihack.system.registry_file import is_understood
 from amplihack.system.run_store.store import RunStore
 from amplihack.system.settings_files import read_settings
 from amplihack.system.sources import Sources
 from amplihack.version import __version__
 
 _PATIENCE = 5.0  # seconds for an agent tool to tell its version
-_LARGEST_REGISTRY = 10_000_000  # bytes
 # In the home root: what others must not be able to change.
 OURS_ALONE = (
     "settings.yaml", "runs.sqlite3", "registry.json", "generations", "install", "user", "cache", "runs",
@@ -119,9 +117,9 @@ def check_bundles(place: CheckPlace) -> Iterator[CheckResult]:
         if _is_missing(address, place)
     ]
     registry = place.home.root / "registry.json"
-    if registry.exists() and not _is_json(registry):
+    if registry.exists() and not is_understood(registry):
         fix = "delete it: bundles that are loaded get their names again"
-        problems.append((f"{registry} cannot be read as JSON", fix))
+        problems.append((f"{registry} cannot be understood", fix))
     left = sum(not entry.complete and not entry.in_use for entry in kept)
     if left:
         fix = "`amplihack bundle clean` removes them"
@@ -145,14 +143,6 @@ def _named_bundles(place: CheckPlace) -> dict[str, str]:
 def _is_missing(address: str, place: CheckPlace) -> bool:
     parsed = parse_uri(address)
     return parsed.is_file and not place.home.path(parsed.path).exists()
-
-
-def _is_json(path: Path) -> bool:
-    try:
-        json.loads(read_bytes(path, limit=_LARGEST_REGISTRY, kind="Registry"))
-    except ValueError:
-        return False
-    return True
 
 
 def check_permissions(place: CheckPlace) -> Iterator[CheckResult]:

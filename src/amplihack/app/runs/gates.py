@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from amplihack.errors import NotFound, UsageError
 from amplihack.moments import local_time
 from amplihack.recipes.events import GateDecided
-from amplihack.recipes.run_state import Gate, RunState
+from amplihack.recipes.run_parts import Gate
+from amplihack.recipes.run_state import RunState
 from amplihack.system.home import login_name
 from amplihack.system.run_store.rows import KeptRun
 from amplihack.system.run_store.store import RunStore

@@ -12,10 +12,12 @@ from amplihack.app.runs.recipes_then import Then, read_then, with_gone
 from amplihack.app.variables import Given, overrides
 from amplihack.app.workspace import Opened, Workspace, open_workspace
 from amplihack.errors import AmplihackError, NotFound, UsageError
+from amplihack.recipes.doubts import in_doubt
 from amplihack.recipes.events import RecipeEntered, Recorded
 from amplihack.recipes.recipe_changes import Changes, Work, compare
 from amplihack.recipes.results import StepResult
-from amplihack.recipes.run_state import CUT_SHORT, RunState
+from amplihack.recipes.run_parts import CUT_SHORT
+from amplihack.recipes.run_state import RunState
 from amplihack.recipes.values import Value
 from amplihack.records import Record
 from amplihack.system.event_loop import run_to_end
@@ -132,7 +134,7 @@ def prepare(store: RunStore, run: KeptRun, given: Given, *, adapter: bool = Fals
             request=_request(store, run),
             memory=memory,
             changes=_changes(run, then, state, history),
-            in_doubt=state.in_doubt(),
+            in_doubt=in_doubt(state),
             notes=notes,
         )
     except BaseException:

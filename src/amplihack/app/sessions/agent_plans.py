@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from amplihack.app.sessions.opening import SessionSpec
-from amplihack.bundles.child_plan import ChildPlan, Inheritance, child_plan, with_met_policy
+from amplihack.bundles.child_plan import ChildPlan, Inheritance, child_plan, mapping_of, with_met_policy
 from amplihack.bundles.model import Bundle
 from amplihack.bundles.tree import Leaf, Table
 from amplihack.errors import Problem
@@ -38,13 +38,13 @@ def policy_doubts(plan: Mapping[str, Any]) -> tuple[Problem, ...]:
     except ValueError as error:
         what, fix = f"{error}; until then no agent can be spawned", "correct the policy of the bundle"
         return (Problem(what, None, fix, "warning", "spawn-policy"),)
-    agents = _mapping(plan.get("agents")).items()
+    agents = mapping_of(plan.get("agents")).items()
     of_agents = (_doubts_of(plan, name, each["spawn"]) for name, each in agents if _has_policy(each))
     return (*found, *(each for problems in of_agents for each in problems if each not in found))
 
 
 def _has_policy(agent: object) -> bool:
-    return bool(_mapping(_mapping(agent).get("spawn")))
+    return bool(mapping_of(mapping_of(agent).get("spawn")))
 
 
 def _doubts_of(plan: Mapping[str, Any], name: str, policy: Mapping[str, Any]) -> tuple[Problem, ...]:
@@ -77,7 +77,7 @@ class SpawnedAgent(Record):
 
 def spawned_agents(line: Sequence[Mapping[str, Any]]) -> list[SpawnedAgent]:
     """Return who sessions were spawned as, from what is kept of them."""
-    return [SpawnedAgent(str(each.get("agent_name")), _mapping(each.get("asked"))) for each in line]
+    return [SpawnedAgent(str(each.get("agent_name")), mapping_of(each.get("asked"))) for each in line]
 
 
 def line_plan(plan: Mapping[str, Any], line: Sequence[SpawnedAgent]) -> tuple[ChildPlan, SpawnedAgent]:
@@ -87,7 +87,7 @@ def line_plan(plan: Mapping[str, Any], line: Sequence[SpawnedAgent]) -> tuple[Ch
     """
     made, last = ChildPlan(dict(plan)), SpawnedAgent("")
     for each in line:
-        agent = _mapping(_mapping(made.plan.get("agents")).get(each.name))
+        agent = mapping_of(mapping_of(made.plan.get("agents")).get(each.name))
         below = agent_plan(made.plan, each.name, agent, each.asked)
         made = replace(below, hidden_tools=made.hidden_tools | below.hidden_tools)
         last = replace(each, definition=agent)
@@ -128,7 +128,3 @@ def as_listed(child: Bundle, parent: Bundle, name: str) -> Bundle:
         if isinstance(text, Leaf) and (listed == name or str(text.value) in str(own.value)):
             return replace(child, instruction=replace(own, origin=text.origin, line=text.line))
     return child
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

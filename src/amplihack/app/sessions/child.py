@@ -12,7 +12,7 @@ from typing import Any
 from amplihack.app.sessions.family import CALL_ENDED, CHILDREN
 from amplihack.app.sessions.going_on import to_go_on
 from amplihack.app.sessions.opening import SessionSpec, open_session
-from amplihack.bundles.child_plan import max_depth, with_orchestrator_config
+from amplihack.bundles.child_plan import mapping_of, max_depth, with_orchestrator_config
 from amplihack.bundles.completion import prompt_scope
 from amplihack.bundles.prompt import with_mentioned
 from amplihack.errors import Problem
@@ -168,8 +168,8 @@ def _own_plan(request: ChildRequest) -> dict[str, Any]:
     plan = with_orchestrator_config(dict(request.spec.plan), request.orchestrator_config)
     if not request.metadata:
         return plan
-    session = dict(_mapping(plan.get("session")))
-    session["metadata"] = {**_mapping(session.get("metadata")), **request.metadata}
+    session = dict(mapping_of(plan.get("session")))
+    session["metadata"] = {**mapping_of(session.get("metadata")), **request.metadata}
     return {**plan, "session": session}
 
 
@@ -249,7 +249,7 @@ def _answer(
         child.session_id,
         str(completed.get("status") or "success"),
         turns if isinstance(turns, int) else 1,
-        metadata if isinstance(metadata, Mapping) else {},
+        mapping_of(metadata),
         messages,
     )
 
@@ -301,7 +301,3 @@ def _live(parent: Any) -> LiveSession | None:
 def _directory(coordinator: Any) -> Path | None:
     found = coordinator.get_capability(WORKING_DIR_CAPABILITY) if coordinator is not None else None
     return Path(found) if isinstance(found, str) and found else None
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

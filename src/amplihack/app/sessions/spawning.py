@@ -12,6 +12,7 @@ from amplihack.app.sessions.family import CHILDREN, Family
 from amplihack.app.sessions.going_on import AFTER_A_CRASH
 from amplihack.app.sessions.opening import SessionSpec
 from amplihack.app.sessions.wished_models import wished_models
+from amplihack.bundles.child_plan import mapping_of
 from amplihack.documents.suggest import closest
 from amplihack.records import replace
 from amplihack.sessions.calls import Message
@@ -215,12 +216,12 @@ class Spawner:
         """Return what an agent is: the caller's definition, else the session's own, as it is now."""
         if name == "self":
             return {}
-        live = _mapping(getattr(getattr(parent, "coordinator", None), "config", None)).get("agents")
+        live = mapping_of(getattr(getattr(parent, "coordinator", None), "config", None)).get("agents")
         declared = (configs, live, self._spec.plan.get("agents"))
-        for agents in map(_mapping, declared):
+        for agents in map(mapping_of, declared):
             if isinstance(agents.get(name), Mapping):
                 return dict(agents[name])
-        known = sorted({str(each) for agents in map(_mapping, declared) for each in agents})
+        known = sorted({str(each) for agents in map(mapping_of, declared) for each in agents})
         meant = closest(str(name), known)
         hint = f"; did you mean {meant!r}?" if meant else ""
         # A model reads what went wrong, and not how a user would mend it.
@@ -253,7 +254,7 @@ def _kept(stored: StoredSession) -> KeptChild:
         session_id=stored.session_id,
         agent=str(stored.metadata.get("agent_name") or "self"),
         instruction=str(stored.metadata.get("instruction") or ""),
-        asked=_mapping(stored.metadata.get("asked")),
+        asked=mapping_of(stored.metadata.get("asked")),
         messages=stored.messages,
         done=True,
     )
@@ -263,7 +264,3 @@ def _tell(parent: Any, text: str, level: str = "warning") -> None:
     display = getattr(getattr(parent, "coordinator", None), "display_system", None)
     if display is not None:
         display.show_message(text, level, "amplihack")
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -12,7 +12,7 @@ from amplihack.bundles.compose import (
     composed_instruction,
     composed_namespaces,
 )
-from amplihack.bundles.foundation.origin_claims import ComposedClaims, Layer, compose_claims
+from amplihack.bundles.foundation.origin_claims import ComposedClaims, Layer, compose_claims, core_of
 from amplihack.bundles.merge import merge_tables
 from amplihack.bundles.model import (
     DEFAULT_VERSION,
@@ -206,11 +206,6 @@ class LateBundle:
 
 
 Operand: TypeAlias = tuple[Bundle | LateBundle, Claims | LateBundle | None]
-
-
-def core_of(whole: Bundle | LateBundle) -> Bundle:
-    """Return a bundle, composed now if it was not."""
-    return whole if isinstance(whole, Bundle) else whole.core()
 
 
 def _claims_of(whole: Bundle | LateBundle, claims: Claims | LateBundle | None) -> Claims:

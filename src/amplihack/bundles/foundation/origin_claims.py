@@ -32,7 +32,7 @@ class Layer(Record):
         made_for = self.claims.whole if isinstance(self.claims, ComposedClaims) else None
         if made_for is None or made_for is self.bundle:
             return made_for is not None
-        before, now = _core(made_for), _core(self.bundle)
+        before, now = core_of(made_for), core_of(self.bundle)
         return (
             before.instruction is now.instruction
             and before.sections.keys() == now.sections.keys()
@@ -41,13 +41,14 @@ class Layer(Record):
 
     def items(self) -> list[str]:
         """Return its items, with context under the names that a composition gives it."""
-        core = _core(self.bundle)
+        core = core_of(self.bundle)
         if "context" in core.sections:
             core = core.with_sections({"context": named_context(core.context)})
         return [key for key, _ in items_of(core)]
 
 
-def _core(bundle: Bundle | Composed) -> Bundle:
+def core_of(bundle: Bundle | Composed) -> Bundle:
+    """Return a bundle, composed now if it was not."""
     return bundle if isinstance(bundle, Bundle) else bundle.core()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Literal, TypeAlias
 
+from amplihack.bundles.drawing import dot_text
 from amplihack.bundles.tokens import color_tier
 from amplihack.records import Record
 
@@ -58,9 +59,9 @@ def dot(graph: RepoGraph) -> str:
 
 def _head(graph: RepoGraph) -> list[str]:
     return [
-        f"digraph {_quoted(graph.name)} {{",
+        f"digraph {dot_text(graph.name)} {{",
         "  rankdir=LR;",
-        f"  label={_quoted(_DISCLAIMER)};",
+        f"  label={dot_text(_DISCLAIMER)};",
         "  node [shape=box, style=filled, fillcolor=white];",
     ]
 
@@ -70,19 +71,19 @@ def _parts(graph: RepoGraph) -> list[str]:
     for kind in CLUSTERS:
         inside = [_node(part, "    ") for part in graph.parts if part.kind == kind]
         if inside:
-            lines += [f"  subgraph cluster_{kind} {{", f"    label={_quoted(kind)};", *inside, "  }"]
+            lines += [f"  subgraph cluster_{kind} {{", f"    label={dot_text(kind)};", *inside, "  }"]
     return lines
 
 
 def _node(part: RepoPart, indent: str) -> str:
     cost = f"\n~{part.tokens} tokens" if part.tokens else ""
     color = color_tier(part.tokens, _CATEGORIES.get(part.kind, "bundle_body"))
-    marks = [f"label={_quoted(part.label + cost)}", f'fillcolor="{color}"']
+    marks = [f"label={dot_text(part.label + cost)}", f'fillcolor="{color}"']
     if part.kind in _SHAPES:
         marks.append(f"shape={_SHAPES[part.kind]}")
     if part.kind == "external":
         marks = [marks[0], 'style="dashed"', f"color={'red' if _is_costly(part) else 'gray'}"]
-    return f"{indent}{_quoted(part.key)} [{', '.join(marks)}];"
+    return f"{indent}{dot_text(part.key)} [{', '.join(marks)}];"
 
 
 def _is_costly(part: RepoPart) -> bool:
@@ -94,10 +95,10 @@ def _edges(graph: RepoGraph) -> list[str]:
     external = {part.key: part for part in graph.parts if part.kind == "external"}
     lines: list[str] = []
     for edge in graph.edges:
-        marks = f"label={_quoted(edge.relation)}"
+        marks = f"label={dot_text(edge.relation)}"
         if edge.target in external:
             marks += ", style=dashed" + (", color=red" if _is_costly(external[edge.target]) else "")
-        lines.append(f"  {_quoted(edge.source)} -> {_quoted(edge.target)} [{marks}];")
+        lines.append(f"  {dot_text(edge.source)} -> {dot_text(edge.target)} [{marks}];")
     return lines
 
 
@@ -106,10 +107,5 @@ def _legend() -> list[str]:
     lines = ["  subgraph cluster_legend {", '    label="legend";']
     for name, tokens in tiers:
         color = color_tier(tokens + 1, "bundle_body")
-        lines.append(f'    {_quoted(f"legend {name}")} [label={_quoted(name)}, fillcolor="{color}"];')
+        lines.append(f'    {dot_text(f"legend {name}")} [label={dot_text(name)}, fillcolor="{color}"];')
     return [*lines, '    "legend external" [label="external", style="dashed", color=red];', "  }"]
-
-
-def _quoted(text: str) -> str:
-    safe = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{safe}"'

@@ -41,8 +41,7 @@ def failing_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
     for call, called in _certain_calls(subject):
         problem = search.first_error(called)
         if problem:
-            place = f"{problem.where}: " if problem.where else ""
-            what = f"the recipe '{call.recipe.text.strip()}' can only fail: {place}{problem.what}"
+            what = f"the recipe '{call.recipe.text.strip()}' can only fail: {problem.placed}"
             yield finding("failing-recipe", "error", what, call.recipe.where, problem.fix)
 
 

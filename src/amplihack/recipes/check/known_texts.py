@@ -12,7 +12,7 @@ from amplihack.recipes.model import Foreach, Number, Step
 from amplihack.recipes.placeholders import find_variables
 from amplihack.recipes.semantics import BUILT_IN, LOOP, every_loop_name
 from amplihack.recipes.templates import render_text
-from amplihack.recipes.written_numbers import COUNT, whole_number
+from amplihack.recipes.values import COUNT, whole_number
 
 
 def known_text(template: str, subject: CheckedRecipe) -> str | None:

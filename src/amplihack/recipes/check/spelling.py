@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from amplihack.documents.suggest import distance
+from amplihack.documents.suggest import distance, look
 from amplihack.patterns import pattern
 
 USUAL_INPUTS: Final = frozenset({"task_description", "repo_path", "existing_branch"})
@@ -33,7 +33,7 @@ class Spelling:
         self._by_look: dict[str, str] = {}
         for name in sorted(set(known)):
             self._without_digits.setdefault(_DIGITS.sub("", name), []).append(name)
-            self._by_look.setdefault(_look(name), name)
+            self._by_look.setdefault(look(name), name)
         self._answers: dict[str, str | None] = {}
         self._near: dict[tuple[str, int], list[str]] = {}
         self._left = _MOST_COMPARISONS
@@ -45,7 +45,7 @@ class Spelling:
         return self._answers[name]
 
     def _search(self, name: str) -> str | None:
-        alike = self._by_look.get(_look(name))
+        alike = self._by_look.get(look(name))
         if alike is not None and alike != name:
             return alike
         if len(name) < 3 or self._left <= 0:
@@ -79,10 +79,6 @@ class Spelling:
         if self._left < 0 or len(set(name) ^ set(candidate)) > 2 * allowed:
             return allowed + 1
         return distance(name, candidate, allowed)
-
-
-def _look(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "")
 
 
 def _on_purpose(left: str, right: str) -> bool:

@@ -34,8 +34,7 @@ def unknown_recipes(subject: CheckedRecipe) -> Iterator[Problem]:
             fix = found.problem.fix if found.problem else _where_to_look(name, found)
             yield finding("unknown-recipe", blame, f"there is no recipe '{name}'", where, fix)
         elif found.why == "unreadable" and (problem := found.problem):
-            place = f"{problem.where}: " if problem.where else ""
-            what = f"the recipe '{name}' cannot be read: {place}{problem.what}"
+            what = f"the recipe '{name}' cannot be read: {problem.placed}"
             yield finding("broken-recipe", blame, what, where, problem.fix)
         elif subject.final and (unset := _names_nothing(call, subject)):
             what = f"'recipe: {name}' names no recipe: nothing sets {unset}"

@@ -109,7 +109,7 @@ def _put_back(found: dict[str, _T], names: set[str], before: Mapping[str, _T]) -
 class _View(ChainMap[str, Value]):
     """Names in several maps. Looking one up, which every placeholder does, searches each map once."""
 
-    def get(self, key: str, default: _T = None) -> Value | _T:  # type: ignore[assignment]
+    def get(self, key: str, default: _T = None) -> Value | _T:  # type: ignore[assignment]  # as `dict`
         for each in self.maps:
             if key in each:
                 return each[key]

@@ -12,7 +12,7 @@ from itertools import count
 from amplihack.recipes.agent_port import Decision
 from amplihack.recipes.engine.job import Job, Run
 from amplihack.recipes.events import AgentPaused, GateDecided, GateReached
-from amplihack.recipes.run_state import Gate
+from amplihack.recipes.run_parts import Gate
 from amplihack.records import replace
 
 

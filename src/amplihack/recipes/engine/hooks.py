@@ -11,7 +11,7 @@ from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import Run, undefined
 from amplihack.recipes.events import LinesPrinted
 from amplihack.recipes.model import Text
-from amplihack.recipes.ports import ShellRequest
+from amplihack.recipes.ports import ShellOutcome, ShellRequest
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.templates import render_shell
 from amplihack.recipes.values import tail
@@ -58,12 +58,16 @@ async def run_hook(run: Run, name: HookName, frame: Frame, result: StepResult) -
     except AmplihackError as error:
         run.warn(result.identity, f"hook {name} could not run: {error.what}")
         return
+    if outcome.timed_out or outcome.exit_code != 0:
+        run.warn(result.identity, f"hook {name} {_failure(outcome)}")
+
+
+def _failure(outcome: ShellOutcome) -> str:
     if outcome.timed_out:
-        run.warn(result.identity, f"hook {name} {outcome.timed_out}")
-    elif outcome.exit_code != 0:
-        detail = tail(outcome.stderr.strip() or outcome.stdout.strip(), 500)
-        how = f"exit {outcome.exit_code}" if outcome.signal is None else f"signal {outcome.signal}"
-        run.warn(result.identity, f"hook {name} failed ({how}){': ' + detail if detail else ''}")
+        return outcome.timed_out
+    how = f"exit {outcome.exit_code}" if outcome.signal is None else f"signal {outcome.signal}"
+    detail = tail(outcome.stderr.strip() or outcome.stdout.strip(), 500)
+    return f"failed ({how}): {detail}" if detail else f"failed ({how})"
 
 
 def _heard(run: Run, name: HookName, identity: str, lines: Iterable[str]) -> None:

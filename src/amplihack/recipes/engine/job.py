@@ -16,7 +16,8 @@ from amplihack.recipes.events import Event, LinesPrinted, NeverReached, Warned
 from amplihack.recipes.model import Foreach, Step
 from amplihack.recipes.ports import World
 from amplihack.recipes.results import Ending, StepResult
-from amplihack.recipes.run_state import Instance, RunState
+from amplihack.recipes.run_parts import Instance
+from amplihack.recipes.run_state import RunState
 from amplihack.recipes.semantics import ITEM, counts_as_step, set_later
 from amplihack.recipes.spending import Spending
 from amplihack.recipes.templates import show_path

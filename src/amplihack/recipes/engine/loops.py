@@ -15,7 +15,7 @@ from amplihack.recipes.events import IterationFinished, IterationStarted, Output
 from amplihack.recipes.model import Foreach, Loop, Text, While
 from amplihack.recipes.results import StepResult
 from amplihack.recipes.rounds import as_list, list_path, round_facts, too_long
-from amplihack.recipes.run_state import Instance
+from amplihack.recipes.run_parts import Instance
 from amplihack.recipes.semantics import LOOP, LOOP_INDEX, LOOP_ITERATION, loop_names
 from amplihack.recipes.templates import render_value
 from amplihack.recipes.values import MISSING, Missing, Value, lookup

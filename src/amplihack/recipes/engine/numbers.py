@@ -7,7 +7,7 @@ from amplihack.recipes.engine.frame import Frame
 from amplihack.recipes.engine.job import StepFailure
 from amplihack.recipes.model import Number
 from amplihack.recipes.templates import render_text
-from amplihack.recipes.written_numbers import COUNT, whole_number
+from amplihack.recipes.values import COUNT, whole_number
 
 
 def count_of(number: Number, frame: Frame, field: str, *, least: int = 0) -> int:

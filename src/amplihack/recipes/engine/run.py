@@ -17,7 +17,8 @@ from amplihack.recipes.extends import Located
 from amplihack.recipes.model import Recipe
 from amplihack.recipes.ports import LeftRunning, World
 from amplihack.recipes.results import RunResult, StepResult
-from amplihack.recipes.run_state import PREFLIGHT, RunState
+from amplihack.recipes.run_parts import PREFLIGHT
+from amplihack.recipes.run_state import RunState
 from amplihack.recipes.semantics import depth_limit, step_limit
 from amplihack.recipes.templates import render_text
 from amplihack.recipes.values import Value

@@ -80,8 +80,7 @@ def _problems(name: str, error: AmplihackError) -> str:
     if error.exit_code == 3:
         return error.what
     lines = [
-        (f"{problem.where}: {problem.what}" if problem.where else problem.what)
-        + (f"\n  fix: {problem.fix}" if problem.fix else "")
+        f"{problem.placed}\n  fix: {problem.fix}" if problem.fix else problem.placed
         for problem in error.problems
     ]
     return f"Failed to parse sub-recipe '{name}': " + "\n".join(lines)

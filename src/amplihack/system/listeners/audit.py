@@ -26,7 +26,7 @@ from amplihack.recipes.events import (
     below,
 )
 from amplihack.recipes.results import StepResult
-from amplihack.recipes.run_state import CUT_SHORT
+from amplihack.recipes.run_parts import CUT_SHORT
 from amplihack.recipes.spending import usage_json
 from amplihack.recipes.values import truncate
 from amplihack.records import Record

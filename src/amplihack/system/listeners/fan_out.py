@@ -85,6 +85,7 @@ class FanOut:
         self._redactor.know(recipe)
 
     def record(self, event: Event) -> None:
+        """Mask an event, keep it, and tell those who want its kind. A listener that raises is dropped."""
         # `type(…) is`, here and wherever every event passes: `isinstance` takes ten times as long to say no.
         audience, outlives = self._audiences.get(type(event)) or self._audience(type(event))
         if type(event) is LinesPrinted:
@@ -111,7 +112,7 @@ class FanOut:
                 self._drop(listener, error)
         for what in self._redactor.weak():
             self.problems.append(what)
-            self._each(lambda each, what=what: each.hear(Warned("", what)))  # type: ignore[misc]
+            self._each(lambda each, what=what: each.hear(Warned("", what)))  # type: ignore[misc]  # a default
 
     def _audience(self, kind: type[Event]) -> tuple[tuple[Listener, ...], bool]:
         wanting = tuple(each for each in self._listeners if each.wants(kind))

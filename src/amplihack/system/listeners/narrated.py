@@ -7,7 +7,7 @@ from typing import get_args
 
 from amplihack.recipes.events import Event, IterationFinished, LinesPrinted, Recorded, StepFinished
 from amplihack.recipes.results import StepResult
-from amplihack.recipes.run_state import HOLDERS
+from amplihack.recipes.run_parts import HOLDERS
 from amplihack.system.listeners.wording import Narrator
 
 _TOLD = get_args(Event)

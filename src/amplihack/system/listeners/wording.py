@@ -21,7 +21,7 @@ from amplihack.recipes.events import (
     StepStarted,
     Warned,
 )
-from amplihack.recipes.results import Status, StepResult
+from amplihack.recipes.results import Status, StepResult, in_seconds
 from amplihack.recipes.secret_forms import strip_colours
 from amplihack.recipes.values import one_line, some
 from amplihack.records import Record, replace
@@ -84,10 +84,6 @@ def clean(text: str) -> str:
 
 def first_line(text: str) -> str:
     return next((clean(line) for line in text.splitlines() if line.strip()), "")
-
-
-def seconds(duration: float | None) -> str:
-    return "" if duration is None else f" ({duration:.1f}s)"
 
 
 class Narrator:
@@ -188,7 +184,7 @@ class Narrator:
         if not note.rounds.side_by_side:
             return []
         about = f" — {clean(cause(result))}" if result.status == "failed" else ""
-        took, count = seconds(result.duration), note.rounds.count
+        took, count = in_seconds(result.duration), note.rounds.count
         text = f"{ICONS[result.status]} {note.label}: {name}{took}{about} ({count})"
         return [replace(self._note(loop, text), tone=result.status)]
 
@@ -199,7 +195,7 @@ class Narrator:
         return [self._note(event.identity, f"⚠ {where}{text}") for text in _lines(event.what)]
 
     def _unfinished(self, note: Note) -> Line:
-        took = seconds(self._clock() - note.since)
+        took = in_seconds(self._clock() - note.since)
         return Line(note.level, f"  ✗ {note}{took} — cut off before its end", "interrupted")
 
     def _printed(self, event: LinesPrinted) -> list[Line]:
@@ -258,7 +254,7 @@ def _ending(result: StepResult, note: Note | None) -> str:
     allowed = " (allowed)" if result.allowed and result.status == "failed" else ""
     why = f" — {about}" if about else ""
     label = note or clean(result.step_id)
-    return f"{ICONS[result.status]} {label}{seconds(result.duration)}{allowed}{why}"
+    return f"{ICONS[result.status]} {label}{in_seconds(result.duration)}{allowed}{why}"
 
 
 def _shortfall(result: StepResult, note: Note | None) -> str:

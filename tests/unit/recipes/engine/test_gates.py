@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tests.support.fake_world import FakeAgent, FakeApprover, FakeWorld, only, statuses
 
 from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, AgentWaits, Decision, Usage
+from amplihack.recipes.doubts import in_doubt
 from amplihack.recipes.events import AgentPaused, GateDecided, GateReached
 from amplihack.recipes.run_state import RunState
 
@@ -154,9 +155,9 @@ def test_a_step_that_may_not_run_twice_is_in_doubt_only_if_its_conversation_is_l
     text = ASK.replace("prompt: go", "prompt: go, idempotent: false")
     world = world_with()
     world.run(text, answered_later=True)
-    assert RunState(world.journal.events).in_doubt() == ()
+    assert in_doubt(RunState(world.journal.events)) == ()
     lost = [AgentPaused("ask") if isinstance(each, AgentPaused) else each for each in world.journal.events]
-    assert only(RunState(lost).in_doubt()).identity == "ask"
+    assert only(in_doubt(RunState(lost))).identity == "ask"
 
 
 def test_what_was_paid_inside_a_step_that_waits_is_counted_once() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from tests.support.fake_world import FakeApprover, FakeJournal, FakeShell, FakeWorld
+from tests.support.fake_world import Crash, CrashingJournal, FakeApprover, FakeShell, FakeWorld
 
 from amplihack.recipes.agent_port import AgentFailed, AgentReply, AgentRequest, Decision, Usage
 from amplihack.recipes.events import (
@@ -30,10 +30,6 @@ from amplihack.recipes.ports import ShellOutcome, ShellRequest
 from amplihack.recipes.results import RunResult, StepResult
 from amplihack.recipes.run_state import RunState
 from amplihack.records import replace
-
-
-class Crash(BaseException):
-    """The process is gone. Nothing of the engine may catch this."""
 
 
 def approving() -> FakeApprover:
@@ -108,16 +104,6 @@ def _filled(request: ShellRequest) -> str:
     for name, value in request.script.variables.items():
         text = text.replace(f'"${name}"', value)
     return text
-
-
-@dataclass
-class CrashingJournal(FakeJournal):
-    crash_after: int | None = None
-
-    def record(self, event: Event) -> None:
-        if self.crash_after is not None and len(self.events) >= self.crash_after:
-            raise Crash
-        super().record(event)
 
 
 @dataclass

@@ -117,9 +117,8 @@ async def test_local_sources_need_no_cache_and_leave_no_trace(place: Place) -> N
     root = write(place.folder / "repo", "bundle.md", "a/b.yaml")
     async with place.sources(base_path=root) as sources:
         answers = [await sources.resolve(uri) for uri in (".", "./a/b.yaml", f"file://{root}")]
-        assert (await sources.resolve("./b.yaml", base=root / "a")) == await sources.resolve(
-            "./b.yaml", base=root / "a"
-        )
+        from_below = await sources.resolve("./b.yaml", base=root / "a")
+        assert (from_below.active_path, from_below.source_root) == (root / "a/b.yaml", root)
         assert (await sources.update(str(root))).outcome == "local"
         with pytest.raises(SourceNotFound, match="is a name, not an address"):
             await sources.resolve("foundation")
