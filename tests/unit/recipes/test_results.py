@@ -117,9 +117,11 @@ def test_failures_inside_what_went_well_are_allowed_ones() -> None:
         step("fine", children=(inner,)),
         step("bad", "failed", children=(inner,)),
         step("let", "failed", allowed=True, children=(inner,)),
+        step("cut", "interrupted", children=(inner,)),
     )
     assert [(each.step_id, each.allowed) for each in every_result(results)] == [
         ("inner", True),
         ("inner", False),
         ("inner", True),
+        ("inner", False),
     ]
