@@ -38,9 +38,9 @@ class PersonAtTerminal:
     async def decide(self, question: str, prompt: str) -> Decision | None:
         self._before()
         try:
+            forget_typed()
             sys.stderr.write(f"\n{spelled_out(prompt.strip())}\n\n")
             while True:
-                forget_typed()
                 sys.stderr.write(f"{spelled_out(question)} [y/n, or n and a reason] ")
                 sys.stderr.flush()
                 line = await read_line()
@@ -50,6 +50,7 @@ class PersonAtTerminal:
                 decision = _decision(line)
                 if decision is not None:
                     return replace(decision, by=login_name())
+                forget_typed()  # the rest of a pasted text; what follows our words is an answer to them
                 sys.stderr.write("Please answer yes or no.\n")
         finally:
             self._after()
