@@ -32,6 +32,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 _OURS = ("AMPLIHACK_", "RECIPE_RUNNER_", "RECIPE_VAR_")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Some more than processors: half of the time, a test waits for a process or a clock."""
+    processors = os.cpu_count() or 1
+    return processors + min(processors, 4)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write tests/golden/ anew")
 
