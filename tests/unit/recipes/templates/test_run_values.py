@@ -179,6 +179,23 @@ def test_a_value_that_a_shell_runs_in_the_end_is_told(template: str) -> None:
 @pytest.mark.parametrize(
     "template",
     [
+        'n=FOO; FOO={{v}}; eval "echo ${!n}"',
+        'n=FOO; FOO={{v}}; bash -c "echo ${!n}"',
+        'n=FOO; FOO={{v}}; m=${!n}; bash -c "$m"',
+        'n=FOO; FOO={{v}}; echo "${!n}" | bash',
+        'for n in FOO BAR; do FOO={{v}}; eval "echo ${!n}"; done',
+        'f() { eval "echo ${!1}"; }; FOO={{v}}; f FOO',
+        'f() { local m=${!1}; eval "$m"; }; x={{v}}; f x',
+    ],
+)
+def test_a_value_that_is_run_by_the_name_of_its_variable_is_told(template: str) -> None:
+    _, warnings = rendered(template, "hi; date")
+    assert any("the value of v is run as a bash program" in warning for warning in warnings)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
         "x={{v}} bash -c 'echo \"$x\"'",
         "export x={{v}}; bash -c 'echo \"$x\"'",
         "bash -c 'echo \"$1\"' name {{v}}",

@@ -265,8 +265,8 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
             self._sources[ARGUMENTS].add(CALLED)
             for variable, printed in self._printed.items():
                 self._sources.setdefault(variable, set()).update(printed)
-            self.executed = self._leading_to(self.executed)
-            self.launched = self._leading_to(self.launched)
+            self.executed = self._leading_by_name_to(self.executed)
+            self.launched = self._leading_by_name_to(self.launched)
             if run := self._code.keys() & self._leading_to(self.executed, known):  # `c='(( n ))'; eval "$c"`
                 calculated = self._leading_to(set().union(*(self._code[name] for name in run)), known)
                 self.unread |= calculated
@@ -288,6 +288,13 @@ class ValueFlow(Record, frozen=False, eq=False, repr=False):
     def _assigned(self, integers: Iterable[str]) -> set[str]:
         found = (self._sources.get(name, set()) | self._named.get(name, set()) for name in integers)
         return set().union(*found)
+
+    def _leading_by_name_to(self, names: Iterable[str]) -> set[str]:
+        """Return the variables whose text may get into these, also through `${!n}`."""
+        found, taken = self._leading_to(names), self._leading_to(self.taken)
+        while new := set().union(*(self.named(name) for name in found & taken)) - found:
+            found |= self._leading_to(new)
+        return found | self.written if ARGUMENTS in found & taken else found  # `f x` may name any
 
     def _leading_to(self, names: Iterable[str], known: AbstractSet[str] = frozenset()) -> set[str]:
         """Return the variables whose text may get into these, and those `known` ones that they may name."""
